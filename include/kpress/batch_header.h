@@ -1,0 +1,146 @@
+/* One entry of a record set by its header alone: a v2 batch, or a v0/v1 message (plain or wrapper).
+ *
+ *  offset  0        8       12                  16     17
+ *  v2      baseOffset batchLength partitionLeaderEpoch magic  crc attributes lastOffsetDelta baseTimestamp
+ *                                                      maxTimestamp producerId producerEpoch baseSequence recordsCount
+ *  v0/v1   offset     size        crc                  magic  attributes [timestamp] key value
+ *
+ * The magic lies at byte 16 in all of them. A v2 CRC-32C covers bytes 21 to the end: not the offset, the
+ * length, the leader epoch (brokers set it) nor the magic. A v0/v1 CRC-32 covers bytes 16 to the end.
+ * Source: spec record-formats 1, 2 and 4; DefaultRecordBatch, LegacyRecord, ByteBufferLogInputStream.
+ */
+#ifndef KPRESS_BATCH_HEADER_H
+#define KPRESS_BATCH_HEADER_H
+
+#include "cursor.h"
+#include "status.h"
+
+enum {
+    KP_LOG_OVERHEAD = 12,   /* offset and size, before what `size` counts */
+    KP_ENTRY_PREFIX = 17,   /* up to and including the magic */
+    KP_MIN_ENTRY_SIZE = 14, /* LegacyRecord.RECORD_OVERHEAD_V0, the scanner's minimum for every magic */
+    KP_BATCH_HEADER = 61,   /* DefaultRecordBatch.RECORD_BATCH_OVERHEAD */
+    KP_CRC_OFFSET = 17,
+    KP_ATTRIBUTES_OFFSET = 21,
+    KP_LAST_OFFSET_DELTA_OFFSET = 23,
+    KP_BASE_TIMESTAMP_OFFSET = 27,
+    KP_MAX_TIMESTAMP_OFFSET = 35,
+    KP_PRODUCER_ID_OFFSET = 43,
+    KP_PRODUCER_EPOCH_OFFSET = 51,
+    KP_BASE_SEQUENCE_OFFSET = 53,
+    KP_RECORDS_COUNT_OFFSET = 57,
+
+    KP_MESSAGE_CRC_OFFSET = 12,
+    KP_MESSAGE_ATTRIBUTES_OFFSET = 17,
+    KP_MESSAGE_TIMESTAMP_OFFSET = 18,
+    KP_MESSAGE_V0_OVERHEAD = 14, /* crc magic attributes keyLength valueLength */
+    KP_MESSAGE_V1_OVERHEAD = 22, /* and timestamp */
+
+    KP_CODEC_MASK = 0x07,
+    KP_LOG_APPEND_TIME = 0x08,
+    KP_TRANSACTIONAL = 0x10,
+    KP_CONTROL = 0x20,
+    KP_DELETE_HORIZON = 0x40
+};
+
+enum { KP_NONE = 0, KP_GZIP = 1, KP_SNAPPY = 2, KP_LZ4 = 3, KP_ZSTD = 4, KP_CODEC_COUNT = 5 };
+
+typedef struct kp_batch {
+    int64_t position;           /* of the entry in its buffer */
+    int64_t size;               /* of the whole entry, the first 12 bytes included */
+    int64_t base_offset;        /* v0/v1: the entry's offset, which is the last one of a wrapper */
+    int64_t base_timestamp;     /* v2, or the delete horizon; v1: the message's timestamp; v0: -1 */
+    int64_t max_timestamp;      /* v0/v1: the message's */
+    int64_t producer_id;        /* this and all below: v2 only, else -1 or 0 */
+    uint32_t crc;
+    int32_t partition_leader_epoch;
+    int32_t last_offset_delta;
+    int32_t base_sequence;
+    int32_t records_count;      /* -1 where it is unknown: a v0/v1 wrapper */
+    int16_t attributes;         /* as stored, sign-extended for v0/v1 */
+    int16_t producer_epoch;
+    int8_t magic;
+} kp_batch;
+
+static inline int kp_batch_codec(const kp_batch *b) { return b->attributes & KP_CODEC_MASK; }
+static inline int64_t kp_batch_last_offset(const kp_batch *b) { return (int64_t)((uint64_t)b->base_offset + (uint64_t)(int64_t)b->last_offset_delta); }
+/* TimestampType: -1 none (v0), 0 CreateTime, 1 LogAppendTime */
+static inline int kp_batch_timestamp_type(const kp_batch *b) {
+    return b->magic == 0 ? -1 : (b->attributes & KP_LOG_APPEND_TIME) != 0;
+}
+/* Sequences wrap from 2^31-1 to 0 (DefaultRecordBatch.incrementSequence). */
+static inline int32_t kp_sequence_add(int32_t sequence, int32_t n) {
+    return (int32_t)(((uint32_t)sequence + (uint32_t)n) & 0x7fffffff);
+}
+
+/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. */
+static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
+    b->position = position;
+    b->size = size;
+    b->base_offset = (int64_t)kp_load_be64(data);
+    b->magic = (int8_t)data[16];
+    if (b->magic == 2) {
+        if (size < KP_BATCH_HEADER)
+            return kp_fail(err, KP_BATCH_LENGTH, position + 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
+        b->partition_leader_epoch = (int32_t)kp_load_be32(data + 12);
+        b->crc = kp_load_be32(data + KP_CRC_OFFSET);
+        b->attributes = (int16_t)kp_load_be16(data + KP_ATTRIBUTES_OFFSET);
+        b->last_offset_delta = (int32_t)kp_load_be32(data + KP_LAST_OFFSET_DELTA_OFFSET);
+        b->base_timestamp = (int64_t)kp_load_be64(data + KP_BASE_TIMESTAMP_OFFSET);
+        b->max_timestamp = (int64_t)kp_load_be64(data + KP_MAX_TIMESTAMP_OFFSET);
+        b->producer_id = (int64_t)kp_load_be64(data + KP_PRODUCER_ID_OFFSET);
+        b->producer_epoch = (int16_t)kp_load_be16(data + KP_PRODUCER_EPOCH_OFFSET);
+        b->base_sequence = (int32_t)kp_load_be32(data + KP_BASE_SEQUENCE_OFFSET);
+        b->records_count = (int32_t)kp_load_be32(data + KP_RECORDS_COUNT_OFFSET);
+        return KP_OK;
+    }
+    int64_t least = KP_LOG_OVERHEAD + (b->magic ? KP_MESSAGE_V1_OVERHEAD : KP_MESSAGE_V0_OVERHEAD);
+    if (size < least)
+        return kp_fail(err, KP_MESSAGE_SIZE, position + 8, size - KP_LOG_OVERHEAD, least - KP_LOG_OVERHEAD);
+    b->crc = kp_load_be32(data + KP_MESSAGE_CRC_OFFSET);
+    b->attributes = (int8_t)data[KP_MESSAGE_ATTRIBUTES_OFFSET];
+    b->base_timestamp = b->magic ? (int64_t)kp_load_be64(data + KP_MESSAGE_TIMESTAMP_OFFSET) : -1;
+    b->max_timestamp = b->base_timestamp;
+    b->partition_leader_epoch = -1;
+    b->last_offset_delta = 0;
+    b->producer_id = -1;
+    b->producer_epoch = -1;
+    b->base_sequence = -1;
+    b->records_count = kp_batch_codec(b) ? -1 : 1;
+    return KP_OK;
+}
+
+/* The next whole entry at `position` of a record set in memory. KP_END at the end and at a cut last entry,
+ * in the order of tests of ByteBufferLogInputStream (spec record-formats 1). */
+static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t position, int64_t max_size, kp_batch *b,
+                                kp_error *err) {
+    int64_t left = size - position;
+    if (left < KP_LOG_OVERHEAD) return KP_END;
+    const uint8_t *p = data + position;
+    int64_t entry = (int32_t)kp_load_be32(p + 8);
+    if (entry < KP_MIN_ENTRY_SIZE) return kp_fail(err, KP_ENTRY_SIZE, position + 8, entry, KP_MIN_ENTRY_SIZE);
+    if (entry > max_size) return kp_fail(err, KP_ENTRY_SIZE_MAX, position + 8, entry, max_size);
+    if (left < KP_ENTRY_PREFIX) return KP_END;
+    int magic = (int8_t)p[16];
+    if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, position + 16, magic, 2);
+    if (left < entry + KP_LOG_OVERHEAD) return KP_END;
+    return kp_batch_read(p, entry + KP_LOG_OVERHEAD, position, b, err);
+}
+
+/* Write a v2 header but for its CRC, which comes last: b->size, base_offset ... records_count are used. */
+static inline void kp_batch_write(uint8_t *p, const kp_batch *b) {
+    kp_store_be64(p, (uint64_t)b->base_offset);
+    kp_store_be32(p + 8, (uint32_t)(b->size - KP_LOG_OVERHEAD));
+    kp_store_be32(p + 12, (uint32_t)b->partition_leader_epoch);
+    p[16] = 2;
+    kp_store_be16(p + KP_ATTRIBUTES_OFFSET, (uint16_t)b->attributes);
+    kp_store_be32(p + KP_LAST_OFFSET_DELTA_OFFSET, (uint32_t)b->last_offset_delta);
+    kp_store_be64(p + KP_BASE_TIMESTAMP_OFFSET, (uint64_t)b->base_timestamp);
+    kp_store_be64(p + KP_MAX_TIMESTAMP_OFFSET, (uint64_t)b->max_timestamp);
+    kp_store_be64(p + KP_PRODUCER_ID_OFFSET, (uint64_t)b->producer_id);
+    kp_store_be16(p + KP_PRODUCER_EPOCH_OFFSET, (uint16_t)b->producer_epoch);
+    kp_store_be32(p + KP_BASE_SEQUENCE_OFFSET, (uint32_t)b->base_sequence);
+    kp_store_be32(p + KP_RECORDS_COUNT_OFFSET, (uint32_t)b->records_count);
+}
+
+#endif

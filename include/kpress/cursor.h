@@ -1,0 +1,111 @@
+/* The bounded read cursor: the only way in which bytes from outside are read.
+ *
+ * Once a read goes wrong the cursor stays failed (every later read gives 0), so that a decoder is
+ * straight-line code with one check of kp_cursor_ok at its end.
+ */
+#ifndef KPRESS_CURSOR_H
+#define KPRESS_CURSOR_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "endian.h"
+#include "varint.h"
+
+#define KP_LIKELY(x) __builtin_expect(!!(x), 1)
+#define KP_UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+/* Failed: p is NULL (and so is end, which leaves no bytes to read). */
+typedef struct kp_cursor {
+    const uint8_t *p;
+    const uint8_t *end;
+} kp_cursor;
+
+static inline kp_cursor kp_cursor_of(const uint8_t *data, size_t size) {
+    kp_cursor c = {data, data + size};
+    return c;
+}
+static inline int kp_cursor_ok(const kp_cursor *c) { return c->p != NULL; }
+static inline size_t kp_cursor_left(const kp_cursor *c) { return (size_t)(c->end - c->p); }
+static inline void kp_cursor_fail(kp_cursor *c) { c->p = c->end = NULL; }
+
+/* The next size bytes, or NULL. */
+static inline const uint8_t *kp_read_bytes(kp_cursor *c, size_t size) {
+    const uint8_t *at = c->p;
+    if (KP_UNLIKELY(size > kp_cursor_left(c))) {
+        kp_cursor_fail(c);
+        return NULL;
+    }
+    c->p += size;
+    return at;
+}
+
+static inline uint8_t kp_read_u8(kp_cursor *c) {
+    if (KP_UNLIKELY(c->p == c->end)) {
+        kp_cursor_fail(c);
+        return 0;
+    }
+    return *c->p++;
+}
+static inline int16_t kp_read_be16(kp_cursor *c) {
+    const uint8_t *p = kp_read_bytes(c, 2);
+    return p ? (int16_t)kp_load_be16(p) : 0;
+}
+static inline int32_t kp_read_be32(kp_cursor *c) {
+    const uint8_t *p = kp_read_bytes(c, 4);
+    return p ? (int32_t)kp_load_be32(p) : 0;
+}
+static inline int64_t kp_read_be64(kp_cursor *c) {
+    const uint8_t *p = kp_read_bytes(c, 8);
+    return p ? (int64_t)kp_load_be64(p) : 0;
+}
+
+/* The general varint reader, out of the hot path. `max` is KP_VARINT_MAX or KP_VARLONG_MAX. It takes
+ * and gives pointers by value, so that the caller's cursor can live in registers. */
+typedef struct kp_varint_read {
+    uint64_t value;
+    const uint8_t *p; /* behind the varint, NULL if it is too long or cut short */
+} kp_varint_read;
+
+static __attribute__((noinline, unused)) kp_varint_read kp_uvarint_slow(const uint8_t *p, const uint8_t *end, int max) {
+    kp_varint_read r = {0, NULL};
+    for (int i = 0; i < max && p < end; i++) {
+        uint64_t b = *p++;
+        r.value |= (b & 0x7f) << (7 * i); /* i <= 9: bits above 63 fall off, as in Java */
+        if (b < 0x80) {
+            if (max == KP_VARINT_MAX) r.value = (uint32_t)r.value;
+            r.p = p;
+            return r;
+        }
+    }
+    r.value = 0;
+    return r;
+}
+
+static inline __attribute__((always_inline)) uint64_t kp_read_uvarint_max(kp_cursor *c, int max) {
+    const uint8_t *p = c->p;
+    size_t left = kp_cursor_left(c);
+    if (KP_LIKELY(left >= 2)) { /* one and two bytes: lengths below 8192, nearly all fields of real records */
+        uint64_t b0 = p[0];
+        if (b0 < 0x80) {
+            c->p = p + 1;
+            return b0;
+        }
+        uint64_t b1 = p[1];
+        if (b1 < 0x80) {
+            c->p = p + 2;
+            return (b0 & 0x7f) | (b1 << 7);
+        }
+    }
+    kp_varint_read r = kp_uvarint_slow(p, c->end, max);
+    if (r.p) c->p = r.p;
+    else kp_cursor_fail(c);
+    return r.value;
+}
+
+static inline uint64_t kp_read_uvarint(kp_cursor *c) { return kp_read_uvarint_max(c, KP_VARINT_MAX); }
+static inline int64_t kp_read_varint(kp_cursor *c) { return kp_unzigzag(kp_read_uvarint_max(c, KP_VARINT_MAX)); }
+static inline int64_t kp_read_varlong(kp_cursor *c) { return kp_unzigzag(kp_read_uvarint_max(c, KP_VARLONG_MAX)); }
+
+#endif

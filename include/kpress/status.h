@@ -1,0 +1,138 @@
+/* The error vocabulary of all C code: one row per status, read by C as an enum and by
+ * kpress/_status.pyx as the table that says which exception, field, rule and sentence it becomes.
+ *
+ * A function that can fail returns an int (KP_OK, or the status) and fills a kp_error.
+ */
+#ifndef KPRESS_STATUS_H
+#define KPRESS_STATUS_H
+
+#include <stdint.h>
+
+/* What family of exception a status belongs to (kpress/errors.py). */
+enum kp_kind {
+    KP_KIND_NONE,
+    KP_KIND_CORRUPT,         /* CorruptRecordError, Kafka's CORRUPT_MESSAGE (2) */
+    KP_KIND_INVALID,         /* InvalidRecordError, Kafka's INVALID_RECORD (87) */
+    KP_KIND_DECOMPRESS,      /* DecompressionError, answered as CORRUPT_MESSAGE (2) */
+    KP_KIND_UNSUPPORTED,     /* UnsupportedCompressionTypeError (76) */
+    KP_KIND_TOO_LARGE,       /* OutputTooLargeError: the caller's cap, not the data's fault */
+    KP_KIND_ARGUMENT,        /* InvalidArgumentError, a ValueError */
+    KP_KIND_MEMORY           /* MemoryError */
+};
+
+/* X(NAME, KIND, field, rule, sentence). The sentence may use {found} and {limit}, the two numbers
+ * of kp_error. Rules name the section of the format's description that was broken. */
+#define KP_STATUS_TABLE(X)                                                                        \
+    X(OK, NONE, "", "", "")                                                                       \
+    X(END, NONE, "", "", "no further whole entry")                                                \
+    X(NO_MEMORY, MEMORY, "", "", "out of memory ({limit} bytes asked)")                           \
+    /* output */                                                                                  \
+    X(OUTPUT_CAP, TOO_LARGE, "", "decompression limit",                                           \
+      "output would be larger than the cap of {limit} bytes")                                     \
+    X(OUTPUT_FULL, ARGUMENT, "out", "",                                                           \
+      "the output buffer of {limit} bytes is too small")                                          \
+    /* framing of a record set */                                                                 \
+    X(ENTRY_SIZE, CORRUPT, "size", "record set framing",                                          \
+      "entry size {found} is less than the minimum of {limit}")                                   \
+    X(ENTRY_SIZE_MAX, CORRUPT, "size", "record set framing",                                      \
+      "entry size {found} is larger than the maximum of {limit}")                                 \
+    X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found} is not 0, 1 or 2")            \
+    X(BATCH_LENGTH, CORRUPT, "batchLength", "record batch v2",                                    \
+      "batch length {found} is less than a v2 header's {limit}")                                  \
+    X(MESSAGE_SIZE, CORRUPT, "size", "message v0/v1",                                             \
+      "message size {found} is less than the {limit} bytes of its fixed fields")                  \
+    X(CRC, CORRUPT, "crc", "checksum",                                                            \
+      "stored checksum {found:#010x}, computed {limit:#010x}")                                    \
+    /* a v2 batch and its records */                                                              \
+    X(RECORDS_COUNT, INVALID, "recordsCount", "record batch v2",                                  \
+      "records count {found} is negative")                                                        \
+    X(RECORDS_MISSING, INVALID, "recordsCount", "record batch v2",                                \
+      "the data ends after {found} of {limit} records")                                           \
+    X(RECORDS_LEFT, INVALID, "recordsCount", "record batch v2",                                   \
+      "{found} bytes are left after the last of {limit} records")                                 \
+    X(VARINT, INVALID, "varint", "varints", "a varint is too long or cut short")                  \
+    X(RECORD_LENGTH, INVALID, "length", "record v2",                                              \
+      "record length {found}, but {limit} bytes are left")                                        \
+    X(RECORD_FIELDS, INVALID, "length", "record v2",                                              \
+      "record length is {limit}, but its fields take {found} bytes")                              \
+    X(KEY_LENGTH, INVALID, "keyLength", "record", "key length {found}, but {limit} bytes are left") \
+    X(VALUE_LENGTH, INVALID, "valueLength", "record",                                             \
+      "value length {found}, but {limit} bytes are left")                                         \
+    X(HEADER_COUNT, INVALID, "headerCount", "record v2",                                          \
+      "header count {found}, but {limit} bytes are left")                                         \
+    X(HEADER_KEY_LENGTH, INVALID, "headerKeyLength", "record v2",                                 \
+      "header key length {found}, but {limit} bytes are left")                                    \
+    X(HEADER_VALUE_LENGTH, INVALID, "headerValueLength", "record v2",                             \
+      "header value length {found}, but {limit} bytes are left")                                  \
+    X(CODEC_ID, UNSUPPORTED, "attributes", "codec table", "compression type id {found} is unknown") \
+    /* v0/v1 wrappers */                                                                          \
+    X(WRAPPER_CODEC, INVALID, "attributes", "compressed wrapper",                                 \
+      "a v0/v1 wrapper cannot use compression type id {found}")                                   \
+    X(WRAPPER_NULL, INVALID, "value", "compressed wrapper", "the wrapper's value is null")        \
+    X(WRAPPER_EMPTY, INVALID, "value", "compressed wrapper", "the wrapper holds no record")       \
+    X(WRAPPER_OFFSET, INVALID, "offset", "compressed wrapper",                                    \
+      "wrapper offset {found} is less than the last inner offset {limit}")                        \
+    X(INNER_COMPRESSED, INVALID, "attributes", "compressed wrapper",                              \
+      "an inner message is itself compressed (attributes {found})")                               \
+    X(TIMESTAMP_RANGE, ARGUMENT, "timestamp", "Arrow timestamp[us]",                              \
+      "timestamp {found} ms does not fit microseconds: ask for milliseconds")                     \
+    /* codec streams; KP_CODEC_* rows are filled by compress/ */                                  \
+    X(GZIP_HEADER, DECOMPRESS, "header", "gzip (RFC 1952)", "not a gzip member header")           \
+    X(GZIP_DATA, DECOMPRESS, "body", "gzip (RFC 1951)", "the deflate data is damaged or cut short") \
+    X(GZIP_TRAILER, DECOMPRESS, "trailer", "gzip (RFC 1952)",                                     \
+      "the member's checksum or size does not match")                                             \
+    X(SNAPPY_EMPTY, DECOMPRESS, "payload", "snappy", "a snappy payload cannot be empty")          \
+    X(SNAPPY_HEADER, DECOMPRESS, "header", "snappy (xerial)", "the xerial header is not valid")   \
+    X(SNAPPY_CHUNK, DECOMPRESS, "chunkLength", "snappy (xerial)",                                 \
+      "chunk length {found}, but {limit} bytes are left")                                         \
+    X(SNAPPY_DATA, DECOMPRESS, "block", "snappy", "the snappy block is damaged")                  \
+    X(LZ4_MAGIC, DECOMPRESS, "magic", "LZ4 frame", "not an LZ4 frame (magic {found:#010x})")      \
+    X(LZ4_SHORT, DECOMPRESS, "frame", "LZ4 frame", "the frame is cut short")                      \
+    X(LZ4_VERSION, DECOMPRESS, "FLG.version", "LZ4 frame", "frame version {found} is not 1")      \
+    X(LZ4_DEPENDENT, DECOMPRESS, "FLG.blockIndependence", "LZ4 frame",                            \
+      "dependent blocks are not accepted by Kafka")                                               \
+    X(LZ4_DICT, DECOMPRESS, "FLG.dictID", "LZ4 frame", "a dictionary id is not accepted by Kafka") \
+    X(LZ4_FLG_RESERVED, DECOMPRESS, "FLG.reserved", "LZ4 frame", "the reserved FLG bit is set")   \
+    X(LZ4_BD_RESERVED, DECOMPRESS, "BD.reserved", "LZ4 frame", "reserved BD bits are set ({found:#04x})") \
+    X(LZ4_BLOCK_MAX, DECOMPRESS, "BD.blockMaxSize", "LZ4 frame",                                  \
+      "block size code {found} is not 4, 5, 6 or 7")                                              \
+    X(LZ4_HC, DECOMPRESS, "HC", "LZ4 frame", "header checksum {found:#04x}, computed {limit:#04x}") \
+    X(LZ4_BLOCK_SIZE, DECOMPRESS, "blockSize", "LZ4 frame",                                       \
+      "block size {found} exceeds {limit}")                                                       \
+    X(LZ4_BLOCK_CHECKSUM, DECOMPRESS, "blockChecksum", "LZ4 frame",                               \
+      "block checksum {found:#010x}, computed {limit:#010x}")                                     \
+    X(LZ4_BLOCK, DECOMPRESS, "block", "LZ4 frame", "the block's data is damaged")                 \
+    X(ZSTD_HEADER, DECOMPRESS, "frame header", "zstd (RFC 8878)", "not a zstd frame")             \
+    X(ZSTD_SHORT, DECOMPRESS, "frame", "zstd (RFC 8878)", "the frame is cut short")               \
+    X(ZSTD_WINDOW, DECOMPRESS, "windowLog", "zstd (RFC 8878)",                                    \
+      "the frame needs a window of {found} bytes, the limit is {limit}")                          \
+    X(ZSTD_DICT, DECOMPRESS, "dictionaryId", "zstd (RFC 8878)",                                   \
+      "the frame needs dictionary {found}, Kafka uses none")                                      \
+    X(ZSTD_CHECKSUM, DECOMPRESS, "checksum", "zstd (RFC 8878)", "the content checksum does not match") \
+    X(ZSTD_DATA, DECOMPRESS, "block", "zstd (RFC 8878)", "the frame's data is damaged")           \
+    X(COMPRESS_FAILED, ARGUMENT, "level", "", "the codec library refused to compress (code {found})")
+
+enum kp_status {
+#define KP_STATUS_ENUM(name, kind, field, rule, sentence) KP_##name,
+    KP_STATUS_TABLE(KP_STATUS_ENUM)
+#undef KP_STATUS_ENUM
+    KP_STATUS_COUNT
+};
+
+/* Where and what: position is a byte position in the buffer that was being read, -1 if unknown. */
+typedef struct kp_error {
+    int32_t status;
+    int64_t position;
+    int64_t found;
+    int64_t limit;
+} kp_error;
+
+static inline int kp_fail(kp_error *err, int status, int64_t position, int64_t found, int64_t limit) {
+    err->status = status;
+    err->position = position;
+    err->found = found;
+    err->limit = limit;
+    return status;
+}
+
+#endif

@@ -1,0 +1,37 @@
+from cpython.buffer cimport Py_buffer
+from libc.stdint cimport int64_t, uint8_t
+
+from kpress._c.wire cimport kp_error
+
+cdef enum:
+    # Bytes that may be read and written behind the capacity of every pooled buffer, so that copies can go
+    # in whole vector steps.
+    PADDING = 320
+
+
+# A growable pooled buffer. All zero is empty.
+ctypedef struct pooled:
+    uint8_t* data
+    size_t size
+    size_t capacity   # usable bytes; PADDING more lie behind them
+    size_t block      # what the pool handed out
+
+
+cdef void* pool_take(size_t* size) noexcept nogil
+cdef void pool_give(void* p, size_t size) noexcept nogil
+
+cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogil
+cdef void pooled_free(pooled* b) noexcept nogil
+
+cdef int acquire(object data, Py_buffer* view, str name) except -1
+cdef int acquire_writable(object data, Py_buffer* view, str name) except -1
+
+
+cdef class InputView:
+    cdef Py_buffer view
+    cdef const uint8_t* data
+    cdef int64_t size
+
+
+cdef class PooledBlock:
+    cdef pooled buffer

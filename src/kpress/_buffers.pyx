@@ -1,0 +1,128 @@
+"""Who owns bytes: views of the caller's buffers, and pooled memory for results and scratch.
+
+This module holds the only calls to PyObject_GetBuffer and the only instance of the pool.
+"""
+
+from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from libc.string cimport memcpy, memset
+
+from kpress._c.wire cimport KP_NO_MEMORY, KP_OK, kp_fail
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+
+cdef extern from "kpress/pool.h" nogil:
+    void kp_pool_init()
+    void* kp_pool_take(size_t* size)
+    void kp_pool_give(void* p, size_t size)
+    size_t kp_pool_release()
+    size_t kp_pool_kept "kp_pool.kept"
+    size_t kp_pool_in_use "kp_pool.in_use"
+
+
+kp_pool_init()
+
+
+cdef void* pool_take(size_t* size) noexcept nogil:
+    return kp_pool_take(size)
+
+
+cdef void pool_give(void* p, size_t size) noexcept nogil:
+    kp_pool_give(p, size)
+
+
+cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogil:
+    """Make room for `capacity` bytes in all; what is there is kept."""
+    if capacity <= b.capacity and b.data != NULL:
+        return KP_OK
+    cdef size_t block = capacity + PADDING
+    cdef uint8_t* data = <uint8_t*>kp_pool_take(&block)
+    if data == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, <int64_t>capacity)
+    if b.data != NULL:
+        memcpy(data, b.data, b.size)
+        kp_pool_give(b.data, b.block)
+    b.data = data
+    b.block = block
+    b.capacity = block - PADDING
+    return KP_OK
+
+
+cdef void pooled_free(pooled* b) noexcept nogil:
+    kp_pool_give(b.data, b.block)
+    memset(b, 0, sizeof(pooled))
+
+
+cdef int acquire(object data, Py_buffer* view, str name) except -1:
+    """A contiguous read view of `data`; the caller releases it with PyBuffer_Release."""
+    if not PyObject_CheckBuffer(data):
+        raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, "
+                                f"NumPy array, pyarrow Buffer), not {type(data).__name__}")
+    try:
+        PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
+    except BufferError as error:
+        raise InvalidArgumentError(f"{name} must be a contiguous buffer: {error}") from None
+    return 0
+
+
+cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
+    """A contiguous view of `data` to write to; the caller releases it with PyBuffer_Release."""
+    if not PyObject_CheckBuffer(data):
+        raise ArgumentTypeError(f"{name} must be a writable bytes-like object (bytearray, memoryview, mmap, "
+                                f"NumPy array), not {type(data).__name__}")
+    try:
+        PyObject_GetBuffer(data, view, PyBUF_SIMPLE | PyBUF_WRITABLE)
+    except BufferError as error:
+        raise InvalidArgumentError(f"{name} must be a writable, contiguous buffer: {error}") from None
+    return 0
+
+
+cdef class InputView:
+    """Owns a view of the caller's buffer for as long as anything points into it."""
+
+    def __cinit__(self, data, str name="data"):
+        acquire(data, &self.view, name)
+        self.data = <const uint8_t*>self.view.buf
+        self.size = self.view.len
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)  # nothing to do where acquire failed: obj is NULL
+
+
+cdef class PooledBlock:
+    """Owns a pooled buffer on behalf of Python objects that point into it."""
+
+    def __dealloc__(self):
+        pooled_free(&self.buffer)
+
+
+def pool_bytes():
+    """Bytes of pooled memory, as (in use by results, kept for reuse).
+
+    Returns
+    -------
+    tuple[int, int]
+
+    Examples
+    --------
+    >>> import kpress
+    >>> in_use, kept = kpress.pool_bytes()
+    """
+    return kp_pool_in_use, kp_pool_kept
+
+
+def release_unused():
+    """Give the memory that the pool keeps for reuse back to the system.
+
+    Returns
+    -------
+    int
+        Bytes given back. Results that are still alive keep theirs.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.release_unused() >= 0
+    True
+    """
+    return kp_pool_release()

@@ -1,0 +1,166 @@
+"""include/kpress: our own C headers."""
+
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+
+
+cdef extern from "kpress/status.h" nogil:
+    ctypedef struct kp_error:
+        int32_t status
+        int64_t position
+        int64_t found
+        int64_t limit
+    enum:
+        KP_OK
+        KP_END
+        KP_NO_MEMORY
+        KP_OUTPUT_CAP
+        KP_OUTPUT_FULL
+        KP_ENTRY_SIZE
+        KP_MAGIC
+        KP_CRC
+        KP_RECORDS_COUNT
+        KP_RECORDS_MISSING
+        KP_RECORDS_LEFT
+        KP_HEADER_COUNT
+        KP_CODEC_ID
+        KP_WRAPPER_CODEC
+        KP_WRAPPER_NULL
+        KP_WRAPPER_EMPTY
+        KP_WRAPPER_OFFSET
+        KP_INNER_COMPRESSED
+        KP_TIMESTAMP_RANGE
+        KP_GZIP_HEADER
+        KP_GZIP_DATA
+        KP_GZIP_TRAILER
+        KP_SNAPPY_EMPTY
+        KP_SNAPPY_HEADER
+        KP_SNAPPY_CHUNK
+        KP_SNAPPY_DATA
+        KP_LZ4_MAGIC
+        KP_LZ4_SHORT
+        KP_LZ4_VERSION
+        KP_LZ4_DEPENDENT
+        KP_LZ4_DICT
+        KP_LZ4_FLG_RESERVED
+        KP_LZ4_BD_RESERVED
+        KP_LZ4_BLOCK_MAX
+        KP_LZ4_HC
+        KP_LZ4_BLOCK_SIZE
+        KP_LZ4_BLOCK_CHECKSUM
+        KP_LZ4_BLOCK
+        KP_ZSTD_HEADER
+        KP_ZSTD_SHORT
+        KP_ZSTD_WINDOW
+        KP_ZSTD_DICT
+        KP_ZSTD_CHECKSUM
+        KP_ZSTD_DATA
+        KP_COMPRESS_FAILED
+        KP_STATUS_COUNT
+    int kp_fail(kp_error* err, int status, int64_t position, int64_t found, int64_t limit)
+
+
+cdef extern from "kpress/endian.h" nogil:
+    uint16_t kp_load_le16(const void*)
+    uint32_t kp_load_le32(const void*)
+    uint64_t kp_load_le64(const void*)
+    uint16_t kp_load_be16(const void*)
+    uint32_t kp_load_be32(const void*)
+    uint64_t kp_load_be64(const void*)
+    void kp_store_le32(void*, uint32_t)
+    void kp_store_be16(void*, uint16_t)
+    void kp_store_be32(void*, uint32_t)
+    void kp_store_be64(void*, uint64_t)
+
+
+cdef extern from "kpress/varint.h" nogil:
+    size_t kp_uvarlong_size(uint64_t)
+    size_t kp_varlong_size(int64_t)
+    uint8_t* kp_varlong_write(uint8_t*, int64_t)
+
+
+cdef extern from "kpress/cursor.h" nogil:
+    ctypedef struct kp_cursor:
+        const uint8_t* p
+        const uint8_t* end
+    kp_cursor kp_cursor_of(const uint8_t*, size_t)
+    bint kp_cursor_ok(const kp_cursor*)
+    size_t kp_cursor_left(const kp_cursor*)
+    const uint8_t* kp_read_bytes(kp_cursor*, size_t)
+    int64_t kp_read_varint(kp_cursor*)
+    int64_t kp_read_varlong(kp_cursor*)
+
+
+cdef extern from "kpress/batch_header.h" nogil:
+    enum:
+        KP_LOG_OVERHEAD
+        KP_ENTRY_PREFIX
+        KP_MIN_ENTRY_SIZE
+        KP_BATCH_HEADER
+        KP_CRC_OFFSET
+        KP_ATTRIBUTES_OFFSET
+        KP_MAX_TIMESTAMP_OFFSET
+        KP_MESSAGE_CRC_OFFSET
+        KP_MESSAGE_ATTRIBUTES_OFFSET
+        KP_MESSAGE_TIMESTAMP_OFFSET
+        KP_MESSAGE_V0_OVERHEAD
+        KP_MESSAGE_V1_OVERHEAD
+        KP_CODEC_MASK
+        KP_LOG_APPEND_TIME
+        KP_TRANSACTIONAL
+        KP_CONTROL
+        KP_DELETE_HORIZON
+        KP_NONE
+        KP_GZIP
+        KP_SNAPPY
+        KP_LZ4
+        KP_ZSTD
+        KP_CODEC_COUNT
+    ctypedef struct kp_batch:
+        int64_t position
+        int64_t size
+        int64_t base_offset
+        int64_t base_timestamp
+        int64_t max_timestamp
+        int64_t producer_id
+        uint32_t crc
+        int32_t partition_leader_epoch
+        int32_t last_offset_delta
+        int32_t base_sequence
+        int32_t records_count
+        int16_t attributes
+        int16_t producer_epoch
+        int8_t magic
+    int kp_batch_codec(const kp_batch*)
+    int64_t kp_batch_last_offset(const kp_batch*)
+    int kp_batch_timestamp_type(const kp_batch*)
+    int32_t kp_sequence_add(int32_t, int32_t)
+    int kp_batch_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_error*)
+    int kp_batch_next(const uint8_t*, int64_t size, int64_t position, int64_t max_size, kp_batch*, kp_error*)
+    void kp_batch_write(uint8_t*, const kp_batch*)
+
+
+cdef extern from "kpress/record.h" nogil:
+    ctypedef struct kp_record:
+        int64_t timestamp_delta
+        int64_t offset_delta
+        const uint8_t* key
+        const uint8_t* value
+        const uint8_t* headers
+        int32_t key_size
+        int32_t value_size
+        int32_t header_count
+        int32_t size
+        int8_t attributes
+    ctypedef struct kp_header:
+        const uint8_t* key
+        const uint8_t* value
+        int32_t key_size
+        int32_t value_size
+    int kp_header_read(kp_cursor*, kp_header*)
+    int kp_record_explain(const uint8_t* at, const uint8_t* end, const uint8_t* start, kp_error*)
+    bint kp_record_read(kp_cursor*, kp_record*)
+    size_t kp_field_size(int64_t)
+    size_t kp_record_body_size(int64_t timestamp_delta, int64_t offset_delta, int64_t key_size,
+                               int64_t value_size, size_t headers_size)
+    int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
+    size_t kp_message_size(int magic, int64_t key_size, int64_t value_size)

@@ -1,0 +1,87 @@
+"""C status -> Python exception: the only place that translates one into the other."""
+
+from libc.stdint cimport int64_t
+
+from kpress import errors
+from kpress._c.wire cimport kp_error
+
+
+cdef extern from *:
+    """
+    #include "kpress/status.h"
+
+    typedef struct { const char *name; int kind; const char *field; const char *rule; const char *sentence; } kp_status_row;
+    static const kp_status_row kp_status_rows[] = {
+    #define KP_STATUS_ROW(name, kind, field, rule, sentence) {#name, KP_KIND_##kind, field, rule, sentence},
+        KP_STATUS_TABLE(KP_STATUS_ROW)
+    #undef KP_STATUS_ROW
+    };
+    """
+    ctypedef struct kp_status_row:
+        const char* name
+        int kind
+        const char* field
+        const char* rule
+        const char* sentence
+    const kp_status_row kp_status_rows[]
+    int KP_STATUS_COUNT
+    int KP_KIND_NONE
+    int KP_KIND_CORRUPT
+    int KP_KIND_INVALID
+    int KP_KIND_DECOMPRESS
+    int KP_KIND_UNSUPPORTED
+    int KP_KIND_TOO_LARGE
+    int KP_KIND_ARGUMENT
+    int KP_KIND_MEMORY
+
+cdef dict CLASSES = {
+    KP_KIND_CORRUPT: errors.CorruptRecordError,
+    KP_KIND_INVALID: errors.InvalidRecordError,
+    KP_KIND_DECOMPRESS: errors.DecompressionError,
+    KP_KIND_UNSUPPORTED: errors.UnsupportedCompressionTypeError,
+    KP_KIND_TOO_LARGE: errors.OutputTooLargeError,
+    KP_KIND_ARGUMENT: errors.InvalidArgumentError,
+}
+
+
+cdef object error_of(const kp_error* err, int64_t base=0, object offset=None, object file=None, bint inside=False):
+    """The exception for a failed status.
+
+    base: where the buffer that was being read starts in the file or buffer of the user. inside: that buffer
+    was decompressed data, so the position in it goes into the sentence and base is what `position` says.
+    """
+    cdef const kp_status_row* row = &kp_status_rows[err.status]
+    sentence = row.sentence.decode("ascii").format(found=err.found, limit=err.limit)
+    if row.kind == KP_KIND_MEMORY:
+        return MemoryError(sentence)
+    position = None
+    if inside:
+        position = base
+        if err.position >= 0:
+            sentence += f" at byte {err.position} of the decompressed records"
+    elif err.position >= 0:
+        position = base + err.position
+    return CLASSES[row.kind](
+        sentence,
+        position=position,
+        offset=offset,
+        file=file,
+        field=row.field.decode("ascii") or None,
+        rule=row.rule.decode("ascii") or None,
+    )
+
+
+cdef int raise_status(const kp_error* err) except -1:
+    raise error_of(err)
+
+
+def _every_status():
+    """(name, exception) for every status: lets a test see each row translated."""
+    cdef kp_error err
+    rows = []
+    for status in range(KP_STATUS_COUNT):
+        if kp_status_rows[status].kind == KP_KIND_NONE:
+            continue
+        err.status, err.position, err.found, err.limit = status, 1, 2, 3
+        rows.append((kp_status_rows[status].name.decode("ascii"), error_of(&err)))
+    return rows

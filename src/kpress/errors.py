@@ -1,0 +1,139 @@
+"""The exceptions of kpress, with Kafka's names and error codes.
+
+::
+
+    KpressError
+    ├── CorruptRecordError                CORRUPT_MESSAGE (2)
+    │   └── DecompressionError            CORRUPT_MESSAGE (2)
+    ├── InvalidRecordError                INVALID_RECORD (87)
+    ├── UnsupportedCompressionTypeError   UNSUPPORTED_COMPRESSION_TYPE (76)
+    ├── OutputTooLargeError               the caller's cap was reached; nothing is wrong with the data
+    ├── InvalidArgumentError              also a ValueError
+    │   └── ClosedError
+    └── ArgumentTypeError                 also a TypeError
+
+Bytes from outside raise the first four, arguments the last three. Running out of memory is Python's own
+MemoryError.
+"""
+
+__all__ = [
+    "ArgumentTypeError",
+    "ClosedError",
+    "CorruptRecordError",
+    "DecompressionError",
+    "InvalidArgumentError",
+    "InvalidRecordError",
+    "KpressError",
+    "OutputTooLargeError",
+    "UnsupportedCompressionTypeError",
+]
+
+
+class KpressError(Exception):
+    """Base of all errors of this package.
+
+    What is known of the place is given as data; what is not known is None.
+
+    Attributes
+    ----------
+    file : str | None
+        File that was being read.
+    position : int | None
+        Byte position in the file or buffer of the entry or field that is wrong.
+    offset : int | None
+        Kafka offset of the batch or record.
+    field : str | None
+        The field that is wrong, by the name that Kafka's protocol or the codec's format gives it.
+    rule : str | None
+        The rule that was broken.
+    code : int | None
+        Kafka's error code for it.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> try:
+    ...     kpress.decompress(b"no frame at all", "lz4")
+    ... except kpress.KpressError as error:
+    ...     print(type(error).__name__, error.field, error.position, error.code)
+    DecompressionError magic 0 2
+    """
+
+    code: int | None = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        position: int | None = None,
+        offset: int | None = None,
+        field: str | None = None,
+        rule: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.position = position
+        self.offset = offset
+        self.field = field
+        self.rule = rule
+
+    def __str__(self) -> str:
+        known = (
+            ("file", self.file),
+            ("byte", self.position),
+            ("offset", self.offset),
+            ("field", self.field),
+            ("rule", self.rule),
+        )
+        where = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+        return f"{self.message} ({where})" if where else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.__dict__.copy()))
+
+
+def _rebuild(cls: type[KpressError], message: str, state: dict[str, object]) -> KpressError:
+    """Unpickle an error with its data: Spark carries exceptions from executors to the driver."""
+    error = cls(message)
+    error.__dict__.update(state)
+    return error
+
+
+class CorruptRecordError(KpressError):
+    """The bytes are not a record set: a bad checksum, an impossible size, an unknown magic."""
+
+    code = 2
+
+
+class DecompressionError(CorruptRecordError):
+    """A codec's stream is damaged, cut short, or uses what Kafka does not accept."""
+
+
+class InvalidRecordError(KpressError):
+    """A record or a batch breaks a rule of the format although its checksum may be right."""
+
+    code = 87
+
+
+class UnsupportedCompressionTypeError(KpressError):
+    """The compression type id is not one that Kafka assigned, or not one for this message format."""
+
+    code = 76
+
+
+class OutputTooLargeError(KpressError):
+    """Decompression was stopped at the cap that the caller set."""
+
+
+class InvalidArgumentError(KpressError, ValueError):
+    """An argument has a value that is not accepted; the message says which ones are."""
+
+
+class ClosedError(InvalidArgumentError):
+    """The object was closed, or its result was already taken."""
+
+
+class ArgumentTypeError(KpressError, TypeError):
+    """An argument has a type that is not accepted; the message says which ones are."""
