@@ -1,0 +1,138 @@
+"""The vectors as test parameters: what Kafka's own software wrote, and what it read from that.
+
+They come from the full collection where it is there, else from the archives in vectors/ (its README says more).
+"""
+
+import functools
+import gzip
+import io
+import json
+import lzma
+import os
+import tarfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from vectors import pack
+
+TESTS = Path(__file__).resolve().parent
+SHIPPED = TESTS / "vectors"
+FULL = TESTS.parent.parent / "shared" / "vectors"
+
+Facts = dict[str, Any]
+
+
+# ---- where the bytes come from
+
+
+@functools.cache
+def archive(name: str) -> dict[str, bytes]:
+    raw = lzma.decompress((SHIPPED / name).read_bytes())
+    with tarfile.open(fileobj=io.BytesIO(raw)) as tar:
+        return {member.name: tar.extractfile(member).read() for member in tar}  # type: ignore[union-attr]
+
+
+def read_shipped(path: str) -> bytes:
+    return archive(pack.archive_of(path))[path]
+
+
+def read_full(path: str) -> bytes:
+    """A file of the full collection, by its name without .gz."""
+    file = FULL_SET / path  # type: ignore[operator]
+    if file.exists():
+        return file.read_bytes()
+    return gzip.decompress(file.with_name(file.name + ".gz").read_bytes())
+
+
+def _full_set() -> Path | None:
+    named = os.environ.get("KPRESS_VECTORS")
+    if named is None:
+        return FULL if FULL.is_dir() else None
+    return Path(named) if named else None
+
+
+FULL_SET = _full_set()
+read: Callable[[str], bytes] = read_full if FULL_SET else read_shipped
+
+
+def shipped_manifest() -> Facts:
+    return json.loads((SHIPPED / "manifest.json").read_text())
+
+
+def _manifest() -> Facts:
+    if not FULL_SET:
+        return shipped_manifest()
+    entries = {
+        "batches": json.loads(read_full("manifest.json")),
+        "segments": json.loads(read_full("segments/manifest.json")),
+    }
+    return pack.slim(entries)  # type: ignore[return-value]
+
+
+# ---- the vectors
+
+
+@dataclass(frozen=True)
+class Vector:
+    """Bytes, and what Kafka read from them."""
+
+    file: str
+    expected_file: str
+    entry: Facts
+
+    @property
+    def data(self) -> bytes:
+        return read(self.file)
+
+    @property
+    def expected(self) -> Facts:
+        return json.loads(read(self.expected_file))
+
+    def __str__(self) -> str:
+        return self.file.removeprefix("batches/").removeprefix("segments/").removesuffix(".bin")
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition directory of a broker: its .log files in order of offset, and the consumer's results."""
+
+    entry: Facts
+    logs: list[Vector]
+
+    def consumed(self, isolation: str) -> list[Facts]:
+        lines = read("segments/" + self.entry[isolation]).decode().splitlines()
+        rows = [json.loads(line) for line in lines]
+        return [row for row in rows if row["partition"] == self.entry["partition"]]
+
+    def files(self, suffix: str) -> list[bytes]:
+        return [read("segments/" + f["file"]) for f in self.entry["files"] if f["file"].endswith(suffix)]
+
+    def __str__(self) -> str:
+        return self.entry["dir"]
+
+
+def _record_sets(manifest: Facts) -> Iterator[Vector]:
+    for entry in manifest["batches"]:
+        yield Vector(entry["file"], entry["expected"], entry)
+
+
+def _partitions(manifest: Facts) -> Iterator[Partition]:
+    for entry in manifest["segments"]:
+        logs = [
+            Vector("segments/" + f["file"], "segments/" + f["decoded"], f) for f in entry["files"] if "decoded" in f
+        ]
+        yield Partition(entry, logs)
+
+
+MANIFEST = _manifest()
+RECORD_SETS = list(_record_sets(MANIFEST))
+PARTITIONS = list(_partitions(MANIFEST))
+LOGS = [log for partition in PARTITIONS for log in partition.logs if log.entry["size"]]
+EVERYTHING = RECORD_SETS + LOGS
+
+
+def find(file: str) -> Vector:
+    """The record set of that name, such as "crafted/size_13": every one a test names is in the shipped subset."""
+    return next(vector for vector in RECORD_SETS if str(vector) == file)
