@@ -10,6 +10,7 @@ CODECS = ["libzstd", "liblz4", "snappy", "libdeflate"]
 MODULES = [
     ("kpress._status", []),
     ("kpress._buffers", []),
+    ("kpress.checksum", ["libdeflate"]),
 ]
 
 

@@ -1,0 +1,25 @@
+"""include/kpress/crc32c.h and crc_shift.h: for kpress/checksum.pyx only, which holds their tables."""
+
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+
+cdef extern from "kpress/crc_shift.h" nogil:
+    ctypedef struct kp_crc_shift:
+        pass
+    void kp_crc_shift_init(kp_crc_shift*, uint32_t poly, uint32_t order)
+    uint32_t kp_crc_shifted(const kp_crc_shift*, uint32_t crc, uint64_t n)
+
+
+cdef extern from "kpress/crc32c.h" nogil:
+    ctypedef struct kp_crc32c_path:
+        const char* name
+        bint (*supported)() noexcept
+        uint32_t (*update)(uint32_t crc, const uint8_t* p, size_t n) noexcept
+        uint32_t (*shifted)(uint32_t crc, uint64_t n) noexcept
+    const kp_crc32c_path kp_crc32c_paths[]
+    const kp_crc32c_path* kp_crc32c_active
+    enum:
+        KP_CRC32C_PATHS
+    uint32_t kp_crc32c(uint32_t crc, const uint8_t* p, size_t n)
+    uint32_t kp_crc32c_combine(uint32_t a, uint32_t b, uint64_t n)
+    uint32_t kp_crc32c_patch(uint32_t crc, const uint8_t* old, const uint8_t* new, size_t n, uint64_t distance)
