@@ -1,34 +1,31 @@
-"""The table of extension modules."""
+"""The table of extension modules; how they are built is in build_support/."""
 
-import subprocess
+import sys
+from glob import glob
+from pathlib import Path
 
 from setuptools import Extension, setup
 
-CODECS = ["libzstd", "liblz4", "snappy", "libdeflate"]
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from build_support.build_ext import build_ext
 
-# module, libraries it calls
+# module, libraries it calls (as pkg-config names them)
 MODULES = [
     ("kpress._status", []),
     ("kpress._buffers", []),
     ("kpress.checksum", ["libdeflate"]),
 ]
 
-
-def pkg_config(option, libraries):
-    if not libraries:
-        return []
-    return subprocess.run(["pkg-config", option, *libraries], check=True, capture_output=True, text=True).stdout.split()
-
-
 setup(
+    cmdclass={"build_ext": build_ext},
     ext_modules=[
         Extension(
             name,
             [f"src/{name.replace('.', '/')}.pyx"],
             include_dirs=["include", "src"],
-            extra_compile_args=["-std=c11", "-O3", "-fvisibility=hidden", *pkg_config("--cflags", libraries)],
-            extra_link_args=pkg_config("--libs", libraries),
+            libraries=libraries,
+            depends=sorted(glob("include/kpress/*.h")),
         )
         for name, libraries in MODULES
-    ]
+    ],
 )

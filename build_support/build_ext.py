@@ -1,0 +1,49 @@
+"""The build_ext command: .pyx to C under build/cython, C to modules side by side, with the libraries' flags."""
+
+import os
+import shlex
+
+from setuptools.command import build_ext as setuptools_build_ext
+
+from build_support import libraries
+
+DIRECTIVES = {
+    "language_level": "3",
+    "binding": True,  # functions have real signatures: inspect, stubtest and doctest read them
+    "boundscheck": False,
+    "wraparound": False,
+    "cdivision": True,
+}
+
+FLAGS = ["-std=c11", "-O3", "-fvisibility=hidden"]
+
+
+class build_ext(setuptools_build_ext.build_ext):
+    def finalize_options(self):
+        super().finalize_options()
+        self.parallel = self.parallel or True  # as many compilers as there are cores
+
+    def build_extensions(self):
+        from Cython.Build import cythonize
+
+        flags = libraries.find({name for extension in self.extensions for name in extension.libraries})
+        for extension in self.extensions:
+            names, extension.libraries = extension.libraries, []
+            # CFLAGS once more at the end: setuptools puts them first, where ours would override them
+            extension.extra_compile_args = [*FLAGS, *shlex.split(os.environ.get("CFLAGS", ""))]
+            for name in names:
+                extension.extra_compile_args += flags[name].compile
+                extension.extra_link_args += flags[name].link
+        translated = cythonize(
+            # a new list: cythonize() may reorder what it is given
+            list(self.extensions),
+            build_dir="build/cython",
+            compiler_directives=DIRECTIVES,
+            include_path=["src"],
+            force=self.force,
+            quiet=not self.verbose,
+        )
+        sources = {extension.name: extension.sources for extension in translated}
+        for extension in self.extensions:
+            extension.sources = sources[extension.name]
+        super().build_extensions()

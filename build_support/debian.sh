@@ -1,0 +1,68 @@
+#!/bin/bash
+# Install the Debian packages that are missing; silent, and without root, when none is.
+#   debian.sh build            compiler, Python's headers and venv, pkg-config, the four libraries
+#   debian.sh java             a Java runtime for Spark (17 or newer)
+#   debian.sh aarch64          cross compiler and user-mode emulator
+# PYTHON3 names the interpreter that the virtual environment is made of.
+set -euo pipefail
+python=${PYTHON3:-python3}
+missing=()
+
+need() {  # need "PACKAGE ..." COMMAND...: the packages are missing when the command fails
+  local packages=$1; shift
+  "$@" >/dev/null 2>&1 || missing+=($packages)
+}
+
+say() { echo "kpress: $*" >&2; }
+
+library() { pkg-config --exists "$1"; }
+
+python_header() { test -e "$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')/Python.h"; }
+
+java_runs() {  # JAVA_HOME first, as Spark does
+  local java=java
+  [ -z "${JAVA_HOME:-}" ] || java=$JAVA_HOME/bin/java
+  local version
+  version=$("$java" -version 2>&1 | sed -nE '1s/.*version "([0-9]+).*/\1/p')
+  [ "${version:-0}" -ge 17 ]
+}
+
+python_is_new_enough() {
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' && return
+  say "$python is older than Python 3.11 or not there: PYTHON3=/path/to/python3 names another one"
+  exit 1
+}
+
+build() {
+  python_is_new_enough
+  local v; v=$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
+  need "gcc libc6-dev" sh -c 'command -v ${CC:-gcc} && echo "#include <stdlib.h>" | ${CC:-gcc} -E -'
+  need "$v-dev" python_header
+  need "$v-venv" "$python" -c 'import ensurepip, venv'
+  need pkg-config pkg-config --version
+  need libzstd-dev library libzstd
+  need liblz4-dev library liblz4
+  need libsnappy-dev library snappy
+  need libdeflate-dev library libdeflate
+}
+
+java() { need default-jre-headless java_runs; }
+
+aarch64() {
+  need qemu-user-static qemu-aarch64-static --version
+  need crossbuild-essential-arm64 aarch64-linux-gnu-g++ --version
+}
+
+for group; do "$group"; done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+sudo=
+if [ "$(id -u)" != 0 ]; then
+  sudo=sudo
+  command -v sudo >/dev/null || { say "not root and no sudo: have somebody run  apt-get install ${missing[*]}"; exit 1; }
+fi
+command -v apt-get >/dev/null || { say "no apt-get here: install by hand what Debian calls ${missing[*]}"; exit 1; }
+say "installing ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+$sudo apt-get -qq update
+$sudo apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null
