@@ -43,7 +43,7 @@ LIBRARIES = {
 
 INSTALL = """\
 Install what is missing with the one of these that is yours:
-  Debian, Ubuntu  apt-get install gcc libc6-dev python3-dev pkg-config libzstd-dev liblz4-dev libsnappy-dev libdeflate-dev
+  Debian, Ubuntu  apt-get install gcc python3-dev pkg-config libzstd-dev liblz4-dev libsnappy-dev libdeflate-dev
   Fedora          dnf install gcc python3-devel pkgconf-pkg-config libzstd-devel lz4-devel snappy-devel libdeflate-devel
   Alpine          apk add build-base python3-dev pkgconf zstd-dev lz4-dev snappy-dev libdeflate-dev
   Homebrew        brew install pkgconf zstd lz4 snappy libdeflate
