@@ -13,6 +13,12 @@ from build_support.build_ext import build_ext
 MODULES = [
     ("kpress._status", []),
     ("kpress._buffers", []),
+    ("kpress.compress._context", ["libzstd", "libdeflate"]),
+    ("kpress.compress._gzip", ["libzstd", "libdeflate"]),
+    ("kpress.compress._snappy", ["snappy"]),
+    ("kpress.compress._lz4", ["libzstd", "liblz4", "libdeflate"]),
+    ("kpress.compress._zstd", ["libzstd", "libdeflate"]),
+    ("kpress.compress._codec", ["libzstd", "libdeflate"]),
     ("kpress.checksum", ["libdeflate"]),
 ]
 

@@ -164,3 +164,24 @@ cdef extern from "kpress/record.h" nogil:
                                int64_t value_size, size_t headers_size)
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
     size_t kp_message_size(int magic, int64_t key_size, int64_t value_size)
+
+
+cdef extern from "kpress/lz4_header.h" nogil:
+    enum:
+        KP_LZ4_HEADER_MIN
+        KP_LZ4_HEADER_MAX
+        KP_LZ4_FLG_CONTENT_CHECKSUM
+        KP_LZ4_FLG_BLOCK_CHECKSUM
+    ctypedef struct kp_lz4_frame:
+        size_t header_size
+        size_t block_max
+        uint8_t flags
+    uint32_t kp_xxh32(const uint8_t*, size_t size)
+    int kp_lz4_header_read(const uint8_t*, size_t size, bint check_hc, kp_lz4_frame*, kp_error*)
+    void kp_lz4_header_write(uint8_t*, int magic)
+    int kp_lz4_header_set_hc(uint8_t*, size_t size, bint broken, kp_error*)
+
+
+cdef extern from "kpress/snappy.h" nogil:
+    size_t kp_snappy_preamble(const uint8_t*, size_t size, uint32_t* decoded)
+    bint kp_snappy_elements(const uint8_t* src, const uint8_t* src_end, uint8_t* dst, uint8_t* dst_end)

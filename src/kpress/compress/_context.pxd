@@ -7,7 +7,7 @@ once. Creating one costs 10 us (zstd) and its memory is fresh, so this is worth 
 from libc.stdint cimport uint8_t
 
 from kpress._buffers cimport pooled
-from kpress._c.deflate cimport libdeflate_compressor, libdeflate_decompressor
+from kpress._c.libdeflate cimport libdeflate_compressor, libdeflate_decompressor
 from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx
 
 
@@ -20,6 +20,20 @@ ctypedef struct codec_context:
     void* lz4_fast                         # LZ4_sizeofState() bytes
     void* lz4_hc                           # LZ4_sizeofStateHC() bytes
     pooled scratch                         # decompressed records of one batch, or record bytes before compression
+
+
+# How far a decoder got: whole members, chunks, blocks or frames. One that found the output full goes on from
+# here when it is called again with more room.
+ctypedef struct progress:
+    size_t consumed
+    size_t produced
+
+
+# What a payload's own headers say of its decompressed size. Untrusted: `least` only serves to refuse early,
+# and `most` as the room to begin with.
+ctypedef struct size_range:
+    size_t least
+    size_t most
 
 
 cdef codec_context* context_acquire() noexcept nogil    # NULL: out of memory

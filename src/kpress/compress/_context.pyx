@@ -1,0 +1,50 @@
+"""The pool of codec contexts: a list of free ones, last given first taken."""
+
+from libc.stdlib cimport calloc
+
+from kpress._buffers cimport pooled_free
+from kpress._c.threads cimport pthread_atfork, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_t, pthread_mutex_unlock
+
+cdef enum:
+    # Scratch kept with an idle context; larger ones go back to the pool of memory.
+    SCRATCH_KEPT = 4 << 20
+
+cdef pthread_mutex_t mutex
+cdef codec_context* idle = NULL
+
+
+cdef void lock() noexcept nogil:
+    pthread_mutex_lock(&mutex)
+
+
+cdef void unlock() noexcept nogil:
+    pthread_mutex_unlock(&mutex)
+
+
+pthread_mutex_init(&mutex, NULL)
+pthread_atfork(lock, unlock, unlock)  # a child of fork gets the list unlocked
+
+
+cdef codec_context* context_acquire() noexcept nogil:
+    global idle
+    pthread_mutex_lock(&mutex)
+    cdef codec_context* context = idle
+    if context != NULL:
+        idle = context.next
+    pthread_mutex_unlock(&mutex)
+    if context == NULL:
+        context = <codec_context*>calloc(1, sizeof(codec_context))
+    return context
+
+
+cdef void context_release(codec_context* context) noexcept nogil:
+    global idle
+    if context == NULL:
+        return
+    context.scratch.size = 0
+    if context.scratch.capacity > SCRATCH_KEPT:
+        pooled_free(&context.scratch)
+    pthread_mutex_lock(&mutex)
+    context.next = idle
+    idle = context
+    pthread_mutex_unlock(&mutex)

@@ -1,0 +1,16 @@
+from libc.stdint cimport uint8_t
+
+from kpress._c.wire cimport kp_error
+from kpress.compress._context cimport codec_context, progress, size_range
+
+cdef enum:
+    LZ4_LEVEL_MIN = 1
+    LZ4_LEVEL_MAX = 17
+    LZ4_LEVEL_DEFAULT = 9   # the fast compressor; every other level is LZ4 HC
+
+cdef void lz4_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil
+cdef int lz4_decode(int magic, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
+                    progress* at, kp_error* err) noexcept nogil
+cdef size_t lz4_bound(size_t size) noexcept nogil
+cdef int lz4_encode(codec_context* context, int level, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                    size_t* produced, kp_error* err) noexcept nogil

@@ -1,0 +1,151 @@
+"""Snappy: the xerial stream that Java writes, and single raw blocks.
+
+A xerial stream is a header of 16 bytes and chunks, each an int32 length and one raw block. Reading goes by
+snappy-java's SnappyInputStream, rule by rule.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
+from libc.string cimport memcmp, memcpy
+
+from kpress._c.snappy cimport SNAPPY_OK, snappy_compress, snappy_max_compressed_length
+from kpress._c.wire cimport (
+    KP_COMPRESS_FAILED,
+    KP_OK,
+    KP_OUTPUT_FULL,
+    KP_SNAPPY_CHUNK,
+    KP_SNAPPY_DATA,
+    KP_SNAPPY_EMPTY,
+    KP_SNAPPY_HEADER,
+    kp_error,
+    kp_fail,
+    kp_load_be32,
+    kp_snappy_elements,
+    kp_snappy_preamble,
+    kp_store_be32,
+)
+from kpress.compress._context cimport progress, size_range
+
+cdef enum:
+    HEADER = 16
+    MAGIC = 8
+    MAGIC_HEAD = 0x82534e41   # the magic's first four bytes, where a chunk length could stand
+    LENGTH = 4
+    CHUNK = 32768             # uncompressed bytes of a chunk that Java writes
+    CHUNK_MAX = 512 << 20     # compressed bytes that snappy-java accepts
+    # The densest element copies 64 bytes and takes 3.
+    EXPANSION = 22
+
+cdef const uint8_t* XERIAL = b"\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01"
+
+
+cdef bint is_xerial(const uint8_t* src, size_t size) noexcept nogil:
+    return size >= HEADER and memcmp(src, XERIAL, MAGIC) == 0
+
+
+cdef size_t block_size(const uint8_t* src, size_t size, size_t* elements) noexcept nogil:
+    """What the preamble says, and where the elements begin (0: this cannot be a block)."""
+    cdef uint32_t decoded = 0
+    elements[0] = kp_snappy_preamble(src, size, &decoded)
+    if decoded > EXPANSION * size:
+        elements[0] = 0
+    return decoded
+
+
+cdef int decode_block(const uint8_t* src, size_t start, size_t size, uint8_t* dst, size_t capacity,
+                      progress* at, kp_error* err) noexcept nogil:
+    """Decode the raw block of `size` bytes at src[start]."""
+    cdef size_t elements
+    cdef size_t decoded = block_size(src + start, size, &elements)
+    cdef uint8_t* to = dst + at.produced
+    if elements == 0:
+        return kp_fail(err, KP_SNAPPY_DATA, <int64_t>start, 0, 0)
+    if decoded > capacity - at.produced:
+        return kp_fail(err, KP_OUTPUT_FULL, <int64_t>start, 0, <int64_t>capacity)
+    if not kp_snappy_elements(src + start + elements, src + start + size, to, to + decoded):
+        return kp_fail(err, KP_SNAPPY_DATA, <int64_t>start, 0, 0)
+    at.consumed = start + size
+    at.produced += decoded
+    return KP_OK
+
+
+cdef void snappy_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+    """The sum of the preambles, as far as the chunks are sound."""
+    cdef size_t at = HEADER, length, elements, total = 0
+    if not is_xerial(src, size):
+        total = block_size(src, size, &elements)
+        expected.least = expected.most = total if elements > 0 else 0
+        return
+    while size - at >= LENGTH:
+        length = kp_load_be32(src + at)
+        if length == MAGIC_HEAD and size - at >= HEADER:
+            at += HEADER
+            continue
+        at += LENGTH
+        if length > size - at:
+            break
+        total += block_size(src + at, length, &elements)
+        if elements == 0:
+            break
+        at += length
+    expected.least = expected.most = total
+
+
+cdef int snappy_decode(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
+                       progress* at, kp_error* err) noexcept nogil:
+    cdef size_t next
+    cdef int32_t length
+    cdef int status
+    if size == 0:
+        return kp_fail(err, KP_SNAPPY_EMPTY, 0, 0, 0)
+    if not is_xerial(src, size):
+        return decode_block(src, 0, size, dst, capacity, at, err)
+    if at.consumed == 0:
+        at.consumed = HEADER  # the first header's versions are not looked at: some writers swap their bytes
+    while size - at.consumed >= LENGTH:  # one to three bytes behind the last chunk are ignored
+        next = at.consumed + LENGTH
+        length = <int32_t>kp_load_be32(src + at.consumed)
+        if <uint32_t>length == MAGIC_HEAD:  # another stream follows
+            if size - at.consumed < HEADER:
+                return kp_fail(err, KP_SNAPPY_HEADER, <int64_t>at.consumed, 0, 0)
+            if memcmp(src + at.consumed, XERIAL, MAGIC) != 0:
+                return KP_OK  # Java stops reading here
+            if <int32_t>kp_load_be32(src + at.consumed + MAGIC) < 1:
+                return kp_fail(err, KP_SNAPPY_HEADER, <int64_t>at.consumed + MAGIC, 0, 0)
+            at.consumed += HEADER
+            continue
+        if length <= 0 or length > CHUNK_MAX or <size_t>length > size - next:
+            return kp_fail(err, KP_SNAPPY_CHUNK, <int64_t>at.consumed, length, <int64_t>(size - next))
+        status = decode_block(src, next, length, dst, capacity, at, err)
+        if status != KP_OK:
+            return status
+    return KP_OK
+
+
+cdef size_t snappy_bound(size_t size) noexcept nogil:
+    return HEADER + snappy_max_compressed_length(size) + (size // CHUNK + 1) * (LENGTH + snappy_max_compressed_length(0))
+
+
+cdef int encode_block(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced, kp_error* err) noexcept nogil:
+    produced[0] = snappy_max_compressed_length(size)
+    if snappy_compress(<const char*>src, size, <char*>dst, produced) != SNAPPY_OK:
+        return kp_fail(err, KP_COMPRESS_FAILED, -1, 0, 0)
+    return KP_OK
+
+
+cdef int snappy_encode(bint raw, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
+                       kp_error* err) noexcept nogil:
+    """`dst` has room for snappy_bound(size). No chunk is written for no data."""
+    cdef size_t done = 0, length, written
+    cdef uint8_t* to = dst + HEADER
+    if raw:
+        return encode_block(src, size, dst, produced, err)
+    memcpy(dst, XERIAL, HEADER)
+    while done < size:
+        length = min(size - done, <size_t>CHUNK)
+        if encode_block(src + done, length, to + LENGTH, &written, err) != KP_OK:
+            return err.status
+        kp_store_be32(to, <uint32_t>written)
+        to += LENGTH + written
+        done += length
+    produced[0] = <size_t>(to - dst)
+    return KP_OK

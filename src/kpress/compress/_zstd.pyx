@@ -1,0 +1,260 @@
+"""zstd frames (RFC 8878) through libzstd, in the shape of Java's ZstdOutputStream: no content size, no
+checksum, an empty last block.
+
+A walk over the headers of frames and blocks goes before decoding. It finds where frames end, what is cut
+short, and how large the output can become, so that one call decodes a frame straight into its place.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+
+from kpress._c.wire cimport (
+    KP_COMPRESS_FAILED,
+    KP_NO_MEMORY,
+    KP_OK,
+    KP_OUTPUT_FULL,
+    KP_ZSTD_CHECKSUM,
+    KP_ZSTD_DATA,
+    KP_ZSTD_DICT,
+    KP_ZSTD_HEADER,
+    KP_ZSTD_SHORT,
+    KP_ZSTD_WINDOW,
+    kp_error,
+    kp_fail,
+    kp_load_le16,
+    kp_load_le32,
+    kp_load_le64,
+)
+from kpress._c.zstd cimport (
+    ZSTD_CCtx_setParameter,
+    ZSTD_ErrorCode,
+    ZSTD_c_compressionLevel,
+    ZSTD_c_contentSizeFlag,
+    ZSTD_compress2,
+    ZSTD_compressBound,
+    ZSTD_createCCtx,
+    ZSTD_createDCtx,
+    ZSTD_decompressDCtx,
+    ZSTD_error_checksum_wrong,
+    ZSTD_error_dstSize_tooSmall,
+    ZSTD_error_memory_allocation,
+    ZSTD_freeCCtx,
+    ZSTD_getCParams,
+    ZSTD_getErrorCode,
+    ZSTD_isError,
+    ZSTD_sizeof_CCtx,
+)
+from kpress.compress._context cimport codec_context, progress, size_range
+
+cdef enum:
+    MAGIC = 0xFD2FB528
+    SKIPPABLE = 0x184D2A50        # to ...5F
+    SKIPPABLE_HEADER = 8
+    BLOCK_HEADER = 3
+    BLOCK_MAX = 1 << 17
+    RAW = 0
+    RLE = 1
+    COMPRESSED = 2
+    WINDOW_MAX = (1 << 27) + 1    # what libzstd's streaming reader takes when nobody tells it otherwise
+    WINDOW_LOG_MIN = 10
+    # A written frame: magic, descriptor, window descriptor.
+    WINDOW_AT = 5
+    WRITTEN_HEADER = 6
+    # High levels make contexts of hundreds of MB; these are not kept.
+    CONTEXT_KEPT = 32 << 20
+
+# A frame as its headers describe it.
+ctypedef struct zstd_frame:
+    size_t size          # bytes of the whole frame
+    uint64_t least       # of its output
+    uint64_t most
+
+
+cdef int read_frame_header(const uint8_t* src, size_t start, size_t size, zstd_frame* frame, size_t* block_max,
+                           bint* checksum, kp_error* err) noexcept nogil:
+    """RFC 8878 section 3.1.1.1. frame.size becomes the header's; frame.least the content size, 0 if not told."""
+    cdef const uint8_t* at = src + start + 4
+    cdef int descriptor, dictionary_bytes, content_bytes
+    cdef bint single
+    cdef uint64_t window = 0, dictionary = 0, content = 0
+    if size - start < 5:
+        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
+    descriptor = at[0]
+    single = descriptor >> 5 & 1
+    checksum[0] = descriptor >> 2 & 1
+    dictionary_bytes = (1 << (descriptor & 3)) >> 1
+    content_bytes = 1 << (descriptor >> 6) if descriptor >> 6 else single
+    frame.size = <size_t>(5 + (not single) + dictionary_bytes + content_bytes)
+    if descriptor & 0x08:
+        return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start + 4, 0, 0)
+    if size - start < frame.size:
+        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
+    at += 1
+    if not single:
+        window = <uint64_t>1 << (WINDOW_LOG_MIN + (at[0] >> 3))
+        window += (window >> 3) * (at[0] & 7)
+        at += 1
+    if dictionary_bytes:
+        dictionary = at[0] if dictionary_bytes == 1 else kp_load_le16(at) if dictionary_bytes == 2 else kp_load_le32(at)
+        at += dictionary_bytes
+    if content_bytes == 1:
+        content = at[0]
+    elif content_bytes == 2:
+        content = kp_load_le16(at) + 256
+    elif content_bytes == 4:
+        content = kp_load_le32(at)
+    elif content_bytes == 8:
+        content = kp_load_le64(at)
+    if single:
+        window = content
+    if dictionary:
+        return kp_fail(err, KP_ZSTD_DICT, <int64_t>start, <int64_t>dictionary, 0)
+    if window > WINDOW_MAX:
+        return kp_fail(err, KP_ZSTD_WINDOW, <int64_t>start, <int64_t>window, WINDOW_MAX - 1)
+    frame.least = content
+    block_max[0] = <size_t>min(window, <uint64_t>BLOCK_MAX)
+    return KP_OK
+
+
+cdef int read_frame(const uint8_t* src, size_t start, size_t size, zstd_frame* frame, kp_error* err) noexcept nogil:
+    """Walk the frame at src[start] to its end."""
+    cdef uint32_t magic, header, length, type
+    cdef uint64_t content, exact = 0, most = 0
+    cdef size_t at, block_max = 0, stored
+    cdef bint checksum = False
+    if size - start < 4:
+        return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
+    magic = kp_load_le32(src + start)
+    if magic >> 4 == SKIPPABLE >> 4:
+        frame.least = frame.most = 0
+        if size - start < SKIPPABLE_HEADER or kp_load_le32(src + start + 4) > size - start - SKIPPABLE_HEADER:
+            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
+        frame.size = SKIPPABLE_HEADER + <size_t>kp_load_le32(src + start + 4)
+        return KP_OK
+    if magic != MAGIC:
+        return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
+    if read_frame_header(src, start, size, frame, &block_max, &checksum, err) != KP_OK:
+        return err.status
+    content = frame.least
+    at = start + frame.size
+    header = 0
+    while not header & 1:
+        if size - at < BLOCK_HEADER:
+            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, 0, 0)
+        header = kp_load_le16(src + at) | <uint32_t>src[at + 2] << 16
+        type = header >> 1 & 3
+        length = header >> 3
+        stored = 1 if type == RLE else length
+        if type > COMPRESSED or length > block_max:
+            return kp_fail(err, KP_ZSTD_DATA, <int64_t>at, 0, 0)
+        at += BLOCK_HEADER
+        if stored > size - at:
+            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, 0, 0)
+        if type == COMPRESSED:
+            most += block_max
+        else:
+            exact += length
+        at += stored
+    at += 4 * checksum
+    if at > size:
+        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>size, 0, 0)
+    frame.size = at - start
+    frame.least = max(content, exact)
+    frame.most = exact + most
+    return KP_OK
+
+
+cdef bint ends_as_java_allows(const uint8_t* src, size_t at, size_t size) noexcept nogil:
+    """Whether nothing is left, or what zstd-jni misses: one byte with which a frame could begin."""
+    return at == size or (0 < at == size - 1 and (src[at] >> 4 == SKIPPABLE >> 4 & 0xF or src[at] == MAGIC & 0xFF))
+
+
+cdef void zstd_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+    """What the frames' headers say, as far as they are sound."""
+    cdef zstd_frame frame
+    cdef kp_error ignored
+    cdef size_t at = 0
+    expected.least = expected.most = 0
+    while at < size and read_frame(src, at, size, &frame, &ignored) == KP_OK:
+        expected.least += frame.least
+        expected.most += frame.most
+        at += frame.size
+
+
+cdef int decoding_error(size_t code, int64_t position, kp_error* err) noexcept nogil:
+    cdef ZSTD_ErrorCode kind = ZSTD_getErrorCode(code)
+    if kind == ZSTD_error_checksum_wrong:
+        return kp_fail(err, KP_ZSTD_CHECKSUM, position, 0, 0)
+    if kind == ZSTD_error_memory_allocation:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    return kp_fail(err, KP_ZSTD_DATA, position, 0, 0)
+
+
+cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
+                     progress* at, kp_error* err) noexcept nogil:
+    cdef zstd_frame frame
+    cdef size_t room, produced
+    if context.zstd_d == NULL:
+        context.zstd_d = ZSTD_createDCtx()
+        if context.zstd_d == NULL:
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    while not ends_as_java_allows(src, at.consumed, size):
+        if read_frame(src, at.consumed, size, &frame, err) != KP_OK:
+            return err.status
+        room = capacity - at.produced
+        if frame.least > room:
+            return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
+        produced = ZSTD_decompressDCtx(context.zstd_d, dst + at.produced, room, src + at.consumed, frame.size)
+        if ZSTD_isError(produced):
+            if ZSTD_getErrorCode(produced) == ZSTD_error_dstSize_tooSmall and room < frame.most:
+                return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
+            return decoding_error(produced, <int64_t>at.consumed, err)
+        at.consumed += frame.size
+        at.produced += produced
+    return KP_OK
+
+
+cdef size_t zstd_bound(size_t size) noexcept nogil:
+    return ZSTD_compressBound(size) + BLOCK_HEADER
+
+
+cdef size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept nogil:
+    """Give a frame of our own the end that Java's flush and close give it; returns the frame's size."""
+    cdef size_t at = WRITTEN_HEADER, length
+    cdef uint32_t header
+    while True:
+        header = kp_load_le16(frame + at) | <uint32_t>frame[at + 2] << 16
+        if header & 1:
+            break
+        length = header >> 3
+        at += BLOCK_HEADER + (1 if header >> 1 & 3 == RLE else length)
+    if header >> 3 == 0:
+        return size  # no data: it is the last block already
+    frame[at] &= 0xFE
+    frame[size] = 1
+    frame[size + 1] = frame[size + 2] = 0
+    return size + BLOCK_HEADER
+
+
+cdef int zstd_encode(codec_context* context, int level, const uint8_t* src, size_t size, uint8_t* dst,
+                     size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
+    """`dst` has room for zstd_bound(size).
+
+    One call with a known size, which libzstd tunes its tables to, and then the frame's two bytes that would
+    differ from a stream's: the window that the level has when the size is unknown, and the last block.
+    """
+    cdef size_t written
+    if context.zstd_c == NULL:
+        context.zstd_c = ZSTD_createCCtx()
+        if context.zstd_c == NULL:
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+        ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_contentSizeFlag, 0)
+    ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_compressionLevel, level)
+    written = ZSTD_compress2(context.zstd_c, dst, capacity, src, size)
+    if ZSTD_isError(written):
+        return kp_fail(err, KP_COMPRESS_FAILED, -1, <int64_t>ZSTD_getErrorCode(written), 0)
+    dst[WINDOW_AT] = <uint8_t>((ZSTD_getCParams(level, 0, 0).windowLog - WINDOW_LOG_MIN) << 3)
+    produced[0] = end_with_empty_block(dst, written)
+    if ZSTD_sizeof_CCtx(context.zstd_c) > CONTEXT_KEPT:
+        ZSTD_freeCCtx(context.zstd_c)
+        context.zstd_c = NULL
+    return KP_OK
