@@ -17,9 +17,18 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+/* Smallest pooled block, as a power of two: 64 KiB. Under ASan malloc has them all, which guards their ends. */
+#ifndef KP_POOL_SMALLEST
+#ifdef __SANITIZE_ADDRESS__
+#define KP_POOL_SMALLEST 31
+#else
+#define KP_POOL_SMALLEST 16
+#endif
+#endif
+
 enum {
     KP_POOL_ALIGN = 64,         /* Arrow's recommended alignment */
-    KP_POOL_MIN_SHIFT = 16,     /* smallest pooled block: 64 KiB */
+    KP_POOL_MIN_SHIFT = KP_POOL_SMALLEST,
     KP_POOL_MAX_SHIFT = 32,
     KP_POOL_STEPS = 4,          /* classes a doubling: at most 25 % of a block is slack, and untouched slack costs no page */
     KP_POOL_CLASSES = (KP_POOL_MAX_SHIFT - KP_POOL_MIN_SHIFT) * KP_POOL_STEPS + 1

@@ -1,0 +1,35 @@
+"""Compiles and runs the C programs of this folder, and every header of include/kpress alone."""
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+INCLUDE = HERE.parents[1] / "include"
+WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
+COMPILE = [*shlex.split(os.environ.get("CC", "gcc")), "-std=gnu11", *WARNINGS]
+SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+
+pytestmark = pytest.mark.build
+
+
+def run(*command):
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("source", sorted(HERE.glob("*.c")), ids=lambda path: path.stem)
+def test_program(source, tmp_path):
+    program = tmp_path / source.stem
+    run(*COMPILE, *SANITIZE, f"-I{INCLUDE}", f"-I{HERE}", source, "-o", program, "-pthread")
+    run(program)
+
+
+@pytest.mark.parametrize("header", sorted((INCLUDE / "kpress").glob("*.h")), ids=lambda path: path.name)
+def test_header_compiles_alone(header, tmp_path):
+    source = tmp_path / "alone.c"
+    source.write_text(f'#include "kpress/{header.name}"\n#include "kpress/{header.name}"\n')
+    run(*COMPILE, f"-I{INCLUDE}", "-fsyntax-only", source)

@@ -1,0 +1,187 @@
+"""What is handed out: the sdist builds again, the wheel holds what it should and nothing else, licences are with it,
+and a machine that lacks something is told everything at once."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NO_TOOLS = {"CC": "no-such-compiler", "PKG_CONFIG": "no-such-pkg-config"}
+
+pytestmark = pytest.mark.build
+
+
+def run(*command, cwd, **environment):
+    return subprocess.run(
+        [sys.executable, *map(str, command)], cwd=cwd, env=os.environ | environment, capture_output=True, text=True
+    )
+
+
+def succeed(*command, cwd, **environment):
+    result = run(*command, cwd=cwd, **environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory):
+    """A copy, because setuptools writes beside what it reads."""
+    copy = tmp_path_factory.mktemp("checkout") / "kpress"
+    made = shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info", "__pycache__")
+    shutil.copytree(ROOT, copy, ignore=made)
+    return copy
+
+
+@pytest.fixture(scope="module")
+def sdist(checkout):
+    """The sdist, made without a compiler or libraries: its metadata needs neither."""
+    succeed("setup.py", "-q", "sdist", cwd=checkout, **NO_TOOLS)
+    (archive,) = (checkout / "dist").glob("*.tar.gz")
+    return archive
+
+
+@pytest.fixture(scope="module")
+def unpacked(sdist, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder, filter="data")
+    (top,) = folder.iterdir()
+    return top
+
+
+@pytest.fixture(scope="module")
+def wheel(unpacked, tmp_path_factory):
+    """The wheel of the unpacked sdist; not optimized, which is quicker."""
+    out = tmp_path_factory.mktemp("wheel")
+    pip = ("-m", "pip", "wheel", "-q", "--no-build-isolation", "--no-deps", "--no-index", "-w", out, ".")
+    succeed(*pip, cwd=unpacked, CFLAGS="-O0 -g0")
+    (archive,) = out.glob("*.whl")
+    return archive
+
+
+@pytest.fixture(scope="module")
+def installed(wheel, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("installed")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder)
+    return folder
+
+
+def files_of(root, *patterns):
+    return {str(path.relative_to(root)) for pattern in patterns for path in root.glob(pattern)}
+
+
+def modules_of(root):
+    return {re.sub(r"\.pyx$", "", name) for name in files_of(root / "src", "**/*.pyx")}
+
+
+def test_sdist_holds_every_source(unpacked):
+    sources = ("src/**/*.py", "src/**/*.pyx", "src/**/*.pxd", "src/**/*.pyi", "src/**/py.typed", "include/**/*.h")
+    others = ("build_support/*", "licenses/*", "tests/**/*.py", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py")
+    expected = files_of(ROOT, *sources, *others) - files_of(ROOT, "**/__pycache__")
+    assert expected - files_of(unpacked, "**/*") == set()
+
+
+def test_sdist_holds_nothing_built(unpacked):
+    built = files_of(unpacked, "**/*.so", "**/*.o", "**/*.pyc", "**/*.c") - files_of(unpacked, "tests/native/*.c")
+    assert built == set()
+
+
+def test_wheel_holds_modules_stubs_and_nothing_else(installed):
+    package = {name for name in files_of(installed, "**/*.*") if ".dist-info" not in name}
+    compiled = {name.split(".")[0] for name in package if name.endswith(".so")}
+    assert compiled == modules_of(ROOT)
+    expected = files_of(ROOT / "src", "**/*.py", "**/*.pyi", "**/py.typed")
+    assert {name for name in package if not name.endswith(".so")} == expected
+
+
+def test_wheel_has_a_stub_for_every_module_without_underscore(installed):
+    public = {name for name in modules_of(ROOT) if not Path(name).name.startswith("_")}
+    stubs = {re.sub(r"\.pyi$", "", name) for name in files_of(installed, "**/*.pyi")}
+    assert public <= stubs
+
+
+def test_wheel_has_the_licences(installed):
+    (info,) = installed.glob("kpress-*.dist-info")
+    held = files_of(info / "licenses", "*", "licenses/*") - {"licenses"}
+    assert held == files_of(ROOT, "LICENSE*", "licenses/*")
+    metadata = (info / "METADATA").read_text()
+    assert "License-Expression: Apache-2.0\n" in metadata
+    assert not re.search(r"^Requires-Dist: (?!.*extra ==)", metadata, re.MULTILINE)  # needs nothing at run time
+
+
+def test_wheel_imports(installed):
+    where = succeed("-c", "import kpress; print(kpress.__file__)", cwd=installed.parent, PYTHONPATH=str(installed))
+    assert Path(where.strip()).parent.parent == installed
+
+
+def test_every_linked_library_has_its_licence(installed):
+    linked = set()
+    for module in installed.glob("**/*.so"):
+        listing = subprocess.run(["readelf", "-d", module], check=True, capture_output=True, text=True).stdout
+        linked |= set(re.findall(r"\(NEEDED\).*\[(?:lib)?(.+?)\.so", listing))
+    components = linked - {"c", "pthread", "m", "ld-linux-x86-64", "ld-linux-aarch64"}
+    licensed = {path.name.split("-")[0].removeprefix("lib") for path in (ROOT / "licenses").iterdir()}
+    assert components == licensed
+    table = (ROOT / "LICENSE-binary").read_text()
+    for path in (ROOT / "licenses").iterdir():
+        assert f"licenses/{path.name}" in table
+        component, licence = path.name.split("-", 1)
+        assert re.search(rf"^{component} +{licence} ", table, re.MULTILINE)
+
+
+def test_whoever_lacks_something_is_told_everything_at_once(checkout):
+    result = run("setup.py", "-q", "build_ext", cwd=checkout, **NO_TOOLS)
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    for wanted in ("C compiler", "libzstd >= 1.4", "liblz4 >= 1.8", "snappy >= 1.1.3", "libdeflate >= 1.10"):
+        assert wanted in result.stderr
+    for command in ("apt-get install", "dnf install", "apk add", "brew install", "conda install"):
+        assert command in result.stderr
+
+
+class TestLookUp:
+    @pytest.fixture
+    def libraries(self, monkeypatch):
+        monkeypatch.syspath_prepend(ROOT)
+        for name in ("KPRESS_PREFIX", *NO_TOOLS):
+            monkeypatch.delenv(name, raising=False)
+        from build_support import libraries
+
+        return libraries
+
+    def test_each_way_finds_each_library(self, libraries):
+        for name, library in libraries.LIBRARIES.items():
+            assert f"-l{library.link_name}" in libraries.by_pkg_config(name).link
+            assert libraries.by_trial_link(name) == libraries.Flags([], [f"-l{library.link_name}"])
+            assert libraries.in_prefix(name) is None
+
+    def test_too_old_is_not_found(self, libraries, monkeypatch):
+        zstd = libraries.LIBRARIES["libzstd"]._replace(oldest="99", too_old="ZSTD_VERSION_NUMBER < 990000")
+        monkeypatch.setitem(libraries.LIBRARIES, "libzstd", zstd)
+        assert libraries.by_pkg_config("libzstd") is None
+        assert libraries.by_trial_link("libzstd") is None
+        with pytest.raises(SystemExit, match="libzstd >= 99"):
+            libraries.find(["libzstd", "snappy"])
+
+    def test_no_python_headers(self, libraries, monkeypatch, tmp_path):
+        monkeypatch.setattr(libraries.sysconfig, "get_path", lambda name: str(tmp_path))
+        with pytest.raises(SystemExit, match=r"Python\.h"):
+            libraries.find([])
+
+    def test_prefix_comes_first_and_is_static(self, libraries, monkeypatch, tmp_path):
+        archive = tmp_path / "lib" / "libsnappy.a"
+        archive.parent.mkdir()
+        archive.touch()
+        monkeypatch.setenv("KPRESS_PREFIX", str(tmp_path))
+        found = libraries.find(["libzstd", "snappy"])
+        assert found["snappy"].compile == [f"-I{tmp_path / 'include'}"]
+        assert found["snappy"].link[:2] == [str(archive), "-lstdc++"]
+        assert "-lzstd" in found["libzstd"].link  # not in the prefix: the next way
