@@ -1,0 +1,83 @@
+"""Records to one finished batch: from Arrow columns, from lists of bytes, and appended one by one."""
+
+import kpress
+import pytest
+
+from bench.answers import as_large, same_batch
+from bench.corpus import CODECS, SETS, RecordSet
+from bench.peers.records import AIOKAFKA, AIOKAFKA_LEVELS, KAFKA_PYTHON, Peer, aiokafka_level
+from bench.race import Cell, Contender
+
+WHOLE = 16 << 20  # more than any set takes: one batch
+
+
+def _limit(records: RecordSet, codec: str) -> Contender:
+    ceiling = records.ceiling()
+    ceiling.decode(records.batch("none"))
+    return Contender("limit", lambda: ceiling.encode(codec),
+                     lambda: same_batch(ceiling.encoded(ceiling.encode(codec)), records, codec))
+
+
+def _peer(peer: Peer, records: RecordSet, codec: str, rounds: int = 7) -> Contender:
+    keys, values, timestamps = records.keys, records.values, records.timestamps
+    return Contender(peer.name, lambda: peer.encode(keys, values, timestamps, codec),
+                     lambda: same_batch(peer.encode(keys, values, timestamps, codec), records, codec), rounds=rounds)
+
+
+def _aiokafka(records: RecordSet, codec: str) -> list[Contender]:
+    """As shipped, and at the level of Java's default where that is another one."""
+    shipped = _peer(AIOKAFKA, records, codec)
+    if codec not in AIOKAFKA_LEVELS:
+        return [shipped]
+
+    def at_level() -> object:
+        with aiokafka_level(codec):
+            return shipped.call()
+
+    return [shipped, Contender("aiokafka level", at_level, lambda: same_batch(at_level(), records, codec))]
+
+
+def _race(race, operation: str, records: RecordSet, codec: str, ours, *peers: Contender) -> None:
+    limit = _limit(records, codec)
+
+    def check() -> None:
+        same_batch(ours(), records, codec)
+        as_large(ours(), lambda: records.batch(codec))
+
+    race(Cell(operation, records.name, codec, records.count, records.size), ours, limit, *peers, check=check)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("name", ["apache5000", "nginx500"])
+def bench_encode_columns(race, name, codec):
+    """Arrow columns to a batch; aiokafka and kafka-python build from lists, they know no columns."""
+    records = SETS[name]
+    table = records.table.select(["timestamp", "key", "value"]).combine_chunks().to_batches()[0]
+    _race(race, "encode from columns", records, codec,
+          lambda: kpress.write_columns(table, compression_type=codec, batch_bytes=WHOLE),
+          *_aiokafka(records, codec), *([_peer(KAFKA_PYTHON, records, codec, rounds=3)] if name == "apache5000" else []))
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def bench_encode_lists(race, codec):
+    """Lists of bytes to a batch, in one call."""
+    records = SETS["apache5000"]
+    keys, values, timestamps = records.keys, records.values, records.timestamps
+    _race(race, "encode from lists", records, codec,
+          lambda: kpress.write_records(values, keys=keys, timestamps=timestamps, compression_type=codec, batch_bytes=WHOLE),
+          _peer(AIOKAFKA, records, codec))
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
+def bench_append(race, codec):
+    """Record after record into a builder, then the batch."""
+    records = SETS["apache5000"]
+    keys, values, timestamps = records.keys, records.values, records.timestamps
+
+    def ours() -> bytes:
+        builder = kpress.BatchBuilder(compression_type=codec, limit=WHOLE)
+        for key, value, timestamp in zip(keys, values, timestamps, strict=True):
+            builder.append(value, key=key, timestamp=timestamp)
+        return builder.build()
+
+    _race(race, "append one by one", records, codec, ours, *_aiokafka(records, codec))

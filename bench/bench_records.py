@@ -1,0 +1,37 @@
+"""Records as Python objects: a loop that reads offset, timestamp, key and value of each."""
+
+import kpress
+import pytest
+
+from bench.answers import same_records
+from bench.corpus import CODECS, SETS
+from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, visit
+from bench.race import Cell, Contender
+
+
+def _ours(data: bytes):
+    for batch in kpress.read_batches(data):
+        if not batch.is_valid():
+            raise ValueError("kpress finds a wrong CRC")
+        yield batch
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def bench_iterate(race, codec):
+    """5,000 log lines; the limit is the smallest object that CPython can give, one alive at a time."""
+    records = SETS["apache5000"]
+    data = records.batch(codec)
+    ceiling = records.ceiling()
+
+    def ours() -> None:
+        for batch in _ours(data):
+            visit(batch)
+
+    def peer(of, rounds: int) -> Contender:
+        return Contender(of.name, lambda: of.decode(data), rounds=rounds,
+                         check=lambda: same_records((record for batch in of.batches(data) for record in batch), records))
+
+    race(Cell("records as objects", records.name, codec, records.count, records.size), ours,
+         Contender("limit", lambda: visit(ceiling.records(data)), lambda: same_records(ceiling.records(data), records)),
+         peer(AIOKAFKA, 7), peer(KAFKA_PYTHON, 3),
+         check=lambda: same_records((record for batch in _ours(data) for record in batch), records))

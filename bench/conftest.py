@@ -1,0 +1,46 @@
+"""The conventions of a benchmark file are in README.md ("Write one"); this file holds the fixtures and the report."""
+
+import functools
+
+import pytest
+
+from bench import race as racing
+from bench import report
+from bench.ceiling import time_memcpy
+
+
+@pytest.fixture
+def race(benchmark):
+    """`race.race` for this benchmark."""
+    return functools.partial(racing.race, benchmark)
+
+
+@pytest.fixture(scope="session")
+def smoke(request) -> bool:
+    """Whether this run only checks that every benchmark works: files are short then."""
+    return request.config.getoption("benchmark_disable")
+
+
+@pytest.fixture(scope="session")
+def log_file(tmp_path_factory):
+    """Write bytes once to a file of the session's; gives its path."""
+    folder = tmp_path_factory.mktemp("logs")
+
+    def write(name: str, data: bytes):
+        path = folder / name
+        if not path.exists():
+            path.write_bytes(data)
+        return path
+
+    return write
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    session = getattr(config, "_benchmarksession", None)
+    measured = report.lines([dict(entry.extra_info) for entry in session.benchmarks]) if session else []
+    if not measured:
+        return
+    copied = 16 << 20
+    roof = copied * 20 / time_memcpy(copied, 20) / 1e9
+    terminalreporter.section(f"ratios of interleaved rounds (memcpy of 16 MiB here: {roof:.1f} GB/s)")
+    terminalreporter.write_line(report.plain(measured))

@@ -1,0 +1,122 @@
+"""The report of a run: each cell against the ceiling, the peers and its targets.
+
+usage: python -m bench.report RESULTS.json [--markdown]
+
+RESULTS.json is what pytest-benchmark writes with --benchmark-json; at the end of every run the same table is printed.
+"""
+
+import json
+import statistics
+import sys
+from dataclasses import dataclass
+
+from bench.targets import CEILING_OVER, TARGETS
+
+
+@dataclass(frozen=True)
+class Line:
+    """A measured cell. `measures` are those of targets.py, `estimated` the names among them that were not timed."""
+
+    operation: str
+    set: str
+    codec: str
+    rate: str
+    measures: dict[str, float]
+    estimated: frozenset[str]
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        return self.operation, self.set, self.codec
+
+    def text(self, measure: str, bounds: bool = True) -> str:
+        """A number with its target behind it, and `MISS` where it is not reached."""
+        if measure not in self.measures:
+            return ""
+        value = self.measures[measure]
+        out = ("~" if measure in self.estimated else "") + _number(value)
+        targets = [target for target in TARGETS.get(self.key, []) if target.measure == measure]
+        if bounds:
+            for target in targets:
+                out += f" ({target})" + ("" if target.met(value) else " MISS")
+        return out
+
+    def missed(self) -> list[str]:
+        return [target.measure for target in TARGETS.get(self.key, [])
+                if target.measure in self.measures and not target.met(self.measures[target.measure])]
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _ratio(rival: list[float], ours: list[float]) -> float:
+    """How many times as fast we are: the median over the rounds that both ran in."""
+    return statistics.median(theirs / own for theirs, own in zip(rival, ours, strict=False))
+
+
+def _rate(cell: dict, seconds: float) -> str:
+    records = f"{_number(cell['records'] / seconds / 1e6)} M {cell['unit']}/s"
+    return records + (f", {cell['size'] / seconds / 1e6:,.0f} MB/s" if cell["size"] else "")
+
+
+def line(info: dict) -> Line:
+    """From the extra_info that race.py leaves with a benchmark."""
+    cell, seconds, measures = info["cell"], dict(info["seconds"]), dict(info["measures"])
+    ours = seconds.pop("kpress")
+    key = cell["operation"], cell["set"], cell["codec"]
+    for name, times in seconds.items():
+        measures[name] = _ratio(times, ours)
+    measures["per_second"] = cell["records"] / statistics.median(ours)
+    estimated = {}
+    if "limit" in seconds:
+        estimated = {name: over * measures["limit"] for name, over in CEILING_OVER.get(key, {}).items()}
+        measures["over_limit_us"] = 1e6 * statistics.median(own - c for own, c in zip(ours, seconds["limit"], strict=True))
+        measures["over_limit_percent"] = 100 / measures["limit"] - 100
+        measures["limit"] *= 100
+    return Line(*key, _rate(cell, statistics.median(ours)), measures | estimated, frozenset(estimated))
+
+
+def lines(infos: list[dict]) -> list[Line]:
+    return [line(info) for info in infos if "kpress" in info.get("seconds", {})]
+
+
+FIXED = {"limit": "% of limit", "aiokafka": "x aiokafka", "kafka python": "x kafka-python"}
+
+
+def _others(one: Line, bounds: bool) -> str:
+    """What has no column of its own: other peers, and measures that have a target."""
+    targeted = {target.measure for target in TARGETS.get(one.key, [])}
+    unshown = {"per_second", "over_limit_us", "over_limit_percent"} - targeted
+    return ", ".join(f"{name} {one.text(name, bounds)}" for name in one.measures if name not in FIXED and name not in unshown)
+
+
+def rows(report: list[Line], bounds: bool = True) -> list[list[str]]:
+    head = ["operation", "records", "codec", "kpress", *FIXED.values(), "other"]
+    return [head] + [[one.operation, one.set, one.codec, one.rate, *(one.text(name, bounds) for name in FIXED),
+                      _others(one, bounds)] for one in report]
+
+
+def markdown(report: list[Line]) -> str:
+    """The table for a README: what was reached, without the targets."""
+    head, *body = rows(report, bounds=False)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body])
+
+
+def plain(report: list[Line]) -> str:
+    table = rows(report)
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    out = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+    missed = [f"  {', '.join(one.key)}: {', '.join(one.missed())}" for one in report if one.missed()]
+    return "\n".join([*out, "", f"{len(missed)} of {len(report)} cells miss a target", *missed])
+
+
+def main(arguments: list[str]) -> None:
+    if not arguments or arguments[0].startswith("-"):
+        sys.exit(__doc__)
+    with open(arguments[0]) as file:
+        report = lines([entry["extra_info"] for entry in json.load(file)["benchmarks"]])
+    print(markdown(report) if "--markdown" in arguments else plain(report))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
