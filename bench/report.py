@@ -65,14 +65,13 @@ def line(info: dict) -> Line:
     ours = seconds.pop("kpress")
     key = cell["operation"], cell["set"], cell["codec"]
     for name, times in seconds.items():
-        measures[name] = _ratio(times, ours)
+        measures[name] = _ratio(times, ours) * (100 if name.startswith("limit") else 1)
     measures["per_second"] = cell["records"] / statistics.median(ours)
     estimated = {}
     if "limit" in seconds:
-        estimated = {name: over * measures["limit"] for name, over in CEILING_OVER.get(key, {}).items()}
+        estimated = {name: over * measures["limit"] / 100 for name, over in CEILING_OVER.get(key, {}).items()}
         measures["over_limit_us"] = 1e6 * statistics.median(own - c for own, c in zip(ours, seconds["limit"], strict=True))
-        measures["over_limit_percent"] = 100 / measures["limit"] - 100
-        measures["limit"] *= 100
+        measures["over_limit_percent"] = 1e4 / measures["limit"] - 100
     return Line(*key, _rate(cell, statistics.median(ours)), measures | estimated, frozenset(estimated))
 
 
