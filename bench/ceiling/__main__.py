@@ -1,5 +1,6 @@
-"""Print the ceiling's own rates: python -m bench.ceiling (best of 15 turns, in million records a second)."""
+"""Print the ceiling's own rates, in million records a second (best of 15 turns): python -m bench.ceiling [SET ...]"""
 
+import sys
 from collections.abc import Callable
 
 from bench.corpus import CODECS, SETS
@@ -12,7 +13,7 @@ def best(call: Callable[[], object], records: int) -> float:
     return records / min(contender.turn() for _ in range(15)) / 1e6
 
 
-for records in SETS.values():
+for records in [SETS[name] for name in sys.argv[1:] or SETS]:
     ceiling = records.ceiling()
     for codec in CODECS:
         data = records.batch(codec)
