@@ -2,9 +2,9 @@
 
 import mmap
 
-import kpress
 import pyarrow as pa
 
+import kpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell
@@ -15,9 +15,11 @@ def bench_batch_table(race, log_file, smoke):
     records, batches = SETS["apache100"], 80 if smoke else 8000
     path = log_file(f"apache100.zstd.{batches}.log", records.batches("zstd", batches))
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        expected = list(range(0, batches * records.count, records.count))
 
         def check() -> None:
             table = pa.table(kpress.batch_table(data))
-            equal(table["baseOffset"].to_pylist(), list(range(0, batches * records.count, records.count)), "base offsets")
+            equal(table["baseOffset"].to_pylist(), expected, "base offsets")
 
-        race(Cell("headers only", records.name, "zstd", batches, unit="batches"), lambda: kpress.batch_table(data), check=check)
+        race(Cell("headers only", records.name, "zstd", batches, unit="batches"), lambda: kpress.batch_table(data),
+             check=check)

@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import kpress
-
 from bench.corpus import SETS
 from bench.race import Cell
 

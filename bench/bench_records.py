@@ -1,12 +1,12 @@
 """Records as Python objects: a loop that reads offset, timestamp, key and value of each."""
 
-import kpress
 import pytest
 
+import kpress
 from bench.answers import same_records
 from bench.corpus import CODECS, SETS
-from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, visit
-from bench.race import Cell, Contender
+from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, Peer, visit
+from bench.race import ROUNDS, Cell, Contender
 
 
 def _ours(data: bytes):
@@ -27,11 +27,13 @@ def bench_iterate(race, codec):
         for batch in _ours(data):
             visit(batch)
 
-    def peer(of, rounds: int) -> Contender:
-        return Contender(of.name, lambda: of.decode(data), rounds=rounds,
-                         check=lambda: same_records((record for batch in of.batches(data) for record in batch), records))
+    def peer(of: Peer, rounds: int = ROUNDS) -> Contender:
+        def check() -> None:
+            same_records((record for batch in of.batches(data) for record in batch), records)
+
+        return Contender(of.name, lambda: of.decode(data), check, rounds=rounds)
 
     race(Cell("records as objects", records.name, codec, records.count, records.size), ours,
          Contender("limit", lambda: visit(ceiling.records(data)), lambda: same_records(ceiling.records(data), records)),
-         peer(AIOKAFKA, 7), peer(KAFKA_PYTHON, 3),
+         peer(AIOKAFKA), peer(KAFKA_PYTHON, rounds=3),
          check=lambda: same_records((record for batch in _ours(data) for record in batch), records))

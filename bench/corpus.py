@@ -14,16 +14,20 @@ CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 HERE = Path(__file__).parent / "corpus"
 
 
+@cache
+def _packed(name: str) -> bytes:
+    return lzma.decompress((HERE / f"{name}.xz").read_bytes())
+
+
 @dataclass(frozen=True)
 class RecordSet:
     """One record set. Sizes are bytes of keys and values together."""
 
     name: str
 
-    @cache
     def batch(self, codec: str) -> bytes:
         """The one batch that Java wrote of all records."""
-        return lzma.decompress((HERE / f"{self.name}.{codec}.xz").read_bytes())
+        return _packed(f"{self.name}.{codec}")
 
     @cached_property
     def _records(self) -> list[tuple[int, int, bytes | None, bytes | None]]:
@@ -72,7 +76,6 @@ class RecordSet:
         """A ceiling whose columns hold `batches` of this set."""
         return Ceiling(self.count * batches, len(self.batch("none")) * batches)
 
-    @cache
     def batches(self, codec: str, count: int) -> bytes:
         """The batch `count` times with offsets that go on (the base offset lies outside of what the CRC covers)."""
         one = self.batch(codec)[8:]

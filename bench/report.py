@@ -70,7 +70,8 @@ def line(info: dict) -> Line:
     estimated = {}
     if "limit" in seconds:
         estimated = {name: over * measures["limit"] / 100 for name, over in CEILING_OVER.get(key, {}).items()}
-        measures["over_limit_us"] = 1e6 * statistics.median(own - c for own, c in zip(ours, seconds["limit"], strict=True))
+        over = statistics.median(own - bare for own, bare in zip(ours, seconds["limit"], strict=True))
+        measures["over_limit_us"] = 1e6 * over
         measures["over_limit_percent"] = 1e4 / measures["limit"] - 100
     return Line(*key, _rate(cell, statistics.median(ours)), measures | estimated, frozenset(estimated))
 
@@ -86,7 +87,8 @@ def _others(one: Line, bounds: bool) -> str:
     """What has no column of its own: other peers, and measures that have a target."""
     targeted = {target.measure for target in TARGETS.get(one.key, [])}
     unshown = {"per_second", "over_limit_us", "over_limit_percent"} - targeted
-    return ", ".join(f"{name} {one.text(name, bounds)}" for name in one.measures if name not in FIXED and name not in unshown)
+    shown = [name for name in one.measures if name not in FIXED and name not in unshown]
+    return ", ".join(f"{name} {one.text(name, bounds)}" for name in shown)
 
 
 def rows(report: list[Line], bounds: bool = True) -> list[list[str]]:

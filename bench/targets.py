@@ -53,7 +53,8 @@ _row("encode from columns", "apache5000", ("gzip", "lz4"), aiokafka_level=(2.2, 
 _row("encode from columns", "nginx500", FIVE, limit=(80, 90, 90, 90, 90))
 _row("encode from lists", "apache5000", NONE_ZSTD, aiokafka=(4, 2.5))
 _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 8, 2))
-_row("records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8), kafka_python=(12,) * 5)
+_row("records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8),
+     kafka_python=(12,) * 5)
 _row("headers only", "apache100", ("zstd",), per_second=(1e6,))
 _row("peak memory, streaming a file", "apache5000", ("zstd",), at_most=True, growth_mib=(16,))
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from bench.corpus import CODECS, SETS
+from bench.corpus import CODECS, SETS, RecordSet
 from bench.race import Contender
 
 
@@ -13,14 +13,17 @@ def best(call: Callable[[], object], records: int) -> float:
     return records / min(contender.turn() for _ in range(15)) / 1e6
 
 
-for records in [SETS[name] for name in sys.argv[1:] or SETS]:
-    ceiling = records.ceiling()
+def rates(records: RecordSet, codec: str) -> dict[str, float]:
+    ceiling, data = records.ceiling(), records.batch(codec)
+    out = {
+        "decode": best(lambda: ceiling.decode(data), records.count),
+        "views": best(lambda: ceiling.decode(data, True), records.count),
+    }
+    ceiling.decode(data)
+    return out | {"encode": best(lambda: ceiling.encode(codec), records.count)}
+
+
+for name in sys.argv[1:] or SETS:
     for codec in CODECS:
-        data = records.batch(codec)
-        rates = {
-            "decode": best(lambda: ceiling.decode(data), records.count),
-            "views": best(lambda: ceiling.decode(data, True), records.count),
-        }
-        ceiling.decode(data)
-        rates["encode"] = best(lambda: ceiling.encode(codec), records.count)
-        print(f"{records.name:11s} {codec:7s}", "  ".join(f"{name} {rate:7.3f}" for name, rate in rates.items()))
+        measured = rates(SETS[name], codec).items()
+        print(f"{name:11s} {codec:7s}", "  ".join(f"{what} {rate:7.3f}" for what, rate in measured))
