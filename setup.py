@@ -20,6 +20,12 @@ MODULES = [
     ("kpress.compress._zstd", ["libzstd", "libdeflate"]),
     ("kpress.compress._codec", ["libzstd", "libdeflate"]),
     ("kpress.checksum", ["libdeflate"]),
+    ("kpress.record._arrow", []),
+    ("kpress.record._decode", ["libzstd", "libdeflate"]),
+    ("kpress.record._records", ["libzstd", "libdeflate"]),
+    ("kpress.record._batch", ["libzstd", "libdeflate"]),
+    ("kpress.record._columns", ["libzstd", "libdeflate"]),
+    ("kpress.record._table", []),
 ]
 
 setup(

@@ -143,9 +143,12 @@ static inline size_t kp_record_body_size(int64_t timestamp_delta, int64_t offset
            kp_field_size(value_size) + headers_size;
 }
 
-/* Read the v0/v1 message of a whole entry (see kp_batch_read for offset, magic, attributes and timestamp). */
+/* Read the v0/v1 message of a whole entry of `size` bytes (b has its offset, magic, attributes, timestamp). */
 static inline int kp_message_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_record *r,
                                   kp_error *err) {
+    if (size < KP_LOG_OVERHEAD + KP_MIN_ENTRY_SIZE)
+        return kp_fail(err, KP_ENTRY_SIZE, position + 8, size - KP_LOG_OVERHEAD, KP_MIN_ENTRY_SIZE);
+    if (data[16] > 1) return kp_fail(err, KP_MAGIC, position + 16, (int8_t)data[16], 1);
     int status = kp_batch_read(data, size, position, b, err);
     if (status) return status;
     const uint8_t *p = data + (b->magic ? KP_MESSAGE_TIMESTAMP_OFFSET + 8 : KP_MESSAGE_TIMESTAMP_OFFSET);

@@ -36,7 +36,7 @@ enum kp_kind {
       "entry size {found} is less than the minimum of {limit}")                                   \
     X(ENTRY_SIZE_MAX, CORRUPT, "size", "record set framing",                                      \
       "entry size {found} is larger than the maximum of {limit}")                                 \
-    X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found} is not 0, 1 or 2")            \
+    X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found}: 0 to {limit} is possible here")            \
     X(BATCH_LENGTH, CORRUPT, "batchLength", "record batch v2",                                    \
       "batch length {found} is less than a v2 header's {limit}")                                  \
     X(MESSAGE_SIZE, CORRUPT, "size", "message v0/v1",                                             \

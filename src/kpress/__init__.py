@@ -1,1 +1,60 @@
-"""kpress"""
+"""Kafka's record batches, log segments and codecs at the speed of the C libraries underneath.
+
+::
+
+     .log file / fetch bytes
+            │
+     record set ──► batches ──► payload ──► record bytes ──► columns ──► Arrow ──► Spark
+                    record/     compress/                └─► records ──► Python objects
+     producer side ◄── the same, read from right to left ◄──┘
+
+Importing this package loads no third-party package; Arrow arrays are made and taken through the PyCapsule
+interface, so pyarrow, polars, duckdb, pandas or none of them may be there.
+"""
+
+from kpress._buffers import pool_bytes, release_unused
+from kpress.compress import DEFAULT_MAX_SIZE
+from kpress.errors import (
+    ArgumentTypeError,
+    ClosedError,
+    CorruptRecordError,
+    DecompressionError,
+    InvalidArgumentError,
+    InvalidRecordError,
+    KpressError,
+    OutputTooLargeError,
+    UnsupportedCompressionTypeError,
+)
+from kpress.record._arrow import Columns
+from kpress.record._batch import Batch, BatchIterator, read_batches
+from kpress.record._columns import iter_columns, read_columns
+from kpress.record._records import Record
+from kpress.record._table import BatchTable, batch_table
+from kpress.record._types import TimestampType
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DEFAULT_MAX_SIZE",
+    "ArgumentTypeError",
+    "Batch",
+    "BatchIterator",
+    "BatchTable",
+    "ClosedError",
+    "Columns",
+    "CorruptRecordError",
+    "DecompressionError",
+    "InvalidArgumentError",
+    "InvalidRecordError",
+    "KpressError",
+    "OutputTooLargeError",
+    "Record",
+    "TimestampType",
+    "UnsupportedCompressionTypeError",
+    "batch_table",
+    "iter_columns",
+    "pool_bytes",
+    "read_batches",
+    "read_columns",
+    "release_unused",
+]

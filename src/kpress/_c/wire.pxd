@@ -21,6 +21,8 @@ cdef extern from "kpress/status.h" nogil:
         KP_RECORDS_COUNT
         KP_RECORDS_MISSING
         KP_RECORDS_LEFT
+        KP_RECORD_LENGTH
+        KP_VARINT
         KP_HEADER_COUNT
         KP_CODEC_ID
         KP_WRAPPER_CODEC
@@ -185,3 +187,54 @@ cdef extern from "kpress/lz4_header.h" nogil:
 cdef extern from "kpress/snappy.h" nogil:
     size_t kp_snappy_preamble(const uint8_t*, size_t size, uint32_t* decoded)
     bint kp_snappy_elements(const uint8_t* src, const uint8_t* src_end, uint8_t* dst, uint8_t* dst_end)
+
+
+cdef extern from "kpress/columns.h" nogil:
+    enum:
+        KP_COPY_STEP
+        KP_BINARY
+        KP_LARGE_BINARY
+        KP_BINARY_VIEW
+    ctypedef struct kp_view:
+        pass
+    ctypedef struct kp_binary:
+        void* rows
+        uint8_t* data
+        int64_t used
+        uint8_t* validity
+        int64_t nulls
+    ctypedef struct kp_columns:
+        int64_t rows
+        int64_t* offset
+        int64_t* timestamp
+        int32_t* sequence
+        kp_binary key
+        kp_binary value
+    ctypedef struct kp_source:
+        const uint8_t* start
+        const uint8_t* end
+        const uint8_t* readable
+        const uint8_t* view_base
+        int32_t view_buffer
+        int32_t count
+        int32_t base_sequence
+        int64_t base_offset
+        int64_t base_timestamp
+        int64_t append_time
+        bint log_append_time
+        bint filtered
+        int64_t first_offset
+        int64_t last_offset
+        int64_t first_timestamp
+        int64_t last_timestamp
+    int kp_gather(kp_columns*, int layout, const kp_source*, kp_error*)
+    int kp_gather_messages(kp_columns*, int layout, const kp_source*, kp_error*)
+
+
+cdef extern from "kpress/refcount.h" nogil:
+    void kp_ref_take(int64_t*)
+    int64_t kp_ref_drop(int64_t*)
+
+
+cdef extern from "kpress/utf8.h" nogil:
+    size_t kp_utf8_copy(uint8_t*, const uint8_t*, size_t)

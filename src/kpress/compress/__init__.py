@@ -1,0 +1,3 @@
+"""Payload <-> record bytes: one file a codec."""
+
+DEFAULT_MAX_SIZE = 64 << 20

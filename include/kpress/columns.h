@@ -1,0 +1,181 @@
+/* Records -> columns: one pass over the records of a batch into Arrow buffers, no allocation, no Python.
+ *
+ * The caller has made room: `rows` more rows in every asked column, and as many bytes as the records take
+ * (plus KP_COPY_STEP of margin) in every binary one. A column that was not asked is NULL.
+ */
+#ifndef KPRESS_COLUMNS_H
+#define KPRESS_COLUMNS_H
+
+#include "record.h"
+
+/* Values are copied in fixed steps of this many bytes where source and target have room for it: a length-
+ * dependent loop mispredicts once a record, which costs more than the bytes copied too many. */
+enum { KP_COPY_STEP = 256 };
+
+/* Layouts of a binary column: Arrow's binary, large_binary and binary_view. */
+enum { KP_BINARY = 0, KP_LARGE_BINARY = 1, KP_BINARY_VIEW = 2 };
+
+/* One row of a binary_view: up to 12 bytes inline, else a prefix and a place in a buffer. */
+typedef struct kp_view {
+    int32_t size;
+    union {
+        uint8_t inlined[12];
+        struct {
+            uint8_t prefix[4];
+            int32_t buffer;
+            int32_t offset;
+        } ref;
+    } u;
+} kp_view;
+
+typedef struct kp_binary {
+    void *rows;        /* int32_t or int64_t ends (one more than rows, the first is set), or kp_view; NULL: not asked */
+    uint8_t *data;     /* KP_BINARY and KP_LARGE_BINARY */
+    int64_t used;      /* bytes in data */
+    uint8_t *validity; /* all ones from the start: only nulls cost */
+    int64_t nulls;
+} kp_binary;
+
+typedef struct kp_columns {
+    int64_t rows;
+    int64_t *offset;
+    int64_t *timestamp;
+    int32_t *sequence;
+    kp_binary key;
+    kp_binary value;
+} kp_columns;
+
+/* Where the records of one batch lie and how their deltas become offsets and timestamps. */
+typedef struct kp_source {
+    const uint8_t *start;      /* records, or v0/v1 entries */
+    const uint8_t *end;
+    const uint8_t *readable;   /* end of the memory that may be read: end, or more */
+    const uint8_t *view_base;  /* binary_view: where buffer `view_buffer` starts */
+    int32_t view_buffer;
+    int32_t count;             /* v2: records that the header declares */
+    int32_t base_sequence;     /* -1: none */
+    int64_t base_offset;
+    int64_t base_timestamp;
+    int64_t append_time;       /* every record's timestamp if log_append_time */
+    int log_append_time;
+    int filtered;              /* the four bounds below count; they are included */
+    int64_t first_offset, last_offset;
+    int64_t first_timestamp, last_timestamp;
+} kp_source;
+
+typedef uint8_t kp_block32 __attribute__((vector_size(32), aligned(1), may_alias));
+
+static inline __attribute__((always_inline)) void kp_copy32(uint8_t *to, const uint8_t *from, int blocks) {
+    for (int i = 0; i < blocks; i++) ((kp_block32 *)to)[i] = ((const kp_block32 *)from)[i];
+}
+
+/* `size` bytes with margins: both sides may be touched up to KP_COPY_STEP bytes where `readable` allows it. */
+static inline __attribute__((always_inline)) void kp_copy_padded(uint8_t *to, const uint8_t *from, size_t size,
+                                                                 const uint8_t *readable) {
+    if (KP_UNLIKELY((size_t)(readable - from) < KP_COPY_STEP || size > KP_COPY_STEP)) {
+        memcpy(to, from, size);
+    } else if (size <= 32) {
+        kp_copy32(to, from, 1);
+    } else if (size <= 128) {
+        kp_copy32(to, from, 4);
+    } else {
+        kp_copy32(to, from, 8);
+    }
+}
+
+static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, int layout, int64_t row, const uint8_t *data,
+                                                                 int32_t size, const kp_source *s) {
+    if (KP_UNLIKELY(size < 0)) {
+        b->validity[row >> 3] &= (uint8_t) ~(1u << (row & 7));
+        b->nulls++;
+        size = 0;
+        data = s->start;
+    }
+    if (layout == KP_BINARY_VIEW) {
+        kp_view *v = (kp_view *)b->rows + row;
+        v->size = size;
+        if (size <= (int32_t)sizeof v->u.inlined) {
+            memset(v->u.inlined, 0, sizeof v->u.inlined);
+            memcpy(v->u.inlined, data, (size_t)size);
+        } else {
+            memcpy(v->u.ref.prefix, data, sizeof v->u.ref.prefix);
+            v->u.ref.buffer = s->view_buffer;
+            v->u.ref.offset = (int32_t)(data - s->view_base);
+        }
+        return;
+    }
+    kp_copy_padded(b->data + b->used, data, (size_t)size, s->readable);
+    b->used += size;
+    if (layout == KP_BINARY) ((int32_t *)b->rows)[row + 1] = (int32_t)b->used;
+    else ((int64_t *)b->rows)[row + 1] = b->used;
+}
+
+/* One record into every asked column, unless a bound of the source keeps it out. */
+static inline __attribute__((always_inline)) void kp_emit(kp_columns *c, int layout, const kp_source *s, const kp_record *r,
+                                                          int64_t offset, int64_t timestamp) {
+    if (KP_UNLIKELY(s->filtered) && (offset < s->first_offset || offset > s->last_offset ||
+                                     timestamp < s->first_timestamp || timestamp > s->last_timestamp))
+        return;
+    int64_t row = c->rows++;
+    if (c->offset) c->offset[row] = offset;
+    if (c->timestamp) c->timestamp[row] = timestamp;
+    if (c->sequence) c->sequence[row] = s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)r->offset_delta);
+    if (c->key.rows) kp_emit_binary(&c->key, layout, row, r->key, r->key_size, s);
+    if (c->value.rows) kp_emit_binary(&c->value, layout, row, r->value, r->value_size, s);
+}
+
+/* Positions in kp_error count from s->start. */
+static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *columns, int layout, const kp_source *source,
+                                                                  kp_error *err) {
+    kp_columns c = *columns; /* locals: the compiler keeps them in registers, byte stores cannot alias them */
+    const kp_source s = *source;
+    kp_cursor cur = {s.start, s.end};
+    kp_record r;
+    int status = KP_OK;
+    for (int32_t i = 0; i < s.count; i++) {
+        const uint8_t *at = cur.p;
+        if (KP_UNLIKELY(!kp_record_read(&cur, &r))) {
+            status = at == s.end ? kp_fail(err, KP_RECORDS_MISSING, at - s.start, i, s.count)
+                                 : kp_record_explain(at, s.end, s.start, err);
+            break;
+        }
+        /* wrapping sums: deltas from outside may be anything, as in Java */
+        int64_t offset = (int64_t)((uint64_t)s.base_offset + (uint64_t)r.offset_delta);
+        int64_t timestamp = s.log_append_time ? s.append_time
+                                              : (int64_t)((uint64_t)s.base_timestamp + (uint64_t)r.timestamp_delta);
+        kp_emit(&c, layout, &s, &r, offset, timestamp);
+    }
+    if (!status && cur.p != s.end && s.count) /* a batch of no records is not looked into */
+        status = kp_fail(err, KP_RECORDS_LEFT, cur.p - s.start, s.end - cur.p, s.count);
+    *columns = c;
+    return status;
+}
+
+static __attribute__((noinline, unused)) int kp_gather(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
+    switch (layout) {
+    case KP_BINARY: return kp_gather_layout(c, KP_BINARY, s, err);
+    case KP_LARGE_BINARY: return kp_gather_layout(c, KP_LARGE_BINARY, s, err);
+    default: return kp_gather_layout(c, KP_BINARY_VIEW, s, err);
+    }
+}
+
+/* The entries of a v0/v1 wrapper, or the one entry of a plain message. Offsets are base_offset + the entry's;
+ * `magic` is the wrapper's: its LogAppendTime reaches inner messages of magic 1 only. */
+static __attribute__((noinline, unused)) int kp_gather_messages(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
+    kp_record r;
+    kp_batch b;
+    const uint8_t *p = s->start;
+    while (s->end - p >= KP_LOG_OVERHEAD) {
+        int64_t size = (int64_t)(int32_t)kp_load_be32(p + 8) + KP_LOG_OVERHEAD;
+        if (size > s->end - p) break; /* a cut inner entry is dropped (DataLogInputStream) */
+        int status = kp_message_read(p, size, p - s->start, &b, &r, err);
+        if (status) return status;
+        if (kp_batch_codec(&b)) return kp_fail(err, KP_INNER_COMPRESSED, p + KP_MESSAGE_ATTRIBUTES_OFFSET - s->start, b.attributes, 0);
+        int64_t offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)b.base_offset);
+        kp_emit(c, layout, s, &r, offset, s->log_append_time && b.magic ? s->append_time : b.base_timestamp);
+        p += size;
+    }
+    return KP_OK;
+}
+
+#endif

@@ -1,0 +1,333 @@
+"""A record set, entry by entry, by header alone: nothing is decompressed or copied before it is asked for."""
+
+from libc.stdint cimport INT32_MAX, int64_t
+from libc.string cimport memset
+
+from kpress._buffers cimport InputView, pooled, pooled_free
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch,
+    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_load_be64,
+    kp_sequence_add, kp_source,
+)
+from kpress._status cimport error_of
+from kpress.compress._context cimport codec_context, context_acquire, context_release
+from kpress.record._decode cimport check_crc, open_source
+from kpress.record._records cimport records_of
+
+from kpress.compress import DEFAULT_MAX_SIZE
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.record._types import TIMESTAMP_TYPES
+
+
+
+cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+cdef class Batch:
+    """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
+
+    Every attribute comes from the header; iterating decompresses and gives `Record` objects, lazily. The
+    checksum is compared when `is_valid` or `ensure_valid` is called, not before.
+
+    Made by `read_batches`. It keeps the caller's data alive.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> [batch] = kpress.read_batches(kpress.write_records([b"a", b"b"], compression_type="lz4"))
+    >>> batch
+    <kpress.Batch v2 lz4: offsets 0 to 1, 2 records, 90 bytes at 0>
+    >>> [record.value for record in batch]
+    [b'a', b'b']
+    """
+
+    def __init__(self):
+        raise TypeError("batches are made by read_batches")
+
+    def __repr__(self):
+        records = "1 record" if self.records_count == 1 else f"{'?' if self.records_count is None else self.records_count} records"
+        first = self._header.base_offset if self._header.magic == 2 else "?" if self.is_compressed else self.last_offset
+        return (f"<kpress.Batch v{self.magic} {self.compression_type}: offsets {first} to {self.last_offset}, "
+                f"{records}, {self.size} bytes at {self.position}>")
+
+    @property
+    def position(self):
+        """int: byte position of the entry in the data."""
+        return self._base + self._header.position
+
+    @property
+    def size(self):
+        """int: bytes of the whole entry, offset and size fields included."""
+        return self._header.size
+
+    @property
+    def magic(self):
+        """int: format version, 0, 1 or 2."""
+        return self._header.magic
+
+    @property
+    def attributes(self):
+        """int: as stored, int16 (v2) or int8."""
+        return self._header.attributes
+
+    @property
+    def crc(self):
+        """int: stored checksum, CRC-32C (v2) or CRC-32."""
+        return self._header.crc
+
+    @property
+    def compression_type(self):
+        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd'; 'unknown(5)' to 'unknown(7)' for ids not assigned."""
+        cdef int codec = kp_batch_codec(&self._header)
+        return CODEC_NAMES[codec] if codec < KP_CODEC_COUNT else f"unknown({codec})"
+
+    @property
+    def is_compressed(self):
+        """bool"""
+        return kp_batch_codec(&self._header) != 0
+
+    @property
+    def timestamp_type(self):
+        """TimestampType"""
+        return TIMESTAMP_TYPES[1 + kp_batch_timestamp_type(&self._header)]
+
+    @property
+    def base_offset(self):
+        """int: offset of the first record. That of a v0/v1 wrapper lies in its compressed set: reading it
+        decompresses, and raises what iterating would raise."""
+        if self._header.magic == 2 or not self.is_compressed:
+            return self._header.base_offset
+        return self._first_inner_offset()
+
+    @property
+    def last_offset(self):
+        """int: base offset + last offset delta, also after compaction; v0/v1: the entry's offset."""
+        return kp_batch_last_offset(&self._header)
+
+    @property
+    def next_offset(self):
+        """int: the offset to fetch next, last_offset + 1."""
+        return kp_batch_last_offset(&self._header) + 1
+
+    @property
+    def last_offset_delta(self):
+        """int | None: v2 only."""
+        return self._header.last_offset_delta if self._header.magic == 2 else None
+
+    @property
+    def base_timestamp(self):
+        """int | None: milliseconds; v2 only. The first record's timestamp, or the delete horizon."""
+        return self._header.base_timestamp if self._header.magic == 2 else None
+
+    @property
+    def max_timestamp(self):
+        """int: milliseconds, -1 for none; the append time where timestamp_type is LogAppendTime."""
+        return self._header.max_timestamp
+
+    @property
+    def partition_leader_epoch(self):
+        """int: -1 for none."""
+        return self._header.partition_leader_epoch
+
+    @property
+    def producer_id(self):
+        """int: -1 for none."""
+        return self._header.producer_id
+
+    @property
+    def has_producer_id(self):
+        """bool"""
+        return self._header.producer_id > -1
+
+    @property
+    def producer_epoch(self):
+        """int: -1 for none."""
+        return self._header.producer_epoch
+
+    @property
+    def base_sequence(self):
+        """int: -1 for none."""
+        return self._header.base_sequence
+
+    @property
+    def last_sequence(self):
+        """int: base sequence + last offset delta, wrapping from 2**31 - 1 to 0; -1 for none."""
+        if self._header.base_sequence == -1:
+            return -1
+        return kp_sequence_add(self._header.base_sequence, self._header.last_offset_delta)
+
+    @property
+    def is_transactional(self):
+        """bool"""
+        return self._header.magic == 2 and (self._header.attributes & KP_TRANSACTIONAL) != 0
+
+    @property
+    def is_control(self):
+        """bool: transaction markers and KRaft control records."""
+        return self._header.magic == 2 and (self._header.attributes & KP_CONTROL) != 0
+
+    @property
+    def delete_horizon_ms(self):
+        """int | None: when compaction may drop the tombstones of this batch."""
+        if self._header.magic == 2 and self._header.attributes & KP_DELETE_HORIZON:
+            return self._header.base_timestamp
+        return None
+
+    @property
+    def records_count(self):
+        """int | None: records that the header declares; None for a v0/v1 wrapper, which does not say."""
+        if self._header.magic < 2 and self.is_compressed:
+            return None
+        return self._header.records_count
+
+    @property
+    def data(self):
+        """memoryview: the bytes of the entry, not copied."""
+        return memoryview(self._view.view.obj).cast("B")[self._header.position:self._header.position + self._header.size]
+
+    @property
+    def payload(self):
+        """memoryview: v2: the records area as stored (compressed, if the batch is), not copied."""
+        if self._header.magic != 2:
+            raise InvalidArgumentError("only v2 batches have a records area; a v0/v1 message has a key and a value",
+                                       field="magic")
+        return self.data[KP_BATCH_HEADER:]
+
+    def is_valid(self):
+        """Whether the stored checksum is the computed one (and the entry large enough to have one).
+
+        Returns
+        -------
+        bool
+        """
+        cdef kp_error err
+        cdef int status
+        with nogil:
+            status = check_crc(self._entry, &self._header, &err)
+        return status == KP_OK
+
+    def ensure_valid(self):
+        """Compare the checksum.
+
+        Raises
+        ------
+        CorruptRecordError
+            It is wrong.
+        """
+        cdef kp_error err
+        cdef int status
+        with nogil:
+            status = check_crc(self._entry, &self._header, &err)
+        if status != KP_OK:
+            raise error_of(&err, self.position, self._header.base_offset)
+
+    def __iter__(self):
+        """The records, lazily: key, value and headers become objects when they are read.
+
+        Records before an error are handed out first, as Kafka's own iterator does. The CRC is not checked.
+        """
+        return records_of(self._view, self._entry, &self._header, self._base, self._cap)
+
+    cdef object _first_inner_offset(self):
+        cdef codec_context* context = context_acquire()
+        cdef kp_source source
+        cdef kp_error err
+        cdef bint inside = False
+        cdef int status
+        cdef int64_t offset = 0
+        if context == NULL:
+            raise MemoryError()
+        with nogil:
+            context.scratch.size = 0
+            status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
+                                 self._cap, False, &source, &inside, &err)
+            if status == KP_OK:
+                offset = source.base_offset + <int64_t>kp_load_be64(source.start)
+            context_release(context)
+        if status != KP_OK:
+            raise error_of(&err, self.position, self._header.base_offset, None, inside)
+        return offset
+
+
+cdef class BatchIterator:
+    """The entries of a record set, made by `read_batches`.
+
+    Attributes
+    ----------
+    valid_bytes : int
+        Bytes of the whole entries passed so far; after the last one, what is left of the data is a cut entry.
+    """
+
+    def __init__(self):
+        raise TypeError("made by read_batches")
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef kp_error err
+        cdef Batch batch = Batch.__new__(Batch)
+        cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size, &batch._header, &err)
+        if status == KP_END:
+            raise StopIteration
+        if status != KP_OK:
+            raise error_of(&err)
+        batch._view = self._view
+        batch._entry = self._view.data + self._position
+        batch._cap = self._cap
+        self._position += batch._header.size
+        return batch
+
+    @property
+    def valid_bytes(self):
+        return self._position
+
+
+def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_bytes=INT32_MAX):
+    """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
+
+    A last entry that is cut ends the iteration without an error, as in every Kafka client (spec
+    record-formats 1 and 12, ByteBufferLogInputStream).
+
+    Parameters
+    ----------
+    data : bytes-like
+        Record set: the records field of a Produce request or Fetch answer, or the content of a ``.log`` file. It
+        is not copied; batches and records keep it alive.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch, applied when its records are read.
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
+
+    Returns
+    -------
+    BatchIterator of Batch
+
+    Raises
+    ------
+    CorruptRecordError
+        While iterating: an impossible size, or a magic that is not 0, 1 or 2. Entries before it are handed out.
+    ArgumentTypeError, InvalidArgumentError
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"a"], compression_type="gzip") + kpress.write_records([b"b", b"c"], base_offset=1)
+    >>> for batch in kpress.read_batches(data):
+    ...     print(batch.base_offset, batch.last_offset, batch.compression_type, batch.is_valid())
+    0 0 gzip True
+    1 2 none True
+    """
+    cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
+    batches._view = InputView(data)
+    batches._cap = <size_t>positive("max_decompressed_bytes", max_decompressed_bytes)
+    batches._max_size = positive("max_message_bytes", max_message_bytes)
+    return batches
+
+
+cdef int64_t positive(str name, value) except -1:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
+    if not 1 <= value.__index__() <= INT32_MAX:
+        raise InvalidArgumentError(f"{name} must be from 1 to {INT32_MAX}, not {value}")
+    return value

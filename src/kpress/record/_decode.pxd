@@ -1,0 +1,18 @@
+"""From an entry of a record set to where its records lie: checksum, payload, decompression, base offset."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport kp_batch, kp_error, kp_source
+from kpress.compress._context cimport codec_context
+
+
+# KP_OK or KP_CRC. `entry` is the first byte of the entry that `batch` was read from.
+cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
+
+# Fills `source` but for its filter and view fields; decompressed records are appended to `scratch`.
+# inside: whether positions in `err`, and of the records, are in decompressed data (1) or in the entry (0).
+# `prefix`: keep what was decoded before a codec error (see decompress_prefix); source then holds that.
+cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batch* batch, const uint8_t* readable,
+                     pooled* scratch, size_t cap, bint prefix, kp_source* source, bint* inside,
+                     kp_error* err) noexcept nogil

@@ -1,0 +1,135 @@
+"""From an entry of a record set to where its records lie: checksum, payload, decompression, base offset."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from kpress._buffers cimport PADDING, pooled
+from kpress._c.wire cimport (
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_ENTRY_SIZE,
+    KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE,
+    KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch,
+    kp_batch_codec, kp_error, kp_fail, kp_load_be32, kp_load_be64, kp_message_read, kp_record, kp_source,
+)
+from kpress.checksum cimport crc32_update, crc32c_update
+from kpress.compress._codec cimport decompress_payload, decompress_prefix
+from kpress.compress._context cimport codec_context
+
+
+cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:
+    cdef uint32_t computed
+    cdef int at
+    if batch.magic == 2:
+        computed = crc32c_update(0, entry + KP_ATTRIBUTES_OFFSET, <size_t>(batch.size - KP_ATTRIBUTES_OFFSET))
+        at = KP_CRC_OFFSET
+    else:
+        computed = crc32_update(0, entry + KP_MESSAGE_CRC_OFFSET + 4, <size_t>(batch.size - KP_MESSAGE_CRC_OFFSET - 4))
+        at = KP_MESSAGE_CRC_OFFSET
+    if computed == batch.crc:
+        return KP_OK
+    return kp_fail(err, KP_CRC, at, batch.crc, computed)
+
+
+cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batch* batch, const uint8_t* readable,
+                     pooled* scratch, size_t cap, bint prefix, kp_source* source, bint* inside,
+                     kp_error* err) noexcept nogil:
+    memset(source, 0, sizeof(kp_source))
+    inside[0] = False
+    source.readable = readable
+    source.base_sequence = batch.base_sequence
+    source.base_timestamp = batch.base_timestamp
+    source.append_time = batch.max_timestamp
+    source.log_append_time = batch.magic > 0 and (batch.attributes & KP_LOG_APPEND_TIME) != 0
+    if batch.magic < 2:
+        return open_messages(context, entry, batch, scratch, cap, source, inside, err)
+
+    source.base_offset = batch.base_offset
+    source.start = entry + KP_BATCH_HEADER
+    source.end = entry + batch.size
+    source.count = batch.records_count
+    cdef int codec = kp_batch_codec(batch)
+    if batch.records_count == 0:
+        source.end = source.start
+        return KP_OK
+    if codec >= KP_CODEC_COUNT:
+        return kp_fail(err, KP_CODEC_ID, KP_ATTRIBUTES_OFFSET, codec, 0)
+    if batch.records_count < 0:
+        return kp_fail(err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, batch.records_count, 0)
+    if codec == KP_NONE:
+        return KP_OK
+    return decompress(context, codec, batch.magic, entry, prefix, scratch, cap, source, inside, err)
+
+
+cdef int decompress(codec_context* context, int codec, int magic, const uint8_t* entry, bint prefix, pooled* scratch,
+                    size_t cap, kp_source* source, bint* inside, kp_error* err) noexcept nogil:
+    """Replace the payload that source points to by its decompressed bytes at the end of `scratch`."""
+    cdef const uint8_t* payload = source.start
+    cdef size_t size = <size_t>(source.end - payload)
+    cdef size_t before = scratch.size
+    cdef int status
+    if prefix:
+        status = decompress_prefix(context, codec, magic, payload, size, scratch, cap, err)
+    else:
+        status = decompress_payload(context, codec, magic, payload, size, scratch, cap, err)
+    if status != KP_OK:
+        if err.position >= 0:
+            err.position += payload - entry
+        if not prefix:
+            return status
+    source.start = scratch.data + before
+    source.end = scratch.data + scratch.size
+    source.readable = source.end + PADDING
+    inside[0] = True
+    return status
+
+
+cdef int open_messages(codec_context* context, const uint8_t* entry, const kp_batch* batch, pooled* scratch, size_t cap,
+                       kp_source* source, bint* inside, kp_error* err) noexcept nogil:
+    """A plain v0/v1 message is its own set; a wrapper's value is the compressed set (DeepRecordsIterator)."""
+    cdef int codec = kp_batch_codec(batch)
+    source.start = entry
+    source.end = entry + batch.size
+    source.count = 1
+    if codec == KP_NONE:
+        return KP_OK
+    if codec >= KP_CODEC_COUNT:
+        return kp_fail(err, KP_CODEC_ID, KP_MESSAGE_ATTRIBUTES_OFFSET, codec, 0)
+    if codec == KP_ZSTD:
+        return kp_fail(err, KP_WRAPPER_CODEC, KP_MESSAGE_ATTRIBUTES_OFFSET, codec, 0)
+    cdef kp_record wrapper
+    cdef kp_batch ignored
+    cdef int status = kp_message_read(entry, batch.size, 0, &ignored, &wrapper, err)
+    if status != KP_OK:
+        return status
+    if wrapper.value == NULL:
+        return kp_fail(err, KP_WRAPPER_NULL, batch.size, 0, 0)
+    source.start = wrapper.value
+    source.end = wrapper.value + wrapper.value_size
+    status = decompress(context, codec, batch.magic, entry, False, scratch, cap, source, inside, err)
+    if status != KP_OK:
+        return status
+    return base_of_inner(batch, source, err)
+
+
+cdef int base_of_inner(const kp_batch* batch, kp_source* source, kp_error* err) noexcept nogil:
+    """Counts the inner messages and finds what to add to their offsets: v0 nothing; v1 nothing if the
+    wrapper's offset is 0 (some librdkafka versions write that), else what makes the last one the wrapper's."""
+    cdef const uint8_t* p = source.start
+    cdef int64_t size, last = -1
+    cdef int32_t count = 0
+    while source.end - p >= KP_LOG_OVERHEAD:
+        size = <int32_t>kp_load_be32(p + 8)
+        if size < KP_MIN_ENTRY_SIZE:
+            return kp_fail(err, KP_ENTRY_SIZE, p + 8 - source.start, size, KP_MIN_ENTRY_SIZE)
+        if size + KP_LOG_OVERHEAD > source.end - p:
+            break  # a cut inner entry is dropped (DataLogInputStream)
+        last = <int64_t>kp_load_be64(p)
+        count += 1
+        p += size + KP_LOG_OVERHEAD
+    source.count = count
+    if count == 0:
+        return kp_fail(err, KP_WRAPPER_EMPTY, 0, 0, 0)
+    if batch.magic == 1 and batch.base_offset != 0:
+        if batch.base_offset < last:
+            return kp_fail(err, KP_WRAPPER_OFFSET, -1, batch.base_offset, last)
+        source.base_offset = <int64_t>(<uint64_t>batch.base_offset - <uint64_t>last)  # may wrap: bytes from outside
+    return KP_OK

@@ -1,0 +1,293 @@
+"""One row a batch, from headers only: nothing is decompressed."""
+
+from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport malloc
+from libc.string cimport memcmp, memcpy, memset, strlen
+
+from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve
+from kpress._c.wire cimport (
+    KP_CODEC_MASK, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
+    kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error,
+)
+from kpress._status cimport error_of
+from kpress.record._arrow cimport Columns, array_data, array_init, chunk_data, chunk_drop, chunk_new
+
+from kpress.record._arrow import Field
+
+
+# A row as NumPy sees it.
+cdef packed struct row:
+    int64_t position
+    int64_t size
+    int8_t magic
+    char compression_type[6]
+    int16_t attributes
+    int64_t base_offset
+    int64_t last_offset
+    int32_t records_count
+    int64_t base_timestamp
+    int64_t max_timestamp
+    int8_t timestamp_type
+    int32_t partition_leader_epoch
+    int64_t producer_id
+    int16_t producer_epoch
+    int32_t base_sequence
+    uint8_t is_transactional
+    uint8_t is_control
+    uint8_t has_delete_horizon
+    uint32_t crc
+
+
+# name, NumPy type, Arrow format, value that is null in Arrow (None: never null)
+FIELDS = (
+    ("position", "<i8", "l", None),
+    ("size", "<i8", "l", None),
+    ("magic", "|i1", "c", None),
+    ("compressionType", "|S6", "u", None),
+    ("attributes", "<i2", "s", None),
+    ("baseOffset", "<i8", "l", None),
+    ("lastOffset", "<i8", "l", None),
+    ("recordsCount", "<i4", "i", -1),
+    ("baseTimestamp", "<i8", "tsm:UTC", -1),
+    ("maxTimestamp", "<i8", "tsm:UTC", -1),
+    ("timestampType", "|i1", "c", None),
+    ("partitionLeaderEpoch", "<i4", "i", None),
+    ("producerId", "<i8", "l", None),
+    ("producerEpoch", "<i2", "s", None),
+    ("baseSequence", "<i4", "i", None),
+    ("isTransactional", "|b1", "b", None),
+    ("isControl", "|b1", "b", None),
+    ("hasDeleteHorizon", "|b1", "b", None),
+    ("crc", "<u4", "I", None),
+)
+cdef const char* CODECS[8]
+CODECS[:] = [b"none", b"gzip", b"snappy", b"lz4", b"zstd", b"5", b"6", b"7"]
+
+
+cdef void fill(row* r, const kp_batch* b) noexcept nogil:
+    cdef const char* name = CODECS[kp_batch_codec(b)]
+    cdef bint v2 = b.magic == 2
+    memset(r, 0, sizeof(row))
+    while name[0]:
+        r.compression_type[name - CODECS[kp_batch_codec(b)]] = name[0]
+        name += 1
+    r.position = b.position
+    r.size = b.size
+    r.magic = b.magic
+    r.attributes = b.attributes
+    # of a v0/v1 wrapper the header tells the last offset only
+    r.base_offset = b.base_offset
+    r.last_offset = kp_batch_last_offset(b)
+    r.records_count = b.records_count
+    r.base_timestamp = b.base_timestamp
+    r.max_timestamp = b.max_timestamp
+    r.timestamp_type = <int8_t>kp_batch_timestamp_type(b)
+    r.partition_leader_epoch = b.partition_leader_epoch
+    r.producer_id = b.producer_id
+    r.producer_epoch = b.producer_epoch
+    r.base_sequence = b.base_sequence
+    r.is_transactional = v2 and (b.attributes & KP_TRANSACTIONAL) != 0
+    r.is_control = v2 and (b.attributes & KP_CONTROL) != 0
+    r.has_delete_horizon = v2 and (b.attributes & KP_DELETE_HORIZON) != 0
+    r.crc = b.crc
+
+
+cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, kp_error* err) noexcept nogil:
+    cdef kp_batch batch
+    cdef int64_t position = 0
+    cdef int status
+    while True:
+        status = kp_batch_next(data, size, position, INT32_MAX, &batch, err)
+        if status != KP_OK:
+            return status
+        rows.size = <size_t>n[0] * sizeof(row)
+        if rows.size + sizeof(row) > rows.capacity:
+            status = pooled_reserve(rows, 2 * rows.size + 1024 * sizeof(row), err)
+            if status != KP_OK:
+                return status
+        fill(<row*>rows.data + n[0], &batch)
+        n[0] += 1
+        position += batch.size
+
+
+cdef class BatchTable:
+    """One row a batch, as `batch_table` makes it: an Arrow producer and a NumPy structured array.
+
+    Attributes
+    ----------
+    num_rows : int
+    column_names : list[str]
+    """
+    cdef pooled _rows
+    cdef readonly int64_t num_rows
+
+    def __init__(self):
+        raise TypeError("made by batch_table")
+
+    def __dealloc__(self):
+        pooled_free(&self._rows)
+
+    def __len__(self):
+        return self.num_rows
+
+    def __repr__(self):
+        return f"<kpress.BatchTable: {self.num_rows} batches>"
+
+    @property
+    def column_names(self):
+        return [name for name, _, _, _ in FIELDS]
+
+    @property
+    def __array_interface__(self):
+        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing."""
+        return {"version": 3, "shape": (self.num_rows,), "typestr": f"|V{sizeof(row)}",
+                "descr": [(name, dtype) for name, dtype, _, _ in FIELDS], "data": (<size_t>self._rows.data, True)}
+
+    def to_numpy(self):
+        """The rows as a NumPy structured array, which shares the table's memory.
+
+        Timestamps are int64 milliseconds; -1 where Kafka says none, also for recordsCount.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        import numpy
+
+        return numpy.asarray(self)
+
+    def __arrow_c_schema__(self):
+        return self._columns().__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._columns().__arrow_c_array__(requested_schema)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._columns().__arrow_c_stream__(requested_schema)
+
+    cdef Columns _columns(self):
+        """The rows turned into Arrow columns."""
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
+        cdef chunk_data* chunk = chunk_new(<int64_t>len(FIELDS), 4 * <int64_t>len(FIELDS))
+        if chunks == NULL or chunk == NULL:
+            raise MemoryError()
+        chunks[0] = chunk
+        chunk.rows = self.num_rows
+        cdef int column
+        cdef size_t at = 0
+        fields = []
+        for column, (name, dtype, format, null) in enumerate(FIELDS):
+            width = int(dtype[2:])
+            if format == "u":
+                done = texts_of(chunk, &chunk.columns[column], <row*>self._rows.data, self.num_rows)
+            elif format == "b":
+                done = bits_of(chunk, &chunk.columns[column], self._rows.data + at, self.num_rows)
+            else:
+                done = values_of(chunk, &chunk.columns[column], self._rows.data + at, <size_t>width, self.num_rows,
+                                 null is not None)
+            if not done:
+                chunk_drop(chunk)
+                raise MemoryError()
+            at += <size_t>width
+            fields.append(Field(name, format, null is not None))
+        return Columns.make(tuple(fields), chunks, 1)
+
+
+cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
+    """Zeroed memory that the chunk owns, NULL if there is none."""
+    cdef kp_error ignored
+    cdef pooled* block = &chunk.blocks[chunk.n_blocks]
+    if pooled_reserve(block, size, &ignored) != KP_OK:
+        return NULL
+    memset(block.data, 0, size)
+    chunk.n_blocks += 1
+    return block.data
+
+
+cdef bint values_of(chunk_data* chunk, array_data* a, const uint8_t* at, size_t width, int64_t n, bint nullable) noexcept nogil:
+    """A fixed-width column out of the rows; where it is nullable, all ones (-1) are null."""
+    cdef uint8_t* values = buffer_of(chunk, width * <size_t>n)
+    cdef uint8_t* validity = buffer_of(chunk, <size_t>(n + 7) >> 3)
+    cdef int64_t i, minus_one = -1
+    if values == NULL or validity == NULL or not array_init(a, n, 2, 0):
+        return False
+    for i in range(n):
+        memcpy(values + <size_t>i * width, at + <size_t>i * sizeof(row), width)
+        if nullable and memcmp(at + <size_t>i * sizeof(row), &minus_one, width) == 0:
+            a.null_count += 1
+        else:
+            validity[i >> 3] |= 1 << (i & 7)
+    a.buffers[0] = validity if a.null_count else NULL
+    a.buffers[1] = values
+    return True
+
+
+cdef bint bits_of(chunk_data* chunk, array_data* a, const uint8_t* at, int64_t n) noexcept nogil:
+    cdef uint8_t* bits = buffer_of(chunk, <size_t>(n + 7) >> 3)
+    cdef int64_t i
+    if bits == NULL or not array_init(a, n, 2, 0):
+        return False
+    for i in range(n):
+        bits[i >> 3] |= (at[<size_t>i * sizeof(row)] != 0) << (i & 7)
+    a.buffers[1] = bits
+    return True
+
+
+cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n) noexcept nogil:
+    """The names of the codecs as a string column."""
+    cdef int32_t* ends = <int32_t*>buffer_of(chunk, 4 * <size_t>(n + 1))
+    cdef char* text = <char*>buffer_of(chunk, 6 * <size_t>n)
+    cdef const char* name
+    cdef int64_t i
+    cdef size_t size
+    if ends == NULL or text == NULL or not array_init(a, n, 3, 0):
+        return False
+    for i in range(n):
+        name = CODECS[rows[i].attributes & KP_CODEC_MASK]
+        size = strlen(name)
+        memcpy(text + ends[i], name, size)
+        ends[i + 1] = ends[i] + <int32_t>size
+    a.buffers[1] = ends
+    a.buffers[2] = text
+    return True
+
+
+def batch_table(data):
+    """The headers of all entries of a record set, one row a batch; nothing is decompressed, no CRC compared.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Record set. A last entry that is cut is left out.
+
+    Returns
+    -------
+    BatchTable
+        An Arrow producer (``pyarrow.table(t)``, ``polars.DataFrame(t)``) and a NumPy structured array
+        (``t.to_numpy()``). Columns: position, size (bytes), magic, compressionType, attributes, baseOffset (of a
+        v0/v1 wrapper: its last offset, which is all that the header tells), lastOffset, recordsCount (null for a
+        wrapper), baseTimestamp, maxTimestamp (ms), timestampType, partitionLeaderEpoch, producerId,
+        producerEpoch, baseSequence, isTransactional, isControl, hasDeleteHorizon, crc.
+
+    Raises
+    ------
+    CorruptRecordError
+        An impossible size, or a magic that is not 0, 1 or 2.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"a"]) + kpress.write_records([b"b", b"c"], base_offset=1, compression_type="zstd")
+    >>> rows = kpress.batch_table(data).to_numpy()
+    >>> rows["compressionType"].tolist(), rows["recordsCount"].tolist()
+    ([b'none', b'zstd'], [1, 2])
+    """
+    cdef BatchTable table = BatchTable.__new__(BatchTable)
+    cdef InputView view = InputView(data)
+    cdef kp_error err
+    cdef int status
+    with nogil:
+        status = scan(view.data, view.size, &table._rows, &table.num_rows, &err)
+    if status != KP_END:
+        raise error_of(&err)
+    return table
