@@ -28,11 +28,11 @@ test: $(BUILT) java  ## the whole suite, Spark included (TESTS="tests/record -k 
 
 lint: $(ENVIRONMENT)  ## ruff and cython-lint
 	$(PYTHON) -m ruff check .
-	$(VENV)/bin/cython-lint src
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src
 
 types: $(BUILT)  ## mypy --strict, and the stubs against the compiled modules
 	$(PYTHON) -m mypy src/kpress
-	cd build && ../$(PYTHON) -m mypy.stubtest --mypy-config-file ../pyproject.toml kpress
+	$(PYTHON) -m mypy.stubtest --mypy-config-file pyproject.toml kpress
 
 sanitize: $(BUILT)  ## the suite (Spark aside) and the C tests under ASan and UBSan
 	PYTHON=$(PYTHON) build_support/sanitize.sh $(TESTS)
