@@ -2,9 +2,11 @@
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
-from cpython.long cimport PyLong_AsUnsignedLongLong
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.number cimport PyIndex_Check, PyNumber_Index
+from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t
 
-from kpress._buffers cimport acquire
+from kpress._buffers cimport InputView, acquire
 from kpress._c.crc32c cimport (
     KP_CRC32C_PATHS,
     kp_crc32c,
@@ -22,7 +24,6 @@ from kpress._c.libdeflate cimport libdeflate_crc32
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 ctypedef uint32_t (*update_function)(uint32_t, const uint8_t*, size_t) noexcept nogil
-ctypedef uint32_t (*combine_function)(uint32_t, uint32_t, uint64_t) noexcept nogil
 ctypedef uint32_t (*patch_function)(uint32_t, const uint8_t*, const uint8_t*, size_t, uint64_t) noexcept nogil
 
 # From this size on the GIL is released: about a microsecond of work, many times what releasing costs.
@@ -58,3 +59,286 @@ cdef uint32_t crc32c_patched(uint32_t crc, const uint8_t* old, const uint8_t* ne
 cdef uint32_t crc32_patched(uint32_t crc, const uint8_t* old, const uint8_t* new, size_t size,
                             uint64_t distance) noexcept nogil:
     return crc32_combined(crc32_update(0, old, size) ^ crc32_update(0, new, size), crc, distance)
+
+
+cdef inline int64_t natural(object value, str name, int64_t most) except -1:
+    """`value` as an integer from 0 to `most`."""
+    cdef int overflow = 0
+    if not PyLong_CheckExact(value):
+        if not PyIndex_Check(value):
+            raise ArgumentTypeError(f"{name} must be an integer, not {type(value).__name__}")
+        value = PyNumber_Index(value)
+    cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
+    if overflow or number < 0 or number > most:
+        raise InvalidArgumentError(f"{name} must be from 0 to {most}, not {value}")
+    return number
+
+
+cdef inline object checksum(object data, object value, update_function update):
+    cdef uint32_t crc = <uint32_t>natural(value, "value", UINT32_MAX)
+    cdef Py_buffer view
+    if PyBytes_CheckExact(data) and PyBytes_GET_SIZE(data) < RELEASE_GIL:
+        return update(crc, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
+    acquire(data, &view, "data")
+    if view.len < RELEASE_GIL:
+        crc = update(crc, <const uint8_t*>view.buf, view.len)
+    else:
+        with nogil:
+            crc = update(crc, <const uint8_t*>view.buf, view.len)
+    PyBuffer_Release(&view)
+    return crc
+
+
+cdef object patched(object crc, object old, object new, object distance, patch_function patch):
+    cdef uint32_t before = <uint32_t>natural(crc, "crc", UINT32_MAX)
+    cdef uint64_t behind = <uint64_t>natural(distance, "distance", INT64_MAX)
+    cdef Py_buffer old_view, new_view
+    acquire(old, &old_view, "old")
+    try:
+        acquire(new, &new_view, "new")
+        try:
+            if old_view.len != new_view.len:
+                raise InvalidArgumentError(
+                    f"old and new must be of one size, not {old_view.len} and {new_view.len} bytes")
+            return patch(before, <const uint8_t*>old_view.buf, <const uint8_t*>new_view.buf, old_view.len, behind)
+        finally:
+            PyBuffer_Release(&new_view)
+    finally:
+        PyBuffer_Release(&old_view)
+
+
+def crc32c(data, value=0):
+    """CRC-32C of bytes, the checksum of record batches v2.
+
+    Parameters
+    ----------
+    data : bytes-like
+        The bytes: of any contiguous buffer, as they lie in memory. From 32 KiB on the GIL is released.
+    value : int
+        Checksum of the bytes before them, to go on from; 0 at the start.
+
+    Returns
+    -------
+    int
+        0 to 2**32 - 1. The function's source: RFC 3720, appendix B.4 (Castagnoli's polynomial).
+
+    Raises
+    ------
+    ArgumentTypeError
+        `data` has no buffer, or `value` is not an integer.
+    InvalidArgumentError
+        The buffer is not contiguous, or `value` is out of range.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> hex(kpress.crc32c(b"123456789"))
+    '0xe3069283'
+    >>> kpress.crc32c(b"6789", kpress.crc32c(b"12345")) == kpress.crc32c(b"123456789")
+    True
+    """
+    return checksum(data, value, crc32c_update)
+
+
+def crc32(data, value=0):
+    """CRC-32 of bytes, the checksum of messages v0 and v1 and of gzip.
+
+    Parameters
+    ----------
+    data : bytes-like
+        The bytes: of any contiguous buffer, as they lie in memory. From 32 KiB on the GIL is released.
+    value : int
+        Checksum of the bytes before them, to go on from; 0 at the start.
+
+    Returns
+    -------
+    int
+        0 to 2**32 - 1, as zlib.crc32 gives. The function's source: RFC 1952, section 8.
+
+    Raises
+    ------
+    ArgumentTypeError
+        `data` has no buffer, or `value` is not an integer.
+    InvalidArgumentError
+        The buffer is not contiguous, or `value` is out of range.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> hex(kpress.crc32(b"123456789"))
+    '0xcbf43926'
+    """
+    return checksum(data, value, crc32_update)
+
+
+def crc32c_combine(a, b, len_b):
+    """CRC-32C of two byte strings, one behind the other, from the checksums of both.
+
+    Parameters
+    ----------
+    a, b : int
+        Checksum of the first and of the second.
+    len_b : int
+        Bytes in the second, 0 to 2**63 - 1. The time is O(log len_b).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentTypeError
+        An argument is not an integer.
+    InvalidArgumentError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.crc32c_combine(kpress.crc32c(b"log"), kpress.crc32c(b"end"), 3) == kpress.crc32c(b"logend")
+    True
+    """
+    return crc32c_combined(natural(a, "a", UINT32_MAX), natural(b, "b", UINT32_MAX), natural(len_b, "len_b", INT64_MAX))
+
+
+def crc32_combine(a, b, len_b):
+    """CRC-32 of two byte strings, one behind the other, from the checksums of both.
+
+    Parameters
+    ----------
+    a, b : int
+        Checksum of the first and of the second.
+    len_b : int
+        Bytes in the second, 0 to 2**63 - 1. The time is O(log len_b).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentTypeError
+        An argument is not an integer.
+    InvalidArgumentError
+        An argument is out of range.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.crc32_combine(kpress.crc32(b"log"), kpress.crc32(b"end"), 3) == kpress.crc32(b"logend")
+    True
+    """
+    return crc32_combined(natural(a, "a", UINT32_MAX), natural(b, "b", UINT32_MAX), natural(len_b, "len_b", INT64_MAX))
+
+
+def crc32c_patch(crc, old, new, distance):
+    """CRC-32C of a byte string in which a field changed, without reading the rest of it.
+
+    This is how a broker may set LogAppendTime, or attributes, in the header of a large batch: the checksum is
+    linear, so the change of the field gives the change of the checksum.
+
+    Parameters
+    ----------
+    crc : int
+        Checksum of the byte string before the change.
+    old, new : bytes-like
+        The field's bytes before and after, of one size.
+    distance : int
+        Bytes between the field's end and the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentTypeError
+        `old` or `new` has no buffer, or another argument is not an integer.
+    InvalidArgumentError
+        The sizes differ, a buffer is not contiguous, or a number is out of range.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> before = kpress.crc32c(b"attributes=0, 1000 records")
+    >>> kpress.crc32c_patch(before, b"0", b"8", 14) == kpress.crc32c(b"attributes=8, 1000 records")
+    True
+    """
+    return patched(crc, old, new, distance, crc32c_patched)
+
+
+def crc32_patch(crc, old, new, distance):
+    """CRC-32 of a byte string in which a field changed, without reading the rest of it.
+
+    Parameters
+    ----------
+    crc : int
+        Checksum of the byte string before the change.
+    old, new : bytes-like
+        The field's bytes before and after, of one size.
+    distance : int
+        Bytes between the field's end and the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ArgumentTypeError
+        `old` or `new` has no buffer, or another argument is not an integer.
+    InvalidArgumentError
+        The sizes differ, a buffer is not contiguous, or a number is out of range.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> before = kpress.crc32(b"attributes=0, 1000 records")
+    >>> kpress.crc32_patch(before, b"0", b"8", 14) == kpress.crc32(b"attributes=8, 1000 records")
+    True
+    """
+    return patched(crc, old, new, distance, crc32_patched)
+
+
+def crc32c_path():
+    """Name of the implementation of CRC-32C that this CPU gets.
+
+    Returns
+    -------
+    str
+        avx512, avx2 or sse42 (x86_64), armv8 (aarch64), or table (any CPU without the instructions).
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.crc32c_path() in ("avx512", "avx2", "sse42", "armv8", "table")
+    True
+    """
+    return kp_crc32c_active.name.decode("ascii")
+
+
+def _crc32c_paths():
+    """Names of the implementations that this CPU can run, best first: tests run each of them."""
+    return [kp_crc32c_paths[i].name.decode("ascii") for i in range(KP_CRC32C_PATHS) if kp_crc32c_paths[i].supported()]
+
+
+cdef const kp_crc32c_path* path_named(str name) except NULL:
+    for i in range(KP_CRC32C_PATHS):
+        if kp_crc32c_paths[i].name.decode("ascii") == name and kp_crc32c_paths[i].supported():
+            return &kp_crc32c_paths[i]
+    raise InvalidArgumentError(f"path must be one of {', '.join(_crc32c_paths())}, not {name}")
+
+
+def _crc32c_by_path(str path, data, value=0):
+    """crc32c by the implementation of that name."""
+    cdef const kp_crc32c_path* chosen = path_named(path)
+    cdef uint32_t crc = <uint32_t>natural(value, "value", UINT32_MAX)
+    cdef InputView view = InputView(data)
+    return <uint32_t>~chosen.update(~crc, view.data, <size_t>view.size)
+
+
+def _crc32c_combine_by_path(str path, a, b, len_b):
+    """crc32c_combine by the implementation of that name."""
+    cdef const kp_crc32c_path* chosen = path_named(path)
+    cdef uint32_t moved = chosen.shifted(<uint32_t>natural(a, "a", UINT32_MAX), natural(len_b, "len_b", INT64_MAX))
+    return moved ^ <uint32_t>natural(b, "b", UINT32_MAX)
