@@ -24,12 +24,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "kpress/crc32c_table.h"
-#if defined(__x86_64__)
 #include "kpress/crc32c_fold.h"
-#elif defined(__aarch64__)
 #include "kpress/crc32c_lanes.h"
-#endif
+#include "kpress/crc32c_table.h"
 
 typedef struct kp_crc32c_path {
     const char *name;

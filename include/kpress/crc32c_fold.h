@@ -11,6 +11,8 @@
 #ifndef KPRESS_CRC32C_FOLD_H
 #define KPRESS_CRC32C_FOLD_H
 
+#if defined(__x86_64__)
+
 #include <immintrin.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -193,4 +195,5 @@ KP_LANES static inline uint32_t kp_crc32c_avx512(uint32_t crc, const uint8_t *p,
     return kp_crc32c_serial(crc, p, n);
 }
 
+#endif
 #endif

@@ -13,6 +13,8 @@
 #include "kpress/crc32c_table.h"
 #include "kpress/endian.h"
 
+#if defined(__x86_64__) || defined(__aarch64__)
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 
@@ -37,7 +39,7 @@ KP_LANES static inline uint64_t kp_clmul(uint32_t a, uint32_t b) {
     return (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(_mm_cvtsi32_si128((int)a), _mm_cvtsi32_si128((int)b), 0));
 }
 
-#elif defined(__aarch64__)
+#else
 #include <arm_acle.h>
 #include <arm_neon.h>
 #if defined(__linux__)
@@ -136,4 +138,5 @@ KP_LANES static inline uint32_t kp_crc32c_lanes(uint32_t crc, const uint8_t *p, 
     return kp_crc32c_serial(crc, p, n);
 }
 
+#endif
 #endif
