@@ -13,6 +13,7 @@ interface, so pyarrow, polars, duckdb, pandas or none of them may be there.
 """
 
 from kpress._buffers import pool_bytes, release_unused
+from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.compress import DEFAULT_MAX_SIZE
 from kpress.errors import (
     ArgumentTypeError,
@@ -52,6 +53,13 @@ __all__ = [
     "TimestampType",
     "UnsupportedCompressionTypeError",
     "batch_table",
+    "crc32",
+    "crc32_combine",
+    "crc32_patch",
+    "crc32c",
+    "crc32c_combine",
+    "crc32c_patch",
+    "crc32c_path",
     "iter_columns",
     "pool_bytes",
     "read_batches",
