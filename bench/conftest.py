@@ -1,8 +1,10 @@
 """The conventions of a benchmark file are in README.md ("Write one"); this file holds the fixtures and the report."""
 
 import functools
+import time
 
 import pytest
+from pytest_benchmark.utils import load_timer
 
 from bench import race as racing
 from bench import report
@@ -10,9 +12,15 @@ from bench.ceiling import time_memcpy
 
 
 @pytest.fixture
-def race(benchmark):
-    """`race.race` for this benchmark."""
-    return functools.partial(racing.race, benchmark)
+def race(benchmark, request):
+    """`race.race` for this benchmark, with the clock that --benchmark-timer names."""
+    return functools.partial(racing.race, benchmark, load_timer(request.config.getoption("benchmark_timer")).target)
+
+
+@pytest.fixture
+def race_by_the_wall(benchmark):
+    """The same for work on several threads, whose CPU times add up."""
+    return functools.partial(racing.race, benchmark, time.perf_counter)
 
 
 @pytest.fixture(scope="session")

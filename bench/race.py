@@ -4,9 +4,10 @@ Machines are noisy over minutes and quiet over milliseconds. A ratio is therefor
 median over the rounds is what the report shows.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+
+Clock = Callable[[], float]
 
 ROUNDS = 7
 SLOT = 0.015  # seconds that a contender's turn lasts at least, where one call is shorter
@@ -33,42 +34,45 @@ class Contender:
     """One way to do the work.
 
     `call` does it once; its result is kept alive during the next call, as by a caller that uses it. `check` raises if
-    the answer is wrong, and runs before anything is timed. `timer` gives the seconds of n calls where Python must
-    not stand between them. A slow peer asks for fewer `rounds`.
+    the answer is wrong, and runs before anything is timed. `loop` does it n times where Python must not stand
+    between the calls. A slow peer asks for fewer `rounds`.
     """
 
     name: str
     call: Callable[[], object]
     check: Callable[[], None] | None = None
-    timer: Callable[[int], float] | None = None
+    loop: Callable[[int], object] | None = None
     rounds: int = ROUNDS
     calls: int = 1
 
-    def seconds(self) -> float:
-        """Of one turn."""
-        if self.timer:
-            return self.timer(self.calls)
-        call, turns = self.call, range(self.calls)
-        start = time.perf_counter()
-        for _ in turns:
+    def repeat(self) -> None:
+        """As many calls as make a turn."""
+        if self.loop:
+            self.loop(self.calls)
+            return
+        call = self.call
+        for _ in range(self.calls):
             result = call()
-        stop = time.perf_counter()
         del result
-        return stop - start
 
-    def calibrate(self) -> None:
+    def seconds(self, clock: Clock) -> float:
+        start = clock()
+        self.repeat()
+        return clock() - start
+
+    def calibrate(self, clock: Clock) -> None:
         """Find how many calls make a turn."""
-        while (took := self.seconds()) < SLOT:
+        while (took := self.seconds(clock)) < SLOT:
             self.calls = int(self.calls * min(10, 1.2 * SLOT / max(took, 1e-7))) + 1
 
-    def turn(self) -> float:
+    def turn(self, clock: Clock) -> float:
         """Seconds a call, after one call that is not counted: the caches are this contender's own."""
         self.call()
-        return self.seconds() / self.calls
+        return self.seconds(clock) / self.calls
 
 
-def race(benchmark, cell: Cell, ours: Callable[[], object], *rivals: Contender, check: Callable[[], None],
-         **measures: float) -> None:
+def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object], *rivals: Contender,
+         check: Callable[[], None], **measures: float) -> None:
     """Check every answer, then time `ours` and the rivals in turns and leave the result with pytest-benchmark.
 
     Parameters
@@ -83,24 +87,23 @@ def race(benchmark, cell: Cell, ours: Callable[[], object], *rivals: Contender, 
     """
     us = Contender("kpress", ours, check)
     for contender in [us, *rivals]:
-        if contender.check:
-            contender.check()
-        else:
-            contender.call()
+        (contender.check or contender.call)()
+    seconds: dict[str, list[float]] = {contender.name: [] for contender in [us, *rivals]}
     benchmark.group = cell.operation
-    seconds: dict[str, list[float]] = {rival.name: [] for rival in rivals}
     benchmark.extra_info.update(cell=asdict(cell), seconds=seconds, measures=measures)
     if benchmark.disabled:
         benchmark.pedantic(ours)
         return
     for contender in [us, *rivals]:
-        contender.calibrate()
+        contender.calibrate(clock)
 
     def rivals_turns() -> None:
         for rival in rivals:
             if len(seconds[rival.name]) < rival.rounds:
-                seconds[rival.name].append(rival.turn())
+                seconds[rival.name].append(rival.turn(clock))
         us.call()
 
-    benchmark.pedantic(us.seconds, setup=rivals_turns, rounds=ROUNDS)
-    seconds["kpress"] = [turn / us.calls for turn in benchmark.stats.stats.data]
+    def our_turn() -> None:
+        seconds["kpress"].append(us.seconds(clock) / us.calls)
+
+    benchmark.pedantic(our_turn, setup=rivals_turns, rounds=ROUNDS)

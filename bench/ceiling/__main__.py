@@ -1,6 +1,7 @@
 """Print the ceiling's own rates, in million records a second (best of 15 turns): python -m bench.ceiling [SET ...]"""
 
 import sys
+import time
 from collections.abc import Callable
 
 from bench.corpus import CODECS, SETS, RecordSet
@@ -9,8 +10,8 @@ from bench.race import Contender
 
 def best(call: Callable[[], object], records: int) -> float:
     contender = Contender("limit", call)
-    contender.calibrate()
-    return records / min(contender.turn() for _ in range(15)) / 1e6
+    contender.calibrate(time.process_time)
+    return records / min(contender.turn(time.process_time) for _ in range(15)) / 1e6
 
 
 def rates(records: RecordSet, codec: str) -> dict[str, float]:
