@@ -26,6 +26,11 @@ MODULES = [
     ("kpress.record._batch", ["libzstd", "libdeflate"]),
     ("kpress.record._columns", ["libzstd", "libdeflate"]),
     ("kpress.record._table", []),
+    ("kpress.record._encoder", []),
+    ("kpress.record._record_args", []),
+    ("kpress.record._builder", ["libzstd", "libdeflate"]),
+    ("kpress.record._set_writer", ["libzstd", "libdeflate"]),
+    ("kpress.record._write_records", ["libzstd", "libdeflate"]),
 ]
 
 setup(

@@ -179,4 +179,92 @@ static inline size_t kp_message_size(int magic, int64_t key_size, int64_t value_
            (key_size > 0 ? (size_t)key_size : 0) + (value_size > 0 ? (size_t)value_size : 0);
 }
 
+/* Copy exactly `size` bytes: no byte around them is read or written. Log lines and keys are short, and a call of
+ * memcpy costs as much as copying 100 bytes: vector steps, the last of which overlaps the one before. */
+static inline void kp_copy(uint8_t *to, const uint8_t *from, size_t size) {
+    if (size > 512) {
+        memcpy(to, from, size);
+    } else if (size >= 32) {
+        uint8_t *last = to + size - 32;
+        const uint8_t *from_last = from + size - 32;
+        for (; to < last; to += 32, from += 32) memcpy(to, from, 32);
+        memcpy(last, from_last, 32);
+    } else if (size >= 16) {
+        memcpy(to, from, 16);
+        memcpy(to + size - 16, from + size - 16, 16);
+    } else if (size >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + size - 8, from + size - 8, 8);
+    } else if (size >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + size - 4, from + size - 4, 4);
+    } else if (size) {
+        to[0] = from[0];
+        to[size / 2] = from[size / 2];
+        to[size - 1] = from[size - 1];
+    }
+}
+
+/* Write a nullable field, size -1 being null; returns the end. */
+static inline uint8_t *kp_field_write(uint8_t *p, const uint8_t *data, int64_t size) {
+    p = kp_varlong_write(p, size);
+    if (size <= 0) return p;
+    kp_copy(p, data, (size_t)size);
+    return p + size;
+}
+
+/* Write a v2 record whose kp_record_body_size is `body`; returns the end. headers: headerCount and all headers,
+ * encoded; headers_size 0 means none. */
+static inline uint8_t *kp_record_write(uint8_t *p, size_t body, int64_t timestamp_delta, int64_t offset_delta,
+                                       const uint8_t *key, int64_t key_size, const uint8_t *value, int64_t value_size,
+                                       const uint8_t *headers, size_t headers_size) {
+    p = kp_varlong_write(p, (int64_t)body);
+    *p++ = 0; /* attributes */
+    p = kp_varlong_write(p, timestamp_delta);
+    p = kp_varlong_write(p, offset_delta);
+    p = kp_field_write(p, key, key_size);
+    p = kp_field_write(p, value, value_size);
+    if (!headers_size) {
+        *p++ = 0;
+        return p;
+    }
+    memcpy(p, headers, headers_size);
+    return p + headers_size;
+}
+
+static inline uint8_t *kp_message_field_write(uint8_t *p, const uint8_t *data, int64_t size) {
+    kp_store_be32(p, (uint32_t)(int32_t)size);
+    p += 4;
+    if (size <= 0) return p;
+    kp_copy(p, data, (size_t)size);
+    return p + size;
+}
+
+/* Write a v0/v1 entry but for its CRC; returns the end. */
+static inline uint8_t *kp_message_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
+                                        const uint8_t *key, int64_t key_size, const uint8_t *value, int64_t value_size) {
+    kp_store_be64(p, (uint64_t)offset);
+    kp_store_be32(p + 8, (uint32_t)(kp_message_size(magic, key_size, value_size) - KP_LOG_OVERHEAD));
+    p[16] = (uint8_t)magic;
+    p[KP_MESSAGE_ATTRIBUTES_OFFSET] = (uint8_t)attributes;
+    p += KP_MESSAGE_TIMESTAMP_OFFSET;
+    if (magic) {
+        kp_store_be64(p, (uint64_t)timestamp);
+        p += 8;
+    }
+    p = kp_message_field_write(p, key, key_size);
+    return kp_message_field_write(p, value, value_size);
+}
+
+/* Bytes of a wrapper before its payload: an entry with a null key, and the length of the value. */
+static inline size_t kp_wrapper_size(int magic) { return kp_message_size(magic, -1, -1); }
+
+/* Write the wrapper of a compressed v0/v1 set, whose payload lies behind it already, but for the CRC. */
+static inline void kp_wrapper_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
+                                    size_t payload) {
+    uint8_t *end = kp_message_write(p, magic, attributes, offset, timestamp, NULL, -1, NULL, -1);
+    kp_store_be32(p + 8, (uint32_t)(kp_wrapper_size(magic) - KP_LOG_OVERHEAD + payload));
+    kp_store_be32(end - 4, (uint32_t)payload);
+}
+
 #endif

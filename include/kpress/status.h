@@ -110,7 +110,24 @@ enum kp_kind {
       "the frame needs dictionary {found}, Kafka uses none")                                      \
     X(ZSTD_CHECKSUM, DECOMPRESS, "checksum", "zstd (RFC 8878)", "the content checksum does not match") \
     X(ZSTD_DATA, DECOMPRESS, "block", "zstd (RFC 8878)", "the frame's data is damaged")           \
-    X(COMPRESS_FAILED, ARGUMENT, "level", "", "the codec library refused to compress (code {found})")
+    X(COMPRESS_FAILED, ARGUMENT, "level", "", "the codec library refused to compress (code {found})")      \
+    /* records to be written */                                                                   \
+    X(OFFSET_BASE, ARGUMENT, "offset", "record set builder",                                      \
+      "offset {found} is less than the base offset {limit}")                                      \
+    X(OFFSET_ORDER, ARGUMENT, "offset", "record set builder",                                     \
+      "offset {found} does not follow offset {limit}: offsets must increase")                     \
+    X(OFFSET_DELTA, ARGUMENT, "offset", "record set builder",                                     \
+      "offset {found} is more than 2147483647 above the base offset {limit}")                     \
+    X(TIMESTAMP_NEGATIVE, ARGUMENT, "timestamp", "record set builder",                            \
+      "timestamp {found} is negative, and not -1 for none")                                       \
+    X(SET_SIZE, ARGUMENT, "value", "record set builder",                                          \
+      "{found} bytes of records do not fit a batch, which holds at most {limit}")             \
+    X(ARROW_LAYOUT, ARGUMENT, "data", "Arrow C data interface",                                   \
+      "an Arrow array's lengths or offsets contradict each other")                                \
+    X(OFFSET_NULL, ARGUMENT, "offset", "record set builder", "the offset is null")                \
+    X(HEADER_KEY_NULL, ARGUMENT, "headers", "record set builder", "a header's key is null")       \
+    X(TIMESTAMP_SECONDS, ARGUMENT, "timestamp", "record set builder",                             \
+      "timestamp {found} s does not fit milliseconds")
 
 enum kp_status {
 #define KP_STATUS_ENUM(name, kind, field, rule, sentence) KP_##name,

@@ -28,10 +28,12 @@ from kpress.errors import (
 )
 from kpress.record._arrow import Columns
 from kpress.record._batch import Batch, BatchIterator, read_batches
+from kpress.record._builder import BatchBuilder, empty_batch
 from kpress.record._columns import iter_columns, read_columns
 from kpress.record._records import Record
 from kpress.record._table import BatchTable, batch_table
 from kpress.record._types import TimestampType
+from kpress.record._write_records import write_records
 
 __version__ = "0.1.0"
 
@@ -39,6 +41,7 @@ __all__ = [
     "DEFAULT_MAX_SIZE",
     "ArgumentTypeError",
     "Batch",
+    "BatchBuilder",
     "BatchIterator",
     "BatchTable",
     "ClosedError",
@@ -60,9 +63,11 @@ __all__ = [
     "crc32c_combine",
     "crc32c_patch",
     "crc32c_path",
+    "empty_batch",
     "iter_columns",
     "pool_bytes",
     "read_batches",
     "read_columns",
     "release_unused",
+    "write_records",
 ]

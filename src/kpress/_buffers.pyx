@@ -48,6 +48,13 @@ cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogi
     return KP_OK
 
 
+cdef int pooled_reserve_more(pooled* b, size_t more, kp_error* err) noexcept nogil:
+    """Make room for `more` bytes behind those there. A block that must grow doubles: growing costs little in all."""
+    if b.data != NULL and b.capacity - b.size >= more:
+        return KP_OK
+    return pooled_reserve(b, max(b.size + more, 2 * b.capacity), err)
+
+
 cdef void pooled_free(pooled* b) noexcept nogil:
     kp_pool_give(b.data, b.block)
     memset(b, 0, sizeof(pooled))

@@ -57,6 +57,15 @@ cdef extern from "kpress/status.h" nogil:
         KP_ZSTD_CHECKSUM
         KP_ZSTD_DATA
         KP_COMPRESS_FAILED
+        KP_OFFSET_BASE
+        KP_OFFSET_ORDER
+        KP_OFFSET_DELTA
+        KP_TIMESTAMP_NEGATIVE
+        KP_SET_SIZE
+        KP_ARROW_LAYOUT
+        KP_OFFSET_NULL
+        KP_HEADER_KEY_NULL
+        KP_TIMESTAMP_SECONDS
         KP_STATUS_COUNT
     int kp_fail(kp_error* err, int status, int64_t position, int64_t found, int64_t limit)
 
@@ -166,6 +175,14 @@ cdef extern from "kpress/record.h" nogil:
                                int64_t value_size, size_t headers_size)
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
     size_t kp_message_size(int magic, int64_t key_size, int64_t value_size)
+    uint8_t* kp_field_write(uint8_t*, const uint8_t* data, int64_t size)
+    uint8_t* kp_record_write(uint8_t*, size_t body, int64_t timestamp_delta, int64_t offset_delta,
+                             const uint8_t* key, int64_t key_size, const uint8_t* value, int64_t value_size,
+                             const uint8_t* headers, size_t headers_size)
+    uint8_t* kp_message_write(uint8_t*, int magic, int attributes, int64_t offset, int64_t timestamp,
+                              const uint8_t* key, int64_t key_size, const uint8_t* value, int64_t value_size)
+    size_t kp_wrapper_size(int magic)
+    void kp_wrapper_write(uint8_t*, int magic, int attributes, int64_t offset, int64_t timestamp, size_t payload)
 
 
 cdef extern from "kpress/lz4_header.h" nogil:

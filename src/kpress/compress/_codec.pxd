@@ -22,6 +22,9 @@ cdef int decompress_prefix(codec_context* context, int codec, int magic, const u
 cdef int compress_payload(codec_context* context, int codec, int level, int magic, const uint8_t* src, size_t size,
                           pooled* out, kp_error* err) noexcept nogil
 
+# The most bytes that compress_payload appends for `size` bytes.
+cdef size_t payload_bound(int codec, size_t size) noexcept nogil
+
 # Arguments from Python; the error names what is accepted.
 cdef int codec_of(object compression_type) except -1
 cdef int level_of(int codec, object level) except? -1

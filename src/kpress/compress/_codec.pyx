@@ -118,7 +118,7 @@ cdef int decode(codec_context* context, int codec, int magic, const uint8_t* src
     return kp_fail(err, KP_CODEC_ID, -1, codec, 0)
 
 
-cdef size_t bound(int codec, size_t size) noexcept nogil:
+cdef size_t payload_bound(int codec, size_t size) noexcept nogil:
     if codec == KP_GZIP:
         return gzip_bound(size)
     if codec == KP_SNAPPY:
@@ -132,7 +132,7 @@ cdef size_t bound(int codec, size_t size) noexcept nogil:
 
 cdef int encode(codec_context* context, int codec, int level, int magic, bint raw, const uint8_t* src, size_t size,
                 uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
-    """`capacity` is at least bound(codec, size)."""
+    """`capacity` is at least payload_bound(codec, size)."""
     cdef progress at
     if codec == KP_GZIP:
         return gzip_encode(context, GZIP_LEVEL_DEFAULT if level == LEVEL_DEFAULT else level,
@@ -190,7 +190,7 @@ cdef int decompress_prefix(codec_context* context, int codec, int magic, const u
 cdef int compress_payload(codec_context* context, int codec, int level, int magic, const uint8_t* src, size_t size,
                           pooled* out, kp_error* err) noexcept nogil:
     cdef size_t produced = 0
-    if pooled_reserve(out, out.size + bound(codec, size), err) != KP_OK:
+    if pooled_reserve(out, out.size + payload_bound(codec, size), err) != KP_OK:
         return err.status
     if encode(context, codec, level, magic, False, src, size, out.data + out.size, out.capacity - out.size,
               &produced, err) != KP_OK:
@@ -299,7 +299,7 @@ def compress(data, compression_type, level=None, *, magic=2, bint raw=False):
     cdef int level_ = level_of(codec, level)
     cdef int magic_ = magic_of(codec, magic)
     cdef Call call = Call(data)
-    cdef size_t capacity = bound(codec, call.size), produced = 0
+    cdef size_t capacity = payload_bound(codec, call.size), produced = 0
     cdef PyObject* result
     result = PyBytes_FromStringAndSize(NULL, capacity)
     if encode_call(call, codec, level_, magic_, raw, <uint8_t*>PyBytes_AS_STRING(<object>result), capacity, &produced, &err) != KP_OK:

@@ -1,0 +1,671 @@
+"""BatchBuilder: records appended one by one -> a finished batch, within an exact limit.
+
+How the limit is kept with a codec, whose output nobody knows before it is there. At any time
+
+    header + proven + payload_bound(records behind proven)  <=  limit
+
+where `proven` is a payload that holds all records but the last ones (none, at first). While a record keeps that
+true it is taken without question. When it would not, the records behind `proven` are compressed as a stream of
+their own and joined to it; when that is too large too, all records are compressed anew, and become `proven` if
+they fit. Only a record that does not fit even then is refused. So every batch can be finished within the limit,
+and build() compresses the whole: it takes the joined payload only where that is what fits.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t
+from libc.string cimport memcpy, memmove
+
+from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
+from kpress._c.wire cimport (
+    KP_CONTROL,
+    KP_LOG_APPEND_TIME,
+    KP_LZ4,
+    KP_OFFSET_DELTA,
+    KP_OK,
+    KP_SNAPPY,
+    KP_TRANSACTIONAL,
+    kp_error,
+    kp_fail,
+    kp_store_be16,
+    kp_store_le32,
+)
+from kpress._status cimport raise_status
+from kpress.compress._codec cimport compress_payload, payload_bound
+from kpress.compress._context cimport codec_context, context_acquire, context_release
+from kpress.record._encoder cimport (
+    MAX_SET_SIZE,
+    batch_begin,
+    batch_encoder,
+    batch_finish,
+    batch_max_timestamp,
+    header_size,
+    integer_of,
+    offset_delta_fits,
+    options_of,
+    record_body_size,
+    record_check,
+    record_row,
+    record_size,
+    record_write,
+)
+from kpress.record._record_args cimport bytes_field, encode_headers
+
+from kpress.errors import ClosedError, InvalidArgumentError
+
+cdef enum:
+    OPEN, BUSY, CLOSED
+
+cdef enum:
+    LZ4_FRAME_HEADER = 7
+    LZ4_END_MARK = 4
+    XERIAL_HEADER = 16
+
+# Control record types that a writer may use (spec record-formats 7).
+CONTROL_TYPES = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
+cdef tuple NO_HEADERS = ()  # the one empty tuple
+cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+cdef class BatchBuilder:
+    """Builds one record batch, with the bytes that Kafka's MemoryRecordsBuilder gives.
+
+    Parameters
+    ----------
+    magic : int
+        2: record batch. 1 and 0: messages of old clients, in a wrapper message if there is a codec.
+    compression_type : str | int
+        "none", "gzip", "snappy", "lz4", "zstd" (magic 2 only), or Kafka's id.
+    level : int | None
+        Compression level as Kafka means it (spec compression 1). None: what Kafka's producer uses.
+    limit : int | None
+        Most bytes of the finished batch, header included. None: 2^31 - 1, where Kafka's formats end.
+    base_offset : int
+        Offset of the batch, and of the first record unless `append` gives it another.
+    timestamp_type : int
+        0 CreateTime, 1 LogAppendTime (records read with `log_append_time`); -1 none, for magic 0.
+    log_append_time : int
+        ms since the epoch, with timestamp_type 1 only.
+    producer_id, producer_epoch, base_sequence : int
+        State of an idempotent or transactional producer; -1 none. Magic 2, as all below.
+    partition_leader_epoch : int
+        -1 unless a broker writes.
+    is_transactional, is_control : bool
+        A control batch takes `append_control` and `append_end_txn_marker` only, others `append` only.
+    delete_horizon_ms : int | None
+        ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value that is out of range, or that the others forbid (spec record-formats 11). `field` names it.
+    ArgumentTypeError
+        An argument of another type.
+
+    Notes
+    -----
+    The limit is exact: `append` refuses a record if, and only if, the batch with it would be larger. With a codec
+    that is found out by compressing, once the uncompressed records could be too large: filling such a batch
+    to its last byte costs some tens of compressions in all.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> builder = kpress.BatchBuilder(compression_type="none", limit=100)
+    >>> builder.append(b"value", key=b"key", timestamp=1700000000000, headers=[("h", b"x")])
+    True
+    >>> builder.append(b"does not fit in 100 bytes")
+    False
+    >>> builder.records_count, len(builder.build())
+    (1, 80)
+    """
+
+    cdef batch_encoder encoder
+    cdef pooled records       # record bytes, uncompressed
+    cdef pooled headers       # of the record that is being appended, encoded
+    cdef pooled proven        # a payload of the first proven_size record bytes
+    cdef size_t proven_size
+    cdef bint proven_whole    # proven is one stream, not several joined
+    cdef pooled trial
+    cdef int64_t limit_
+    cdef int64_t result_size  # of what build() returned; -1 before
+    cdef int64_t payload_size
+    cdef int state
+
+    def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
+                  log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
+                  is_transactional=False, is_control=False, delete_horizon_ms=None):
+        self.state = CLOSED
+        options_of(&self.encoder.options, magic, compression_type, level, timestamp_type, log_append_time,
+                   producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control,
+                   delete_horizon_ms)
+        self.limit_ = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
+        batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
+        self.result_size = -1
+        self.state = OPEN
+
+    def __dealloc__(self):
+        self._free()
+
+    cdef void _free(self) noexcept:
+        pooled_free(&self.records)
+        pooled_free(&self.headers)
+        pooled_free(&self.proven)
+        pooled_free(&self.trial)
+
+    def append(self, value, key=None, timestamp=-1, headers=(), offset=None):
+        """Append a record, if it fits.
+
+        Parameters
+        ----------
+        value, key : bytes-like | None
+            None: null (a null value is a tombstone in a compacted topic).
+        timestamp : int
+            ms since the epoch; -1 none.
+        headers : sequence of (str, bytes-like | None)
+            In order, keys may repeat. Magic 2 only.
+        offset : int | None
+            Greater than that of the record before; gaps are allowed. None: the next one.
+
+        Returns
+        -------
+        bool
+            False: the batch would be larger than the limit. Nothing has changed then.
+
+        Raises
+        ------
+        InvalidArgumentError
+            offset not greater than the last one, or more than 2^31-1 above the base; timestamp negative and not -1;
+            headers with magic < 2; a control batch.
+        ArgumentTypeError
+            An argument of another type; a header's key that is not a str.
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> builder = kpress.BatchBuilder(base_offset=40)
+        >>> builder.append(None, key=b"gone"), builder.append(b"late", offset=50), builder.next_offset
+        (True, True, 51)
+        """
+        cdef record_row row
+        if bytes_field(value, &row.value) and bytes_field(key, &row.key):
+            return self._append(&row, timestamp, headers, offset)
+        return self._append_views(value, key, timestamp, headers, offset)
+
+    cdef object _append_views(self, value, key, timestamp, headers, offset):
+        """append, for keys and values of other types than bytes."""
+        cdef record_row row
+        cdef InputView value_view, key_view
+        if not bytes_field(value, &row.value):
+            value_view = InputView(value, "value")
+            row.value.data, row.value.size = value_view.data, value_view.size
+        if not bytes_field(key, &row.key):
+            key_view = InputView(key, "key")
+            row.key.data, row.key.size = key_view.data, key_view.size
+        return self._append(&row, timestamp, headers, offset)
+
+    cdef object _append(self, record_row* row, timestamp, headers, offset):
+        if self.state != OPEN:
+            self._refuse_state()
+        if self.encoder.options.attributes & KP_CONTROL:
+            raise InvalidArgumentError("a control batch takes control records only: append_control, append_end_txn_marker",
+                                       field="is_control", rule="record set builder")
+        self._set_place(row, timestamp, offset)
+        self._set_headers(row, headers)
+        return self._add(row)
+
+    cdef int _set_place(self, record_row* row, timestamp, offset) except -1:
+        row.timestamp = integer_of(timestamp, "timestamp", -INT64_MAX, INT64_MAX)
+        row.offset = self.encoder.last_offset + 1
+        if offset is not None:
+            row.offset = integer_of(offset, "offset", 0, INT64_MAX)
+        return 0
+
+    cdef int _set_headers(self, record_row* row, headers) except -1:
+        row.headers.size = 0
+        if headers is None or headers is NO_HEADERS:
+            return 0
+        self.headers.size = 0
+        encode_headers(headers, &self.headers)
+        if self.headers.size == 1:  # a count of 0
+            return 0
+        if self.encoder.options.magic < 2:
+            raise InvalidArgumentError(f"magic {self.encoder.options.magic} does not support record headers: only magic 2 does",
+                                       field="headers", rule="record set builder")
+        row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
+        return 0
+
+    cdef bint _add(self, const record_row* row) except -1:
+        """Write the record if it fits."""
+        cdef kp_error err
+        cdef size_t body, size
+        if record_check(&self.encoder, row, &err):
+            raise_status(&err)
+        if not offset_delta_fits(&self.encoder, row):
+            kp_fail(&err, KP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset)
+            raise_status(&err)
+        body = record_body_size(&self.encoder, row)
+        size = record_size(&self.encoder, body)
+        if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
+            return False
+        if self._surely_fits(size):
+            self._write(row, body, size)
+            return True
+        return self.encoder.options.codec and self._add_tried(row, body, size)
+
+    cdef bint _surely_fits(self, size_t size) noexcept:
+        """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
+        cdef size_t most = self.records.size + size
+        if self.encoder.options.codec:
+            most = self.proven.size + payload_bound(self.encoder.options.codec, most - self.proven_size)
+        return <int64_t>(header_size(&self.encoder.options) + most) <= self.limit_
+
+    cdef int _write(self, const record_row* row, size_t body, size_t size) except -1:
+        cdef kp_error err
+        if pooled_reserve_more(&self.records, size, &err):
+            raise_status(&err)
+        record_write(&self.encoder, row, body, self.records.data + self.records.size)
+        self.records.size += size
+        return 0
+
+    cdef bint _add_tried(self, const record_row* row, size_t body, size_t size) except -1:
+        """Write the record, and take it back if the compressed batch is too large with it."""
+        cdef batch_encoder before = self.encoder
+        cdef bint fits = False
+        self._write(row, body, size)
+        try:
+            fits = self._compressed_fits()
+        finally:
+            if not fits:
+                self.records.size -= size
+                self.encoder = before
+        return fits
+
+    cdef bint _compressed_fits(self) except -1:
+        cdef kp_error err
+        cdef int status = KP_OK
+        cdef bint fits = False
+        self.state = BUSY
+        with nogil:
+            fits = self._tail_fits(&err, &status) or self._whole_fits(&err, &status)
+        self.state = OPEN
+        if status:
+            raise_status(&err)
+        return fits
+
+    cdef bint _payload_fits(self, const pooled* payload) noexcept nogil:
+        return <int64_t>(header_size(&self.encoder.options) + payload.size) <= self.limit_
+
+    cdef bint _tail_fits(self, kp_error* err, int* status) noexcept nogil:
+        """Whether the records behind `proven`, compressed as a stream of their own, fit behind it."""
+        cdef size_t before = self.proven.size
+        if self.proven_size == 0:
+            return False
+        status[0] = self._join_tail(err)
+        if status[0] == KP_OK and self._payload_fits(&self.proven):
+            self.proven_size = self.records.size
+            self.proven_whole = False
+            return True
+        self.proven.size = before
+        if self.encoder.options.codec == KP_LZ4:
+            kp_store_le32(self.proven.data + before - LZ4_END_MARK, 0)
+        return False
+
+    cdef int _join_tail(self, kp_error* err) noexcept nogil:
+        """Compress the records behind `proven` and append them to it, as a stream that readers take for one:
+        gzip members, zstd frames, xerial chunks, LZ4 blocks (spec compression 2 to 5)."""
+        cdef int codec = self.encoder.options.codec
+        cdef size_t at, drop = 0
+        if codec == KP_LZ4:
+            self.proven.size -= LZ4_END_MARK
+            drop = LZ4_FRAME_HEADER
+        elif codec == KP_SNAPPY:
+            drop = XERIAL_HEADER
+        at = self.proven.size
+        cdef int status = self._compress(self.proven_size, &self.proven, err)
+        if status:
+            return status
+        self.proven.size -= drop
+        memmove(self.proven.data + at, self.proven.data + at + drop, self.proven.size - at)
+        return KP_OK
+
+    cdef bint _whole_fits(self, kp_error* err, int* status) noexcept nogil:
+        """Whether all records, compressed as one stream, fit."""
+        if status[0]:
+            return False
+        self.trial.size = 0
+        status[0] = self._compress(0, &self.trial, err)
+        if status[0] or not self._payload_fits(&self.trial):
+            return False
+        self.proven, self.trial = self.trial, self.proven
+        self.proven_size = self.records.size
+        self.proven_whole = True
+        return True
+
+    cdef int _compress(self, size_t start, pooled* out, kp_error* err) noexcept nogil:
+        """Append the compressed record bytes from `start` on to `out`."""
+        cdef codec_context* context = context_acquire()
+        cdef int status = compress_payload(
+            context, self.encoder.options.codec, self.encoder.options.level, self.encoder.options.magic,
+            self.records.data + start, self.records.size - start, out, err)
+        context_release(context)
+        return status
+
+    def append_control(self, type, value, timestamp=-1, offset=None):
+        """Append a control record, if it fits.
+
+        Parameters
+        ----------
+        type : int | str
+            Type of the control record, or its name: "ABORT" 0, "COMMIT" 1, "LEADER_CHANGE" 2, "SNAPSHOT_HEADER" 3,
+            "SNAPSHOT_FOOTER" 4, "KRAFT_VERSION" 5, "KRAFT_VOTERS" 6 (spec record-formats 7).
+        value : bytes-like
+            The serialized value. For "ABORT" and "COMMIT" `append_end_txn_marker` makes it.
+        timestamp, offset
+            As for `append`.
+
+        Returns
+        -------
+        bool
+            As for `append`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The batch is not a control batch, or the type has no name; and as for `append`.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> builder = kpress.BatchBuilder(is_control=True, partition_leader_epoch=3)
+        >>> builder.append_control("SNAPSHOT_FOOTER", bytes(3))
+        True
+        """
+        cdef uint8_t key[4]
+        cdef record_row row
+        cdef InputView view = InputView(value, "value")
+        if self.state != OPEN:
+            self._refuse_state()
+        if not self.encoder.options.attributes & KP_CONTROL:
+            raise InvalidArgumentError("control records go into a control batch only: is_control=True",
+                                       field="is_control", rule="record set builder")
+        if isinstance(type, str):
+            if type not in CONTROL_TYPES:
+                raise InvalidArgumentError(f"control record type {type!r} is not one of {', '.join(CONTROL_TYPES)}", field="type")
+            type = CONTROL_TYPES.index(type)
+        kp_store_be16(key, 0)  # version
+        kp_store_be16(key + 2, <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1))
+        row.key.data, row.key.size = key, 4
+        row.headers.size = 0
+        self._set_place(&row, timestamp, offset)
+        row.value.data, row.value.size = view.data, view.size
+        return self._add(&row)
+
+    def append_end_txn_marker(self, commit, coordinator_epoch, timestamp=-1):
+        """Append the marker that ends a transaction: the one record of its control batch.
+
+        Parameters
+        ----------
+        commit : bool
+            True COMMIT, False ABORT.
+        coordinator_epoch : int
+            Epoch of the transaction coordinator.
+        timestamp : int
+            ms since the epoch; -1 none.
+
+        Returns
+        -------
+        bool
+            As for `append`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The batch is not a transactional control batch with a producer id.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> builder = kpress.BatchBuilder(is_control=True, is_transactional=True, producer_id=4242, producer_epoch=3)
+        >>> builder.append_end_txn_marker(True, coordinator_epoch=15), len(builder.build())
+        (True, 78)
+        """
+        if not self.encoder.options.attributes & KP_TRANSACTIONAL:
+            raise InvalidArgumentError("an end transaction marker needs a transactional batch: is_transactional=True",
+                                       field="is_transactional", rule="record set builder")
+        epoch = integer_of(coordinator_epoch, "coordinator_epoch", -1, INT32_MAX)
+        value = bytes(2) + epoch.to_bytes(4, "big", signed=True)
+        return self.append_control("COMMIT" if commit else "ABORT", value, timestamp)
+
+    def build(self):
+        """Finish the batch. The builder is closed then.
+
+        Returns
+        -------
+        bytes
+            The batch; b"" where no record was appended.
+
+        Raises
+        ------
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.BatchBuilder().build()
+        b''
+        """
+        cdef const pooled* payload = &self.records
+        if self.state != OPEN:
+            self._refuse_state()
+        if self.encoder.records_count == 0:
+            self._close(b"")
+            return b""
+        if self.encoder.options.codec:
+            payload = self._payload()
+        cdef size_t header = header_size(&self.encoder.options)
+        result = PyBytes_FromStringAndSize(NULL, header + payload.size)
+        cdef uint8_t* start = <uint8_t*>PyBytes_AS_STRING(result)
+        memcpy(start + header, payload.data, payload.size)
+        batch_finish(&self.encoder, start, header + payload.size)
+        self._close(result)
+        return result
+
+    cdef const pooled* _payload(self) except NULL:
+        """All records compressed, as one stream if that keeps the limit."""
+        cdef kp_error err
+        cdef int status = KP_OK
+        if self.proven_whole and self.proven_size == self.records.size:
+            return &self.proven
+        self.state = BUSY
+        with nogil:
+            if not self._whole_fits(&err, &status) and status == KP_OK and self.proven_size < self.records.size:
+                status = self._join_tail(&err)
+        self.state = OPEN
+        if status:
+            raise_status(&err)
+        return &self.proven
+
+    cdef int _close(self, bytes result) except -1:
+        self.result_size = len(result)
+        self.payload_size = <int64_t>self.records.size
+        self._free()
+        self.state = CLOSED
+        return 0
+
+    def abort(self):
+        """Drop what was appended and close the builder.
+
+        Raises
+        ------
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.BatchBuilder().abort()
+        """
+        if self.state != OPEN:
+            self._refuse_state()
+        self._close(b"")
+
+    cdef int _refuse_state(self) except -1:
+        if self.state == BUSY:
+            raise InvalidArgumentError("the builder is in use by another thread")
+        raise ClosedError("the builder is closed: build or abort was called")
+
+    @property
+    def magic(self):
+        """0, 1 or 2."""
+        return self.encoder.options.magic
+
+    @property
+    def compression_type(self):
+        """"none", "gzip", "snappy", "lz4" or "zstd"."""
+        return CODEC_NAMES[self.encoder.options.codec]
+
+    @property
+    def limit(self):
+        """Most bytes of the finished batch."""
+        return self.limit_
+
+    @property
+    def records_count(self):
+        """Records appended."""
+        return self.encoder.records_count
+
+    @property
+    def base_offset(self):
+        """Offset of the batch."""
+        return self.encoder.base_offset
+
+    @property
+    def last_offset(self):
+        """Offset of the last record, or what it was set to; None before the first.
+
+        May be set to what the batch covered before records were removed from it, as compaction does; the next record
+        goes behind it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            When set below the last record's offset or more than 2^31-1 above the base offset.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> builder = kpress.BatchBuilder(base_offset=10)
+        >>> builder.append(b"survivor")
+        True
+        >>> builder.last_offset = 14
+        >>> builder.next_offset
+        15
+        """
+        return self.encoder.last_offset if self.encoder.last_offset >= self.encoder.base_offset else None
+
+    @last_offset.setter
+    def last_offset(self, offset):
+        if self.state != OPEN:
+            self._refuse_state()
+        cdef int64_t least = max(self.encoder.last_offset, self.encoder.base_offset)
+        self.encoder.last_offset = integer_of(offset, "last_offset", least, max_last_offset(self.encoder.base_offset))
+
+    @property
+    def next_offset(self):
+        """Offset of the next record, unless `append` is told another."""
+        return self.encoder.last_offset + 1
+
+    @property
+    def base_timestamp(self):
+        """ms: timestamp of the first record, or the delete horizon; None before the first record."""
+        if self.encoder.records_count == 0 and self.encoder.options.delete_horizon_ms < 0:
+            return None
+        return self.encoder.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        """ms: the largest timestamp, or the log append time; -1 if no record has one."""
+        return batch_max_timestamp(&self.encoder)
+
+    @property
+    def offset_of_max_timestamp(self):
+        """Offset of the first record that has the largest timestamp; -1 if no record has one."""
+        return self.encoder.offset_of_max_timestamp
+
+    @property
+    def uncompressed_size(self):
+        """Bytes of the records before compression, without a header."""
+        return self.payload_size if self.state == CLOSED else <int64_t>self.records.size
+
+    @property
+    def size_in_bytes(self):
+        """Bytes of the finished batch: exact without a codec and after `build`, else the most that it can be."""
+        if self.state == CLOSED:
+            return self.result_size
+        if self.encoder.records_count == 0:
+            return 0
+        if not self.encoder.options.codec:
+            return <int64_t>(header_size(&self.encoder.options) + self.records.size)
+        return min(self.limit_, <int64_t>(header_size(&self.encoder.options) + self.proven.size + payload_bound(
+            self.encoder.options.codec, self.records.size - self.proven_size)))
+
+    @property
+    def is_closed(self):
+        """Whether `build` or `abort` was called."""
+        return self.state == CLOSED
+
+
+cdef int64_t max_last_offset(int64_t base_offset) noexcept:
+    return base_offset + INT32_MAX if base_offset <= INT64_MAX - INT32_MAX else INT64_MAX
+
+
+def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0, producer_id=-1, producer_epoch=-1,
+                base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, is_control=False):
+    """A batch of magic 2 without records, as compaction leaves one.
+
+    It keeps the last sequence of a producer, or the last offset of a cleaning round (spec record-formats 8).
+
+    Parameters
+    ----------
+    base_offset, last_offset : int
+        What the batch covered.
+    max_timestamp : int
+        ms since the epoch; of the batch before.
+    timestamp_type : int
+        0 CreateTime, 1 LogAppendTime.
+    producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control
+        As for `BatchBuilder`.
+
+    Returns
+    -------
+    bytes
+        61 bytes.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        As for `BatchBuilder`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> len(kpress.empty_batch(10, 14, max_timestamp=1700000000000))
+    61
+    """
+    cdef batch_encoder e
+    cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
+    cdef int64_t latest = integer_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
+    options_of(&e.options, 2, "none", None, 0, -1, producer_id, producer_epoch, base_sequence,
+               partition_leader_epoch, is_transactional, is_control, None)
+    batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))
+    e.last_offset = integer_of(last_offset, "last_offset", e.base_offset, max_last_offset(e.base_offset))
+    e.max_timestamp = latest
+    if append_time:
+        e.options.attributes |= KP_LOG_APPEND_TIME
+        e.options.log_append_time = latest
+    result = PyBytes_FromStringAndSize(NULL, header_size(&e.options))
+    batch_finish(&e, <uint8_t*>PyBytes_AS_STRING(result), header_size(&e.options))
+    return result

@@ -1,0 +1,168 @@
+"""One batch in the making, for magic 0, 1 and 2: what the builder, lists and columns share.
+
+    options_of                                    arguments from Python -> batch_options
+    batch_begin                                   an open batch at a base offset
+    record_check, offset_delta_fits               may this record follow?
+    record_body_size, record_size                 its bytes in this batch
+    record_write                                  writes them, and notes what the header will say
+    batch_finish                                  header and checksum around record bytes that are in place
+
+Nothing here allocates: the front doors own the memory. Layout of what they pass, with H = header_size():
+
+    | H bytes hole | record bytes, or their compressed payload |
+
+H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are entries of their own).
+Source: spec record-formats 2 to 5 and 11; MemoryRecordsBuilder.
+"""
+
+from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
+
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER,
+    KP_LOG_APPEND_TIME,
+    KP_MESSAGE_CRC_OFFSET,
+    KP_OFFSET_BASE,
+    KP_OFFSET_ORDER,
+    KP_OK,
+    KP_TIMESTAMP_NEGATIVE,
+    kp_batch,
+    kp_error,
+    kp_fail,
+    kp_message_size,
+    kp_message_write,
+    kp_record_body_size,
+    kp_record_write,
+    kp_store_be32,
+    kp_varlong_size,
+    kp_wrapper_size,
+)
+from kpress.checksum cimport crc32_update
+
+cdef enum:
+    NO_TIMESTAMP = -1
+    CREATE_TIME = 0
+    LOG_APPEND_TIME = 1
+    MAX_SET_SIZE = 2147483647   # Java's buffers and the batchLength field end there
+
+
+# A nullable run of bytes.
+ctypedef struct field:
+    const uint8_t* data
+    int64_t size                # -1: null
+
+
+# One record to write.
+ctypedef struct record_row:
+    int64_t offset
+    int64_t timestamp           # ms, -1: none
+    field key
+    field value
+    field headers               # encoded: headerCount and all headers; size 0: none
+    int32_t timestamp_type      # for write_columns: LOG_APPEND_TIME, or another
+
+
+# What all batches of one call have in common.
+ctypedef struct batch_options:
+    int magic
+    int codec
+    int level
+    int16_t attributes          # codec and flags as a v2 header has them
+    int16_t producer_epoch
+    int32_t base_sequence       # of the first batch
+    int32_t partition_leader_epoch
+    int64_t producer_id
+    int64_t log_append_time     # used where attributes has KP_LOG_APPEND_TIME
+    int64_t delete_horizon_ms   # -1: none
+
+
+ctypedef struct batch_encoder:
+    batch_options options
+    int64_t base_offset
+    int64_t last_offset         # base_offset - 1 while there is no record
+    int64_t base_timestamp
+    int64_t max_timestamp
+    int64_t offset_of_max_timestamp
+    int64_t records_count
+
+
+cdef int options_of(batch_options* options, object magic, object compression_type, object level, object timestamp_type,
+                    object log_append_time, object producer_id, object producer_epoch, object base_sequence,
+                    object partition_leader_epoch, object is_transactional, object is_control,
+                    object delete_horizon_ms) except -1
+cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
+
+cdef size_t header_size(const batch_options* options) noexcept nogil
+cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil
+cdef void batch_begin(batch_encoder* e, int64_t base_offset) noexcept nogil
+cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil
+
+
+cdef inline int record_check(const batch_encoder* e, const record_row* row, kp_error* err) noexcept nogil:
+    """The rules of appending, but for the offset delta (spec record-formats 11)."""
+    if row.offset <= e.last_offset:
+        if e.records_count == 0 and row.offset < e.base_offset:
+            return kp_fail(err, KP_OFFSET_BASE, -1, row.offset, e.base_offset)
+        return kp_fail(err, KP_OFFSET_ORDER, -1, row.offset, e.last_offset)
+    if row.timestamp < 0 and row.timestamp != NO_TIMESTAMP:
+        return kp_fail(err, KP_TIMESTAMP_NEGATIVE, -1, row.timestamp, 0)
+    return KP_OK
+
+
+cdef inline bint offset_delta_fits(const batch_encoder* e, const record_row* row) noexcept nogil:
+    """The field's range. It bounds the records count, too."""
+    return row.offset - e.base_offset <= INT32_MAX
+
+
+cdef inline int64_t timestamp_base(const batch_encoder* e, const record_row* row) noexcept nogil:
+    """What the record's timestampDelta counts from: the first record's timestamp, or the delete horizon."""
+    if e.records_count == 0 and e.options.delete_horizon_ms < 0:
+        return row.timestamp
+    return e.base_timestamp
+
+
+cdef inline size_t record_body_size(const batch_encoder* e, const record_row* row) noexcept nogil:
+    """Bytes behind the length field of a v2 record; all bytes of a v0/v1 message."""
+    if e.options.magic < 2:
+        return kp_message_size(e.options.magic, row.key.size, row.value.size)
+    return kp_record_body_size(row.timestamp - timestamp_base(e, row), row.offset - e.base_offset,
+                               row.key.size, row.value.size, row.headers.size if row.headers.size else 1)
+
+
+cdef inline size_t record_size(const batch_encoder* e, size_t body) noexcept nogil:
+    """Bytes that record_write will write, from record_body_size."""
+    return body + kp_varlong_size(<int64_t>body) if e.options.magic == 2 else body
+
+
+cdef inline uint8_t* message_write(batch_encoder* e, const record_row* row, uint8_t* p) noexcept nogil:
+    """A v0/v1 message: alone, or inside a wrapper, where v1 counts offsets from the batch's base."""
+    cdef int64_t offset = row.offset
+    cdef int64_t timestamp = row.timestamp
+    if e.options.magic == 1 and e.options.codec:
+        offset -= e.base_offset
+    if e.options.attributes & KP_LOG_APPEND_TIME:
+        timestamp = e.options.log_append_time
+    cdef uint8_t* end = kp_message_write(
+        p, e.options.magic, e.options.attributes & KP_LOG_APPEND_TIME, offset, timestamp,
+        row.key.data, row.key.size, row.value.data, row.value.size)
+    kp_store_be32(p + KP_MESSAGE_CRC_OFFSET, crc32_update(0, p + 16, end - p - 16))
+    return end
+
+
+cdef inline uint8_t* record_write(batch_encoder* e, const record_row* row, size_t body, uint8_t* p) noexcept nogil:
+    """Write the record at p, which has room for record_size; body is its record_body_size. Returns the end."""
+    cdef int64_t timestamp = row.timestamp
+    e.base_timestamp = timestamp_base(e, row)
+    if e.options.magic == 2:
+        p = kp_record_write(p, body, row.timestamp - e.base_timestamp, row.offset - e.base_offset,
+                            row.key.data, row.key.size, row.value.data, row.value.size,
+                            row.headers.data, row.headers.size)
+    else:
+        p = message_write(e, row, p)
+        if e.options.attributes & KP_LOG_APPEND_TIME:
+            timestamp = e.options.log_append_time
+    if timestamp > e.max_timestamp and e.options.magic:
+        e.max_timestamp = timestamp
+        e.offset_of_max_timestamp = row.offset
+    e.last_offset = row.offset
+    e.records_count += 1
+    return p

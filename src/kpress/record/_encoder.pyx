@@ -1,0 +1,163 @@
+"""What is done once a batch, or once a call: options, header, checksum."""
+
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from libc.stdint cimport INT16_MAX, INT64_MAX
+
+from kpress._c.wire cimport (
+    KP_CONTROL,
+    KP_CRC_OFFSET,
+    KP_ATTRIBUTES_OFFSET,
+    KP_DELETE_HORIZON,
+    KP_TRANSACTIONAL,
+    KP_ZSTD,
+    kp_batch_write,
+    kp_wrapper_write,
+)
+from kpress.checksum cimport crc32c_update
+from kpress.compress._codec cimport codec_of, level_of
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef str RULE = "record set builder"
+
+
+cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
+    """An integer argument within its field's range."""
+    cdef int overflow = 0
+    cdef int64_t number
+    if not PyLong_CheckExact(value) and not hasattr(type(value), "__index__"):
+        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}", field=name)
+    number = PyLong_AsLongLongAndOverflow(value, &overflow)
+    if overflow or not least <= number <= most:
+        raise InvalidArgumentError(f"{name} {value} is not within {least} and {most}", field=name, rule=RULE)
+    return number
+
+
+cdef int refuse(str field, str sentence) except -1:
+    raise InvalidArgumentError(sentence, field=field, rule=RULE)
+
+
+cdef int check_magic(const batch_options* o) except -1:
+    """What v0 and v1 cannot carry."""
+    if o.codec == KP_ZSTD:
+        refuse("compression_type", f"magic {o.magic} does not support zstd: only magic 2 does")
+    if o.attributes & KP_TRANSACTIONAL:
+        refuse("is_transactional", f"magic {o.magic} does not support transactions: only magic 2 does")
+    if o.attributes & KP_CONTROL:
+        refuse("is_control", f"magic {o.magic} does not support control records: only magic 2 does")
+    if o.delete_horizon_ms >= 0:
+        refuse("delete_horizon_ms", f"magic {o.magic} does not support a delete horizon: only magic 2 does")
+    if o.producer_id >= 0:
+        refuse("producer_id", f"magic {o.magic} does not support a producer id: only magic 2 does")
+    if o.partition_leader_epoch >= 0:
+        refuse("partition_leader_epoch", f"magic {o.magic} has no partition leader epoch: only magic 2 has")
+    return 0
+
+
+cdef int check_producer(const batch_options* o) except -1:
+    """MemoryRecordsBuilder.validateProducerState."""
+    if o.producer_id < 0:
+        if o.attributes & KP_TRANSACTIONAL:
+            refuse("producer_id", "a transactional batch needs a producer_id")
+        return 0
+    if o.producer_epoch < 0:
+        refuse("producer_epoch", f"a producer_id needs a producer_epoch of 0 or more, not {o.producer_epoch}")
+    if o.base_sequence < 0 and not o.attributes & KP_CONTROL:
+        refuse("base_sequence", f"a producer_id needs a base_sequence of 0 or more, not {o.base_sequence}")
+    return 0
+
+
+cdef int check_timestamp_type(const batch_options* o, int timestamp_type) except -1:
+    if timestamp_type < 0 and o.magic > 0:
+        refuse("timestamp_type", "timestamp_type -1 (none) is for magic 0 only: give 0 (CreateTime) or 1 (LogAppendTime)")
+    if (timestamp_type == LOG_APPEND_TIME) != (o.log_append_time >= 0):
+        refuse("log_append_time", "timestamp_type 1 (LogAppendTime) and a log_append_time need each other")
+    return 0
+
+
+cdef int options_of(batch_options* options, object magic, object compression_type, object level, object timestamp_type,
+                    object log_append_time, object producer_id, object producer_epoch, object base_sequence,
+                    object partition_leader_epoch, object is_transactional, object is_control,
+                    object delete_horizon_ms) except -1:
+    """Fill `options` from the arguments that all front doors share, by the rules of MemoryRecordsBuilder.
+
+    What Java checks on close is checked here too: nothing of it can change later.
+    """
+    cdef batch_options* o = options
+    o.magic = <int>integer_of(magic, "magic", 0, 2)
+    o.codec = codec_of(compression_type)
+    o.level = level_of(o.codec, level)
+    o.log_append_time = integer_of(log_append_time, "log_append_time", NO_TIMESTAMP, INT64_MAX)
+    o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
+    o.producer_epoch = <int16_t>integer_of(producer_epoch, "producer_epoch", -1, INT16_MAX)
+    o.base_sequence = <int32_t>integer_of(base_sequence, "base_sequence", -1, INT32_MAX)
+    o.partition_leader_epoch = <int32_t>integer_of(partition_leader_epoch, "partition_leader_epoch", -1, INT32_MAX)
+    o.delete_horizon_ms = -1
+    if delete_horizon_ms is not None:
+        o.delete_horizon_ms = integer_of(delete_horizon_ms, "delete_horizon_ms", -1, INT64_MAX)
+    cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", -1, LOG_APPEND_TIME)
+    o.attributes = <int16_t>(
+        o.codec
+        | (KP_LOG_APPEND_TIME if type_ == LOG_APPEND_TIME and o.magic > 0 else 0)
+        | (KP_TRANSACTIONAL if is_transactional else 0)
+        | (KP_CONTROL if is_control else 0)
+        | (KP_DELETE_HORIZON if o.delete_horizon_ms >= 0 else 0))
+    check_timestamp_type(o, type_)
+    if o.magic < 2:
+        check_magic(o)
+    return check_producer(o)
+
+
+cdef size_t header_size(const batch_options* options) noexcept nogil:
+    """Bytes that batch_finish writes before the records or their payload."""
+    if options.magic == 2:
+        return KP_BATCH_HEADER
+    return kp_wrapper_size(options.magic) if options.codec else 0
+
+
+cdef void batch_begin(batch_encoder* e, int64_t base_offset) noexcept nogil:
+    """An empty batch with e.options."""
+    e.base_offset = base_offset
+    e.last_offset = base_offset - 1
+    e.base_timestamp = e.options.delete_horizon_ms
+    e.max_timestamp = NO_TIMESTAMP
+    e.offset_of_max_timestamp = -1
+    e.records_count = 0
+
+
+cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil:
+    if e.options.attributes & KP_LOG_APPEND_TIME:
+        return e.options.log_append_time
+    return e.max_timestamp
+
+
+cdef void finish_v2(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
+    cdef kp_batch b
+    b.size = <int64_t>size
+    b.base_offset = e.base_offset
+    b.partition_leader_epoch = e.options.partition_leader_epoch
+    b.attributes = e.options.attributes
+    b.last_offset_delta = <int32_t>(e.last_offset - e.base_offset)
+    b.base_timestamp = e.base_timestamp
+    b.max_timestamp = batch_max_timestamp(e)
+    b.producer_id = e.options.producer_id
+    b.producer_epoch = e.options.producer_epoch
+    b.base_sequence = e.options.base_sequence
+    b.records_count = <int32_t>e.records_count
+    kp_batch_write(start, &b)
+    kp_store_be32(start + KP_CRC_OFFSET, crc32c_update(0, start + KP_ATTRIBUTES_OFFSET, size - KP_ATTRIBUTES_OFFSET))
+
+
+cdef void finish_wrapper(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
+    cdef size_t header = kp_wrapper_size(e.options.magic)
+    kp_wrapper_write(start, e.options.magic, e.options.attributes, e.last_offset, batch_max_timestamp(e),
+                     size - header)
+    kp_store_be32(start + KP_MESSAGE_CRC_OFFSET, crc32_update(0, start + 16, size - 16))
+
+
+cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil:
+    """Write the header at `start` of a batch of `size` bytes in all, whose records or payload are in place."""
+    if e.options.magic == 2:
+        finish_v2(e, start, size)
+    elif e.options.codec:
+        finish_wrapper(e, start, size)

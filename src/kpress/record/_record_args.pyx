@@ -1,0 +1,64 @@
+"""Key, value and headers of one record as Python gives them -> record_row."""
+
+from cpython.unicode cimport PyUnicode_AsUTF8AndSize
+from libc.stdint cimport INT32_MAX
+
+from kpress._buffers cimport InputView, pooled_reserve_more
+from kpress._c.wire cimport kp_error, kp_field_size, kp_field_write, kp_varlong_size, kp_varlong_write
+from kpress._status cimport raise_status
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+
+cdef int append_field(pooled* out, const uint8_t* data, Py_ssize_t size) except -1:
+    cdef kp_error err
+    if size > INT32_MAX:
+        raise InvalidArgumentError(f"a header field of {size} bytes is larger than 2147483647", field="headers")
+    if pooled_reserve_more(out, kp_field_size(size), &err):
+        raise_status(&err)
+    out.size = kp_field_write(out.data + out.size, data, size) - out.data
+    return 0
+
+
+cdef int append_header_key(pooled* out, object key) except -1:
+    cdef Py_ssize_t size
+    cdef const char* text
+    if not isinstance(key, str):
+        raise ArgumentTypeError(f"a header's key must be str, not {type(key).__name__}", field="headers")
+    try:
+        text = PyUnicode_AsUTF8AndSize(key, &size)
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"a header's key must be UTF-8 text: {error}", field="headers") from None
+    return append_field(out, <const uint8_t*>text, size)
+
+
+cdef int append_header_value(pooled* out, object value) except -1:
+    cdef field f
+    cdef InputView view
+    if bytes_field(value, &f):
+        return append_field(out, f.data, f.size)
+    view = InputView(value, "a header's value")
+    return append_field(out, view.data, view.size)
+
+
+cdef int encode_headers(object headers, pooled* out) except -1:
+    """Append headerCount and the headers to `out`."""
+    cdef kp_error err
+    cdef Py_ssize_t count
+    try:
+        headers = tuple(headers)
+    except TypeError:
+        raise ArgumentTypeError("headers must be a sequence of (str, bytes or None) pairs, "
+                                f"not {type(headers).__name__}", field="headers") from None
+    count = len(headers)
+    if pooled_reserve_more(out, kp_varlong_size(count), &err):
+        raise_status(&err)
+    out.size = kp_varlong_write(out.data + out.size, count) - out.data
+    for header in headers:
+        try:
+            key, value = header
+        except (TypeError, ValueError):
+            raise ArgumentTypeError("a header must be a (str, bytes or None) pair", field="headers") from None
+        append_header_key(out, key)
+        append_header_value(out, value)
+    return 0

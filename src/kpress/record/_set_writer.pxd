@@ -1,0 +1,31 @@
+"""Rows -> a record set of as many batches as they need -> one bytes object."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport kp_error
+from kpress.compress._context cimport codec_context
+from kpress.record._encoder cimport batch_encoder, record_row
+
+
+ctypedef struct set_writer:
+    batch_encoder encoder
+    int64_t batch_bytes       # where a batch is cut: uncompressed bytes, header included
+    int64_t batch_records     # and records
+    int64_t rows              # written so far
+    int64_t first_offset      # of all; base_sequence belongs to it
+    int32_t base_sequence
+    bint typed                # rows say their timestamp type
+    size_t start              # of the open batch in out
+    pooled out                # the record set. Without a codec its memory is `result`, else it is pooled
+    PyObject* result
+    codec_context* context    # with a codec: its scratch holds the open batch's records
+
+
+cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1
+cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil
+cdef int writer_rows(set_writer* w, const record_row* rows, size_t n, kp_error* err) noexcept nogil
+cdef int raise_row(const set_writer* w, const kp_error* err) except -1
+cdef bytes writer_result(set_writer* w)
+cdef void writer_free(set_writer* w) noexcept

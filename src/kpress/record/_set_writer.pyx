@@ -1,0 +1,228 @@
+"""Rows -> a record set of as many batches as they need -> one bytes object.
+
+Without a codec the records are written straight into the bytes object that is returned: a copy of them would
+cost as much as writing them does. With one they are written to scratch memory and compressed behind the header's
+place in pooled memory; the result is small then, and copied once.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.exc cimport PyErr_Clear
+from cpython.ref cimport Py_DECREF, Py_XDECREF
+from libc.stdint cimport INT32_MAX
+from libc.string cimport memset
+
+from kpress._buffers cimport pooled_free, pooled_reserve_more
+from kpress._c.wire cimport KP_LOG_APPEND_TIME, KP_NO_MEMORY, KP_OK, KP_SET_SIZE, kp_fail, kp_sequence_add
+from kpress._status cimport error_of, raise_status
+from kpress.compress._codec cimport compress_payload
+from kpress.compress._context cimport context_acquire, context_release
+from kpress.record._encoder cimport (
+    LOG_APPEND_TIME,
+    MAX_SET_SIZE,
+    batch_begin,
+    batch_finish,
+    header_size,
+    integer_of,
+    offset_delta_fits,
+    record_body_size,
+    record_check,
+    record_size,
+    record_write,
+)
+
+from kpress.errors import InvalidArgumentError
+
+
+cdef extern from "Python.h":
+    PyObject* PyBytes_FromStringAndSize(const char*, Py_ssize_t)
+    int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size)
+
+
+cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1:
+    """Begin a record set. w is all zero but for w.encoder.options."""
+    w.batch_bytes = MAX_SET_SIZE
+    w.batch_records = INT32_MAX
+    if batch_bytes is not None:
+        w.batch_bytes = integer_of(batch_bytes, "batch_bytes", 1, MAX_SET_SIZE)
+    if batch_records is not None:
+        w.batch_records = integer_of(batch_records, "batch_records", 1, INT32_MAX)
+    w.base_sequence = w.encoder.options.base_sequence
+    w.encoder.last_offset = -1
+    if w.encoder.options.codec:
+        w.context = context_acquire()
+        if w.context == NULL:
+            raise MemoryError
+    return 0
+
+
+cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil:
+    """Tell about how many bytes of records will come: memory is taken once then."""
+    return KP_OK if w.context != NULL else reserve(w, size + header_size(&w.encoder.options), err)
+
+
+cdef int reserve(set_writer* w, size_t more, kp_error* err) noexcept nogil:
+    """Room for `more` bytes in the result that is being written."""
+    cdef size_t capacity = w.out.size + more
+    if capacity <= w.out.capacity:
+        return KP_OK
+    capacity = max(capacity, 2 * w.out.capacity)
+    with gil:
+        if w.result == NULL:
+            w.result = PyBytes_FromStringAndSize(NULL, capacity)
+        else:
+            _PyBytes_Resize(&w.result, capacity)
+        if w.result == NULL:
+            PyErr_Clear()
+            w.out.capacity = w.out.size = 0
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, <int64_t>capacity)
+        w.out.data = <uint8_t*>PyBytes_AS_STRING(<object>w.result)
+    w.out.capacity = capacity
+    return KP_OK
+
+
+cdef inline bint must_cut(const set_writer* w, const record_row* row) noexcept nogil:
+    """Whether the batch cannot take the row because of what the header says for all its records."""
+    if not offset_delta_fits(&w.encoder, row):
+        return True
+    return w.typed and w.encoder.options.magic and is_other_type(w, row)
+
+
+cdef bint is_other_type(const set_writer* w, const record_row* row) noexcept nogil:
+    if not w.encoder.options.attributes & KP_LOG_APPEND_TIME:
+        return row.timestamp_type == LOG_APPEND_TIME
+    return row.timestamp_type != LOG_APPEND_TIME or row.timestamp != w.encoder.options.log_append_time
+
+
+cdef void set_type(set_writer* w, const record_row* row) noexcept nogil:
+    w.encoder.options.attributes &= ~KP_LOG_APPEND_TIME
+    if row.timestamp_type == LOG_APPEND_TIME and w.encoder.options.magic:
+        w.encoder.options.attributes |= KP_LOG_APPEND_TIME
+        w.encoder.options.log_append_time = row.timestamp
+
+
+cdef void begin_batch(set_writer* w, const record_row* row) noexcept nogil:
+    """An open batch whose first record is `row`."""
+    if w.rows == 0:
+        w.first_offset = row.offset
+    if w.base_sequence >= 0:
+        w.encoder.options.base_sequence = kp_sequence_add(
+            w.base_sequence, <int32_t>((row.offset - w.first_offset) & INT32_MAX))
+    if w.typed:
+        set_type(w, row)
+    batch_begin(&w.encoder, row.offset)
+
+
+cdef int open_batch(set_writer* w, const record_row* row, kp_error* err) noexcept nogil:
+    cdef size_t header = header_size(&w.encoder.options)
+    begin_batch(w, row)
+    w.start = w.out.size
+    cdef int status = pooled_reserve_more(&w.out, header, err) if w.context != NULL else reserve(w, header, err)
+    if status == KP_OK:
+        w.out.size += header
+    return status
+
+
+cdef int close_batch(set_writer* w, kp_error* err) noexcept nogil:
+    cdef int status
+    if w.encoder.records_count == 0:
+        return KP_OK
+    if w.context != NULL:
+        status = compress_payload(w.context, w.encoder.options.codec, w.encoder.options.level, w.encoder.options.magic,
+                                  w.context.scratch.data, w.context.scratch.size, &w.out, err)
+        if status:
+            return status
+        w.context.scratch.size = 0
+    cdef size_t size = w.out.size - w.start
+    if <int64_t>size > MAX_SET_SIZE and header_size(&w.encoder.options):
+        return kp_fail(err, KP_SET_SIZE, -1, <int64_t>size, MAX_SET_SIZE)
+    batch_finish(&w.encoder, w.out.data + w.start, size)
+    return KP_OK
+
+
+cdef inline int next_batch(set_writer* w, const record_row* row, kp_error* err) noexcept nogil:
+    cdef int status = close_batch(w, err)
+    return status if status else open_batch(w, row, err)
+
+
+cdef inline size_t batch_size(const set_writer* w) noexcept nogil:
+    """Bytes of the open batch, uncompressed, header included."""
+    cdef size_t size = w.out.size - w.start
+    return size + w.context.scratch.size if w.context != NULL else size
+
+
+cdef int writer_rows(set_writer* w, const record_row* rows, size_t n, kp_error* err) noexcept nogil:
+    """Write the rows. On an error w.rows is the number of the row that breaks the rule."""
+    cdef batch_encoder* e = &w.encoder
+    cdef pooled* records = &w.context.scratch if w.context != NULL else &w.out
+    cdef const record_row* row
+    cdef size_t i, body, size
+    cdef int status
+    for i in range(n):
+        row = &rows[i]
+        status = record_check(e, row, err)
+        if status:
+            return status
+        if e.records_count == 0 or must_cut(w, row):
+            status = next_batch(w, row, err)
+            if status:
+                return status
+        body = record_body_size(e, row)
+        size = record_size(e, body)
+        if e.records_count > 0 and (<int64_t>(batch_size(w) + size) > w.batch_bytes
+                                    or e.records_count >= w.batch_records):
+            status = next_batch(w, row, err)
+            if status:
+                return status
+            body = record_body_size(e, row)
+            size = record_size(e, body)
+        if records.capacity - records.size < size:
+            status = make_room(w, records, size, err)
+            if status:
+                return status
+        record_write(e, row, body, records.data + records.size)
+        records.size += size
+        w.rows += 1
+    return KP_OK
+
+
+cdef int make_room(set_writer* w, pooled* records, size_t size, kp_error* err) noexcept nogil:
+    if size > MAX_SET_SIZE:
+        return kp_fail(err, KP_SET_SIZE, -1, <int64_t>size, MAX_SET_SIZE)
+    return pooled_reserve_more(records, size, err) if w.context != NULL else reserve(w, size, err)
+
+
+cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
+    """Raise what writer_rows failed with; it names the record."""
+    error = error_of(err)
+    if isinstance(error, InvalidArgumentError):
+        error.message = f"record {w.rows}: {error.message}"
+    raise error
+
+
+cdef bytes writer_result(set_writer* w):
+    """Finish the last batch; the whole record set."""
+    cdef kp_error err
+    cdef int status
+    cdef object result
+    with nogil:
+        status = close_batch(w, &err)
+    if status:
+        raise_status(&err)
+    if w.context != NULL:
+        return w.out.data[:w.out.size]
+    if w.rows == 0:
+        return b""
+    if _PyBytes_Resize(&w.result, w.out.size):
+        raise MemoryError
+    result = <object>w.result
+    Py_DECREF(result)  # the reference that w had
+    w.result = NULL
+    return result
+
+
+cdef void writer_free(set_writer* w) noexcept:
+    if w.context != NULL:
+        pooled_free(&w.out)
+        context_release(w.context)
+    Py_XDECREF(w.result)
+    memset(w, 0, sizeof(set_writer))

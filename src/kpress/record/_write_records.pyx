@@ -1,0 +1,212 @@
+"""write_records: sequences of keys and values -> a record set."""
+
+from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.string cimport memset
+
+from kpress._buffers cimport InputView, pooled, pooled_free
+from kpress._c.wire cimport kp_error
+from kpress.record._encoder cimport NO_TIMESTAMP, field, integer_of, options_of, record_row
+from kpress.record._record_args cimport bytes_field, encode_headers
+from kpress.record._set_writer cimport raise_row, set_writer, writer_expect, writer_free, writer_open, writer_result, writer_rows
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef enum:
+    ROWS = 256             # filled with the GIL, then written without it
+    RECORD_OVERHEAD = 24   # of most records, beyond key, value and headers
+
+
+cdef class RecordSource:
+    """The arguments, held so that nobody changes them while they are read without the GIL."""
+
+    cdef tuple values, keys, timestamps, headers, offsets
+    cdef int64_t timestamp      # of all records, where timestamps is None
+    cdef int64_t base_offset
+    cdef Py_ssize_t count
+    cdef list copies            # of keys and values that are not bytes
+    cdef pooled header_bytes    # of the rows that are being filled
+
+    def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset):
+        self.values = sequence_of(values, "values", None)
+        self.count = len(self.values)
+        self.copies = []
+        self.timestamp = NO_TIMESTAMP
+        if keys is not None:
+            self.keys = sequence_of(keys, "keys", self.count)
+        if headers is not None:
+            self.headers = sequence_of(headers, "headers", self.count)
+        if offsets is not None:
+            self.offsets = sequence_of(offsets, "offsets", self.count)
+        if hasattr(type(timestamps), "__index__"):
+            self.timestamp = integer_of(timestamps, "timestamps", -INT64_MAX, INT64_MAX)
+        elif timestamps is not None:
+            self.timestamps = sequence_of(timestamps, "timestamps", self.count)
+        if base_offset is not None:
+            if offsets is not None:
+                raise InvalidArgumentError("give either base_offset or offsets", field="base_offset")
+            self.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
+
+    def __dealloc__(self):
+        pooled_free(&self.header_bytes)
+
+    cdef size_t expected(self):
+        cdef size_t total = self.count * RECORD_OVERHEAD
+        total += bytes_in(self.values)
+        return total + bytes_in(self.keys) if self.keys is not None else total
+
+    cdef int fill(self, record_row* rows, Py_ssize_t start, Py_ssize_t n) except -1:
+        """n rows from number `start` on."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.fill_field(&rows[i].value, self.values, start + i)
+            if self.keys is None:
+                rows[i].key.data, rows[i].key.size = NULL, -1
+            else:
+                self.fill_field(&rows[i].key, self.keys, start + i)
+            rows[i].headers.size = 0
+            rows[i].timestamp = self.timestamp
+            rows[i].offset = self.base_offset + start + i
+        if self.timestamps is not None:
+            for i in range(n):
+                rows[i].timestamp = integer_of(self.timestamps[start + i], "timestamps", -INT64_MAX, INT64_MAX)
+        if self.offsets is not None:
+            for i in range(n):
+                rows[i].offset = integer_of(self.offsets[start + i], "offsets", 0, INT64_MAX)
+        if self.headers is not None:
+            self.fill_headers(rows, start, n)
+        return 0
+
+    cdef inline int fill_field(self, field* f, tuple column, Py_ssize_t i) except -1:
+        if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
+            self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
+        return 0
+
+    cdef int fill_copy(self, field* f, object value, str name) except -1:
+        cdef InputView view = InputView(value, f"each of {name}")
+        cdef bytes copy = view.data[:view.size]
+        self.copies.append(copy)
+        bytes_field(copy, f)
+        return 0
+
+    cdef int fill_headers(self, record_row* rows, Py_ssize_t start, Py_ssize_t n) except -1:
+        cdef Py_ssize_t i
+        cdef size_t before
+        cdef const uint8_t* at
+        self.header_bytes.size = 0
+        for i in range(n):
+            headers = self.headers[start + i]
+            if headers is None:
+                continue
+            before = self.header_bytes.size
+            encode_headers(headers, &self.header_bytes)
+            rows[i].headers.size = self.header_bytes.size - before
+        at = self.header_bytes.data
+        for i in range(n):
+            rows[i].headers.data = at
+            at += rows[i].headers.size
+        return 0
+
+
+cdef tuple sequence_of(object values, str name, object count):
+    if isinstance(values, (bytes, bytearray, memoryview, str)):
+        raise ArgumentTypeError(f"{name} must be a sequence with one element a record, not {type(values).__name__}", field=name)
+    try:
+        result = tuple(values)
+    except TypeError:
+        raise ArgumentTypeError(f"{name} must be a sequence, not {type(values).__name__}", field=name) from None
+    if count is not None and len(result) != count:
+        raise InvalidArgumentError(f"{len(result)} {name} for {count} values", field=name)
+    return result
+
+
+cdef size_t bytes_in(tuple values):
+    cdef size_t total = 0
+    for value in values:
+        if PyBytes_CheckExact(value):
+            total += PyBytes_GET_SIZE(value)
+    return total
+
+
+cdef int write_all(set_writer* w, RecordSource source) except -1:
+    cdef record_row rows[ROWS]
+    cdef kp_error err
+    cdef Py_ssize_t start = 0, n
+    cdef int status = writer_expect(w, source.expected(), &err)
+    while status == 0 and start < source.count:
+        n = min(source.count - start, ROWS)
+        source.fill(rows, start, n)
+        with nogil:
+            status = writer_rows(w, rows, n, &err)
+        start += n
+    if status:
+        raise_row(w, &err)
+    return 0
+
+
+def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=None, compression_type="none",
+                  level=None, magic=2, base_offset=None, batch_bytes=None, batch_records=None, timestamp_type=0,
+                  log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
+                  is_transactional=False, delete_horizon_ms=None):
+    """Write records that lie in sequences: one batch, or as many as are asked for.
+
+    Parameters
+    ----------
+    values, keys : sequence of (bytes-like | None)
+        One a record; keys None: all null.
+    timestamps : int | sequence of int | None
+        ms since the epoch; one for all records, or one a record. None: -1, no timestamp.
+    headers : sequence of (sequence of (str, bytes-like | None) | None) | None
+        Headers of each record. Magic 2 only.
+    offsets : sequence of int | None
+        Increasing; gaps are allowed. None: counted from base_offset.
+    base_offset : int | None
+        Offset of the first record where offsets is None. None: 0.
+    batch_bytes : int | None
+        Cut a batch before the record with which it would be larger, uncompressed, header included; a single
+        record that is larger makes a batch of its own. None: do not cut.
+    batch_records : int | None
+        Most records of a batch. None: do not cut.
+    compression_type, level, magic, timestamp_type, log_append_time, producer_id, producer_epoch, base_sequence, \
+partition_leader_epoch, is_transactional, delete_horizon_ms
+        As for `BatchBuilder`. base_sequence is the first record's; later batches count on.
+
+    Returns
+    -------
+    bytes
+        A record set; b"" for no records. A batch is also cut where an offset would be more than 2^31-1 above its base.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Sequences of different lengths, and what `BatchBuilder` and its `append` refuse; the message says which record.
+    ArgumentTypeError
+        An argument of another type.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"a", b"b", None], keys=[b"1", b"2", b"3"], timestamps=1700000000000)
+    >>> len(data)
+    87
+    """
+    cdef set_writer w
+    cdef RecordSource source = RecordSource(values, keys, timestamps, headers, offsets, base_offset)
+    memset(&w, 0, sizeof(w))
+    try:
+        options_of(&w.encoder.options, magic, compression_type, level, timestamp_type, log_append_time, producer_id,
+                   producer_epoch, base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms)
+        check_headers(source, w.encoder.options.magic)
+        writer_open(&w, batch_bytes, batch_records)
+        write_all(&w, source)
+        return writer_result(&w)
+    finally:
+        writer_free(&w)
+
+
+cdef int check_headers(RecordSource source, int magic) except -1:
+    if magic < 2 and source.headers is not None and any(source.headers):
+        raise InvalidArgumentError(f"magic {magic} does not support record headers: only magic 2 does",
+                                   field="headers", rule="record set builder")
+    return 0
