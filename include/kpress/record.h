@@ -21,7 +21,7 @@ typedef struct kp_record {
     int32_t key_size;        /* -1: null */
     int32_t value_size;
     int32_t header_count;
-    int32_t size;            /* bytes of the whole record, its length field included */
+    int32_t size;            /* bytes of the whole record, its length field (of minimal form) included */
     int8_t attributes;
 } kp_record;
 
@@ -104,7 +104,6 @@ static __attribute__((noinline, cold, unused)) int kp_record_explain(const uint8
 /* Read the v2 record at the cursor, every length checked, every header walked. On failure the cursor stays
  * failed and 0 comes back: ask kp_record_explain. */
 static inline __attribute__((always_inline)) int kp_record_read(kp_cursor *c, kp_record *r) {
-    const uint8_t *at = c->p;
     int64_t length = kp_read_varint(c);
     if (KP_UNLIKELY(length < 0)) goto fail;
     {
@@ -125,7 +124,7 @@ static inline __attribute__((always_inline)) int kp_record_read(kp_cursor *c, kp
             if (kp_header_read(&f, &h)) goto fail;
         }
         if (KP_UNLIKELY(f.p != f.end)) goto fail;
-        r->size = (int32_t)(c->p - at);
+        r->size = (int32_t)((size_t)length + kp_varlong_size(length)); /* DefaultRecord.sizeInBytes: of a minimal length field */
         return 1;
     }
 fail:

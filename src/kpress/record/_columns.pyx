@@ -930,7 +930,7 @@ cdef class Reader:
         try:
             with nogil:
                 status = scan(&p, start, stop_after, &self.isolation, &entries, &f)
-            if status != KP_OK and (stop_after == INT64_MAX or entries.end == start):
+            if status != KP_OK and entries.end == start:
                 raise error_of(&f.error, base, None, file)
             try:
                 result.append(self._decode(&p, &entries, view, base, file))
@@ -939,6 +939,8 @@ cdef class Reader:
                 if stop_after == INT64_MAX or entries.n == 0:
                     raise
                 result.append(self._decode(&p, &entries, view, base, file))
+            if status != KP_OK and stop_after == INT64_MAX:
+                raise error_of(&f.error, base, None, file)
             return entries.end
         finally:
             free(entries.batches)
