@@ -33,7 +33,7 @@ python_is_new_enough() {
   exit 1
 }
 
-build() {
+group_build() {
   python_is_new_enough
   local v; v=$("$python" -c 'import sys; print("python%d.%d" % sys.version_info[:2])')
   need "gcc libc6-dev" sh -c 'command -v ${CC:-gcc} && echo "#include <stdlib.h>" | ${CC:-gcc} -E -'
@@ -46,14 +46,14 @@ build() {
   need libdeflate-dev library libdeflate
 }
 
-java() { need default-jre-headless java_runs; }
+group_java() { need default-jre-headless java_runs; }
 
-aarch64() {
+group_aarch64() {
   need qemu-user-static qemu-aarch64-static --version
   need crossbuild-essential-arm64 aarch64-linux-gnu-g++ --version
 }
 
-for group; do "$group"; done
+for group; do "group_$group"; done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
 sudo=
