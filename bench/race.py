@@ -71,8 +71,8 @@ class Contender:
         return self.seconds(clock) / self.calls
 
 
-def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object], *rivals: Contender,
-         check: Callable[[], None], **measures: float) -> None:
+def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Contender, *rivals: Contender,
+         check: Callable[[], None] | None = None, **measures: float) -> None:
     """Check every answer, then time `ours` and the rivals in turns and leave the result with pytest-benchmark.
 
     Parameters
@@ -81,18 +81,18 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object], *rival
         The fixture of pytest-benchmark. Its timed function is a turn of `ours`; the rivals' turns are its setup.
         Where it is disabled (a smoke run), every contender is called and checked once.
     ours, check
-        The call of kpress and what raises if its answer is wrong.
+        The call of kpress and what raises if its answer is wrong; or both as a contender, where a loop in C is timed.
     **measures
         Further numbers for the report, by the names that targets.py uses.
     """
-    us = Contender("kpress", ours, check)
+    us = ours if isinstance(ours, Contender) else Contender("kpress", ours, check)
     for contender in [us, *rivals]:
         (contender.check or contender.call)()
     seconds: dict[str, list[float]] = {contender.name: [] for contender in [us, *rivals]}
     benchmark.group = cell.operation
     benchmark.extra_info.update(cell=asdict(cell), seconds=seconds, measures=measures)
     if benchmark.disabled:
-        benchmark.pedantic(ours)
+        benchmark.pedantic(us.call)
         return
     for contender in [us, *rivals]:
         contender.calibrate(clock)

@@ -37,7 +37,7 @@ def _row(operation: str, record_set: str, codecs: tuple[str, ...] = ("-",), at_m
             TARGETS.setdefault((operation, record_set, codec), []).append(target)
 
 
-_PEER_WORDS = {"kafka_python", "aiokafka_level", "one_thread", "java_copies", "native_peer"}
+_PEER_WORDS = {"kafka_python", "aiokafka_level", "one_thread", "java_copies", "native_peer", "google_crc32c", "isa_l"}
 
 _row("decode to columns", "apache5000", FIVE, limit=(80, 85, 80, 80, 85), aiokafka=(15, 6, 7, 7, 4.4),
      java_copies=(2.4, 2.2, 2.6, 3, 1.35), native_peer=(1.5,) * 5)
@@ -55,6 +55,11 @@ _row("encode from lists", "apache5000", NONE_ZSTD, aiokafka=(4, 2.5))
 _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 8, 2))
 _row("records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8),
      kafka_python=(12,) * 5)
+for _size in ("1 KB", "64 KB", "1 MB"):
+    _row("CRC-32C", _size, aiokafka=(15,), google_crc32c=(0.95,), crc32c=(0.95,))
+    _row("CRC-32C in C", _size, isa_l=(0.95,), table=(15,))
+_row("CRC-32C", "64 B", per_second=(1e9 / 60,))
+_row("CRC-32C patch in C", "1 B of 1 MB", recompute=(1000,))
 _row("headers only", "apache100", ("zstd",), per_second=(1e6,))
 _row("peak memory, streaming a file", "apache5000", ("zstd",), at_most=True, growth_mib=(16,))
 

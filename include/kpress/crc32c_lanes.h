@@ -62,7 +62,9 @@ KP_LANES static inline uint32_t kp_crc32c_4(uint32_t crc, uint32_t v) { return _
 KP_LANES static inline uint32_t kp_crc32c_2(uint32_t crc, uint16_t v) { return __crc32ch(crc, v); }
 KP_LANES static inline uint32_t kp_crc32c_1(uint32_t crc, uint8_t v) { return __crc32cb(crc, v); }
 
-KP_LANES static inline uint64_t kp_clmul(uint32_t a, uint32_t b) { return (uint64_t)vmull_p64((poly64_t)a, (poly64_t)b); }
+KP_LANES static inline uint64_t kp_clmul(uint32_t a, uint32_t b) {
+    return (uint64_t)vmull_p64((poly64_t)a, (poly64_t)b);
+}
 
 #endif
 

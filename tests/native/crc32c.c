@@ -1,4 +1,4 @@
-/* CRC-32C: every path against the definition, bit by bit, at every short length between two pages that cannot be read. */
+/* CRC-32C: every path against the definition, bit by bit, at every short length between pages that cannot be read. */
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -53,9 +53,9 @@ static void every_length_at_both_ends(void) {
             CHECK(kp_crc32c_paths[i].update(0x12345678, data, (size_t)n) == front[n]);
             CHECK(kp_crc32c_paths[i].update(0x12345678, data + SIZE - n, (size_t)n) == back[n]);
         }
-        for (int n = SIZE - 700; n <= SIZE; n += 7) {
-            CHECK(kp_crc32c_paths[i].update(0x12345678, data, (size_t)n) == kp_crc32c_table(0x12345678, data, (size_t)n));
-            CHECK(kp_crc32c_paths[i].update(0, data + SIZE - n, (size_t)n) == kp_crc32c_table(0, data + SIZE - n, (size_t)n));
+        for (size_t n = SIZE - 700; n <= SIZE; n += 7) {
+            CHECK(kp_crc32c_paths[i].update(1, data, n) == kp_crc32c_table(1, data, n));
+            CHECK(kp_crc32c_paths[i].update(1, data + SIZE - n, n) == kp_crc32c_table(1, data + SIZE - n, n));
         }
     }
     munmap(mapping, SIZE + 2 * (size_t)sysconf(_SC_PAGESIZE));
@@ -83,7 +83,7 @@ static void shifts(void) {
         for (size_t n = 0; n <= sizeof zeros; n += n / 7 + 1)
             CHECK(kp_crc32c_paths[i].shifted(0xCAFEBABE, n) == kp_crc32c_table(0xCAFEBABE, zeros, n));
         for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
-            CHECK(kp_crc32c_paths[i].shifted(0xCAFEBABE, lengths[k]) == kp_crc32c_shifted_table(0xCAFEBABE, lengths[k]));
+            CHECK(kp_crc32c_paths[i].shifted(7, lengths[k]) == kp_crc32c_shifted_table(7, lengths[k]));
         /* a large shift is many small ones */
         uint32_t crc = 0xCAFEBABE;
         for (int k = 0; k < 1024; k++) crc = kp_crc32c_paths[i].shifted(crc, UINT64_C(1) << 53);
