@@ -1,6 +1,7 @@
 """Record sets to columns: CRC checked, decompressed, parsed, gathered; the result is handed out and dropped."""
 
 import mmap
+from pathlib import Path
 
 import pytest
 
@@ -19,12 +20,19 @@ def _limit(records: RecordSet, data: bytes, batches: int = 1, columns_of: int | 
                      lambda: equal(ceiling.decode(data, views), records.count * batches, "record count"))
 
 
-def _peer(peer: Peer, records: RecordSet, data: bytes, batches: int = 1, rounds: int = ROUNDS) -> Contender:
+def _peer(own_process, peer: Peer, records: RecordSet, data: bytes, batches: int = 1,
+          rounds: int = ROUNDS) -> Contender:
     def check() -> None:
-        found = [value for batch in peer.batches(data) for value in (record.value for record in batch)]
+        found = [record.value for batch in peer.batches(data) for record in batch]
         equal(found, records.values * batches, f"values of {peer.name}")
 
-    return Contender(peer.name, lambda: peer.decode(data), check, rounds=rounds)
+    return own_process(peer.name, peer, "decode", data, check=check, rounds=rounds)
+
+
+def _aiokafka(own_process, records: RecordSet, data: bytes, batches: int = 1) -> list[Contender]:
+    """In a new process, and in one whose heap keeps its pages."""
+    return [_peer(own_process, AIOKAFKA, records, data, batches),
+            own_process("aiokafka aged heap", AIOKAFKA, "decode", data, aged=True)]
 
 
 def _read(data: bytes, **options: object) -> object:
@@ -42,31 +50,32 @@ def _race_one_batch(race, operation: str, name: str, codec: str, peers: list[Con
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def bench_decode_log_lines(race, codec):
+def bench_decode_log_lines(race, own_process, codec):
     """5,000 access log lines in a batch."""
     records, data = SETS["apache5000"], SETS["apache5000"].batch(codec)
     _race_one_batch(race, "decode to columns", "apache5000", codec,
-                    [_peer(AIOKAFKA, records, data), _peer(KAFKA_PYTHON, records, data, rounds=3)])
+                    [*_aiokafka(own_process, records, data),
+                     _peer(own_process, KAFKA_PYTHON, records, data, rounds=3)])
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 @pytest.mark.parametrize("name", ["nginx500", "small10000"])
-def bench_decode_other_shapes(race, name, codec):
+def bench_decode_other_shapes(race, own_process, name, codec):
     """500 documents of 5.6 kB; 10,000 records of 116 bytes."""
     records = SETS[name]
-    _race_one_batch(race, "decode to columns", name, codec, [_peer(AIOKAFKA, records, records.batch(codec))])
+    _race_one_batch(race, "decode to columns", name, codec, _aiokafka(own_process, records, records.batch(codec)))
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
-def bench_decode_views(race, codec):
+def bench_decode_views(race, own_process, codec):
     """500 documents of 5.6 kB as views: values stay in the batch, or where they were decompressed to."""
     records = SETS["nginx500"]
-    _race_one_batch(race, "decode to views", "nginx500", codec, [_peer(AIOKAFKA, records, records.batch(codec))],
-                    views=True)
+    peers = _aiokafka(own_process, records, records.batch(codec))
+    _race_one_batch(race, "decode to views", "nginx500", codec, peers, views=True)
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
-def bench_decode_many_small_batches(race, codec):
+def bench_decode_many_small_batches(race, own_process, codec):
     """400 batches of 100 records in one call. The ceiling's columns hold one batch, which stays in the cache; those of
     "limit one result" hold all 40,000 records, as the result of one call must."""
     records, batches = SETS["apache100"], 400
@@ -75,23 +84,23 @@ def bench_decode_many_small_batches(race, codec):
          lambda: _read(data),
          _limit(records, data, batches, columns_of=1),
          _limit(records, data, batches, name="limit one result"),
-         _peer(AIOKAFKA, records, data, batches),
+         *_aiokafka(own_process, records, data, batches),
          check=lambda: same_columns(_read(data), records, batches))
 
 
-def _stream(path: str, **options: object) -> int:
+def _stream(path: Path, **options: object) -> int:
     """The number of records in a file, read batch by batch."""
     with open(path, "rb") as file:
         return sum(columns.num_rows for columns in kpress.iter_columns(file, COLUMNS, check_crcs=True, **options))
 
 
-def _file(log_file, smoke: bool) -> tuple[str, int]:
+def _file(log_file, smoke: bool) -> tuple[Path, int]:
     """A file of 400 zstd batches of 5,000 records, 61 MB, 477 MB uncompressed."""
     batches = 4 if smoke else 400
     return log_file(f"apache5000.zstd.{batches}.log", SETS["apache5000"].batches("zstd", batches)), batches
 
 
-def bench_decode_file(race, log_file, smoke):
+def bench_decode_file(race, own_process, log_file, smoke):
     """A whole file, batch by batch: no more than one batch's columns are alive."""
     records = SETS["apache5000"]
     path, batches = _file(log_file, smoke)
@@ -102,14 +111,10 @@ def bench_decode_file(race, log_file, smoke):
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return ceiling.decode(data)
 
-    def aiokafka() -> None:
-        with open(path, "rb") as file:
-            AIOKAFKA.decode(file.read())
-
     race(Cell("decode a file batch by batch", records.name, "zstd", total, records.size * batches),
          lambda: _stream(path),
          Contender("limit", limit, lambda: equal(limit(), total, "record count")),
-         Contender("aiokafka", aiokafka, rounds=2),
+         own_process("aiokafka", AIOKAFKA, "decode_file", path.read_bytes(), rounds=2),
          check=lambda: equal(_stream(path), total, "record count"))
 
 

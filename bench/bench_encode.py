@@ -5,7 +5,7 @@ import pytest
 import kpress
 from bench.answers import as_large, same_batch, same_records
 from bench.corpus import CODECS, SETS, RecordSet
-from bench.peers.records import AIOKAFKA, AIOKAFKA_LEVELS, KAFKA_PYTHON, Peer, aiokafka_level
+from bench.peers.records import AIOKAFKA, AIOKAFKA_LEVELS, KAFKA_PYTHON, Peer
 from bench.race import ROUNDS, Cell, Contender
 
 WHOLE = 16 << 20  # more than any set takes: one batch
@@ -18,29 +18,21 @@ def _limit(records: RecordSet, codec: str) -> Contender:
                      lambda: same_batch(ceiling.encoded(ceiling.encode(codec)), records, codec))
 
 
-def _peer(peer: Peer, records: RecordSet, codec: str, rounds: int = ROUNDS) -> Contender:
-    keys, values, timestamps = records.keys, records.values, records.timestamps
-
-    def encode() -> bytearray:
-        return peer.encode(keys, values, timestamps, codec)
-
+def _peer(own_process, peer: Peer, records: RecordSet, codec: str, rounds: int = ROUNDS) -> Contender:
     def check() -> None:
-        same_records((record for batch in peer.batches(bytes(encode())) for record in batch), records)
+        data = bytes(peer.encode(records.keys, records.values, records.timestamps, codec))
+        same_records((record for batch in peer.batches(data) for record in batch), records)
 
-    return Contender(peer.name, encode, check, rounds=rounds)
+    return own_process(peer.name, peer, "encode", records.batch("none"), codec, check=check, rounds=rounds)
 
 
-def _aiokafka(records: RecordSet, codec: str) -> list[Contender]:
-    """As shipped, and at the level of Java's default where that is another one."""
-    shipped = _peer(AIOKAFKA, records, codec)
-    if codec not in AIOKAFKA_LEVELS:
-        return [shipped]
-
-    def at_level() -> object:
-        with aiokafka_level(codec):
-            return shipped.call()
-
-    return [shipped, Contender("aiokafka level", at_level)]
+def _aiokafka(own_process, records: RecordSet, codec: str) -> list[Contender]:
+    """As shipped, at the level of Java's default where that is another one, and in a heap that keeps its pages."""
+    data = records.batch("none")
+    others = [own_process("aiokafka aged heap", AIOKAFKA, "encode", data, codec, aged=True)]
+    if codec in AIOKAFKA_LEVELS:
+        others.append(own_process("aiokafka level", AIOKAFKA, "encode_level", data, codec))
+    return [_peer(own_process, AIOKAFKA, records, codec), *others]
 
 
 def _race(race, operation: str, records: RecordSet, codec: str, ours, *peers: Contender) -> None:
@@ -55,17 +47,17 @@ def _race(race, operation: str, records: RecordSet, codec: str, ours, *peers: Co
 
 @pytest.mark.parametrize("codec", CODECS)
 @pytest.mark.parametrize("name", ["apache5000", "nginx500"])
-def bench_encode_columns(race, name, codec):
+def bench_encode_columns(race, own_process, name, codec):
     """Arrow columns to a batch; aiokafka and kafka-python build from lists, they know no columns."""
     records = SETS[name]
     table = records.table.select(["timestamp", "key", "value"]).combine_chunks().to_batches()[0]
     _race(race, "encode from columns", records, codec,
           lambda: kpress.write_columns(table, compression_type=codec, batch_bytes=WHOLE),
-          *_aiokafka(records, codec), _peer(KAFKA_PYTHON, records, codec, rounds=2))
+          *_aiokafka(own_process, records, codec), _peer(own_process, KAFKA_PYTHON, records, codec, rounds=2))
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
-def bench_encode_lists(race, codec):
+def bench_encode_lists(race, own_process, codec):
     """Lists of bytes to a batch, in one call."""
     records = SETS["apache5000"]
     keys, values, timestamps = records.keys, records.values, records.timestamps
@@ -73,11 +65,11 @@ def bench_encode_lists(race, codec):
     def ours() -> bytes:
         return kpress.write_records(values, keys=keys, timestamps=timestamps, compression_type=codec, batch_bytes=WHOLE)
 
-    _race(race, "encode from lists", records, codec, ours, _peer(AIOKAFKA, records, codec))
+    _race(race, "encode from lists", records, codec, ours, *_aiokafka(own_process, records, codec))
 
 
 @pytest.mark.parametrize("codec", ["none", "lz4", "zstd"])
-def bench_append(race, codec):
+def bench_append(race, own_process, codec):
     """Record after record into a builder, then the batch."""
     records = SETS["apache5000"]
     keys, values, timestamps = records.keys, records.values, records.timestamps
@@ -88,4 +80,4 @@ def bench_append(race, codec):
             builder.append(value, key=key, timestamp=timestamp)
         return builder.build()
 
-    _race(race, "append one by one", records, codec, ours, *_aiokafka(records, codec))
+    _race(race, "append one by one", records, codec, ours, *_aiokafka(own_process, records, codec))

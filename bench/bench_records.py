@@ -17,7 +17,7 @@ def _ours(data: bytes):
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def bench_iterate(race, codec):
+def bench_iterate(race, own_process, codec):
     """5,000 log lines; the limit is the smallest object that CPython can give, one alive at a time."""
     records = SETS["apache5000"]
     data = records.batch(codec)
@@ -31,9 +31,10 @@ def bench_iterate(race, codec):
         def check() -> None:
             same_records((record for batch in of.batches(data) for record in batch), records)
 
-        return Contender(of.name, lambda: of.decode(data), check, rounds=rounds)
+        return own_process(of.name, of, "decode", data, check=check, rounds=rounds)
 
     race(Cell("records as objects", records.name, codec, records.count, records.size), ours,
          Contender("limit", lambda: visit(ceiling.records(data)), lambda: same_records(ceiling.records(data), records)),
-         peer(AIOKAFKA), peer(KAFKA_PYTHON, rounds=3),
+         peer(AIOKAFKA), own_process("aiokafka aged heap", AIOKAFKA, "decode", data, aged=True),
+         peer(KAFKA_PYTHON, rounds=3),
          check=lambda: same_records((record for batch in _ours(data) for record in batch), records))

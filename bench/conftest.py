@@ -2,6 +2,7 @@
 
 import functools
 import time
+import zlib
 
 import pytest
 from pytest_benchmark.utils import load_timer
@@ -9,6 +10,8 @@ from pytest_benchmark.utils import load_timer
 from bench import race as racing
 from bench import report
 from bench.ceiling import time_memcpy
+from bench.peers.records import Peer
+from bench.peers.worker import Worker
 
 
 @pytest.fixture
@@ -41,6 +44,23 @@ def log_file(tmp_path_factory):
         return path
 
     return write
+
+
+@pytest.fixture
+def own_process(log_file):
+    """A contender that does a job of peers/worker.py on `data` in a process of its own, until the benchmark ends."""
+    workers = []
+
+    def contender(name: str, peer: Peer, job: str, data: bytes, codec: str = "none", aged: bool = False,
+                  **options: object) -> racing.Contender:
+        path = log_file(f"{zlib.crc32(data):08x}.log", data)
+        worker = Worker(peer.name, job, str(path), codec, *["aged"] * aged)
+        workers.append(worker)
+        return racing.Contender(name, lambda: worker.seconds(1), elsewhere=worker.seconds, **options)
+
+    yield contender
+    for worker in workers:
+        worker.close()
 
 
 def pytest_terminal_summary(terminalreporter, config):

@@ -3,7 +3,6 @@
 Both have the same classes; a record is visited when its offset, timestamp, key and value were read.
 """
 
-import contextlib
 import functools
 from collections.abc import Iterable, Iterator
 
@@ -46,31 +45,30 @@ class Peer:
         for batch in self.batches(data):
             visit(batch)
 
-    def encode(self, keys: list, values: list, timestamps: list, codec: str) -> bytearray:
-        """One finished batch."""
+    def encode(self, keys: list, values: list, timestamps: list, codec: str, java_level: bool = False) -> bytearray:
+        """One finished batch; with `java_level` compressed as Java's client does by default (aiokafka only)."""
         builder = self._builder(magic=2, compression_type=CODEC_IDS[codec], is_transactional=0, producer_id=-1,
                                 producer_epoch=-1, base_sequence=-1, batch_size=1 << 30)
         for i, (key, value, timestamp) in enumerate(zip(keys, values, timestamps, strict=True)):
             builder.append(i, timestamp, key, value, [])
-        return builder.build()
+        return _build_at_java_level(builder, codec) if java_level else builder.build()
 
-
-AIOKAFKA = Peer("aiokafka", aiokafka.record.memory_records.MemoryRecords, aiokafka_records.DefaultRecordBatchBuilder)
-KAFKA_PYTHON = Peer("kafka python", kafka.record.memory_records.MemoryRecords,
-                    kafka.record.default_records.DefaultRecordBatchBuilder)
 
 # aiokafka writes gzip at 9 and lz4 with level 9 of the high-compression encoder, Kafka's Java client gzip at 6 and
 # lz4 fast: these are the levels of aiokafka's own functions that do the same work.
 AIOKAFKA_LEVELS = {"gzip": {"compresslevel": 6}, "lz4": {"level": 1}}
 
 
-@contextlib.contextmanager
-def aiokafka_level(codec: str) -> Iterator[None]:
-    """Let aiokafka's builder compress at the level of Java's default."""
+def _build_at_java_level(builder: object, codec: str) -> bytearray:
     name = f"{codec}_encode"
     shipped = getattr(aiokafka_records, name)
     setattr(aiokafka_records, name, functools.partial(shipped, **AIOKAFKA_LEVELS[codec]))
     try:
-        yield
+        return builder.build()
     finally:
         setattr(aiokafka_records, name, shipped)
+
+
+AIOKAFKA = Peer("aiokafka", aiokafka.record.memory_records.MemoryRecords, aiokafka_records.DefaultRecordBatchBuilder)
+KAFKA_PYTHON = Peer("kafka python", kafka.record.memory_records.MemoryRecords,
+                    kafka.record.default_records.DefaultRecordBatchBuilder)

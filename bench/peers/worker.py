@@ -1,0 +1,70 @@
+"""A peer in a process of its own, as its users run it: its heap holds nothing that anybody else left there.
+
+That matters. Memory of malloc costs a fault for each fresh page, and whether pages are kept depends on what the
+process has freed before: with the same malloc and the same input aiokafka decodes up to twice as fast once 30 MB
+were freed. The peers are therefore measured in a new process, and aiokafka also in one whose heap is `aged`.
+
+usage: python -m bench.peers.worker PEER JOB PATH CODEC [aged]
+Each line of input, "CALLS CLOCK", is answered with the seconds of that many calls by that clock of `time`.
+"""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+class Worker:
+    """The caller's end. The process starts with the first question."""
+
+    def __init__(self, *arguments: str):
+        self._arguments = arguments
+        self._process: subprocess.Popen | None = None
+
+    def seconds(self, calls: int, clock: str = "process_time") -> float:
+        if self._process is None:
+            self._process = subprocess.Popen([sys.executable, "-m", "bench.peers.worker", *self._arguments], cwd=ROOT,
+                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self._process.stdin.write(f"{calls} {clock}\n")
+        return float(self._process.stdout.readline())
+
+    def close(self) -> None:
+        if self._process is not None:
+            self._process.communicate()
+
+
+def _job(peer_name: str, job: str, path: str, codec: str) -> Callable[[], object]:
+    """`decode` a record set in memory, `decode_file` read from the disk each time, `encode` the records of a batch,
+    `encode_level` the same at the level of Java's default."""
+    from bench.peers import records
+
+    peer = {peer.name: peer for peer in [records.AIOKAFKA, records.KAFKA_PYTHON]}[peer_name]
+    if job == "decode_file":
+        return lambda: peer.decode(Path(path).read_bytes())
+    data = Path(path).read_bytes()
+    if job == "decode":
+        return lambda: peer.decode(data)
+    rows = [(record.key, record.value, record.timestamp) for batch in peer.batches(data) for record in batch]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return lambda: peer.encode(*columns, codec, java_level=job == "encode_level")
+
+
+def main(peer: str, job: str, path: str, codec: str, aged: str = "") -> None:
+    work = _job(peer, job, path, codec)
+    if aged:
+        bytearray(30 << 20)  # below 32 MB, where glibc's thresholds follow what is freed
+    for line in sys.stdin:
+        calls, clock = line.split()
+        now = getattr(time, clock)
+        start = now()
+        for _ in range(int(calls)):
+            result = work()
+        print(now() - start, flush=True)
+        del result
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
