@@ -2,8 +2,9 @@
 
 import struct
 
-import kpress
 import pytest
+
+import kpress
 
 T = 1_700_000_000_000
 
