@@ -30,6 +30,7 @@ from kpress.record._arrow import Columns
 from kpress.record._batch import Batch, BatchIterator, read_batches
 from kpress.record._builder import BatchBuilder, empty_batch
 from kpress.record._columns import iter_columns, read_columns
+from kpress.record._control import ControlRecord, control_record
 from kpress.record._records import Record
 from kpress.record._table import BatchTable, batch_table
 from kpress.record._types import TimestampType
@@ -46,6 +47,7 @@ __all__ = [
     "BatchTable",
     "ClosedError",
     "Columns",
+    "ControlRecord",
     "CorruptRecordError",
     "DecompressionError",
     "InvalidArgumentError",
@@ -56,6 +58,7 @@ __all__ = [
     "TimestampType",
     "UnsupportedCompressionTypeError",
     "batch_table",
+    "control_record",
     "crc32",
     "crc32_combine",
     "crc32_patch",

@@ -2,7 +2,8 @@
 
 cdef extern from * nogil:
     """
-    #define ZSTD_STATIC_LINKING_ONLY  /* ZSTD_getCParams: the window that a level has when the size is unknown */
+    /* ZSTD_getCParams: the window that a level has when the size is unknown. ZSTD_d_stableOutBuffer. */
+    #define ZSTD_STATIC_LINKING_ONLY
     #include <zstd.h>
     #include <zstd_errors.h>
     """
@@ -26,6 +27,7 @@ cdef extern from * nogil:
         ZSTD_c_checksumFlag
     ctypedef enum ZSTD_dParameter:
         ZSTD_d_windowLogMax
+        ZSTD_d_stableOutBuffer
     ctypedef enum ZSTD_EndDirective:
         ZSTD_e_continue
         ZSTD_e_flush
@@ -60,6 +62,7 @@ cdef extern from * nogil:
     ZSTD_DCtx* ZSTD_createDCtx()
     size_t ZSTD_freeDCtx(ZSTD_DCtx*)
     size_t ZSTD_sizeof_DCtx(const ZSTD_DCtx*)
+    size_t ZSTD_DCtx_setParameter(ZSTD_DCtx*, ZSTD_dParameter, int value)
     size_t ZSTD_DCtx_reset(ZSTD_DCtx*, ZSTD_ResetDirective)
     size_t ZSTD_decompressDCtx(ZSTD_DCtx*, void* dst, size_t capacity, const void* src, size_t size)
     size_t ZSTD_decompressStream(ZSTD_DCtx*, ZSTD_outBuffer*, ZSTD_inBuffer*)

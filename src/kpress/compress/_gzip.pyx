@@ -113,12 +113,12 @@ cdef int gzip_decode(codec_context* context, const uint8_t* src, size_t size, ui
         if result != LIBDEFLATE_SUCCESS:
             return kp_fail(err, KP_GZIP_DATA, <int64_t>body, 0, 0)
         body += read
+        at.produced += written  # a reader of the prefix sees a member's data before its trailer, as Java's does
         if (size - body < TRAILER
-                or kp_load_le32(src + body) != libdeflate_crc32(0, dst + at.produced, written)
+                or kp_load_le32(src + body) != libdeflate_crc32(0, dst + at.produced - written, written)
                 or kp_load_le32(src + body + 4) != <uint32_t>written):
             return kp_fail(err, KP_GZIP_TRAILER, <int64_t>body, 0, 0)
         at.consumed = body + TRAILER
-        at.produced += written
         if size - at.consumed < MEMBER_MIN:
             return KP_OK
 

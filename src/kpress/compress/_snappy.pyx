@@ -34,6 +34,8 @@ cdef enum:
     CHUNK_MAX = 512 << 20     # compressed bytes that snappy-java accepts
     # The densest element copies 64 bytes and takes 3.
     EXPANSION = 22
+    # Bytes that Kafka asks of SnappyInputStream at once (SnappyCompression.decompressionOutputSize).
+    READ = 2048
 
 cdef const uint8_t* XERIAL = b"\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01"
 
@@ -91,6 +93,15 @@ cdef void snappy_expect(const uint8_t* src, size_t size, size_range* expected) n
 
 
 cdef int snappy_decode(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
+                       progress* at, kp_error* err) noexcept nogil:
+    cdef int status = decode_stream(src, size, dst, capacity, at, err)
+    if status != KP_OK and status != KP_OUTPUT_FULL:
+        # snappy-java fills what it was asked for before it returns any of it
+        at.produced -= at.produced % READ
+    return status
+
+
+cdef int decode_stream(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
                        progress* at, kp_error* err) noexcept nogil:
     cdef size_t next
     cdef int32_t length

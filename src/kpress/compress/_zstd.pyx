@@ -26,6 +26,8 @@ from kpress._c.wire cimport (
 )
 from kpress._c.zstd cimport (
     ZSTD_CCtx_setParameter,
+    ZSTD_DCtx_reset,
+    ZSTD_DCtx_setParameter,
     ZSTD_ErrorCode,
     ZSTD_c_compressionLevel,
     ZSTD_c_contentSizeFlag,
@@ -33,14 +35,19 @@ from kpress._c.zstd cimport (
     ZSTD_compressBound,
     ZSTD_createCCtx,
     ZSTD_createDCtx,
+    ZSTD_d_stableOutBuffer,
     ZSTD_decompressDCtx,
+    ZSTD_decompressStream,
     ZSTD_error_checksum_wrong,
     ZSTD_error_dstSize_tooSmall,
     ZSTD_error_memory_allocation,
     ZSTD_freeCCtx,
     ZSTD_getCParams,
     ZSTD_getErrorCode,
+    ZSTD_inBuffer,
     ZSTD_isError,
+    ZSTD_outBuffer,
+    ZSTD_reset_session_and_parameters,
     ZSTD_sizeof_CCtx,
 )
 from kpress.compress._context cimport codec_context, progress, size_range
@@ -189,6 +196,26 @@ cdef int decoding_error(size_t code, int64_t position, kp_error* err) noexcept n
     return kp_fail(err, KP_ZSTD_DATA, position, 0, 0)
 
 
+cdef bint decode_cut_frame(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
+                           progress* at) noexcept nogil:
+    """The whole blocks of a frame that is cut: a stream's reader has them before it finds the end missing.
+
+    False where they do not fit. The output is told to be stable, else libzstd would keep a window of its own.
+    """
+    cdef ZSTD_inBuffer source
+    cdef ZSTD_outBuffer to
+    cdef size_t code
+    source.src, source.size, source.pos = src + at.consumed, size - at.consumed, 0
+    to.dst, to.size, to.pos = dst + at.produced, capacity - at.produced, 0
+    ZSTD_DCtx_setParameter(context.zstd_d, ZSTD_d_stableOutBuffer, 1)
+    code = ZSTD_decompressStream(context.zstd_d, &to, &source)
+    ZSTD_DCtx_reset(context.zstd_d, ZSTD_reset_session_and_parameters)
+    if ZSTD_getErrorCode(code) == ZSTD_error_dstSize_tooSmall:
+        return False
+    at.produced += to.pos
+    return True
+
+
 cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
                      progress* at, kp_error* err) noexcept nogil:
     cdef zstd_frame frame
@@ -199,6 +226,8 @@ cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, ui
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
     while not ends_as_java_allows(src, at.consumed, size):
         if read_frame(src, at.consumed, size, &frame, err) != KP_OK:
+            if err.status == KP_ZSTD_SHORT and not decode_cut_frame(context, src, size, dst, capacity, at):
+                return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
             return err.status
         room = capacity - at.produced
         if frame.least > room:

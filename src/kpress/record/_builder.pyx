@@ -51,6 +51,7 @@ from kpress.record._encoder cimport (
 from kpress.record._record_args cimport bytes_field, encode_headers
 
 from kpress.errors import ClosedError, InvalidArgumentError
+from kpress.record._types import CONTROL_TYPES
 
 cdef enum:
     OPEN, BUSY, CLOSED
@@ -60,8 +61,6 @@ cdef enum:
     LZ4_END_MARK = 4
     XERIAL_HEADER = 16
 
-# Control record types that a writer may use (spec record-formats 7).
-CONTROL_TYPES = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
 cdef tuple NO_HEADERS = ()  # the one empty tuple
 cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 

@@ -126,10 +126,9 @@ cdef int grow(pooled* b, int64_t used, int64_t wanted, kp_error* err) noexcept n
 
 
 cdef int grow_validity(pooled* b, int64_t rows, int64_t capacity, kp_error* err) noexcept nogil:
-    """A bitmap for `capacity` rows that says valid for all from `rows` on."""
-    cdef int64_t used = bitmap_bytes(rows)
-    cdef bint fresh = b.data == NULL
-    if not fresh and <int64_t>b.capacity >= bitmap_bytes(capacity):
+    """A bitmap for `capacity` rows that says valid for all from `rows` on, and for all when it is new."""
+    cdef int64_t used = 0 if b.data == NULL else bitmap_bytes(rows)
+    if b.data != NULL and <int64_t>b.capacity >= bitmap_bytes(capacity):
         return KP_OK
     cdef int status = grow(b, used, bitmap_bytes(capacity), err)
     if status == KP_OK:
@@ -289,7 +288,7 @@ cdef int finish_timestamps(const plan* p, builder* b, int64_t end, kp_error* err
     cdef int status
     for i in range(b.rows, end):
         none += timestamps[i] == -1
-    if none:
+    if none or b.timestamp_nulls:  # once there is a bitmap it grows with the rows
         status = grow_validity(&b.timestamp_validity, b.rows, b.capacity, err)
         if status != KP_OK:
             return status

@@ -1,0 +1,88 @@
+"""What the records of control batches say: transaction markers and KRaft's own records."""
+
+from __future__ import annotations
+
+import struct
+from typing import NamedTuple
+
+from kpress.errors import ArgumentTypeError, InvalidRecordError
+from kpress.record._records import Record
+from kpress.record._types import CONTROL_TYPES
+
+__all__ = ["ControlRecord", "control_record"]
+
+_END_TXN = ("ABORT", "COMMIT")
+
+_KEY = struct.Struct(">hh")  # version, type
+_END_TXN_VALUE = struct.Struct(">hi")  # version, coordinatorEpoch
+
+_RULE = "control record"
+
+
+class ControlRecord(NamedTuple):
+    """Type of a control record (org.apache.kafka.common.record.ControlRecordType), and what a marker adds.
+
+    Attributes
+    ----------
+    type : str
+        'ABORT', 'COMMIT', 'LEADER_CHANGE', 'SNAPSHOT_HEADER', 'SNAPSHOT_FOOTER', 'KRAFT_VERSION', 'KRAFT_VOTERS',
+        or 'UNKNOWN', which readers skip.
+    coordinator_epoch : int | None
+        Of the transaction coordinator that wrote an ABORT or COMMIT marker.
+    """
+
+    type: str
+    coordinator_epoch: int | None = None
+
+
+def control_record(record: Record) -> ControlRecord:
+    """Read the key, and of a transaction marker the value, of a record in a control batch.
+
+    Versions above those known are read as version 0, as Kafka does.
+
+    Parameters
+    ----------
+    record : Record
+        From a batch whose is_control is True.
+
+    Returns
+    -------
+    ControlRecord
+
+    Raises
+    ------
+    InvalidRecordError
+        Key or value is too short, or its version is negative.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> builder = kpress.BatchBuilder(is_control=True, is_transactional=True, producer_id=7, producer_epoch=0)
+    >>> builder.append_end_txn_marker(True, coordinator_epoch=15)
+    True
+    >>> [[record]] = kpress.read_batches(builder.build())
+    >>> kpress.control_record(record)
+    ControlRecord(type='COMMIT', coordinator_epoch=15)
+    """
+    if not isinstance(record, Record):
+        raise ArgumentTypeError(f"record must be a kpress.Record, not {type(record).__name__}")
+    number = _versioned(_KEY, record.key, record.offset, "key")
+    name = CONTROL_TYPES[number] if 0 <= number < len(CONTROL_TYPES) else "UNKNOWN"
+    if name not in _END_TXN:
+        return ControlRecord(name)
+    return ControlRecord(name, _versioned(_END_TXN_VALUE, record.value, record.offset, "value"))
+
+
+def _versioned(layout: struct.Struct, data: bytes | None, offset: int, field: str) -> int:
+    """What follows the version, which must not be negative."""
+    if data is None or len(data) < layout.size:
+        found = "null" if data is None else f"{len(data)} bytes"
+        raise InvalidRecordError(
+            f"a control record's {field} is {found}, less than {layout.size}", offset=offset, field=field, rule=_RULE
+        )
+    version, number = layout.unpack_from(data)
+    if version < 0:
+        raise InvalidRecordError(
+            f"a control record's {field} has version {version}", offset=offset, field=field, rule=_RULE
+        )
+    return int(number)
