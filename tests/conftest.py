@@ -1,4 +1,4 @@
-"""Settings of all tests. Helpers lie beside this file: oracle (vectors), facts, strategies, arrow."""
+"""Settings of all tests. Helpers lie beside this file: oracle (vectors), facts, strategies, arrow_facts."""
 
 import os
 
@@ -7,6 +7,9 @@ from hypothesis import HealthCheck, settings
 # quick: part of every run. thorough: HYPOTHESIS_PROFILE=thorough, for a night or before a release.
 settings.register_profile("quick", max_examples=40, deadline=None, derandomize=True)
 settings.register_profile(
-    "thorough", max_examples=3000, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "thorough",
+    max_examples=3000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))

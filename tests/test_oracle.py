@@ -2,9 +2,8 @@
 
 import hashlib
 
-import pytest
-
 import oracle
+import pytest
 
 
 def _sha256(data: bytes) -> str:

@@ -1,0 +1,86 @@
+"""Every vector as objects: batches, their header fields, their records, and the errors where Kafka's code erred."""
+
+from __future__ import annotations
+
+import kpress
+import oracle
+import pytest
+from facts import Facts, batch_facts, error_class, record_facts
+from oracle import Vector
+
+
+def _read_records(batch: kpress.Batch) -> tuple[list[Facts], type[Exception] | None]:
+    """Records handed out before the error, and its class; no CRC is checked first, as Kafka's iterator does."""
+    records = []
+    is_control = batch.magic == 2 and batch.is_control
+    try:
+        for record in batch:
+            records.append(record_facts(record, batch.magic, is_control))
+    except kpress.KpressError as error:
+        return records, type(error)
+    return records, None
+
+
+def _read_batches(batches: kpress.BatchIterator) -> tuple[list[kpress.Batch], type[Exception] | None]:
+    found = []
+    try:
+        for batch in batches:
+            found.append(batch)
+    except kpress.KpressError as error:
+        return found, type(error)
+    return found, None
+
+
+def _class(error: Facts | None) -> type[kpress.KpressError] | None:
+    return error_class(error) if error else None
+
+
+def _check_header(batch: kpress.Batch, expected: Facts) -> None:
+    facts = batch_facts(batch)
+    assert facts == {name: expected[name] for name in facts}
+    assert batch.is_valid() == expected["valid"]
+    if expected["valid"]:
+        batch.ensure_valid()
+    else:
+        with pytest.raises(kpress.CorruptRecordError):
+            batch.ensure_valid()
+
+
+def _check_codec(batch: kpress.Batch, expected: Facts) -> None:
+    """A codec id that Kafka did not assign is an error for who decodes; the header can be read."""
+    assert batch.compression_type == (expected["codec"] or f"unknown({batch.attributes & 7})")
+
+
+def _check_base_offset(batch: kpress.Batch, expected: Facts) -> None:
+    if "base_offset_error" in expected:
+        with pytest.raises(error_class(expected["base_offset_error"])):
+            _ = batch.base_offset
+    else:
+        assert batch.base_offset == expected["base_offset"]
+
+
+def _check_records(batch: kpress.Batch, expected: Facts) -> None:
+    records, error = _read_records(batch)
+    for record, expected_record in zip(records, expected["records"], strict=False):
+        assert record == expected_record
+    assert len(records) == expected["records_read"] == len(expected["records"])
+    assert error is _class(expected.get("records_error"))
+
+
+@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+def test_batches_and_records(vector: Vector) -> None:
+    expected = vector.expected
+    iterator = kpress.read_batches(vector.data)
+    batches, scan_error = _read_batches(iterator)
+    if "decoder_error" in expected:  # Kafka's scanner crashed on it
+        assert scan_error is kpress.CorruptRecordError
+        return
+    assert scan_error is _class(expected.get("scan_error"))
+    assert len(batches) == expected["batch_count"]
+    for batch, expected_batch in zip(batches, expected["batches"], strict=True):
+        _check_header(batch, expected_batch)
+        _check_codec(batch, expected_batch)
+        _check_base_offset(batch, expected_batch)
+        _check_records(batch, expected_batch)
+    assert iterator.valid_bytes == expected["valid_bytes"]
+    assert len(vector.data) - iterator.valid_bytes == expected["trailing_bytes"]
