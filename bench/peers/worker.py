@@ -24,7 +24,7 @@ class Worker:
         self._arguments = arguments
         self._process: subprocess.Popen | None = None
 
-    def seconds(self, calls: int, clock: str = "process_time") -> float:
+    def seconds(self, calls: int, clock: str = "thread_time") -> float:
         if self._process is None:
             self._process = subprocess.Popen([sys.executable, "-m", "bench.peers.worker", *self._arguments], cwd=ROOT,
                                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
