@@ -34,6 +34,12 @@ static const uint64_t kp_crc32c_ahead[17][2] = {
     [16] = {UINT64_C(0xe9a5d8be) << 32, UINT64_C(0x1426a815) << 32},
 };
 
+/* [3], [2], [1] and nothing: moves the parts of a 512-bit register to the place of its last one. */
+static const uint64_t kp_crc32c_ahead_parts[8] = {
+    UINT64_C(0xa46ef4aa) << 32, UINT64_C(0x6051243f) << 32, UINT64_C(0x33ccbbbc) << 32, UINT64_C(0xa2158b34) << 32,
+    UINT64_C(0x3743f7bd) << 32, UINT64_C(0x3171d430) << 32,
+};
+
 #define KP_AHEAD(i) _mm_set_epi64x((int64_t)kp_crc32c_ahead[i][1], (int64_t)kp_crc32c_ahead[i][0])
 
 KP_LANES static inline uint32_t kp_crc32c_of_128(__m128i v) {
@@ -106,7 +112,8 @@ enum {
     /* A step and lane. Where the multiplier takes a 512-bit word every second cycle (Zen 5) 5 words are 12 %
      * faster; where it takes one every cycle (Intel) the lanes would then be slower than folding alone. */
     KP_AVX512_WORDS = 3,
-    KP_AVX512_STEP = 256 + 24 * KP_AVX512_WORDS
+    KP_AVX512_STEP = 256 + 24 * KP_AVX512_WORDS,
+    KP_AVX512_PREFETCH = 4096
 };
 
 static inline int kp_crc32c_avx512_supported(void) {
@@ -120,9 +127,7 @@ static inline int kp_crc32c_avx512_supported(void) {
 
 /* The remainder of a register: its four parts are moved to the last one's place and added. */
 __attribute__((target(KP_TARGET_AVX512))) static inline uint32_t kp_crc32c_of_512(__m512i v) {
-    const __m512i ahead = _mm512_inserti32x4(
-        _mm512_inserti32x4(_mm512_zextsi128_si512(KP_AHEAD(3)), KP_AHEAD(2), 1), KP_AHEAD(1), 2);
-    v = KP_FOLD_512(v, ahead, _mm512_maskz_mov_epi64(0xC0, v));
+    v = KP_FOLD_512(v, KP_LOAD_512(kp_crc32c_ahead_parts), _mm512_maskz_mov_epi64(0xC0, v));
     __m256i half = _mm256_xor_si256(_mm512_castsi512_si256(v), _mm512_extracti64x4_epi64(v, 1));
     return kp_crc32c_of_128(_mm_xor_si128(_mm256_castsi256_si128(half), _mm256_extracti128_si256(half, 1)));
 }
@@ -142,8 +147,10 @@ static uint32_t kp_crc32c_fold_avx512(uint32_t crc, const uint8_t *p, size_t n) 
      * change its state. It has at least 4 bytes, so that all of the state before the message fits into it. */
     size_t over = ((n - 4) & 63) + 4;
     __m512i v = _mm512_xor_si512(KP_LOAD_512(p), _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)crc)));
-    v = _mm512_maskz_permutexvar_epi8(~UINT64_C(0) << (64 - over),
-                                      _mm512_add_epi8(KP_LOAD_512(kp_byte_index), _mm512_set1_epi8((char)over)), v);
+    if (over != 64) {
+        const __m512i from = _mm512_add_epi8(KP_LOAD_512(kp_byte_index), _mm512_set1_epi8((char)over));
+        v = _mm512_maskz_permutexvar_epi8(~UINT64_C(0) << (64 - over), from, v);
+    }
     p += over;
     n -= over;
     for (; n & 192; p += 64, n -= 64) v = KP_FOLD_512(v, ahead, KP_LOAD_512(p));
@@ -172,6 +179,9 @@ static uint32_t kp_crc32c_steps_avx512(uint32_t crc, const uint8_t *p, size_t st
         for (int i = 0; i < KP_AVX512_WORDS; i++) kp_lanes_step(&lanes);
         if (--steps == 0) break;
         p += 256;
+        /* The CPU by itself does not follow four streams as well as one: a quarter more when the data is not cached. */
+        const char *later = (const char *)((uintptr_t)p + KP_AVX512_PREFETCH);
+        for (int i = 0; i < 256; i += 64) _mm_prefetch(later + i, _MM_HINT_T0);
         a = KP_FOLD_512(a, ahead, KP_LOAD_512(p));
         b = KP_FOLD_512(b, ahead, KP_LOAD_512(p + 64));
         c = KP_FOLD_512(c, ahead, KP_LOAD_512(p + 128));

@@ -112,6 +112,7 @@ static void constants(void) {
         CHECK(kp_crc32c_ahead[i][0] == (uint64_t)power_of_x(128 * i + 63) << 32);
         CHECK(kp_crc32c_ahead[i][1] == (uint64_t)power_of_x(128 * i - 1) << 32);
     }
+    for (int i = 1; i <= 3; i++) CHECK(!memcmp(&kp_crc32c_ahead_parts[2 * (3 - i)], kp_crc32c_ahead[i], 16));
 #endif
     CHECK(kp_crc32c_shift.power[0][5] == power_of_x(5 * 8 - 33) && kp_crc32c_shift.power[1][1] == power_of_x(2048 - 33));
 }
