@@ -19,6 +19,7 @@ MODULES = [
     ("kpress.compress._lz4", ["libzstd", "liblz4", "libdeflate"]),
     ("kpress.compress._zstd", ["libzstd", "libdeflate"]),
     ("kpress.compress._codec", ["libzstd", "libdeflate"]),
+    ("kpress.compress._stream", ["libzstd", "libdeflate"]),
     ("kpress.checksum", ["libdeflate"]),
     ("kpress.record._arrow", []),
     ("kpress.record._decode", ["libzstd", "libdeflate"]),

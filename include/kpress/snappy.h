@@ -25,66 +25,119 @@ static inline size_t kp_snappy_preamble(const uint8_t *p, size_t size, uint32_t 
     return 0;
 }
 
-/* Bytes that the fast loop may write behind an element's start before it looks at the room again. */
-enum { KP_SNAPPY_ROOM = 64 + 16 };
+/* An element's tag byte: 2 bits of kind, 6 of length and offset. */
+enum { KP_SNAPPY_LITERAL, KP_SNAPPY_COPY1, KP_SNAPPY_COPY2, KP_SNAPPY_COPY4 };
+
+/* What the fast loop may read behind a tag (a short literal, a second tag, its offset) and write (the
+ * literal, 64 bytes of copy, one vector too much). Nearer to the ends the careful loop takes over. */
+enum { KP_SNAPPY_MARGIN_IN = 24, KP_SNAPPY_MARGIN_OUT = 96 };
+
+/* By the tag of a copy with an offset of 1 or 2 bytes: its length, and in bits 8 to 10 the offset's high bits. */
+#define KP_SNAPPY_ENTRY(tag) \
+    (((tag) & 3) == KP_SNAPPY_COPY1 ? (((tag) >> 2 & 7) + 4) | ((tag) >> 5) << 8 : ((tag) >> 2) + 1)
+#define KP_SNAPPY_4(tag) \
+    KP_SNAPPY_ENTRY(tag), KP_SNAPPY_ENTRY((tag) + 1), KP_SNAPPY_ENTRY((tag) + 2), KP_SNAPPY_ENTRY((tag) + 3)
+#define KP_SNAPPY_16(tag) KP_SNAPPY_4(tag), KP_SNAPPY_4((tag) + 4), KP_SNAPPY_4((tag) + 8), KP_SNAPPY_4((tag) + 12)
+#define KP_SNAPPY_64(tag) KP_SNAPPY_16(tag), KP_SNAPPY_16((tag) + 16), KP_SNAPPY_16((tag) + 32), KP_SNAPPY_16((tag) + 48)
+static const uint16_t kp_snappy_copies[256] = {KP_SNAPPY_64(0), KP_SNAPPY_64(64), KP_SNAPPY_64(128), KP_SNAPPY_64(192)};
+
+static inline void kp_copy16(uint8_t *to, const uint8_t *from) { memcpy(to, from, 16); }
+
+static inline void kp_copy64(uint8_t *to, const uint8_t *from) {
+    for (int i = 0; i < 64; i += 16) kp_copy16(to + i, from + i);
+}
+
+/* A literal's length from its tag and the bytes behind it, which *ip passes; 0 if they are not there. */
+static inline size_t kp_snappy_literal(uint32_t tag, const uint8_t **ip, const uint8_t *iend) {
+    size_t length = (tag >> 2) + 1;
+    if (length <= 60) return length;
+    size_t bytes = length - 60;
+    if ((size_t)(iend - *ip) < bytes) return 0;
+    length = 0;
+    for (size_t i = 0; i < bytes; i++) length |= (size_t)(*ip)[i] << (8 * i);
+    *ip += bytes;
+    return length + 1;
+}
+
+/* A copy whose source is less than 16 bytes back: the pattern is doubled until whole vectors can be copied.
+ * Writes less than 16 bytes behind op + length. */
+static inline void kp_snappy_pattern(uint8_t *op, size_t offset, size_t length) {
+    uint8_t *end = op + length;
+    const uint8_t *from = op - offset;
+    for (; offset < 16 && op < end; op += offset, offset += offset) {
+        uint8_t vector[16];
+        kp_copy16(vector, from);
+        kp_copy16(op, vector);
+    }
+    for (; op < end; op += 16) kp_copy16(op, op - offset);
+}
 
 /* Decode the elements in [ip, iend) to exactly [op, oend). Reads and writes nothing outside of the two.
- * Returns whether it fitted exactly. */
+ * Returns whether they filled it exactly. */
 static inline int kp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uint8_t *op, uint8_t *oend) {
     const uint8_t *start = op;
-    while (ip < iend) {
+    size_t length, offset;
+    while (iend - ip > KP_SNAPPY_MARGIN_IN && oend - op > KP_SNAPPY_MARGIN_OUT) {
         uint32_t tag = *ip++;
-        size_t length, offset;
-        size_t in_left = (size_t)(iend - ip), out_left = (size_t)(oend - op);
-        if ((tag & 3) == 0) {
-            length = (tag >> 2) + 1;
-            if (length <= 16 && in_left >= 16 && out_left >= 16) { /* most literals */
-                memcpy(op, ip, 16);
+        if ((tag & 3) == KP_SNAPPY_LITERAL) {
+            length = kp_snappy_literal(tag, &ip, iend);
+            if (length > 16) {
+                if (length > (size_t)(iend - ip) || length > (size_t)(oend - op)) return 0;
+                if (length <= 64 && iend - ip >= 64) kp_copy64(op, ip);
+                else memcpy(op, ip, length);
                 ip += length;
                 op += length;
                 continue;
             }
-            if (length > 60) {
-                size_t bytes = length - 60;
-                if (in_left < bytes) return 0;
-                uint32_t n = 0;
-                for (size_t i = 0; i < bytes; i++) n |= (uint32_t)ip[i] << (8 * i);
-                length = (size_t)n + 1;
-                ip += bytes;
-                in_left -= bytes;
+            kp_copy16(op, ip);
+            ip += length;
+            op += length;
+            tag = *ip; /* a copy, nearly always: go on without a look at the margins */
+            if ((tag & 3) == KP_SNAPPY_LITERAL) continue;
+            ip++;
+        }
+        if (__builtin_expect((tag & 3) == KP_SNAPPY_COPY4, 0)) {
+            length = (tag >> 2) + 1;
+            offset = kp_load_le32(ip);
+            ip += 4;
+        } else { /* which of the other two comes next nobody can predict, so there is no branch */
+            static const uint32_t offset_mask[3] = {0, 0xff, 0xffff};
+            uint32_t entry = kp_snappy_copies[tag];
+            length = entry & 0xff;
+            offset = (entry & 0x700) | (kp_load_le16(ip) & offset_mask[tag & 3]);
+            ip += tag & 3;
+        }
+        if (offset - 1 >= (size_t)(op - start)) return 0;
+        if (offset < 16) {
+            kp_snappy_pattern(op, offset, length);
+        } else {
+            kp_copy16(op, op - offset);
+            kp_copy16(op + 16, op + 16 - offset);
+            if (length > 32) {
+                kp_copy16(op + 32, op + 32 - offset);
+                kp_copy16(op + 48, op + 48 - offset);
             }
-            if (length > in_left || length > out_left) return 0;
+        }
+        op += length;
+    }
+    while (ip < iend) { /* the same, each byte looked at */
+        uint32_t tag = *ip++;
+        size_t bytes = (tag & 3) == KP_SNAPPY_COPY4 ? 4 : tag & 3;
+        if ((tag & 3) == KP_SNAPPY_LITERAL) {
+            length = kp_snappy_literal(tag, &ip, iend);
+            if (length == 0 || length > (size_t)(iend - ip) || length > (size_t)(oend - op)) return 0;
             memcpy(op, ip, length);
             ip += length;
             op += length;
             continue;
         }
-        switch (tag & 3) {
-        case 1:
-            if (in_left < 1) return 0;
-            length = ((tag >> 2) & 7) + 4;
-            offset = (tag >> 5) << 8 | ip[0];
-            ip += 1;
-            break;
-        case 2:
-            if (in_left < 2) return 0;
-            length = (tag >> 2) + 1;
-            offset = kp_load_le16(ip);
-            ip += 2;
-            break;
-        default:
-            if (in_left < 4) return 0;
-            length = (tag >> 2) + 1;
-            offset = kp_load_le32(ip);
-            ip += 4;
-        }
-        if (offset == 0 || offset > (size_t)(op - start) || length > out_left) return 0;
-        const uint8_t *from = op - offset;
-        if (offset >= 16 && out_left >= KP_SNAPPY_ROOM) {
-            for (size_t i = 0; i < length; i += 16) memcpy(op + i, from + i, 16);
-        } else {
-            for (size_t i = 0; i < length; i++) op[i] = from[i];
-        }
+        if ((size_t)(iend - ip) < bytes) return 0;
+        length = bytes == 1 ? ((tag >> 2) & 7) + 4 : (tag >> 2) + 1;
+        offset = bytes == 1 ? (tag >> 5) << 8 : 0;
+        for (size_t i = 0; i < bytes; i++) offset |= (size_t)ip[i] << (8 * i);
+        ip += bytes;
+        if (offset - 1 >= (size_t)(op - start) || length > (size_t)(oend - op)) return 0;
+        for (size_t i = 0; i < length; i++) op[i] = op[i - offset];
         op += length;
     }
     return op == oend;

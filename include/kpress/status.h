@@ -78,13 +78,16 @@ enum kp_kind {
       "timestamp {found} ms does not fit microseconds: ask for milliseconds")                     \
     /* codec streams; KP_CODEC_* rows are filled by compress/ */                                  \
     X(GZIP_HEADER, DECOMPRESS, "header", "gzip (RFC 1952)", "not a gzip member header")           \
+    X(GZIP_SHORT, DECOMPRESS, "member", "gzip (RFC 1952)", "the member is cut short")             \
     X(GZIP_DATA, DECOMPRESS, "body", "gzip (RFC 1951)", "the deflate data is damaged or cut short") \
     X(GZIP_TRAILER, DECOMPRESS, "trailer", "gzip (RFC 1952)",                                     \
       "the member's checksum or size does not match")                                             \
     X(SNAPPY_EMPTY, DECOMPRESS, "payload", "snappy", "a snappy payload cannot be empty")          \
     X(SNAPPY_HEADER, DECOMPRESS, "header", "snappy (xerial)", "the xerial header is not valid")   \
     X(SNAPPY_CHUNK, DECOMPRESS, "chunkLength", "snappy (xerial)",                                 \
-      "chunk length {found}, but {limit} bytes are left")                                         \
+      "chunk length {found} is not between 1 and {limit}")                                        \
+    X(SNAPPY_SHORT, DECOMPRESS, "chunk", "snappy (xerial)",                                       \
+      "a chunk of {found} bytes is cut short: {limit} are left")                                  \
     X(SNAPPY_DATA, DECOMPRESS, "block", "snappy", "the snappy block is damaged")                  \
     X(LZ4_MAGIC, DECOMPRESS, "magic", "LZ4 frame", "not an LZ4 frame (magic {found:#010x})")      \
     X(LZ4_SHORT, DECOMPRESS, "frame", "LZ4 frame", "the frame is cut short")                      \

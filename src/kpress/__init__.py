@@ -14,7 +14,20 @@ interface, so pyarrow, polars, duckdb, pandas or none of them may be there.
 
 from kpress._buffers import pool_bytes, release_unused
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
-from kpress.compress import DEFAULT_MAX_SIZE
+from kpress.compress import (
+    DEFAULT_MAX_SIZE,
+    Compressor,
+    Decompressor,
+    break_lz4_header,
+    compress,
+    compress_bound,
+    compress_into,
+    compressor,
+    decompress,
+    decompress_into,
+    decompressor,
+    fix_lz4_header,
+)
 from kpress.errors import (
     ArgumentTypeError,
     ClosedError,
@@ -47,9 +60,11 @@ __all__ = [
     "BatchTable",
     "ClosedError",
     "Columns",
+    "Compressor",
     "ControlRecord",
     "CorruptRecordError",
     "DecompressionError",
+    "Decompressor",
     "InvalidArgumentError",
     "InvalidRecordError",
     "KpressError",
@@ -58,6 +73,11 @@ __all__ = [
     "TimestampType",
     "UnsupportedCompressionTypeError",
     "batch_table",
+    "break_lz4_header",
+    "compress",
+    "compress_bound",
+    "compress_into",
+    "compressor",
     "control_record",
     "crc32",
     "crc32_combine",
@@ -66,7 +86,11 @@ __all__ = [
     "crc32c_combine",
     "crc32c_patch",
     "crc32c_path",
+    "decompress",
+    "decompress_into",
+    "decompressor",
     "empty_batch",
+    "fix_lz4_header",
     "iter_columns",
     "pool_bytes",
     "read_batches",

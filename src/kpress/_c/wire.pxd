@@ -32,11 +32,13 @@ cdef extern from "kpress/status.h" nogil:
         KP_INNER_COMPRESSED
         KP_TIMESTAMP_RANGE
         KP_GZIP_HEADER
+        KP_GZIP_SHORT
         KP_GZIP_DATA
         KP_GZIP_TRAILER
         KP_SNAPPY_EMPTY
         KP_SNAPPY_HEADER
         KP_SNAPPY_CHUNK
+        KP_SNAPPY_SHORT
         KP_SNAPPY_DATA
         KP_LZ4_MAGIC
         KP_LZ4_SHORT

@@ -2,8 +2,7 @@
 
 cdef extern from * nogil:
     """
-    /* ZSTD_getCParams: the window that a level has when the size is unknown. ZSTD_d_stableOutBuffer. */
-    #define ZSTD_STATIC_LINKING_ONLY
+    #define ZSTD_STATIC_LINKING_ONLY  /* ZSTD_getCParams: the window that a level has when the size is unknown */
     #include <zstd.h>
     #include <zstd_errors.h>
     """
@@ -24,27 +23,20 @@ cdef extern from * nogil:
     ctypedef enum ZSTD_cParameter:
         ZSTD_c_compressionLevel
         ZSTD_c_contentSizeFlag
-        ZSTD_c_checksumFlag
-    ctypedef enum ZSTD_dParameter:
-        ZSTD_d_windowLogMax
-        ZSTD_d_stableOutBuffer
     ctypedef enum ZSTD_EndDirective:
         ZSTD_e_continue
         ZSTD_e_flush
         ZSTD_e_end
     ctypedef enum ZSTD_ResetDirective:
         ZSTD_reset_session_only
-        ZSTD_reset_session_and_parameters
     ctypedef enum ZSTD_ErrorCode:
-        ZSTD_error_no_error
         ZSTD_error_checksum_wrong
         ZSTD_error_dstSize_tooSmall
         ZSTD_error_memory_allocation
-        ZSTD_error_srcSize_wrong
         ZSTD_error_prefix_unknown
-    enum:
-        ZSTD_CLEVEL_DEFAULT
-        ZSTD_BLOCKSIZE_MAX
+        ZSTD_error_frameParameter_unsupported
+        ZSTD_error_frameParameter_windowTooLarge
+        ZSTD_error_dictionary_wrong
 
     bint ZSTD_isError(size_t code)
     ZSTD_ErrorCode ZSTD_getErrorCode(size_t code)
@@ -62,7 +54,6 @@ cdef extern from * nogil:
     ZSTD_DCtx* ZSTD_createDCtx()
     size_t ZSTD_freeDCtx(ZSTD_DCtx*)
     size_t ZSTD_sizeof_DCtx(const ZSTD_DCtx*)
-    size_t ZSTD_DCtx_setParameter(ZSTD_DCtx*, ZSTD_dParameter, int value)
     size_t ZSTD_DCtx_reset(ZSTD_DCtx*, ZSTD_ResetDirective)
     size_t ZSTD_decompressDCtx(ZSTD_DCtx*, void* dst, size_t capacity, const void* src, size_t size)
     size_t ZSTD_decompressStream(ZSTD_DCtx*, ZSTD_outBuffer*, ZSTD_inBuffer*)

@@ -28,3 +28,5 @@ cdef size_t payload_bound(int codec, size_t size) noexcept nogil
 # Arguments from Python; the error names what is accepted.
 cdef int codec_of(object compression_type) except -1
 cdef int level_of(int codec, object level) except? -1
+cdef int magic_of(int codec, object magic) except -1
+cdef size_t cap_of(object max_size) except? 0

@@ -7,18 +7,21 @@ decided here, once for all codecs.
 
 cimport cython
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bool cimport PyBool_Check
+from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t
 from libc.string cimport memcpy
 
-from kpress._buffers cimport acquire, pooled, pooled_reserve
+from kpress._buffers cimport acquire, acquire_writable, pooled, pooled_reserve
 from kpress._c.wire cimport (
     KP_CODEC_ID,
     KP_GZIP,
     KP_LZ4,
     KP_NONE,
+    KP_NO_MEMORY,
     KP_OK,
     KP_OUTPUT_CAP,
     KP_OUTPUT_FULL,
@@ -37,6 +40,7 @@ from kpress.compress._gzip cimport (
     gzip_decode,
     gzip_encode,
     gzip_expect,
+    gzip_prefix,
 )
 from kpress.compress._lz4 cimport (
     LZ4_LEVEL_DEFAULT,
@@ -47,7 +51,7 @@ from kpress.compress._lz4 cimport (
     lz4_encode,
     lz4_expect,
 )
-from kpress.compress._snappy cimport snappy_bound, snappy_decode, snappy_encode, snappy_expect
+from kpress.compress._snappy cimport snappy_bound, snappy_decode, snappy_encode, snappy_expect, snappy_prefix
 from kpress.compress._zstd cimport (
     ZSTD_LEVEL_DEFAULT,
     ZSTD_LEVEL_MAX,
@@ -56,12 +60,14 @@ from kpress.compress._zstd cimport (
     zstd_decode,
     zstd_encode,
     zstd_expect,
+    zstd_prefix,
 )
 
 
 cdef extern from "Python.h":
-    PyObject* PyBytes_FromStringAndSize(const char*, Py_ssize_t) except NULL
+    PyObject* PyBytes_New "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) except NULL
     int _PyBytes_Resize(PyObject**, Py_ssize_t) except -1
+    long long PyLong_AsLongLongAndOverflow(object, int* overflow) except? -1
 
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -75,8 +81,12 @@ cdef enum:
     GROWN_FROM = 4096
     # Output cannot be larger: Kafka's own buffers are indexed by int32.
     MAX_SIZE_CEILING = 2147483647
-    # Below, giving the GIL up costs more than another thread could gain by it.
-    GIL_KEPT = 4096
+    # For less input, giving the GIL up costs more than another thread could gain by it.
+    GIL_KEPT = 2048
+    # Output of up to SCRATCH bytes goes through scratch memory where it could be GUESS times its input, which
+    # it hardly ever is.
+    SCRATCH = 1 << 17
+    GUESS = 10
 
 
 # --- one codec of five ---------------------------------------------------------------------------------------
@@ -154,17 +164,9 @@ cdef int encode(codec_context* context, int codec, int level, int magic, bint ra
 
 # --- into pooled memory: the record layer ------------------------------------------------------------------------
 
-cdef int decompress_payload(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
-                            pooled* out, size_t cap, kp_error* err) noexcept nogil:
-    cdef size_t start = out.size
-    cdef int status = decompress_prefix(context, codec, magic, src, size, out, cap, err)
-    if status != KP_OK:
-        out.size = start
-    return status
-
-
-cdef int decompress_prefix(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
-                           pooled* out, size_t cap, kp_error* err) noexcept nogil:
+cdef int decompress_units(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
+                          pooled* out, size_t cap, kp_error* err) noexcept nogil:
+    """decompress_payload(); on an error `out` keeps the members, chunks, blocks or frames before it."""
     cdef size_t start = out.size, room
     cdef size_range expected
     cdef progress at
@@ -173,7 +175,7 @@ cdef int decompress_prefix(codec_context* context, int codec, int magic, const u
     if expected.least > cap:
         return kp_fail(err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
     room = min(expected.most, cap)
-    at.consumed = at.produced = 0
+    at.consumed = at.produced = at.ended = 0
     while True:
         if pooled_reserve(out, start + room, err) != KP_OK:
             return err.status
@@ -185,6 +187,32 @@ cdef int decompress_prefix(codec_context* context, int codec, int magic, const u
         if room == cap:
             return kp_fail(err, KP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
         room = min(cap, max(2 * room, <size_t>GROWN_FROM))
+
+
+cdef int decompress_payload(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
+                            pooled* out, size_t cap, kp_error* err) noexcept nogil:
+    cdef size_t start = out.size
+    cdef int status = decompress_units(context, codec, magic, src, size, out, cap, err)
+    if status != KP_OK:
+        out.size = start
+    return status
+
+
+cdef int decompress_prefix(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
+                           pooled* out, size_t cap, kp_error* err) noexcept nogil:
+    cdef size_t start = out.size
+    cdef int status = decompress_units(context, codec, magic, src, size, out, cap, err)
+    if status == KP_OK or status == KP_NO_MEMORY or status == KP_OUTPUT_CAP:
+        return status
+    if codec == KP_SNAPPY:
+        out.size = start + snappy_prefix(out.size - start)
+    elif codec == KP_GZIP:
+        out.size = start
+        gzip_prefix(src, size, out, cap)
+    elif codec == KP_ZSTD:
+        out.size = start
+        zstd_prefix(context, src, size, out, cap)
+    return status
 
 
 cdef int compress_payload(codec_context* context, int codec, int level, int magic, const uint8_t* src, size_t size,
@@ -210,46 +238,50 @@ cdef int codec_of(object compression_type) except -1:
     return codec
 
 
-cdef int checked_level(str name, int level, int lowest, int highest) except? -1:
-    if lowest <= level <= highest:
-        return level
-    raise InvalidArgumentError(f"level of {name} must be between {lowest} and {highest}, not {level}")
+cdef int64_t int_of(object value, str name, str also="") except? -1:
+    """An int argument; what does not fit 64 bits becomes INT64_MIN, which no argument accepts."""
+    cdef int overflow = 0
+    cdef int64_t number
+    if not PyLong_Check(value) or PyBool_Check(value):
+        raise ArgumentTypeError(f"{name} must be an int{also}, not {type(value).__name__}")
+    number = PyLong_AsLongLongAndOverflow(value, &overflow)
+    return INT64_MIN if overflow else number
 
 
 cdef int level_of(int codec, object level) except? -1:
-    if level is None or (isinstance(level, str) and level == "kafka-default"):
+    cdef int64_t number
+    cdef int lowest, highest
+    if level is None or level == "kafka-default":
         return LEVEL_DEFAULT
     if codec == KP_NONE or codec == KP_SNAPPY:
         raise InvalidArgumentError(f"{NAMES[codec]} has no levels: leave level out")
-    if isinstance(level, bool) or not isinstance(level, int):
-        raise ArgumentTypeError(f'level must be an int, None or "kafka-default", not {type(level).__name__}')
-    if not -2147483648 < level < 2147483648:
-        level = -2147483647
+    number = int_of(level, "level", ', None or "kafka-default"')
     if codec == KP_LZ4:
-        return checked_level("lz4", level, LZ4_LEVEL_MIN, LZ4_LEVEL_MAX)
-    if codec == KP_ZSTD:
-        return checked_level("zstd", level, ZSTD_LEVEL_MIN, ZSTD_LEVEL_MAX)
-    if level == GZIP_LEVEL_DEFAULT:
-        return level
-    return checked_level("gzip", level, GZIP_LEVEL_MIN, GZIP_LEVEL_MAX)
+        lowest, highest = LZ4_LEVEL_MIN, LZ4_LEVEL_MAX
+    elif codec == KP_ZSTD:
+        lowest, highest = ZSTD_LEVEL_MIN, ZSTD_LEVEL_MAX
+    else:
+        lowest, highest = GZIP_LEVEL_MIN, GZIP_LEVEL_MAX
+    if lowest <= number <= highest or (codec == KP_GZIP and number == GZIP_LEVEL_DEFAULT):
+        return <int>number
+    also = f" or {GZIP_LEVEL_DEFAULT}" if codec == KP_GZIP else ""
+    raise InvalidArgumentError(f"level of {NAMES[codec]} must be between {lowest} and {highest}{also}, not {level}")
 
 
 cdef int magic_of(int codec, object magic) except -1:
-    if isinstance(magic, bool) or not isinstance(magic, int):
-        raise ArgumentTypeError(f"magic must be an int, not {type(magic).__name__}")
-    if not 0 <= magic <= 2:
+    cdef int64_t number = int_of(magic, "magic")
+    if not 0 <= number <= 2:
         raise InvalidArgumentError(f"magic must be 0, 1 or 2, not {magic}")
-    if codec == KP_ZSTD and magic < 2:
+    if codec == KP_ZSTD and number < 2:
         raise InvalidArgumentError(f"zstd needs magic 2, not {magic} (KIP-110)")
-    return magic
+    return <int>number
 
 
-cdef size_t size_limit_of(object max_size) except? 0:
-    if isinstance(max_size, bool) or not isinstance(max_size, int):
-        raise ArgumentTypeError(f"max_size must be an int, not {type(max_size).__name__}")
-    if not 0 <= max_size <= MAX_SIZE_CEILING:
+cdef size_t cap_of(object max_size) except? 0:
+    cdef int64_t number = int_of(max_size, "max_size")
+    if not 0 <= number <= MAX_SIZE_CEILING:
         raise InvalidArgumentError(f"max_size must be between 0 and {MAX_SIZE_CEILING}, not {max_size}")
-    return max_size
+    return number
 
 
 # --- the public functions ----------------------------------------------------------------------------------------
@@ -264,25 +296,35 @@ cdef class Call:
     cdef size_t size
     cdef codec_context* context
 
-    def __cinit__(self, data):
-        acquire(data, &self.view, "data")
-        self.src = <const uint8_t*>self.view.buf
-        self.size = self.view.len
-        self.context = context_acquire()
-        if self.context == NULL:
-            raise MemoryError
-
     def __dealloc__(self):
         PyBuffer_Release(&self.view)
         context_release(self.context)
 
 
+cdef Call begin(object data):
+    cdef Call call = Call.__new__(Call)
+    acquire(data, &call.view, "data")
+    call.src = <const uint8_t*>call.view.buf
+    call.size = call.view.len
+    call.context = context_acquire()
+    if call.context == NULL:
+        raise MemoryError
+    return call
+
+
 cdef int decode_call(Call call, int codec, int magic, uint8_t* dst, size_t capacity, progress* at, kp_error* err) except -1:
     """decode(), without the GIL where the work is long enough to be worth it."""
-    if capacity < GIL_KEPT:
+    if call.size < GIL_KEPT and capacity <= 2 * SCRATCH:
         return decode(call.context, codec, magic, call.src, call.size, dst, capacity, at, err)
     with nogil:
         return decode(call.context, codec, magic, call.src, call.size, dst, capacity, at, err)
+
+
+cdef int raise_output_status(kp_error* err, const progress* at, size_t cap) except -1:
+    """Raise `err`; that the output was full means that the caller's cap was reached."""
+    if err.status == KP_OUTPUT_FULL:
+        kp_fail(err, KP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
+    raise_status(err)
 
 
 cdef int encode_call(Call call, int codec, int level, int magic, bint raw, uint8_t* dst, size_t capacity,
@@ -294,52 +336,297 @@ cdef int encode_call(Call call, int codec, int level, int magic, bint raw, uint8
 
 
 def compress(data, compression_type, level=None, *, magic=2, bint raw=False):
-    cdef kp_error err
+    """Compress record bytes as Kafka's Java producer does.
+
+    Parameters
+    ----------
+    data : buffer
+        Any contiguous bytes-like object.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd".
+    level : int | None | "kafka-default"
+        None and "kafka-default" are Java's default. gzip -1 or 1 to 9 (-1 is 6). lz4 1 to 17, where 9, the
+        default, is the fast compressor and every other is LZ4 HC. zstd -131072 to 22, default 3. The others
+        have none (KIP-390).
+    magic : int
+        Of the batch: 0, 1 or 2. It decides the header checksum of lz4 (KIP-57); zstd needs 2 (KIP-110).
+    raw : bool
+        snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InvalidArgumentError
+        The compression type, level or magic is not one of these, or the buffer is not contiguous.
+    ArgumentTypeError
+        An argument has another type.
+
+    Notes
+    -----
+    Frames and framing are Java's, byte for byte. The compressed data in them is Java's too where its library
+    is the one of this build: lz4 and snappy always, zstd from 256 KiB on (below, the size that is known here
+    and not to Java's stream makes better tables; :func:`compressor` streams as Java does), gzip never
+    (libdeflate compresses better).
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.compress(b"record", "zstd").hex(" ")
+    '28 b5 2f fd 00 58 30 00 00 72 65 63 6f 72 64 01 00 00'
+    """
     cdef int codec = codec_of(compression_type)
-    cdef int level_ = level_of(codec, level)
-    cdef int magic_ = magic_of(codec, magic)
-    cdef Call call = Call(data)
-    cdef size_t capacity = payload_bound(codec, call.size), produced = 0
-    cdef PyObject* result
-    result = PyBytes_FromStringAndSize(NULL, capacity)
-    if encode_call(call, codec, level_, magic_, raw, <uint8_t*>PyBytes_AS_STRING(<object>result), capacity, &produced, &err) != KP_OK:
-        Py_DECREF(<object>result)
+    cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
+    cdef Call call = begin(data)
+    cdef pooled* scratch = &call.context.scratch
+    cdef size_t produced = 0
+    cdef kp_error err
+    if (pooled_reserve(scratch, payload_bound(codec, call.size), &err) != KP_OK
+            or encode_call(call, codec, level_, magic_, raw, scratch.data, scratch.capacity, &produced, &err) != KP_OK):
         raise_status(&err)
-    _PyBytes_Resize(&result, produced)
-    out = <object>result
-    Py_DECREF(out)
-    return out
+    return PyBytes_FromStringAndSize(<char*>scratch.data, produced)
 
 
 def decompress(data, compression_type, max_size=DEFAULT_MAX_SIZE, *, magic=2):
-    cdef kp_error err
-    cdef size_range expected
-    cdef progress at
+    """Decompress a payload, and accept and refuse what Kafka's Java reader does.
+
+    Parameters
+    ----------
+    data : buffer
+        Any contiguous bytes-like object.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd".
+    max_size : int
+        Most bytes of output, 0 to 2147483647.
+    magic : int
+        Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    DecompressionError
+        The stream is damaged, cut short, or uses what Kafka refuses. `position` is the byte in `data`.
+    OutputTooLargeError
+        The output would be larger than `max_size`.
+    InvalidArgumentError
+        The compression type, max_size or magic is not one of these, or the buffer is not contiguous.
+    ArgumentTypeError
+        An argument has another type.
+
+    Notes
+    -----
+    gzip: RFC 1952, members one after the other. snappy: xerial streams one after the other, or one raw block.
+    lz4: one frame of independent blocks, what follows it is ignored. zstd: RFC 8878, frames one after the
+    other, windows of up to 128 MiB, no dictionaries.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.decompress(kpress.compress(b"record", "zstd"), "zstd")
+    b'record'
+    """
     cdef int codec = codec_of(compression_type)
-    cdef size_t cap = size_limit_of(max_size), room
-    cdef int magic_ = magic_of(codec, magic), status
-    cdef Call call = Call(data)
-    cdef PyObject* result
+    cdef int magic_ = magic_of(codec, magic)
+    cdef size_t cap = cap_of(max_size), room
+    cdef Call call = begin(data)
+    cdef size_range expected
+    cdef kp_error err
     expect(codec, call.src, call.size, &expected)
     if expected.least > cap:
         kp_fail(&err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
         raise_status(&err)
     room = min(expected.most, cap)
-    at.consumed = at.produced = 0
-    result = PyBytes_FromStringAndSize(NULL, room)
+    if expected.least < room and GUESS * call.size < room <= SCRATCH:
+        return decompress_small(call, codec, magic_, cap, room)
+    return decompress_bytes(call, codec, magic_, cap, room)
+
+
+cdef bytes decompress_small(Call call, int codec, int magic, size_t cap, size_t room):
+    """Through the context's scratch: cheaper than bytes of a size that is far too large, and cut afterwards."""
+    cdef pooled* scratch = &call.context.scratch
+    cdef progress at
+    cdef kp_error err
+    at.consumed = at.produced = at.ended = 0
+    if pooled_reserve(scratch, room, &err) != KP_OK:
+        raise_status(&err)
+    if decode_call(call, codec, magic, scratch.data, min(scratch.capacity, cap), &at, &err) != KP_OK:
+        raise_output_status(&err, &at, cap)
+    return PyBytes_FromStringAndSize(<char*>scratch.data, at.produced)
+
+
+cdef bytes decompress_bytes(Call call, int codec, int magic, size_t cap, size_t room):
+    """Straight into the result."""
+    cdef PyObject* result = PyBytes_New(NULL, room)
+    cdef progress at
+    cdef kp_error err
+    cdef int status
+    at.consumed = at.produced = at.ended = 0
     while True:
-        status = decode_call(call, codec, magic_, <uint8_t*>PyBytes_AS_STRING(<object>result), room, &at, &err)
+        status = decode_call(call, codec, magic, <uint8_t*>PyBytes_AS_STRING(<object>result), room, &at, &err)
         if status != KP_OUTPUT_FULL or room == cap:
             break
         room = min(cap, max(2 * room, <size_t>GROWN_FROM))
         _PyBytes_Resize(&result, room)
     if status != KP_OK:
         Py_DECREF(<object>result)
-        if status == KP_OUTPUT_FULL:
-            kp_fail(&err, KP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
-        raise_status(&err)
+        raise_output_status(&err, &at, cap)
     if at.produced != room:
         _PyBytes_Resize(&result, at.produced)
-    out = <object>result
+    out = <bytes>result
     Py_DECREF(out)
     return out
+
+
+@cython.final
+@cython.freelist(8)
+cdef class Output:
+    """A view of the caller's buffer to write to."""
+
+    cdef Py_buffer view
+    cdef uint8_t* data
+    cdef size_t size
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)
+
+
+cdef Output begin_output(object out, Call call):
+    cdef Output output = Output.__new__(Output)
+    acquire_writable(out, &output.view, "out")
+    output.data = <uint8_t*>output.view.buf
+    output.size = output.view.len
+    if output.data < call.src + call.size and call.src < output.data + output.size:
+        raise InvalidArgumentError("out must not overlap data")
+    return output
+
+
+def compress_into(data, out, compression_type, level=None, *, magic=2, bint raw=False):
+    """:func:`compress` into the caller's buffer.
+
+    Parameters
+    ----------
+    data, compression_type, level, magic, raw
+        As in :func:`compress`.
+    out : buffer
+        Writable. :func:`compress_bound` bytes are always enough.
+
+    Returns
+    -------
+    int
+        Bytes written.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `out` is too small, read-only or overlaps `data`; and as in :func:`compress`.
+    ArgumentTypeError
+        An argument has another type.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> out = bytearray(64)
+    >>> kpress.compress_into(b"record", out, "snappy")
+    28
+    """
+    cdef int codec = codec_of(compression_type)
+    cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
+    cdef Call call = begin(data)
+    cdef Output output = begin_output(out, call)
+    cdef pooled* scratch = &call.context.scratch
+    cdef size_t produced = 0, needed = payload_bound(codec, call.size)
+    cdef kp_error err
+    if needed <= output.size:
+        if encode_call(call, codec, level_, magic_, raw, output.data, output.size, &produced, &err) != KP_OK:
+            raise_status(&err)
+        return produced
+    if (pooled_reserve(scratch, needed, &err) != KP_OK
+            or encode_call(call, codec, level_, magic_, raw, scratch.data, scratch.capacity, &produced, &err) != KP_OK):
+        raise_status(&err)
+    if produced > output.size:
+        kp_fail(&err, KP_OUTPUT_FULL, -1, 0, <int64_t>output.size)
+        raise_status(&err)
+    memcpy(output.data, scratch.data, produced)
+    return produced
+
+
+def decompress_into(data, out, compression_type, *, magic=2):
+    """:func:`decompress` into the caller's buffer.
+
+    Parameters
+    ----------
+    data, compression_type, magic
+        As in :func:`decompress`.
+    out : buffer
+        Writable. Its size is the most bytes of output. After an error its content is undefined.
+
+    Returns
+    -------
+    int
+        Bytes written.
+
+    Raises
+    ------
+    DecompressionError
+        As in :func:`decompress`.
+    InvalidArgumentError
+        `out` is too small, read-only or overlaps `data`; and as in :func:`decompress`.
+    ArgumentTypeError
+        An argument has another type.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> out = bytearray(64)
+    >>> size = kpress.decompress_into(kpress.compress(b"record", "lz4"), out, "lz4")
+    >>> bytes(out[:size])
+    b'record'
+    """
+    cdef int codec = codec_of(compression_type)
+    cdef int magic_ = magic_of(codec, magic)
+    cdef Call call = begin(data)
+    cdef Output output = begin_output(out, call)
+    cdef progress at
+    cdef kp_error err
+    at.consumed = at.produced = at.ended = 0
+    if decode_call(call, codec, magic_, output.data, output.size, &at, &err) != KP_OK:
+        raise_status(&err)
+    return at.produced
+
+
+def compress_bound(size, compression_type):
+    """The most bytes that :func:`compress` makes of `size` bytes.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, 0 to 2147483647.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd".
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidArgumentError
+        The compression type or the size is not one of these.
+    ArgumentTypeError
+        An argument has another type.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.compress_bound(0, "lz4")
+    31
+    """
+    cdef int64_t number = int_of(size, "size")
+    if not 0 <= number <= MAX_SIZE_CEILING:
+        raise InvalidArgumentError(f"size must be between 0 and {MAX_SIZE_CEILING}, not {size}")
+    return payload_bound(codec_of(compression_type), number)

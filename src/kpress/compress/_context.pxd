@@ -27,6 +27,7 @@ ctypedef struct codec_context:
 ctypedef struct progress:
     size_t consumed
     size_t produced
+    bint ended      # the payload's end was met: what follows is not part of it
 
 
 # What a payload's own headers say of its decompressed size. Untrusted: `least` only serves to refuse early,

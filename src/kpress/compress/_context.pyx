@@ -4,10 +4,13 @@ from libc.stdlib cimport calloc
 
 from kpress._buffers cimport pooled_free
 from kpress._c.threads cimport pthread_atfork, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_t, pthread_mutex_unlock
+from kpress._c.zstd cimport ZSTD_freeCCtx, ZSTD_freeDCtx, ZSTD_sizeof_CCtx, ZSTD_sizeof_DCtx
 
 cdef enum:
     # Scratch kept with an idle context; larger ones go back to the pool of memory.
     SCRATCH_KEPT = 4 << 20
+    # zstd's high levels and large windows make contexts of hundreds of MB; these are not kept.
+    ZSTD_KEPT = 32 << 20
 
 cdef pthread_mutex_t mutex
 cdef codec_context* idle = NULL
@@ -44,6 +47,12 @@ cdef void context_release(codec_context* context) noexcept nogil:
     context.scratch.size = 0
     if context.scratch.capacity > SCRATCH_KEPT:
         pooled_free(&context.scratch)
+    if ZSTD_sizeof_CCtx(context.zstd_c) > ZSTD_KEPT:
+        ZSTD_freeCCtx(context.zstd_c)
+        context.zstd_c = NULL
+    if ZSTD_sizeof_DCtx(context.zstd_d) > ZSTD_KEPT:
+        ZSTD_freeDCtx(context.zstd_d)
+        context.zstd_d = NULL
     pthread_mutex_lock(&mutex)
     context.next = idle
     idle = context

@@ -5,10 +5,12 @@ liblz4's own frame functions are not used: Kafka compresses each 64 KiB on its o
 their own, stores a checksum byte of two kinds, and refuses frames which liblz4 takes.
 """
 
+from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
+from kpress._buffers cimport acquire_writable
 from kpress._c.lz4 cimport (
     LZ4_compress_fast_extState,
     LZ4_compress_HC_extStateHC,
@@ -33,15 +35,16 @@ from kpress._c.wire cimport (
     kp_load_le32,
     kp_lz4_frame,
     kp_lz4_header_read,
+    kp_lz4_header_set_hc,
     kp_lz4_header_write,
     kp_store_le32,
     kp_xxh32,
 )
+from kpress._status cimport raise_status
 from kpress.compress._context cimport codec_context, progress, size_range
 
 cdef enum:
     WORD = 4                  # a block's size, its checksum, the end mark
-    BLOCK = 65536             # bytes of a block that Kafka writes
     STORED = 0x80000000       # the bit of the size word that says the block is not compressed
     EXPANSION = 255           # LZ4 block format: a length byte adds at most 255
 
@@ -132,25 +135,23 @@ cdef int lz4_decode(int magic, const uint8_t* src, size_t size, uint8_t* dst,
                 return status
         at.consumed = start + length + skip
     # Java takes the content checksum's 4 bytes and does not compare them.
-    if frame.flags & KP_LZ4_FLG_CONTENT_CHECKSUM and size - start < WORD:
+    skip = WORD if frame.flags & KP_LZ4_FLG_CONTENT_CHECKSUM else 0
+    if size - start < skip:
         return kp_fail(err, KP_LZ4_SHORT, <int64_t>start, 0, 0)
+    at.consumed = start + skip
+    at.ended = True
     return KP_OK
 
 
 cdef size_t lz4_bound(size_t size) noexcept nogil:
-    return KP_LZ4_HEADER_MIN + (size // BLOCK + 1) * (WORD + LZ4_compressBound(BLOCK)) + WORD
-
-
-cdef int encode_block(codec_context* context, int level, const uint8_t* src, int size, uint8_t* dst,
-                      int capacity) noexcept nogil:
-    if level == LZ4_LEVEL_DEFAULT:
-        return LZ4_compress_fast_extState(context.lz4_fast, <const char*>src, <char*>dst, size, capacity, 1)
-    return LZ4_compress_HC_extStateHC(context.lz4_hc, <const char*>src, <char*>dst, size, capacity, level)
+    return (KP_LZ4_HEADER_MIN + size // LZ4_BLOCK * (WORD + LZ4_compressBound(LZ4_BLOCK))
+            + WORD + LZ4_compressBound(<int>(size % LZ4_BLOCK)) + WORD)
 
 
 cdef int make_state(codec_context* context, int level, kp_error* err) noexcept nogil:
-    cdef void** state = &context.lz4_fast if level == LZ4_LEVEL_DEFAULT else &context.lz4_hc
-    cdef int size = LZ4_sizeofState() if level == LZ4_LEVEL_DEFAULT else LZ4_sizeofStateHC()
+    cdef bint fast = level == LZ4_LEVEL_DEFAULT
+    cdef void** state = &context.lz4_fast if fast else &context.lz4_hc
+    cdef int size = LZ4_sizeofState() if fast else LZ4_sizeofStateHC()
     if state[0] == NULL:
         state[0] = malloc(size)
         if state[0] == NULL:
@@ -158,17 +159,23 @@ cdef int make_state(codec_context* context, int level, kp_error* err) noexcept n
     return KP_OK
 
 
-cdef int lz4_encode(codec_context* context, int level, int magic, const uint8_t* src, size_t size, uint8_t* dst,
-                    size_t* produced, kp_error* err) noexcept nogil:
-    """`dst` has room for lz4_bound(size). A block that does not get smaller is stored."""
+cdef int encode_block(codec_context* context, int level, const uint8_t* src, int size, uint8_t* dst) noexcept nogil:
+    cdef int capacity = LZ4_compressBound(size)
+    if level == LZ4_LEVEL_DEFAULT:
+        return LZ4_compress_fast_extState(context.lz4_fast, <const char*>src, <char*>dst, size, capacity, 1)
+    return LZ4_compress_HC_extStateHC(context.lz4_hc, <const char*>src, <char*>dst, size, capacity, level)
+
+
+cdef int lz4_encode_blocks(codec_context* context, int level, const uint8_t* src, size_t size, uint8_t* dst,
+                           size_t* produced, kp_error* err) noexcept nogil:
+    """A block that does not get smaller is stored."""
     cdef size_t done = 0, length, written
-    cdef uint8_t* to = dst + KP_LZ4_HEADER_MIN
+    cdef uint8_t* to = dst
     if make_state(context, level, err) != KP_OK:
         return err.status
-    kp_lz4_header_write(dst, magic)
     while done < size:
-        length = min(size - done, <size_t>BLOCK)
-        written = encode_block(context, level, src + done, <int>length, to + WORD, LZ4_compressBound(BLOCK))
+        length = min(size - done, <size_t>LZ4_BLOCK)
+        written = encode_block(context, level, src + done, <int>length, to + WORD)
         if written == 0 or written >= length:
             memcpy(to + WORD, src + done, length)
             kp_store_le32(to, <uint32_t>(length | STORED))
@@ -177,6 +184,100 @@ cdef int lz4_encode(codec_context* context, int level, int magic, const uint8_t*
             kp_store_le32(to, <uint32_t>written)
         to += WORD + written
         done += length
-    kp_store_le32(to, 0)
-    produced[0] = <size_t>(to - dst) + WORD
+    produced[0] = <size_t>(to - dst)
     return KP_OK
+
+
+cdef size_t lz4_begin(int magic, uint8_t* dst) noexcept nogil:
+    kp_lz4_header_write(dst, magic)
+    return KP_LZ4_HEADER_MIN
+
+
+cdef size_t lz4_end(uint8_t* dst) noexcept nogil:
+    kp_store_le32(dst, 0)
+    return WORD
+
+
+cdef int lz4_encode(codec_context* context, int level, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                    size_t* produced, kp_error* err) noexcept nogil:
+    """`dst` has room for lz4_bound(size)."""
+    cdef size_t start = lz4_begin(magic, dst)
+    if lz4_encode_blocks(context, level, src, size, dst + start, produced, err) != KP_OK:
+        return err.status
+    produced[0] += start
+    produced[0] += lz4_end(dst + produced[0])
+    return KP_OK
+
+
+cdef int set_header_checksum(object frame, bint broken) except -1:
+    cdef Py_buffer view
+    cdef kp_error err
+    cdef int status
+    acquire_writable(frame, &view, "frame")
+    status = kp_lz4_header_set_hc(<uint8_t*>view.buf, view.len, broken, &err)
+    PyBuffer_Release(&view)
+    if status != KP_OK:
+        raise_status(&err)
+    return 0
+
+
+def fix_lz4_header(frame):
+    """Give an LZ4 frame the header checksum that messages of magic 1 and 2 need, in place.
+
+    Only the header's last byte changes (byte 6, or 14 where the frame has a content size). The checksum of
+    the message around the frame changes with it: see :func:`kpress.crc32_patch`.
+
+    Parameters
+    ----------
+    frame : buffer
+        Writable; begins with an LZ4 frame of either kind.
+
+    Raises
+    ------
+    DecompressionError
+        `frame` does not begin with the header of a frame that Kafka accepts.
+
+    Notes
+    -----
+    KAFKA-3160, KIP-57.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> frame = bytearray(kpress.compress(b"record", "lz4", magic=0))
+    >>> kpress.fix_lz4_header(frame)
+    >>> frame == kpress.compress(b"record", "lz4", magic=1)
+    True
+    """
+    set_header_checksum(frame, False)
+
+
+def break_lz4_header(frame):
+    """Give an LZ4 frame the header checksum that messages of magic 0 need, in place.
+
+    The opposite of :func:`fix_lz4_header`: clients and brokers before 0.10 computed the checksum from the
+    frame's first byte on, and read no other.
+
+    Parameters
+    ----------
+    frame : buffer
+        Writable; begins with an LZ4 frame of either kind.
+
+    Raises
+    ------
+    DecompressionError
+        `frame` does not begin with the header of a frame that Kafka accepts.
+
+    Notes
+    -----
+    KAFKA-3160, KIP-57.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> frame = bytearray(kpress.compress(b"record", "lz4"))
+    >>> kpress.break_lz4_header(frame)
+    >>> frame[:7].hex()
+    '04224d1860401a'
+    """
+    set_header_checksum(frame, True)

@@ -16,6 +16,7 @@ from kpress._c.wire cimport (
     KP_SNAPPY_DATA,
     KP_SNAPPY_EMPTY,
     KP_SNAPPY_HEADER,
+    KP_SNAPPY_SHORT,
     kp_error,
     kp_fail,
     kp_load_be32,
@@ -26,22 +27,19 @@ from kpress._c.wire cimport (
 from kpress.compress._context cimport progress, size_range
 
 cdef enum:
-    HEADER = 16
     MAGIC = 8
     MAGIC_HEAD = 0x82534e41   # the magic's first four bytes, where a chunk length could stand
     LENGTH = 4
-    CHUNK = 32768             # uncompressed bytes of a chunk that Java writes
     CHUNK_MAX = 512 << 20     # compressed bytes that snappy-java accepts
+    READ = 2048               # SnappyCompression.decompressionOutputSize
     # The densest element copies 64 bytes and takes 3.
     EXPANSION = 22
-    # Bytes that Kafka asks of SnappyInputStream at once (SnappyCompression.decompressionOutputSize).
-    READ = 2048
 
 cdef const uint8_t* XERIAL = b"\x82SNAPPY\x00\x00\x00\x00\x01\x00\x00\x00\x01"
 
 
-cdef bint is_xerial(const uint8_t* src, size_t size) noexcept nogil:
-    return size >= HEADER and memcmp(src, XERIAL, MAGIC) == 0
+cdef bint snappy_is_xerial(const uint8_t* src, size_t size) noexcept nogil:
+    return size >= SNAPPY_HEADER and memcmp(src, XERIAL, MAGIC) == 0
 
 
 cdef size_t block_size(const uint8_t* src, size_t size, size_t* elements) noexcept nogil:
@@ -72,15 +70,15 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, uint8_t* ds
 
 cdef void snappy_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
     """The sum of the preambles, as far as the chunks are sound."""
-    cdef size_t at = HEADER, length, elements, total = 0
-    if not is_xerial(src, size):
+    cdef size_t at = SNAPPY_HEADER, length, elements, total = 0
+    if not snappy_is_xerial(src, size):
         total = block_size(src, size, &elements)
         expected.least = expected.most = total if elements > 0 else 0
         return
     while size - at >= LENGTH:
         length = kp_load_be32(src + at)
-        if length == MAGIC_HEAD and size - at >= HEADER:
-            at += HEADER
+        if length == MAGIC_HEAD and size - at >= SNAPPY_HEADER:
+            at += SNAPPY_HEADER
             continue
         at += LENGTH
         if length > size - at:
@@ -94,69 +92,85 @@ cdef void snappy_expect(const uint8_t* src, size_t size, size_range* expected) n
 
 cdef int snappy_decode(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
                        progress* at, kp_error* err) noexcept nogil:
-    cdef int status = decode_stream(src, size, dst, capacity, at, err)
-    if status != KP_OK and status != KP_OUTPUT_FULL:
-        # snappy-java fills what it was asked for before it returns any of it
-        at.produced -= at.produced % READ
-    return status
-
-
-cdef int decode_stream(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
-                       progress* at, kp_error* err) noexcept nogil:
     cdef size_t next
     cdef int32_t length
     cdef int status
     if size == 0:
         return kp_fail(err, KP_SNAPPY_EMPTY, 0, 0, 0)
-    if not is_xerial(src, size):
+    if not snappy_is_xerial(src, size):
         return decode_block(src, 0, size, dst, capacity, at, err)
     if at.consumed == 0:
-        at.consumed = HEADER  # the first header's versions are not looked at: some writers swap their bytes
+        at.consumed = SNAPPY_HEADER  # the first header's versions are not looked at: some writers swap their bytes
     while size - at.consumed >= LENGTH:  # one to three bytes behind the last chunk are ignored
         next = at.consumed + LENGTH
         length = <int32_t>kp_load_be32(src + at.consumed)
         if <uint32_t>length == MAGIC_HEAD:  # another stream follows
-            if size - at.consumed < HEADER:
-                return kp_fail(err, KP_SNAPPY_HEADER, <int64_t>at.consumed, 0, 0)
+            if size - at.consumed < SNAPPY_HEADER:
+                return kp_fail(err, KP_SNAPPY_SHORT, <int64_t>at.consumed, SNAPPY_HEADER, <int64_t>(size - at.consumed))
             if memcmp(src + at.consumed, XERIAL, MAGIC) != 0:
-                return KP_OK  # Java stops reading here
+                at.ended = True  # Java stops reading here
+                return KP_OK
             if <int32_t>kp_load_be32(src + at.consumed + MAGIC) < 1:
                 return kp_fail(err, KP_SNAPPY_HEADER, <int64_t>at.consumed + MAGIC, 0, 0)
-            at.consumed += HEADER
+            at.consumed += SNAPPY_HEADER
             continue
-        if length <= 0 or length > CHUNK_MAX or <size_t>length > size - next:
-            return kp_fail(err, KP_SNAPPY_CHUNK, <int64_t>at.consumed, length, <int64_t>(size - next))
+        if not 0 < length <= CHUNK_MAX:
+            return kp_fail(err, KP_SNAPPY_CHUNK, <int64_t>at.consumed, length, CHUNK_MAX)
+        if <size_t>length > size - next:
+            return kp_fail(err, KP_SNAPPY_SHORT, <int64_t>at.consumed, length, <int64_t>(size - next))
         status = decode_block(src, next, length, dst, capacity, at, err)
         if status != KP_OK:
             return status
     return KP_OK
 
 
+cdef size_t snappy_prefix(size_t produced) noexcept nogil:
+    """Kafka reads 2 KiB at a time, and a read that meets an error gives nothing."""
+    return produced // READ * READ
+
+
 cdef size_t snappy_bound(size_t size) noexcept nogil:
-    return HEADER + snappy_max_compressed_length(size) + (size // CHUNK + 1) * (LENGTH + snappy_max_compressed_length(0))
+    return (SNAPPY_HEADER + size // SNAPPY_CHUNK * (LENGTH + snappy_max_compressed_length(SNAPPY_CHUNK))
+            + LENGTH + snappy_max_compressed_length(size % SNAPPY_CHUNK))
 
 
-cdef int encode_block(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced, kp_error* err) noexcept nogil:
+cdef int snappy_encode_block(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
+                             kp_error* err) noexcept nogil:
     produced[0] = snappy_max_compressed_length(size)
     if snappy_compress(<const char*>src, size, <char*>dst, produced) != SNAPPY_OK:
         return kp_fail(err, KP_COMPRESS_FAILED, -1, 0, 0)
     return KP_OK
 
 
-cdef int snappy_encode(bint raw, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                       kp_error* err) noexcept nogil:
-    """`dst` has room for snappy_bound(size). No chunk is written for no data."""
+cdef int snappy_encode_chunks(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
+                              kp_error* err) noexcept nogil:
+    """No chunk is written for no data."""
     cdef size_t done = 0, length, written
-    cdef uint8_t* to = dst + HEADER
-    if raw:
-        return encode_block(src, size, dst, produced, err)
-    memcpy(dst, XERIAL, HEADER)
+    cdef uint8_t* to = dst
     while done < size:
-        length = min(size - done, <size_t>CHUNK)
-        if encode_block(src + done, length, to + LENGTH, &written, err) != KP_OK:
+        length = min(size - done, <size_t>SNAPPY_CHUNK)
+        if snappy_encode_block(src + done, length, to + LENGTH, &written, err) != KP_OK:
             return err.status
         kp_store_be32(to, <uint32_t>written)
         to += LENGTH + written
         done += length
     produced[0] = <size_t>(to - dst)
+    return KP_OK
+
+
+cdef size_t snappy_begin(uint8_t* dst) noexcept nogil:
+    memcpy(dst, XERIAL, SNAPPY_HEADER)
+    return SNAPPY_HEADER
+
+
+cdef int snappy_encode(bint raw, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
+                       kp_error* err) noexcept nogil:
+    """`dst` has room for snappy_bound(size)."""
+    cdef size_t start
+    if raw:
+        return snappy_encode_block(src, size, dst, produced, err)
+    start = snappy_begin(dst)
+    if snappy_encode_chunks(src, size, dst + start, produced, err) != KP_OK:
+        return err.status
+    produced[0] += start
     return KP_OK
