@@ -83,7 +83,7 @@ $(ENVIRONMENT): pyproject.toml | system
 	touch $@
 
 # The editable install runs the whole build once; after that only what changed is compiled.
-$(VENV)/.installed: $(ENVIRONMENT) setup.py
+$(VENV)/.installed: $(ENVIRONMENT)
 	$(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
 	touch $@
 

@@ -1,7 +1,6 @@
 """The table of extension modules; how they are built is in build_support/."""
 
 import sys
-from glob import glob
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -42,7 +41,6 @@ setup(
             [f"src/{name.replace('.', '/')}.pyx"],
             include_dirs=["include", "src"],
             libraries=libraries,
-            depends=sorted(glob("include/kpress/*.h")),
         )
         for name, libraries in MODULES
     ],

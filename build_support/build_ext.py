@@ -1,7 +1,9 @@
 """The build_ext command: .pyx to C under build/cython, C to modules side by side, with the libraries' flags."""
 
 import os
+import re
 import shlex
+from pathlib import Path
 
 from setuptools.command import build_ext as setuptools_build_ext
 
@@ -15,7 +17,10 @@ DIRECTIVES = {
     "cdivision": True,
 }
 
-FLAGS = ["-std=c11", "-O3", "-fvisibility=hidden"]
+# -g0: Python's own flags often ask for debug information, which doubles the time to compile. CFLAGS=-g brings it back.
+FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden"]
+
+INCLUDE = Path("include")
 
 
 class build_ext(setuptools_build_ext.build_ext):
@@ -46,4 +51,14 @@ class build_ext(setuptools_build_ext.build_ext):
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
             extension.sources = sources[extension.name]
+            extension.depends = sorted(headers_of(extension.sources[0]))
         super().build_extensions()
+
+
+def headers_of(source, found=frozenset()):
+    """Our headers that a C file includes, and those that they include: when one changes, the module is made again."""
+    for name in re.findall(r'^ *# *include "(?:kpress/)?(\w+\.h)"', Path(source).read_text(), re.MULTILINE):
+        header = str(INCLUDE / "kpress" / name)
+        if header not in found and Path(header).exists():
+            found = headers_of(header, found | {header})
+    return found
