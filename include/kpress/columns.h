@@ -83,6 +83,21 @@ static inline __attribute__((always_inline)) void kp_copy_padded(uint8_t *to, co
     }
 }
 
+/* Up to 12 bytes into a view, zeros behind them. */
+static inline __attribute__((always_inline)) void kp_copy_inlined(uint8_t *to, const uint8_t *from, unsigned size,
+                                                                  const uint8_t *readable) {
+    if (KP_UNLIKELY(readable - from < 12)) {
+        memset(to, 0, 12);
+        memcpy(to, from, size);
+        return;
+    }
+    uint64_t low = kp_load_le64(from), high = kp_load_le32(from + 8);
+    low &= size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
+    high &= size < 8 ? 0 : (UINT64_C(1) << 8 * (size - 8)) - 1;
+    kp_store_le64(to, low);
+    kp_store_le32(to + 8, (uint32_t)high);
+}
+
 static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, int layout, int64_t row, const uint8_t *data,
                                                                  int32_t size, const kp_source *s) {
     if (KP_UNLIKELY(size < 0)) {
@@ -95,8 +110,7 @@ static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, i
         kp_view *v = (kp_view *)b->rows + row;
         v->size = size;
         if (size <= (int32_t)sizeof v->u.inlined) {
-            memset(v->u.inlined, 0, sizeof v->u.inlined);
-            memcpy(v->u.inlined, data, (size_t)size);
+            kp_copy_inlined(v->u.inlined, data, (unsigned)size, s->readable);
         } else {
             memcpy(v->u.ref.prefix, data, sizeof v->u.ref.prefix);
             v->u.ref.buffer = s->view_buffer;
@@ -151,12 +165,32 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
     return status;
 }
 
-static __attribute__((noinline, unused)) int kp_gather(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
+static inline __attribute__((always_inline)) int kp_gather_any(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
     switch (layout) {
     case KP_BINARY: return kp_gather_layout(c, KP_BINARY, s, err);
     case KP_LARGE_BINARY: return kp_gather_layout(c, KP_LARGE_BINARY, s, err);
     default: return kp_gather_layout(c, KP_BINARY_VIEW, s, err);
     }
+}
+
+static __attribute__((noinline, unused)) int kp_gather_baseline(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
+    return kp_gather_any(c, layout, s, err);
+}
+
+#ifdef __x86_64__
+/* The same with 32-byte registers for the copies. */
+static __attribute__((noinline, unused, target("avx2"))) int kp_gather_avx2(kp_columns *c, int layout, const kp_source *s,
+                                                                            kp_error *err) {
+    return kp_gather_any(c, layout, s, err);
+}
+#endif
+
+/* The records of a v2 batch into the asked columns. */
+static inline int kp_gather(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
+#ifdef __x86_64__
+    if (__builtin_cpu_supports("avx2")) return kp_gather_avx2(c, layout, s, err);
+#endif
+    return kp_gather_baseline(c, layout, s, err);
 }
 
 /* The entries of a v0/v1 wrapper, or the one entry of a plain message. Offsets are base_offset + the entry's;

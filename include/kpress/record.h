@@ -101,35 +101,106 @@ static __attribute__((noinline, cold, unused)) int kp_record_explain(const uint8
     return kp_fail(err, KP_RECORD_FIELDS, at - start, r.p - c.p, length);
 }
 
-/* Read the v2 record at the cursor, every length checked, every header walked. On failure the cursor stays
- * failed and 0 comes back: ask kp_record_explain. */
-static inline __attribute__((always_inline)) int kp_record_read(kp_cursor *c, kp_record *r) {
-    int64_t length = kp_read_varint(c);
-    if (KP_UNLIKELY(length < 0)) goto fail;
-    {
-        const uint8_t *body = kp_read_bytes(c, (size_t)length);
-        if (KP_UNLIKELY(!body)) goto fail;
-        kp_cursor f = {body, body + length};
-        r->attributes = (int8_t)kp_read_u8(&f);
-        r->timestamp_delta = kp_read_varlong(&f);
-        r->offset_delta = kp_read_varint(&f);
-        if (KP_UNLIKELY(!kp_read_field(&f, &r->key, &r->key_size))) goto fail;
-        if (KP_UNLIKELY(!kp_read_field(&f, &r->value, &r->value_size))) goto fail;
-        int64_t headers = kp_read_varint(&f);
-        if (KP_UNLIKELY(!kp_cursor_ok(&f) || headers < 0 || (uint64_t)headers > kp_cursor_left(&f))) goto fail;
-        r->header_count = (int32_t)headers;
-        r->headers = f.p;
-        for (; KP_UNLIKELY(headers > 0); headers--) {
-            kp_header h;
-            if (kp_header_read(&f, &h)) goto fail;
-        }
-        if (KP_UNLIKELY(f.p != f.end)) goto fail;
-        r->size = (int32_t)((size_t)length + kp_varlong_size(length)); /* DefaultRecord.sizeInBytes: of a minimal length field */
+/* A varint of one or two bytes at p, which has two bytes to read; 0 for a longer one. */
+static inline __attribute__((always_inline)) int kp_read_short(const uint8_t **p, uint64_t *value) {
+    uint64_t b0 = (*p)[0], b1 = (*p)[1];
+    if (KP_LIKELY(b0 < 0x80)) {
+        *value = b0;
+        *p += 1;
         return 1;
     }
-fail:
-    kp_cursor_fail(c);
-    return 0;
+    *value = (b0 & 0x7f) | b1 << 7;
+    *p += 2;
+    return b1 < 0x80;
+}
+
+/* A varint of up to `most` <= 8 bytes at p, which has eight bytes to read; 0 for a longer one. Deltas of a few
+ * seconds or thousands of records take three bytes: all lengths above two are decoded from one word. */
+static inline __attribute__((always_inline)) int kp_read_word(const uint8_t **p, uint64_t *value, int most) {
+    if (KP_LIKELY(kp_read_short(p, value))) return 1;
+    *p -= 2;
+    uint64_t word = kp_load_le64(*p), ends = ~word & UINT64_C(0x8080808080808080);
+    if (KP_UNLIKELY(!ends)) return 0;
+    int size = __builtin_ctzll(ends) / 8 + 1;
+    word &= ends ^ (ends - 1);
+    *value = (word & 0x7f) | (word >> 1 & UINT64_C(0x3f80)) | (word >> 2 & UINT64_C(0x1fc000)) |
+             (word >> 3 & UINT64_C(0xfe00000)) | (word >> 4 & UINT64_C(0x7f0000000)) |
+             (word >> 5 & UINT64_C(0x3f800000000)) | (word >> 6 & UINT64_C(0x1fc0000000000)) |
+             (word >> 7 & UINT64_C(0xfe000000000000));
+    *p += size;
+    return size <= most;
+}
+
+/* Any record at p: general, through cursors. Returns what is behind it, NULL on failure. Not inlined, and its
+ * arguments by value, so that the caller's cursor and record can live in registers. */
+static __attribute__((noinline, unused)) const uint8_t *kp_record_read_any(const uint8_t *p, const uint8_t *end, kp_record *r) {
+    kp_cursor c = {p, end};
+    int64_t length = kp_read_varint(&c);
+    const uint8_t *body = length < 0 ? NULL : kp_read_bytes(&c, (size_t)length);
+    if (!body) return NULL;
+    kp_cursor f = {body, body + length};
+    r->attributes = (int8_t)kp_read_u8(&f);
+    r->timestamp_delta = kp_read_varlong(&f);
+    r->offset_delta = kp_read_varint(&f);
+    if (!kp_read_field(&f, &r->key, &r->key_size) || !kp_read_field(&f, &r->value, &r->value_size)) return NULL;
+    int64_t headers = kp_read_varint(&f);
+    if (!kp_cursor_ok(&f) || headers < 0 || (uint64_t)headers > kp_cursor_left(&f)) return NULL;
+    r->header_count = (int32_t)headers;
+    r->headers = f.p;
+    for (; headers > 0; headers--) {
+        kp_header h;
+        if (kp_header_read(&f, &h)) return NULL;
+    }
+    r->size = (int32_t)((size_t)length + kp_varlong_size(length)); /* of a minimal length field: DefaultRecord.sizeInBytes */
+    return f.p == f.end ? c.p : NULL;
+}
+
+/* Read the v2 record at the cursor, every length checked, every header walked. On failure the cursor stays
+ * failed and 0 comes back: ask kp_record_explain.
+ *
+ * Nearly every record has lengths of one or two bytes and no headers: those are read with one check of what is
+ * left for all of them, which halves the time. Whatever is different goes to kp_record_read_any. */
+static inline __attribute__((always_inline)) int kp_record_read(kp_cursor *c, kp_record *r) {
+    enum { FIELDS = 2 + 1 + 8 + 8 + 2 }; /* what is read before the first check: length, attributes, deltas, keyLength */
+    const uint8_t *p = c->p;
+    uint64_t length, timestamp, offset, size;
+    if (KP_UNLIKELY(kp_cursor_left(c) < FIELDS)) goto any;
+    if (KP_UNLIKELY(!kp_read_short(&p, &length) || length & 1)) goto any;
+    length >>= 1;
+    if (KP_UNLIKELY(length > (size_t)(c->end - p))) goto any;
+    const uint8_t *end = p + length;
+    r->attributes = (int8_t)*p++;
+    if (KP_UNLIKELY(!kp_read_word(&p, &timestamp, 8) || !kp_read_word(&p, &offset, 4) || !kp_read_short(&p, &size)))
+        goto any;
+    r->timestamp_delta = kp_unzigzag(timestamp);
+    r->offset_delta = kp_unzigzag(offset);
+    r->key_size = size & 1 ? -1 : (int32_t)(size >> 1);
+    r->key = size & 1 ? NULL : p;
+    size = size & 1 ? 0 : size >> 1;
+    /* p may have passed the end of a record of few bytes: the sums below are negative then */
+    if (KP_UNLIKELY((int64_t)size + 2 > end - p)) goto any;
+    p += size;
+    if (KP_UNLIKELY(!kp_read_short(&p, &size))) goto any;
+    r->value_size = size & 1 ? -1 : (int32_t)(size >> 1);
+    r->value = size & 1 ? NULL : p;
+    size = size & 1 ? 0 : size >> 1;
+    if (KP_UNLIKELY((int64_t)size + 1 != end - p || p[size])) goto any;
+    r->header_count = 0;
+    r->headers = end;
+    r->size = (int32_t)(length + 1 + (length > 63)); /* of a minimal length field, as below */
+    c->p = end;
+    return 1;
+any: {
+    kp_record read;
+    const uint8_t *next = kp_record_read_any(c->p, c->end, &read);
+    if (!next) {
+        kp_cursor_fail(c);
+        return 0;
+    }
+    *r = read;
+    c->p = next;
+    return 1;
+}
 }
 
 /* Bytes of a nullable field: its length varint and its data. size -1: null. */
