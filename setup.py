@@ -31,6 +31,7 @@ MODULES = [
     ("kpress.record._builder", ["libzstd", "libdeflate"]),
     ("kpress.record._set_writer", ["libzstd", "libdeflate"]),
     ("kpress.record._write_records", ["libzstd", "libdeflate"]),
+    ("kpress.record._recompress", ["libzstd", "libdeflate"]),
 ]
 
 setup(

@@ -43,6 +43,8 @@ enum kp_kind {
       "message size {found} is less than the {limit} bytes of its fixed fields")                  \
     X(CRC, CORRUPT, "crc", "checksum",                                                            \
       "stored checksum {found:#010x}, computed {limit:#010x}")                                    \
+    X(CUT_ENTRY, CORRUPT, "size", "record set framing",                                           \
+      "the last entry is cut: {found} bytes of it are here")                                      \
     /* a v2 batch and its records */                                                              \
     X(RECORDS_COUNT, INVALID, "recordsCount", "record batch v2",                                  \
       "records count {found} is negative")                                                        \
@@ -65,6 +67,8 @@ enum kp_kind {
     X(HEADER_VALUE_LENGTH, INVALID, "headerValueLength", "record v2",                             \
       "header value length {found}, but {limit} bytes are left")                                  \
     X(CODEC_ID, UNSUPPORTED, "attributes", "codec table", "compression type id {found} is unknown") \
+    X(ZSTD_MAGIC, UNSUPPORTED, "magic", "KIP-110",                                                \
+      "a v{found} message cannot hold zstd: only record batches v{limit} can")                    \
     /* v0/v1 wrappers */                                                                          \
     X(WRAPPER_CODEC, INVALID, "attributes", "compressed wrapper",                                 \
       "a v0/v1 wrapper cannot use compression type id {found}")                                   \
