@@ -1,6 +1,6 @@
 """A record set, entry by entry, by header alone: nothing is decompressed or copied before it is asked for."""
 
-from libc.stdint cimport INT32_MAX, int64_t
+from libc.stdint cimport INT32_MAX, int64_t, uint64_t
 from libc.string cimport memset
 
 from kpress._buffers cimport InputView, pooled, pooled_free
@@ -242,7 +242,7 @@ cdef class Batch:
             status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
                                  self._cap, False, &source, &inside, &err)
             if status == KP_OK:
-                offset = source.base_offset + <int64_t>kp_load_be64(source.start)
+                offset = <int64_t>(<uint64_t>source.base_offset + kp_load_be64(source.start))  # may wrap, as in Java
             context_release(context)
         if status != KP_OK:
             raise error_of(&err, self.position, self._header.base_offset, None, inside)

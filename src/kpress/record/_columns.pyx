@@ -901,7 +901,13 @@ cdef class Reader:
         self.fields = tuple(fields)
 
     cdef _set_aborted(self, transactions):
-        pairs = sorted(((first, producer) for producer, first in transactions))
+        name = "aborted_transactions"
+        try:
+            pairs = [(producer, first) for producer, first in transactions]
+        except (TypeError, ValueError):
+            raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset)") from None
+        pairs = sorted((integer(name, first, INT64_MIN, INT64_MAX), integer(name, producer, INT64_MIN, INT64_MAX))
+                       for producer, first in pairs)
         cdef int64_t i
         self.isolation.aborted = <aborted_transaction*>malloc(sizeof(aborted_transaction) * <size_t>(len(pairs) + 1))
         self.isolation.producers = <int64_t*>malloc(8 * <size_t>(len(pairs) + 1))

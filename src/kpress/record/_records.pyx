@@ -182,7 +182,7 @@ cdef class Records:
         cdef const uint8_t* at = self._cursor.p
         if self._index >= self._source.count:
             raise StopIteration
-        cdef int64_t size = <int64_t>kp_load_be32(at + 8) + KP_LOG_OVERHEAD
+        cdef int64_t size = <int64_t><int32_t>kp_load_be32(at + 8) + KP_LOG_OVERHEAD
         if kp_message_read(at, size, at - self._source.start, &message, &r, &err) != KP_OK:
             raise self._error(&err)
         if kp_batch_codec(&message):
@@ -250,8 +250,9 @@ cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* bat
     records._position = base + batch.position
     records._base_offset = batch.base_offset
     if status != KP_OK:
-        if not records._inside:
-            raise error_of(&records._pending, records._position, batch.base_offset)
+        # of a v0/v1 wrapper nothing is handed out before all of it is found to be sound
+        if batch.magic < 2 or not records._inside:
+            raise error_of(&records._pending, records._position, batch.base_offset, None, records._inside)
         records._failed = True  # some records may come before it
     records._owner = block if records._inside else view
     records._cursor = kp_cursor_of(records._source.start, <size_t>(records._source.end - records._source.start))

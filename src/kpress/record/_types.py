@@ -21,4 +21,12 @@ class TimestampType(IntEnum):
 TIMESTAMP_TYPES = (TimestampType.NoTimestampType, TimestampType.CreateTime, TimestampType.LogAppendTime)
 
 # By number (org.apache.kafka.common.record.ControlRecordType).
-CONTROL_TYPES = ("ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION", "KRAFT_VOTERS")
+CONTROL_TYPES = (
+    "ABORT",
+    "COMMIT",
+    "LEADER_CHANGE",
+    "SNAPSHOT_HEADER",
+    "SNAPSHOT_FOOTER",
+    "KRAFT_VERSION",
+    "KRAFT_VOTERS",
+)
