@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+
 from facts import TIMESTAMP_TYPES, Facts, bytes_fact
 
 RECORD_COLUMNS = ("offset", "timestamp", "timestampType", "key", "value", "headers")

@@ -2,8 +2,9 @@
 
 import hashlib
 
-import oracle
 import pytest
+
+import oracle
 
 
 def _sha256(data: bytes) -> str:

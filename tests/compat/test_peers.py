@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import kpress
 import pytest
+
+import kpress
 from peers import BUILDERS, READERS
 from strategies import FORMATS, DrawnRecord
 
@@ -71,7 +72,8 @@ def test_peer_reads_what_we_write(peer: str, magic: int, codec: str) -> None:
 def test_peer_reads_our_header_fields(peer: str) -> None:
     fields = {"producer_id": 4242, "producer_epoch": 3, "base_sequence": 20, "is_transactional": True}
     batch = READERS[peer](_write(2, "lz4", _mix(2), **fields)).next_batch()
-    assert batch.is_transactional and not batch.is_control_batch
+    assert batch.is_transactional
+    assert not batch.is_control_batch
     assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (4242, 3, 20)
     assert (batch.base_offset, batch.last_offset_delta, batch.next_offset) == (100, 5, 106)
 

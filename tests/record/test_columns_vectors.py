@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import struct
 
-import kpress
-import oracle
 import pyarrow as pa
 import pytest
+
+import kpress
+import oracle
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS, column_facts, expected_columns
 from facts import Facts, bytes_fact, error_class
 from oracle import Partition, Vector

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import kpress
 import pytest
+
+import kpress
 
 T = 1_700_000_000_000
 LZ4_FRAME = "04224d186040"
@@ -137,14 +138,17 @@ def test_commit_marker() -> None:
 
 def test_empty_batch_keeps_its_offsets_and_sequence() -> None:
     (batch,) = kpress.read_batches(EMPTY_BATCH)
-    assert batch.is_valid() and list(batch) == [] and batch.records_count == 0
+    assert batch.is_valid()
+    assert list(batch) == []
+    assert batch.records_count == 0
     assert (batch.base_offset, batch.last_offset, batch.next_offset) == (10, 14, 15)
     assert (batch.base_sequence, batch.last_sequence, batch.max_timestamp) == (20, 24, T)
 
 
 def test_log_append_time_is_every_records_timestamp() -> None:
     (batch,) = kpress.read_batches(LOG_APPEND_TIME)
-    assert batch.is_valid() and int(batch.timestamp_type) == 1
+    assert batch.is_valid()
+    assert int(batch.timestamp_type) == 1
     assert [record.timestamp for record in batch] == [T + 99]
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 import kpress
 import oracle
-import pytest
 from facts import Facts, batch_facts, error_class, record_facts
 from oracle import Vector
 

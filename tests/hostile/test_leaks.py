@@ -1,0 +1,88 @@
+"""Nothing is kept of what was read, written or refused: pooled memory comes back, and the process does not grow."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hostile_sets import SMALL_SETS, read_columns, read_objects
+
+import kpress
+
+LARGE = b"".join(SMALL_SETS.values()) * 20
+BROKEN = [data[:-3] + b"\xff\xff\xff" for data in SMALL_SETS.values()]
+
+
+def _read_arrow() -> None:
+    for binary_type in ("binary", "large_binary", "binary_view"):
+        table = pa.table(kpress.read_columns(LARGE, binary_type=binary_type, threads=2))
+        assert table.num_rows == kpress.read_columns(LARGE, columns=("offset",)).num_rows
+
+
+def _read_half() -> None:
+    """Iterators and records that are dropped before their end."""
+    for batch in kpress.read_batches(LARGE):
+        record = next(iter(batch))
+        _ = record.key, record.headers
+        break
+
+
+def _refuse() -> None:
+    for data in BROKEN:
+        read_objects(data)
+        read_columns(data, check_crcs=False)
+        read_columns(data)
+
+
+def _write() -> None:
+    for magic, codec in ((0, "snappy"), (1, "lz4"), (2, "gzip"), (2, "zstd")):
+        builder = kpress.BatchBuilder(magic=magic, compression_type=codec)
+        for _ in range(50):
+            builder.append(b"value" * 20, key=b"key")
+        builder.build()
+        kpress.BatchBuilder(magic=magic, compression_type=codec).append(b"never built")
+
+
+WORK: list[Callable[[], object]] = [
+    lambda: read_objects(LARGE),
+    _read_arrow,
+    _read_half,
+    _refuse,
+    _write,
+    lambda: kpress.batch_table(LARGE).to_numpy(),
+]
+NAMES = ["objects", "columns", "half read", "refused", "builder", "batch_table"]
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _in_use() -> int:
+    gc.collect()
+    return kpress.pool_bytes()[0]
+
+
+@pytest.mark.parametrize("work", WORK, ids=NAMES)
+def test_pooled_memory_comes_back(work: Callable[[], object]) -> None:
+    work()  # contexts and scratch that a thread keeps are there from now on
+    before = _in_use()
+    work()
+    assert _in_use() == before
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc")
+@pytest.mark.parametrize("work", WORK, ids=NAMES)
+def test_the_process_does_not_grow(work: Callable[[], object]) -> None:
+    for _ in range(20):
+        work()
+    gc.collect()
+    before = _resident_bytes()
+    for _ in range(100):
+        work()
+    gc.collect()
+    assert _resident_bytes() - before < 1 << 20

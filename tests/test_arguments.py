@@ -1,0 +1,182 @@
+"""Arguments that are not accepted: one clear error, a KpressError that is also Python's own, which says what is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import kpress
+
+GOOD = kpress.write_records([b"value"])
+CODECS = ("gzip", "snappy", "lz4", "zstd")
+
+WRONG_TYPE = kpress.ArgumentTypeError
+WRONG_VALUE = kpress.InvalidArgumentError
+
+TAKES_BYTES: dict[str, Callable[[Any], object]] = {
+    "read_batches": kpress.read_batches,
+    "read_columns": kpress.read_columns,
+    "batch_table": kpress.batch_table,
+    "compress": lambda data: kpress.compress(data, "zstd"),
+    "compress_into": lambda data: kpress.compress_into(data, bytearray(100), "zstd"),
+    "decompress": lambda data: kpress.decompress(data, "zstd"),
+    "decompress_into": lambda data: kpress.decompress_into(data, bytearray(100), "zstd"),
+    "crc32c": kpress.crc32c,
+    "append": lambda data: kpress.BatchBuilder().append(data or "text"),
+}
+NOT_BYTES = ["text", 7, 1.5, object(), ["list"], memoryview]
+
+
+@pytest.mark.parametrize("call", TAKES_BYTES)
+@pytest.mark.parametrize("data", NOT_BYTES, ids=lambda value: type(value).__name__)
+def test_what_is_not_bytes_is_refused(call: str, data: object) -> None:
+    with pytest.raises(WRONG_TYPE, match="bytes"):
+        TAKES_BYTES[call](data)
+
+
+@pytest.mark.parametrize("call", TAKES_BYTES)
+def test_a_buffer_with_holes_is_refused(call: str) -> None:
+    holes = memoryview(bytes(100))[::2]
+    with pytest.raises(WRONG_VALUE, match="contiguous"):
+        TAKES_BYTES[call](holes)
+
+
+ACCEPTED = {
+    "bytes": bytes,
+    "bytearray": bytearray,
+    "memoryview": memoryview,
+    "read-only view": lambda data: memoryview(data).toreadonly(),
+    "array": lambda data: np.frombuffer(data, np.uint8),
+    "view of int32": lambda data: memoryview(data + bytes(-len(data) % 4)).cast("i"),
+    "pyarrow buffer": pa.py_buffer,
+}
+
+
+@pytest.mark.parametrize("kind", ACCEPTED)
+def test_any_contiguous_buffer_is_read(kind: str) -> None:
+    data = ACCEPTED[kind](GOOD)
+    assert [record.value for batch in kpress.read_batches(data) for record in batch] == [b"value"]
+    assert pa.table(kpress.read_columns(data, ["value"])).to_pydict() == {"value": [b"value"]}
+
+
+def test_nothing_is_an_empty_record_set() -> None:
+    assert list(kpress.read_batches(b"")) == []
+    assert pa.table(kpress.read_columns(b"")).num_rows == 0
+    assert len(kpress.batch_table(b"").to_numpy()) == 0
+    assert kpress.crc32c(b"") == 0
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_nothing_is_no_stream(codec: str) -> None:
+    """Only zstd knows an empty stream: one of no frames."""
+    if codec == "zstd":
+        assert kpress.decompress(b"", codec) == b""
+    else:
+        with pytest.raises(kpress.DecompressionError):
+            kpress.decompress(b"", codec)
+
+
+REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
+    # codecs and levels
+    ("unknown codec", lambda: kpress.compress(b"", "brotli"), WRONG_VALUE, "zstd"),
+    ("unknown codec to read", lambda: kpress.decompress(b"", "brotli"), WRONG_VALUE, "zstd"),
+    ("codec of the wrong type", lambda: kpress.compress(b"", 3.5), WRONG_TYPE, "str"),
+    ("gzip 0", lambda: kpress.compress(b"", "gzip", 0), WRONG_VALUE, "1.*9"),
+    ("gzip 10", lambda: kpress.compress(b"", "gzip", 10), WRONG_VALUE, "1.*9"),
+    ("lz4 0", lambda: kpress.compress(b"", "lz4", 0), WRONG_VALUE, "1.*17"),
+    ("lz4 18", lambda: kpress.compress(b"", "lz4", 18), WRONG_VALUE, "1.*17"),
+    ("zstd 23", lambda: kpress.compress(b"", "zstd", 23), WRONG_VALUE, "-131072.*22"),
+    ("zstd -131073", lambda: kpress.compress(b"", "zstd", -131073), WRONG_VALUE, "-131072.*22"),
+    ("a level for snappy", lambda: kpress.compress(b"", "snappy", 1), WRONG_VALUE, "level"),
+    ("a level for none", lambda: kpress.compress(b"", "none", 1), WRONG_VALUE, "level"),
+    ("a level of the wrong type", lambda: kpress.compress(b"", "zstd", "9"), WRONG_TYPE, "int"),
+    ("a negative cap", lambda: kpress.decompress(b"", "zstd", max_size=-1), WRONG_VALUE, "max_size"),
+    ("output that is read-only", lambda: kpress.compress_into(b"", b"1234", "zstd"), WRONG_VALUE, "writable"),
+    ("output of the wrong type", lambda: kpress.compress_into(b"", "text", "zstd"), WRONG_TYPE, "writable"),
+    # reading
+    ("read_batches: cap", lambda: kpress.read_batches(GOOD, max_decompressed_bytes=0), WRONG_VALUE, "max_dec"),
+    ("read_batches: cap type", lambda: kpress.read_batches(GOOD, max_decompressed_bytes="1"), WRONG_TYPE, "int"),
+    ("unknown column", lambda: kpress.read_columns(GOOD, ["offsets"]), WRONG_VALUE, "offset, timestamp"),
+    ("a column twice", lambda: kpress.read_columns(GOOD, ["key", "key"]), WRONG_VALUE, "twice"),
+    ("columns as one str", lambda: kpress.read_columns(GOOD, "offset"), WRONG_TYPE, "sequence"),
+    ("columns that are no names", lambda: kpress.read_columns(GOOD, [1]), kpress.KpressError, "column"),
+    ("binary type", lambda: kpress.read_columns(GOOD, binary_type="string"), WRONG_VALUE, "large_binary"),
+    ("timestamp unit", lambda: kpress.read_columns(GOOD, timestamp_unit="ns"), WRONG_VALUE, "us"),
+    ("no threads", lambda: kpress.read_columns(GOOD, threads=0), WRONG_VALUE, "threads"),
+    ("threads of the wrong type", lambda: kpress.read_columns(GOOD, threads="2"), WRONG_TYPE, "threads"),
+    ("offset of the wrong type", lambda: kpress.read_columns(GOOD, start_offset="0"), WRONG_TYPE, "start_offset"),
+    ("offset out of range", lambda: kpress.read_columns(GOOD, end_offset=2**63), WRONG_VALUE, "end_offset"),
+    ("columns: cap", lambda: kpress.read_columns(GOOD, max_decompressed_bytes=2**31), WRONG_VALUE, "max_dec"),
+    ("chunk of nothing", lambda: kpress.read_columns(GOOD, chunk_bytes=0), WRONG_VALUE, "chunk_bytes"),
+    ("aborted: not pairs", lambda: kpress.read_columns(GOOD, aborted_transactions=[1]), WRONG_TYPE, "aborted"),
+    ("aborted: not ints", lambda: kpress.read_columns(GOOD, aborted_transactions=[("a", 1)]), WRONG_TYPE, "aborted"),
+    ("control_record of nothing", lambda: kpress.control_record(None), WRONG_TYPE, "Record"),
+    # writing
+    ("magic 3", lambda: kpress.BatchBuilder(magic=3), WRONG_VALUE, "magic"),
+    ("magic of the wrong type", lambda: kpress.BatchBuilder(magic="2"), WRONG_TYPE, "magic"),
+    ("builder: codec", lambda: kpress.BatchBuilder(compression_type="brotli"), WRONG_VALUE, "zstd"),
+    ("builder: level", lambda: kpress.BatchBuilder(compression_type="zstd", level=99), WRONG_VALUE, "-131072.*22"),
+    ("zstd in v1", lambda: kpress.BatchBuilder(magic=1, compression_type="zstd"), WRONG_VALUE, "zstd"),
+    ("transaction in v1", lambda: kpress.BatchBuilder(magic=1, is_transactional=True), WRONG_VALUE, "magic 1"),
+    ("transaction, no producer", lambda: kpress.BatchBuilder(is_transactional=True), WRONG_VALUE, "producer_id"),
+    ("producer, no epoch", lambda: kpress.BatchBuilder(producer_id=1), WRONG_VALUE, "producer_epoch"),
+    (
+        "producer, no sequence",
+        lambda: kpress.BatchBuilder(producer_id=1, producer_epoch=0),
+        WRONG_VALUE,
+        "base_sequence",
+    ),
+    ("epoch too large", lambda: kpress.BatchBuilder(producer_epoch=2**15), WRONG_VALUE, "producer_epoch"),
+    ("a negative limit", lambda: kpress.BatchBuilder(limit=-1), WRONG_VALUE, "limit"),
+    ("key of the wrong type", lambda: kpress.BatchBuilder().append(b"", key="key"), WRONG_TYPE, "key"),
+    ("value of the wrong type", lambda: kpress.BatchBuilder().append("value"), WRONG_TYPE, "value"),
+    ("timestamp -2", lambda: kpress.BatchBuilder().append(b"", timestamp=-2), WRONG_VALUE, "timestamp"),
+    ("timestamp type", lambda: kpress.BatchBuilder().append(b"", timestamp=1.5), WRONG_TYPE, "timestamp"),
+    ("a header that is no pair", lambda: kpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
+    ("a header without a key", lambda: kpress.BatchBuilder().append(b"", headers=[(None, b"")]), WRONG_TYPE, "header"),
+    ("a header value", lambda: kpress.BatchBuilder().append(b"", headers=[("h", 7)]), WRONG_TYPE, "header"),
+    (
+        "headers in v1",
+        lambda: kpress.BatchBuilder(magic=1).append(b"", timestamp=0, headers=[("h", b"")]),
+        WRONG_VALUE,
+        "headers",
+    ),
+    ("values that are no list", lambda: kpress.write_records(7), WRONG_TYPE, "values"),
+    ("a value that is no bytes", lambda: kpress.write_records(["text"]), WRONG_TYPE, "value"),
+    ("fewer keys than values", lambda: kpress.write_records([b"a", b"b"], keys=[b"k"]), WRONG_VALUE, "keys"),
+]
+
+
+@pytest.mark.parametrize(("call", "error", "says"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+def test_refused(call: Callable[[], object], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says) as caught:
+        call()
+    assert isinstance(caught.value, TypeError | ValueError)
+
+
+def test_offsets_must_rise() -> None:
+    builder = kpress.BatchBuilder(base_offset=10)
+    builder.append(b"", offset=12)
+    for offset in (12, 11):
+        with pytest.raises(WRONG_VALUE, match="offset"):
+            builder.append(b"", offset=offset)
+    assert builder.append(b"", offset=13)
+
+
+def test_a_builder_is_used_once() -> None:
+    builder = kpress.BatchBuilder()
+    builder.append(b"value")
+    builder.build()
+    with pytest.raises(kpress.ClosedError):
+        builder.append(b"more")
+    with pytest.raises(kpress.ClosedError):
+        builder.build()
+
+
+def test_no_records_make_no_batch() -> None:
+    assert kpress.BatchBuilder().build() == b""
+    assert kpress.write_records([]) == b""
