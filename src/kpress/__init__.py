@@ -44,6 +44,7 @@ from kpress.record._batch import Batch, BatchIterator, read_batches
 from kpress.record._builder import BatchBuilder, empty_batch
 from kpress.record._columns import iter_columns, read_columns
 from kpress.record._control import ControlRecord, control_record
+from kpress.record._recompress import recompress
 from kpress.record._records import Record
 from kpress.record._table import BatchTable, batch_table
 from kpress.record._types import TimestampType
@@ -95,6 +96,7 @@ __all__ = [
     "pool_bytes",
     "read_batches",
     "read_columns",
+    "recompress",
     "release_unused",
     "write_records",
 ]

@@ -16,8 +16,10 @@ cdef extern from "kpress/status.h" nogil:
         KP_OUTPUT_CAP
         KP_OUTPUT_FULL
         KP_ENTRY_SIZE
+        KP_ENTRY_SIZE_MAX
         KP_MAGIC
         KP_CRC
+        KP_CUT_ENTRY
         KP_RECORDS_COUNT
         KP_RECORDS_MISSING
         KP_RECORDS_LEFT
@@ -25,6 +27,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_VARINT
         KP_HEADER_COUNT
         KP_CODEC_ID
+        KP_ZSTD_MAGIC
         KP_WRAPPER_CODEC
         KP_WRAPPER_NULL
         KP_WRAPPER_EMPTY
