@@ -1,1 +1,9 @@
-from collections.abc import Buffer  # type: ignore[attr-defined]
+from typing_extensions import Buffer
+
+def recompress(
+    data: Buffer,
+    compression_type: str,
+    level: int | str | None = None,
+    *,
+    max_decompressed_bytes: int = ...,
+) -> bytes: ...

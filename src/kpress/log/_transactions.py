@@ -1,0 +1,124 @@
+"""Transactions of a partition: which were aborted (``.txnindex``), and which are still open.
+
+A consumer with isolation.level=read_committed leaves out the records of aborted transactions, and ends before the
+first record of an open one: the last stable offset.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from kpress.errors import CorruptRecordError, KpressError
+from kpress.log._directory import TXN_INDEX_FILE_SUFFIX, LogSegment
+from kpress.record._batch import Batch, read_batches
+
+# version, producerId, firstOffset, lastOffset, lastStableOffset (spec log-segments 5). As Kafka's TransactionIndex
+# does, a reader looks at the first byte of the version only.
+_ENTRY = struct.Struct(">bxqqqq")
+_VERSION = 0
+
+
+class AbortedTxn(NamedTuple):
+    """An aborted transaction as a ``.txnindex`` file has it.
+
+    Attributes
+    ----------
+    producer_id, first_offset : int
+        first_offset may lie in an earlier segment.
+    last_offset : int
+        Of the marker that ended it.
+    last_stable_offset : int
+        Of the partition when the marker came.
+    """
+
+    producer_id: int
+    first_offset: int
+    last_offset: int
+    last_stable_offset: int
+
+
+def read_transaction_index(path: str | Path, base_offset: int = 0) -> list[AbortedTxn]:
+    """The entries of a ``.txnindex`` file; none where there is no file: it is made at the first abort.
+
+    Parameters
+    ----------
+    path : str or Path
+    base_offset : int
+        Of the segment: entries end at or after it.
+
+    Raises
+    ------
+    CorruptRecordError
+        An unknown version, a cut entry, or offsets that do not rise from the base offset on.
+    """
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError:
+        return []
+    transactions = []
+    least = base_offset
+    for position in range(0, len(data), _ENTRY.size):
+        if len(data) - position < _ENTRY.size:
+            raise _corrupt("the last entry is cut", path, position, "version")
+        version, *fields = _ENTRY.unpack_from(data, position)
+        if version > _VERSION:
+            raise _corrupt(f"version {version} is unknown", path, position, "version")
+        transaction = AbortedTxn(*fields)
+        if transaction.last_offset < least:
+            raise _corrupt(f"lastOffset {transaction.last_offset} is below {least}", path, position + 18, "lastOffset")
+        least = transaction.last_offset + 1
+        transactions.append(transaction)
+    return transactions
+
+
+def _corrupt(message: str, path: str | Path, position: int, field: str) -> CorruptRecordError:
+    return CorruptRecordError(message, file=str(path), position=position, field=field, rule="transaction index")
+
+
+def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
+    """The first offset of the earliest open transaction, by the headers of all batches.
+
+    Returns
+    -------
+    int | None
+        None where no transaction is open.
+
+    Raises
+    ------
+    CorruptRecordError
+    """
+    first_offsets: dict[int, int] = {}
+    for segment in segments:
+        try:
+            for batch in read_batches(segment.mapped()):
+                _follow(batch, first_offsets)
+        except KpressError as error:
+            error.file = str(segment.path)
+            raise
+    return min(first_offsets.values(), default=None)
+
+
+def _follow(batch: Batch, first_offsets: dict[int, int]) -> None:
+    if not batch.is_transactional:
+        return
+    if batch.is_control:
+        first_offsets.pop(batch.producer_id, None)
+    else:
+        first_offsets.setdefault(batch.producer_id, batch.base_offset)
+
+
+def transactions_of(segments: Iterable[LogSegment]) -> list[AbortedTxn]:
+    """The aborted transactions of a partition, of all its ``.txnindex`` files.
+
+    Raises
+    ------
+    CorruptRecordError
+    """
+    return [
+        transaction
+        for segment in segments
+        for transaction in read_transaction_index(segment.sibling(TXN_INDEX_FILE_SUFFIX), segment.base_offset)
+    ]

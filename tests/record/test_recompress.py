@@ -1,0 +1,212 @@
+"""recompress: what it keeps, read back with our reader and with aiokafka, over everything Kafka wrote."""
+
+import struct
+import zlib
+
+import facts
+import oracle
+import pytest
+from aiokafka.record import MemoryRecords
+
+import kpress
+
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+# what a v2 header may lose to another codec: its size, where it lies, and what follows from the new payload
+CHANGED = {"position", "size", "attributes", "crc"}
+
+
+def readable(vector: oracle.Vector) -> bool:
+    """Whole entries that Kafka read without an error."""
+    expected = vector.expected
+    return (
+        not expected.get("trailing_bytes")
+        and not expected.get("scan_error")
+        and "decoder_error" not in expected
+        and all(batch["valid"] and not batch.get("records_error") for batch in expected["batches"])
+    )
+
+
+WHOLE = [vector for vector in oracle.EVERYTHING if vector.entry.get("size", 1) and readable(vector)]
+
+
+def records(data: bytes) -> list[facts.Facts]:
+    """Every record with what its batch says of it; sizes and inner checksums are those of the encoding."""
+    rows = []
+    for batch in kpress.read_batches(data):
+        for record in batch:
+            row = facts.record_facts(record, batch.magic)
+            for encoding in ("size", "valid"):
+                row.pop(encoding, None)
+            rows.append(row | {"magic": batch.magic, "type": record.timestamp_type})
+    return rows
+
+
+def unchanged_header(batch: kpress.Batch) -> facts.Facts:
+    kept = {name: value for name, value in facts.batch_facts(batch).items() if name not in CHANGED}
+    return kept | {"flags": batch.attributes & ~7}
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("vector", WHOLE, ids=str)
+def test_every_record_and_header_field_is_kept(vector: oracle.Vector, codec: str) -> None:
+    data = vector.data
+    before = list(kpress.read_batches(data))
+    if codec == "zstd" and any(batch.magic < 2 for batch in before):
+        with pytest.raises(kpress.UnsupportedCompressionTypeError, match="cannot hold zstd"):
+            kpress.recompress(data, codec)
+        return
+    copy = kpress.recompress(data, codec)
+    after = list(kpress.read_batches(copy))
+    assert records(copy) == records(data)
+    assert all(batch.is_valid() for batch in after)
+    if all(batch.magic == 2 for batch in before):
+        assert [unchanged_header(batch) for batch in after] == [unchanged_header(batch) for batch in before]
+    for batch in after:
+        plain = batch.is_control or batch.records_count == 0 or (batch.magic < 2 and not batch.is_compressed)
+        assert plain or batch.compression_type == codec
+
+
+def peer_rows(data: bytes) -> list[tuple[object, ...]]:
+    rows = []
+    peer = MemoryRecords(data)
+    while (batch := peer.next_batch()) is not None:
+        assert batch.validate_crc()
+        for record in batch:
+            rows.append((record.offset, record.timestamp, record.key, record.value, tuple(record.headers)))
+    return rows
+
+
+@pytest.mark.parametrize("codec", CODECS)
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("source", CODECS)
+def test_another_client_reads_the_copy(source: str, magic: int, codec: str) -> None:
+    if magic < 2 and "zstd" in (source, codec):
+        pytest.skip("zstd needs v2")
+    if magic == 0 and "lz4" in (source, codec):
+        pytest.skip("aiokafka does not read lz4 of v0")
+    data = kpress.write_records(
+        [b"value %d" % i * 9 for i in range(60)], [b"key"] * 60, 1_700_000_000_000, compression_type=source, magic=magic
+    )
+    assert peer_rows(kpress.recompress(data, codec)) == peer_rows(data)
+
+
+def test_the_payload_of_another_codec_is_the_same_bytes() -> None:
+    data = kpress.write_records(
+        [b"x" * 100] * 50, compression_type="lz4", producer_id=5, producer_epoch=1, base_sequence=9
+    )
+    [plain] = kpress.read_batches(kpress.recompress(data, "none"))
+    [packed] = kpress.read_batches(kpress.recompress(data, "gzip", 9))
+    assert zlib.decompress(bytes(packed.payload), 31) == bytes(plain.payload)
+    assert packed.base_sequence == 9
+
+
+def test_batches_of_the_codec_are_copied_unless_a_level_is_asked_for() -> None:
+    data = kpress.write_records([bytes(range(256)) * 20] * 9, compression_type="zstd", level=1)
+    assert kpress.recompress(data, "zstd") == data
+    assert kpress.recompress(data, "zstd", 19) != data
+
+
+def test_unknown_attribute_bits_are_kept() -> None:
+    data = bytearray(kpress.write_records([b"a"], compression_type="gzip"))
+    data[21] = 0x7F  # the high byte, of which nothing is assigned
+    patched = fix_crc(bytes(data))
+    [batch] = kpress.read_batches(kpress.recompress(patched, "snappy"))
+    assert batch.attributes == 0x7F02
+    assert batch.is_valid()
+
+
+def fix_crc(entry: bytes) -> bytes:
+    return entry[:17] + struct.pack(">I", kpress.crc32c(entry[21:])) + entry[21:]
+
+
+def test_magic_0_has_the_header_checksum_of_kafka_0_8() -> None:
+    data = kpress.write_records([b"abc" * 50] * 5, compression_type="gzip", magic=0)
+    written = kpress.write_records([b"abc" * 50] * 5, compression_type="lz4", magic=0)
+    assert kpress.recompress(data, "lz4") == written
+
+
+def test_append_time_goes_from_the_wrapper_into_its_messages() -> None:
+    data = kpress.write_records(
+        [b"a", b"b"],
+        compression_type="gzip",
+        magic=1,
+        timestamp_type=1,
+        log_append_time=1_700_000_000_123,
+        base_offset=40,
+    )
+    first, second = kpress.read_batches(kpress.recompress(data, "none"))
+    assert (first.base_offset, second.base_offset) == (40, 41)
+    assert first.timestamp_type == second.timestamp_type == 1
+    assert first.max_timestamp == second.max_timestamp == 1_700_000_000_123
+    assert first.is_valid()
+    assert second.is_valid()
+
+
+def two_batches() -> bytes:
+    head = kpress.write_records([b"a"] * 10, compression_type="gzip")
+    return head + kpress.write_records([b"b"] * 10, compression_type="gzip", base_offset=10)
+
+
+@pytest.mark.parametrize("cut", [1, 12, 16, 17, 18, 60])
+def test_a_cut_tail_is_refused(cut: int) -> None:
+    data = two_batches()
+    second = [batch.position for batch in kpress.read_batches(data)][1]
+    with pytest.raises(kpress.CorruptRecordError, match="last entry is cut") as caught:
+        kpress.recompress(data[: second + cut], "zstd")
+    assert caught.value.position == second
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_wrong_checksum_is_refused_even_where_the_batch_would_be_copied(codec: str) -> None:
+    data = bytearray(two_batches())
+    data[-1] ^= 1
+    second = [batch.position for batch in kpress.read_batches(bytes(data))][1]
+    with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
+        kpress.recompress(data, codec)
+    assert (caught.value.position, caught.value.offset) == (second + 17, 10)
+
+
+def test_a_damaged_payload_is_named() -> None:
+    data = bytearray(two_batches())
+    second = [batch.position for batch in kpress.read_batches(bytes(data))][1]
+    entry = bytearray(data[second:])
+    entry[61:] = b"\0" * (len(entry) - 61)
+    with pytest.raises(kpress.DecompressionError) as caught:
+        kpress.recompress(bytes(data[:second]) + fix_crc(bytes(entry)), "zstd")
+    assert (caught.value.position, caught.value.offset) == (second + 61, 10)
+
+
+def test_the_cap_holds() -> None:
+    data = kpress.write_records([bytes(1 << 20)], compression_type="zstd")
+    with pytest.raises(kpress.OutputTooLargeError):
+        kpress.recompress(data, "lz4", max_decompressed_bytes=1 << 19)
+
+
+def test_memory_goes_back_to_the_pool() -> None:
+    in_use = kpress.pool_bytes()[0]
+    for _ in range(3):
+        kpress.recompress(two_batches(), "zstd")
+        with pytest.raises(kpress.CorruptRecordError):
+            kpress.recompress(two_batches()[:-1], "zstd")
+    assert kpress.pool_bytes()[0] <= in_use + (1 << 20)  # contexts keep some scratch
+
+
+def test_empty_input() -> None:
+    assert kpress.recompress(b"", "zstd") == b""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "error"),
+    [
+        (("text", "zstd"), {}, kpress.ArgumentTypeError),
+        ((b"", "brotli"), {}, kpress.InvalidArgumentError),
+        ((b"", None), {}, kpress.ArgumentTypeError),
+        ((b"", "zstd", 99), {}, kpress.InvalidArgumentError),
+        ((b"", "snappy", 1), {}, kpress.InvalidArgumentError),
+        ((b"", "zstd"), {"max_decompressed_bytes": 0}, kpress.InvalidArgumentError),
+        ((b"", "zstd"), {"max_decompressed_bytes": "1"}, kpress.ArgumentTypeError),
+    ],
+)
+def test_arguments(arguments: tuple[object, ...], options: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        kpress.recompress(*arguments, **options)
