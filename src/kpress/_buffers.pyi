@@ -1,8 +1,10 @@
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
+@disjoint_base
 class InputView:
     def __new__(cls, data: Buffer, name: str = "data") -> InputView: ...
 
+@disjoint_base
 class PooledBlock: ...
 
 def pool_bytes() -> tuple[int, int]: ...
