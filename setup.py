@@ -24,6 +24,8 @@ MODULES = [
     ("kpress.record._decode", ["libzstd", "libdeflate"]),
     ("kpress.record._records", ["libzstd", "libdeflate"]),
     ("kpress.record._batch", ["libzstd", "libdeflate"]),
+    ("kpress.record._column_builder", []),
+    ("kpress.record._scan", ["libzstd", "libdeflate"]),
     ("kpress.record._columns", ["libzstd", "libdeflate"]),
     ("kpress.record._table", []),
     ("kpress.record._encoder", []),

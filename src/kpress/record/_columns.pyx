@@ -2,28 +2,34 @@
 
 ::
 
-    scan headers ──► entries to decode ──► for each: CRC ─► decompress ─► gather ──► chunk (record batch)
-    (one thread)     ranges, control,      (threads, GIL released)
-                     aborted left out
+    _scan: headers ──► entries to decode ──► for each: CRC ─► decompress ─► _column_builder: gather ──► chunk
+    (one thread)       ranges, control,      (threads, GIL released)
+                       aborted left out
 """
 
+from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
-from kpress._buffers cimport PADDING, InputView, pooled, pooled_free, pooled_reserve
+from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_COPY_STEP, KP_END, KP_LARGE_BINARY, KP_LOG_APPEND_TIME,
-    KP_LOG_OVERHEAD,
-    KP_NO_MEMORY, KP_NONE, KP_OK, KP_TIMESTAMP_RANGE, KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_last_offset,
-    kp_batch_next, kp_batch_timestamp_type, kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_gather,
-    kp_gather_messages, kp_header, kp_header_read, kp_load_be16, kp_load_be64, kp_load_be32, kp_message_read, kp_record, kp_record_read, kp_source, kp_utf8_copy, kp_view,
+    KP_BINARY, KP_BINARY_VIEW, KP_END, KP_LARGE_BINARY, KP_LOG_OVERHEAD, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec,
+    kp_error, kp_fail, kp_load_be32, kp_message_read, kp_record, kp_source,
 )
 from kpress._status cimport error_of
 from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._arrow cimport Columns, array_data, array_init, chunk_data, chunk_drop, chunk_new
+from kpress.record._arrow cimport Columns, chunk_data, chunk_drop
+from kpress.record._column_builder cimport (
+    builder, builder_free, finish_chunk, gather, most_used, place_views, reserve_rows,
+)
 from kpress.record._decode cimport check_crc, open_source
+from kpress.record._plan cimport (
+    BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, N_COLUMNS, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
+    PRODUCER_ID, SEQUENCE, TIMESTAMP, TIMESTAMP_TYPE, VALUE, failure, plan,
+)
+from kpress.record._scan cimport aborted_transaction, batch_list, isolation, scan
 
 from kpress.compress import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, InvalidArgumentError, KpressError
@@ -31,10 +37,6 @@ from kpress.record._arrow import Field
 
 
 # --- what can be asked for --------------------------------------------------------------------------------
-
-cdef enum:
-    OFFSET, TIMESTAMP, TIMESTAMP_TYPE, KEY, VALUE, HEADERS, PRODUCER_ID, PRODUCER_EPOCH, SEQUENCE
-    PARTITION_LEADER_EPOCH, IS_TRANSACTIONAL, IS_CONTROL, BASE_OFFSET, N_COLUMNS
 
 NAMES = ("offset", "timestamp", "timestampType", "key", "value", "headers", "producerId", "producerEpoch", "sequence",
          "partitionLeaderEpoch", "isTransactional", "isControl", "baseOffset")
@@ -55,504 +57,6 @@ def field_of(int column, int layout, unit):
     if column == HEADERS:
         return Field(NAMES[column], "+l", True, (Field("item", "+s", False, HEADER_FIELDS),))
     return Field(NAMES[column], FORMATS[column])
-
-
-# Bytes of a row in the fixed-width columns; 0: bits, or not fixed.
-cdef int WIDTHS[N_COLUMNS]
-WIDTHS[:] = [8, 8, 4, 0, 0, 4, 8, 2, 4, 4, 0, 0, 8]
-
-
-# --- one record batch under construction ------------------------------------------------------------------
-
-ctypedef struct binary_builder:
-    pooled rows        # ends or views
-    pooled data
-    pooled validity
-    int64_t nulls
-
-
-ctypedef struct view_buffer:
-    const uint8_t* data
-    int64_t size
-    pooled owned       # empty for a window of the input
-
-
-ctypedef struct builder:
-    int64_t rows
-    int64_t capacity               # in rows
-    pooled fixed[N_COLUMNS]        # of the columns with a width or of bits; HEADERS: the list's ends
-    pooled timestamp_validity
-    int64_t timestamp_nulls
-    binary_builder key
-    binary_builder value
-    int64_t n_headers
-    int64_t headers_capacity
-    binary_builder header_key
-    binary_builder header_value
-    int64_t n_views                # buffers that views point into: windows of the input, decompressed batches
-    int64_t views_capacity
-    view_buffer* views
-    int64_t consumed               # bytes of entries decoded into this chunk
-
-
-cdef void binary_free(binary_builder* b) noexcept nogil:
-    pooled_free(&b.rows)
-    pooled_free(&b.data)
-    pooled_free(&b.validity)
-
-
-cdef void builder_free(builder* b) noexcept nogil:
-    cdef int64_t i
-    for i in range(N_COLUMNS):
-        pooled_free(&b.fixed[i])
-    pooled_free(&b.timestamp_validity)
-    binary_free(&b.key)
-    binary_free(&b.value)
-    binary_free(&b.header_key)
-    binary_free(&b.header_value)
-    for i in range(b.n_views):
-        pooled_free(&b.views[i].owned)
-    free(b.views)
-    memset(b, 0, sizeof(builder))
-
-
-cdef inline int64_t bitmap_bytes(int64_t bits) noexcept nogil:
-    return (bits + 7) >> 3
-
-
-cdef int grow(pooled* b, int64_t used, int64_t wanted, kp_error* err) noexcept nogil:
-    b.size = <size_t>used
-    return pooled_reserve(b, <size_t>wanted, err)
-
-
-cdef int grow_validity(pooled* b, int64_t rows, int64_t capacity, kp_error* err) noexcept nogil:
-    """A bitmap for `capacity` rows that says valid for all from `rows` on, and for all when it is new."""
-    cdef int64_t used = 0 if b.data == NULL else bitmap_bytes(rows)
-    if b.data != NULL and <int64_t>b.capacity >= bitmap_bytes(capacity):
-        return KP_OK
-    cdef int status = grow(b, used, bitmap_bytes(capacity), err)
-    if status == KP_OK:
-        memset(b.data + used, 0xff, b.capacity - <size_t>used)
-    return status
-
-
-cdef int grow_binary(binary_builder* b, int width, int64_t rows, int64_t capacity, kp_error* err) noexcept nogil:
-    cdef bint fresh = b.rows.data == NULL
-    cdef int status = grow(&b.rows, 0 if fresh else width * (rows + 1), width * (capacity + 1), err)
-    if status == KP_OK and fresh:
-        memset(b.rows.data, 0, <size_t>width)
-    if status == KP_OK:
-        status = grow_validity(&b.validity, rows, capacity, err)
-    return status
-
-
-# --- the plan of a call -----------------------------------------------------------------------------------
-
-ctypedef struct plan:
-    const uint8_t* data
-    int64_t size
-    bint want[N_COLUMNS]
-    int asked[N_COLUMNS]       # in the order of the result
-    int n_asked
-    int layout
-    int row_width              # of a binary column: 4, 8 or 16
-    bint check_crcs
-    bint micros
-    size_t cap
-    int64_t chunk_bytes
-    int64_t first_offset       # both bounds included
-    int64_t last_offset
-    int64_t first_timestamp
-    int64_t last_timestamp
-    bint filtered
-    bint control
-
-
-ctypedef struct aborted_transaction:
-    int64_t producer_id
-    int64_t first_offset
-
-
-# What a failed step leaves for the exception: which entry, and where positions count from.
-ctypedef struct failure:
-    kp_error error
-    kp_batch batch
-    bint inside
-
-
-cdef object exception_of(const failure* f, int64_t base, object file):
-    """The exception; `base` is where the buffer starts in the caller's file or buffer."""
-    position = base + f.batch.position
-    return error_of(&f.error, position, f.batch.base_offset, file, f.inside)
-
-
-# --- decoding one entry -----------------------------------------------------------------------------------
-
-cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) noexcept nogil:
-    if rows <= b.capacity:
-        return KP_OK
-    cdef int64_t capacity = rows if b.capacity == 0 else max(rows, 2 * b.capacity)
-    cdef int i, status
-    for i in range(N_COLUMNS):
-        if not p.want[i]:
-            continue
-        if i == KEY or i == VALUE:
-            status = grow_binary(&b.key if i == KEY else &b.value, p.row_width, b.rows, capacity, err)
-        elif WIDTHS[i]:
-            # one row more than asked: the ends of a list column
-            status = grow(&b.fixed[i], WIDTHS[i] * (b.rows + 1 if b.capacity else 0), WIDTHS[i] * (capacity + 1), err)
-            if status == KP_OK and b.capacity == 0:
-                memset(b.fixed[i].data, 0, <size_t>WIDTHS[i])
-        else:
-            status = grow(&b.fixed[i], bitmap_bytes(b.rows), bitmap_bytes(capacity), err)
-        if status != KP_OK:
-            return status
-    b.capacity = capacity
-    return KP_OK
-
-
-cdef int reserve_data(builder* b, binary_builder* column, int64_t used, int64_t more, int64_t left,
-                      kp_error* err) noexcept nogil:
-    """Room for `more` bytes behind `used`; where that means to move, room for what the rest of the input
-    (`left` bytes of entries) will need at the ratio seen so far."""
-    if column.data.data != NULL and <int64_t>column.data.capacity >= used + more:
-        return KP_OK
-    cdef int64_t expected = used + more
-    if b.consumed:
-        expected += <int64_t>(1.05 * <double>used / <double>b.consumed * <double>left)
-        expected = max(expected, used + (used >> 1) + more)
-    return grow(&column.data, used, expected, err)
-
-
-cdef void open_binary(binary_builder* b, kp_binary* out, int64_t used) noexcept nogil:
-    out.rows = b.rows.data
-    out.data = b.data.data
-    out.used = used
-    out.validity = b.validity.data
-    out.nulls = b.nulls
-
-
-cdef int64_t binary_used(const plan* p, const binary_builder* b, int64_t rows) noexcept nogil:
-    if b.rows.data == NULL or p.layout == KP_BINARY_VIEW:
-        return 0
-    if p.layout == KP_BINARY:
-        return (<const int32_t*>b.rows.data)[rows]
-    return (<const int64_t*>b.rows.data)[rows]
-
-
-cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_source* source, int64_t left,
-                kp_error* err) noexcept nogil:
-    """The records of one batch into key, value, offset, timestamp and sequence."""
-    cdef int64_t bytes = source.end - source.start
-    cdef int status = KP_OK
-    cdef kp_columns c
-    cdef int64_t used
-    memset(&c, 0, sizeof(kp_columns))
-    c.rows = b.rows
-    if p.want[KEY]:
-        used = binary_used(p, &b.key, b.rows)
-        if p.layout != KP_BINARY_VIEW:
-            status = reserve_data(b, &b.key, used, bytes, left, err)
-        open_binary(&b.key, &c.key, used)
-    if p.want[VALUE] and status == KP_OK:
-        used = binary_used(p, &b.value, b.rows)
-        if p.layout != KP_BINARY_VIEW:
-            status = reserve_data(b, &b.value, used, bytes, left, err)
-        open_binary(&b.value, &c.value, used)
-    if status != KP_OK:
-        return status
-    c.offset = <int64_t*>b.fixed[OFFSET].data
-    c.timestamp = <int64_t*>b.fixed[TIMESTAMP].data
-    c.sequence = <int32_t*>b.fixed[SEQUENCE].data
-    if batch.magic == 2:
-        status = kp_gather(&c, p.layout, source, err)
-    else:
-        status = kp_gather_messages(&c, p.layout, source, err)
-    b.key.nulls = c.key.nulls
-    b.value.nulls = c.value.nulls
-    if status != KP_OK:
-        return status
-    status = finish_timestamps(p, b, c.rows, err) if p.want[TIMESTAMP] else KP_OK
-    if status == KP_OK and p.want[HEADERS]:
-        status = gather_headers(p, b, batch, source, c.rows, err)
-    if status == KP_OK:
-        fill_batch_fields(p, b, batch, source, c.rows)
-        b.rows = c.rows
-    return status
-
-
-cdef int finish_timestamps(const plan* p, builder* b, int64_t end, kp_error* err) noexcept nogil:
-    """NO_TIMESTAMP (-1) becomes null; milliseconds become microseconds where those were asked."""
-    cdef int64_t* timestamps = <int64_t*>b.fixed[TIMESTAMP].data
-    cdef int64_t i, none = 0, beyond = 0
-    cdef int status
-    for i in range(b.rows, end):
-        none += timestamps[i] == -1
-    if none or b.timestamp_nulls:  # once there is a bitmap it grows with the rows
-        status = grow_validity(&b.timestamp_validity, b.rows, b.capacity, err)
-        if status != KP_OK:
-            return status
-        for i in range(b.rows, end):
-            if timestamps[i] == -1:
-                b.timestamp_validity.data[i >> 3] &= ~(1 << (i & 7))
-        b.timestamp_nulls += none
-    if p.micros:
-        for i in range(b.rows, end):
-            beyond |= (timestamps[i] > INT64_MAX // 1000) | (timestamps[i] < INT64_MIN // 1000)
-            timestamps[i] = <int64_t>(<uint64_t>timestamps[i] * 1000)
-        if beyond:
-            return kp_fail(err, KP_TIMESTAMP_RANGE, -1, INT64_MAX // 1000, 0)
-    return KP_OK
-
-
-cdef void fill_bits(uint8_t* bits, int64_t start, int64_t end, bint value) noexcept nogil:
-    cdef int64_t i
-    for i in range(start, end):
-        if value:
-            bits[i >> 3] |= 1 << (i & 7)
-        else:
-            bits[i >> 3] &= ~(1 << (i & 7))
-
-
-cdef void fill_batch_fields(const plan* p, builder* b, const kp_batch* batch, const kp_source* source,
-                            int64_t end) noexcept nogil:
-    """The columns in which all records of a batch have one value."""
-    cdef int64_t i, base_offset = batch.base_offset
-    if p.want[TIMESTAMP_TYPE]:
-        for i in range(b.rows, end):
-            (<int32_t*>b.fixed[TIMESTAMP_TYPE].data)[i] = kp_batch_timestamp_type(batch)
-    if p.want[PRODUCER_ID]:
-        for i in range(b.rows, end):
-            (<int64_t*>b.fixed[PRODUCER_ID].data)[i] = batch.producer_id
-    if p.want[PRODUCER_EPOCH]:
-        for i in range(b.rows, end):
-            (<int16_t*>b.fixed[PRODUCER_EPOCH].data)[i] = batch.producer_epoch
-    if p.want[PARTITION_LEADER_EPOCH]:
-        for i in range(b.rows, end):
-            (<int32_t*>b.fixed[PARTITION_LEADER_EPOCH].data)[i] = batch.partition_leader_epoch
-    if p.want[IS_TRANSACTIONAL]:
-        fill_bits(b.fixed[IS_TRANSACTIONAL].data, b.rows, end,
-                  batch.magic == 2 and (batch.attributes & KP_TRANSACTIONAL) != 0)
-    if p.want[IS_CONTROL]:
-        fill_bits(b.fixed[IS_CONTROL].data, b.rows, end, batch.magic == 2 and (batch.attributes & KP_CONTROL) != 0)
-    if p.want[BASE_OFFSET]:
-        if batch.magic < 2 and kp_batch_codec(batch):  # the first inner message's
-            base_offset = <int64_t>(<uint64_t>source.base_offset + kp_load_be64(source.start))
-        for i in range(b.rows, end):
-            (<int64_t*>b.fixed[BASE_OFFSET].data)[i] = base_offset
-
-
-# --- headers ----------------------------------------------------------------------------------------------
-
-cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, kp_error* err) noexcept nogil:
-    cdef int64_t rows = b.n_headers + more
-    cdef int64_t key_used = 0, value_used = 0
-    cdef int status
-    if b.header_key.rows.data != NULL:
-        key_used = (<int32_t*>b.header_key.rows.data)[b.n_headers]
-        value_used = (<int32_t*>b.header_value.rows.data)[b.n_headers]
-    if rows > b.headers_capacity or b.header_key.rows.data == NULL:
-        rows = max(rows, 2 * b.headers_capacity)
-        status = grow_binary(&b.header_key, 4, b.n_headers, rows, err)
-        if status == KP_OK:
-            status = grow_binary(&b.header_value, 4, b.n_headers, rows, err)
-        if status != KP_OK:
-            return status
-        b.headers_capacity = rows
-    # a byte of a key that is not UTF-8 becomes the three bytes of U+FFFD
-    status = reserve_data(b, &b.header_key, key_used, 3 * bytes, 0, err)
-    if status == KP_OK:
-        status = reserve_data(b, &b.header_value, value_used, bytes, 0, err)
-    return status
-
-
-cdef bint kept(const kp_source* s, int64_t offset, int64_t timestamp) noexcept nogil:
-    return not s.filtered or (s.first_offset <= offset <= s.last_offset
-                              and s.first_timestamp <= timestamp <= s.last_timestamp)
-
-
-cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const kp_source* source, int64_t end,
-                        kp_error* err) noexcept nogil:
-    """The headers of the rows from b.rows to end, which the gather before has checked."""
-    cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
-    cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
-    cdef kp_record r
-    cdef int64_t i, row = b.rows, headers = 0, bytes = 0, offset, timestamp
-    cdef int status
-    cdef int32_t n
-    if batch.magic < 2:
-        status = reserve_headers(b, 0, 0, err)
-        for i in range(b.rows, end):
-            ends[i + 1] = ends[i]
-        return status
-    for n in range(source.count):
-        if not kp_record_read(&cursor, &r):
-            break  # cannot be: the gather before read them all
-        headers += r.header_count
-        if r.header_count:
-            bytes += cursor.p - r.headers
-    status = reserve_headers(b, headers, bytes, err)
-    if status != KP_OK:
-        return status
-    cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
-    for n in range(source.count):
-        if not kp_record_read(&cursor, &r):
-            break
-        offset = <int64_t>(<uint64_t>source.base_offset + <uint64_t>r.offset_delta)
-        timestamp = <int64_t>(<uint64_t>source.base_timestamp + <uint64_t>r.timestamp_delta)
-        if source.log_append_time:
-            timestamp = source.append_time
-        if not kept(source, offset, timestamp):
-            continue
-        append_headers(b, &r, cursor.p)
-        ends[row + 1] = <int32_t>b.n_headers
-        row += 1
-    return KP_OK
-
-
-cdef void append_headers(builder* b, const kp_record* r, const uint8_t* end) noexcept nogil:
-    cdef kp_cursor cursor = kp_cursor_of(r.headers, <size_t>(end - r.headers))
-    cdef kp_header h
-    cdef int32_t i, used
-    cdef int32_t* key_ends = <int32_t*>b.header_key.rows.data
-    cdef int32_t* value_ends = <int32_t*>b.header_value.rows.data
-    for i in range(r.header_count):
-        kp_header_read(&cursor, &h)
-        used = key_ends[b.n_headers]
-        key_ends[b.n_headers + 1] = used + <int32_t>kp_utf8_copy(b.header_key.data.data + used, h.key, <size_t>h.key_size)
-        used = value_ends[b.n_headers]
-        if h.value_size > 0:
-            memcpy(b.header_value.data.data + used, h.value, <size_t>h.value_size)
-            used += h.value_size
-        elif h.value_size < 0:
-            b.header_value.validity.data[b.n_headers >> 3] &= ~(1 << (b.n_headers & 7))
-            b.header_value.nulls += 1
-        value_ends[b.n_headers + 1] = used
-        b.n_headers += 1
-
-
-# --- from builder to chunk --------------------------------------------------------------------------------
-
-cdef void fit(pooled* b, size_t used) noexcept nogil:
-    """A column that turned out much smaller than its bound moves to a block of its size, so that the large
-    one serves the next batch."""
-    cdef pooled small
-    cdef kp_error ignored
-    b.size = used
-    if used * 4 > b.block or b.block < 65536:
-        return
-    memset(&small, 0, sizeof(pooled))
-    if pooled_reserve(&small, used, &ignored) == KP_OK:
-        memcpy(small.data, b.data, used)
-        small.size = used
-        pooled_free(b)
-        b[0] = small
-
-
-cdef const void* keep(chunk_data* chunk, pooled* b) noexcept nogil:
-    """The buffer's address; its memory is the chunk's from now on."""
-    cdef const void* data = b.data
-    chunk.blocks[chunk.n_blocks] = b[0]
-    chunk.n_blocks += 1
-    memset(b, 0, sizeof(pooled))
-    return data
-
-
-cdef bint finish_binary(chunk_data* chunk, array_data* a, binary_builder* b, int64_t rows, bint large) noexcept nogil:
-    cdef int64_t used
-    if not array_init(a, rows, 3, 0):
-        return False
-    a.null_count = b.nulls
-    if large:
-        used = (<int64_t*>b.rows.data)[rows]
-    else:
-        used = (<int32_t*>b.rows.data)[rows]
-    fit(&b.data, <size_t>used)
-    a.buffers[0] = keep(chunk, &b.validity) if b.nulls else NULL
-    a.buffers[1] = keep(chunk, &b.rows)
-    a.buffers[2] = keep(chunk, &b.data)
-    return True
-
-
-cdef bint finish_headers(chunk_data* chunk, array_data* a, builder* b) noexcept nogil:
-    """list<struct<key: string, value: binary>>"""
-    cdef array_data* item
-    if not array_init(a, b.rows, 2, 1):
-        return False
-    a.buffers[1] = keep(chunk, &b.fixed[HEADERS])
-    item = &a.children[0]
-    if not array_init(item, b.n_headers, 1, 2):
-        return False
-    return (finish_binary(chunk, &item.children[0], &b.header_key, b.n_headers, False)
-            and finish_binary(chunk, &item.children[1], &b.header_value, b.n_headers, False))
-
-
-cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_builder* column, const int64_t* sizes) noexcept nogil:
-    """binary_view: validity, views, the data buffers, and the data buffers' sizes."""
-    cdef int64_t i
-    if not array_init(a, b.rows, b.n_views + 3, 0):
-        return False
-    a.null_count = column.nulls
-    a.buffers[0] = keep(chunk, &column.validity) if column.nulls else NULL
-    a.buffers[1] = keep(chunk, &column.rows)
-    for i in range(b.n_views):
-        a.buffers[2 + i] = b.views[i].data
-    a.buffers[2 + b.n_views] = sizes
-    return True
-
-
-cdef const int64_t* keep_views(chunk_data* chunk, builder* b, kp_error* err) noexcept nogil:
-    """Hands the buffers that views point into to the chunk; the array of their sizes, NULL if out of memory."""
-    cdef pooled sizes
-    cdef int64_t i
-    memset(&sizes, 0, sizeof(pooled))
-    if pooled_reserve(&sizes, <size_t>(8 * (b.n_views + 1)), err) != KP_OK:
-        return NULL
-    for i in range(b.n_views):
-        (<int64_t*>sizes.data)[i] = b.views[i].size
-        if b.views[i].owned.data != NULL:
-            keep(chunk, &b.views[i].owned)
-    return <const int64_t*>keep(chunk, &sizes)
-
-
-cdef bint finish_column(const plan* p, chunk_data* chunk, array_data* a, builder* b, int column, const int64_t* sizes) noexcept nogil:
-    if column == KEY or column == VALUE:
-        if p.layout == KP_BINARY_VIEW:
-            return finish_views(chunk, a, b, &b.key if column == KEY else &b.value, sizes)
-        return finish_binary(chunk, a, &b.key if column == KEY else &b.value, b.rows, p.layout == KP_LARGE_BINARY)
-    if column == HEADERS:
-        return finish_headers(chunk, a, b)
-    if not array_init(a, b.rows, 2, 0):
-        return False
-    if column == TIMESTAMP and b.timestamp_nulls:
-        a.null_count = b.timestamp_nulls
-        a.buffers[0] = keep(chunk, &b.timestamp_validity)
-    a.buffers[1] = keep(chunk, &b.fixed[column])
-    return True
-
-
-cdef chunk_data* finish_chunk(const plan* p, builder* b, kp_error* err) noexcept nogil:
-    """The builder's rows as a record batch; the builder is empty afterwards. NULL: out of memory."""
-    cdef chunk_data* chunk = NULL
-    cdef const int64_t* sizes = NULL
-    cdef int i
-    # an empty result has buffers too
-    if reserve_rows(p, b, 1, err) == KP_OK and (not p.want[HEADERS] or reserve_headers(b, 0, 0, err) == KP_OK):
-        chunk = chunk_new(p.n_asked, 4 * p.n_asked + 8 + b.n_views)
-    cdef bint done = chunk != NULL
-    if done and p.layout == KP_BINARY_VIEW:
-        sizes = keep_views(chunk, b, err)
-        done = sizes != NULL
-    for i in range(p.n_asked):
-        done = done and finish_column(p, chunk, &chunk.columns[i], b, p.asked[i], sizes)
-    if done:
-        chunk.rows = b.rows
-    else:
-        kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-        chunk_drop(chunk)
-        chunk = NULL
-    builder_free(b)
-    return chunk
 
 
 # --- decoding a run of entries ----------------------------------------------------------------------------
@@ -584,39 +88,10 @@ cdef int list_add(chunk_list* chunks, chunk_data* chunk, kp_error* err) noexcept
     return KP_OK
 
 
-cdef view_buffer* add_view(builder* b) noexcept nogil:
-    cdef view_buffer* more
-    if b.n_views == b.views_capacity:
-        more = <view_buffer*>realloc(b.views, sizeof(view_buffer) * <size_t>(2 * b.n_views + 4))
-        if more == NULL:
-            return NULL
-        b.views = more
-        b.views_capacity = 2 * b.n_views + 4
-    b.n_views += 1
-    memset(&b.views[b.n_views - 1], 0, sizeof(view_buffer))
-    return &b.views[b.n_views - 1]
-
-
-cdef int place_views(builder* b, kp_source* source, pooled* decompressed, bint inside, kp_error* err) noexcept nogil:
-    """The buffer that the views of a batch point into: the decompressed block, which goes over to the
-    builder, or a window of the input of at most 2 GiB."""
-    cdef view_buffer* view = NULL
-    if not inside and b.n_views:
-        view = &b.views[b.n_views - 1]
-        if view.owned.data != NULL or source.end - view.data > INT32_MAX:
-            view = NULL
-    if view == NULL:
-        view = add_view(b)
-        if view == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-        view.data = source.start
-    view.size = source.end - view.data
-    if inside:
-        view.owned = decompressed[0]
-        memset(decompressed, 0, sizeof(pooled))
-    source.view_base = view.data
-    source.view_buffer = <int32_t>(b.n_views - 1)
-    return KP_OK
+cdef object exception_of(const failure* f, int64_t base, object file):
+    """The exception; `base` is where the buffer starts in the caller's file or buffer."""
+    position = base + f.batch.position
+    return error_of(&f.error, position, f.batch.base_offset, file, f.inside)
 
 
 cdef void bound(const plan* p, const kp_batch* batch, kp_source* source) noexcept nogil:
@@ -665,19 +140,6 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
     pooled_free(&own)
     b.consumed += batch.size
     return status
-
-
-cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
-    """Bytes in the fullest binary column."""
-    cdef int64_t used = b.n_headers * 8
-    if p.want[KEY]:
-        used = max(used, binary_used(p, &b.key, b.rows))
-    if p.want[VALUE]:
-        used = max(used, binary_used(p, &b.value, b.rows))
-    if p.want[HEADERS] and b.header_key.rows.data != NULL:
-        used = max(used, 3 * (<int64_t>(<int32_t*>b.header_key.rows.data)[b.n_headers]))
-        used = max(used, <int64_t>(<int32_t*>b.header_value.rows.data)[b.n_headers])
-    return used
 
 
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil:
@@ -733,114 +195,6 @@ cdef int64_t expected_rows(const kp_batch* batches, int64_t n) noexcept nogil:
     for i in range(n):
         rows += max(0, min(<int64_t>batches[i].records_count, 2 * batches[i].size))
     return rows
-
-
-# --- choosing entries by header ---------------------------------------------------------------------------
-
-ctypedef struct batch_list:
-    kp_batch* batches
-    int64_t n
-    int64_t capacity
-    int64_t end          # where the scan stopped: bytes of whole entries
-
-
-cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
-    """False where the header alone says that no record of the entry is asked for. A v2 base timestamp is not
-    the smallest one, so only LogAppendTime says anything about an upper bound."""
-    cdef int64_t last = kp_batch_last_offset(batch)
-    if batch.magic == 2 and batch.attributes & KP_CONTROL and not p.control:
-        return False
-    if last < p.first_offset or (batch.max_timestamp < p.first_timestamp and batch.magic > 0):
-        return False
-    if (batch.magic == 2 or not kp_batch_codec(batch)) and batch.base_offset > p.last_offset:
-        return False
-    return not (batch.magic > 0 and batch.attributes & KP_LOG_APPEND_TIME and batch.max_timestamp > p.last_timestamp)
-
-
-cdef int scan(const plan* p, int64_t start, int64_t stop_after, isolation* state, batch_list* list,
-              failure* f) noexcept nogil:
-    """The headers of the asked entries from `start` on, until about `stop_after` bytes were passed."""
-    cdef codec_context* context = context_acquire()
-    cdef int status = KP_OK
-    list.end = start
-    if context == NULL:
-        return kp_fail(&f.error, KP_NO_MEMORY, -1, 0, 0)
-    while status == KP_OK and (list.end == start or list.end - start < stop_after):
-        status = scan_entry(p, start, stop_after, state, context, list, f)
-    context_release(context)
-    return KP_OK if status == KP_END else status
-
-
-cdef int scan_entry(const plan* p, int64_t start, int64_t stop_after, isolation* state, codec_context* context,
-                    batch_list* list, failure* f) noexcept nogil:
-    cdef kp_batch* more
-    cdef int status = kp_batch_next(p.data, p.size, list.end, INT32_MAX, &f.batch, &f.error)
-    if status != KP_OK:
-        return status
-    if list.end != start and list.end - start + f.batch.size > stop_after:
-        return KP_END
-    list.end += f.batch.size
-    # the state of transactions moves on over every batch, wanted or not
-    if state.n_aborted and is_aborted(state, context, p.data + f.batch.position, &f.batch):
-        return KP_OK
-    if not wanted(p, &f.batch):
-        return KP_OK
-    if list.n == list.capacity:
-        more = <kp_batch*>realloc(list.batches, sizeof(kp_batch) * <size_t>(2 * list.capacity + 64))
-        if more == NULL:
-            return kp_fail(&f.error, KP_NO_MEMORY, -1, 0, 0)
-        list.batches = more
-        list.capacity = 2 * list.capacity + 64
-    list.batches[list.n] = f.batch
-    list.n += 1
-    return KP_OK
-
-
-# --- READ_COMMITTED ---------------------------------------------------------------------------------------
-
-# Which producers' transactions are aborted at the point of the scan (CompletedFetch, spec record-formats 12).
-ctypedef struct isolation:
-    aborted_transaction* aborted   # by first_offset
-    int64_t n_aborted
-    int64_t next                   # the first one that the scan has not reached
-    int64_t* producers             # with an aborted transaction open: room for n_aborted
-    int64_t n_producers
-
-
-cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const kp_batch* batch) noexcept nogil:
-    """Whether the first record of a control batch has an ABORT key: int16 version, int16 type 0."""
-    cdef kp_source source
-    cdef kp_error ignored
-    cdef kp_cursor cursor
-    cdef kp_record r
-    cdef bint inside
-    context.scratch.size = 0
-    if open_source(context, entry, batch, entry + batch.size, &context.scratch, 1 << 16, False, &source, &inside,
-                   &ignored) != KP_OK:
-        return False
-    cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
-    return bool(kp_record_read(&cursor, &r)) and r.key_size >= 4 and kp_load_be16(r.key + 2) == 0
-
-
-cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry, const kp_batch* batch) noexcept nogil:
-    """Moves the state over one batch; whether its records belong to an aborted transaction."""
-    cdef int64_t i
-    if batch.magic < 2 or batch.producer_id < 0:
-        return False
-    while state.next < state.n_aborted and state.aborted[state.next].first_offset <= kp_batch_last_offset(batch):
-        state.producers[state.n_producers] = state.aborted[state.next].producer_id
-        state.n_producers += 1
-        state.next += 1
-    for i in range(state.n_producers):
-        if state.producers[i] != batch.producer_id:
-            continue
-        if not batch.attributes & KP_CONTROL:
-            return (batch.attributes & KP_TRANSACTIONAL) != 0
-        if is_abort_marker(context, entry, batch):
-            state.n_producers -= 1
-            state.producers[i] = state.producers[state.n_producers]
-        return False
-    return False
 
 
 # --- the calls --------------------------------------------------------------------------------------------
@@ -918,72 +272,108 @@ cdef class Reader:
             self.isolation.aborted[i].producer_id = producer
         self.isolation.n_aborted = len(pairs)
 
-    cdef int64_t window(self, InputView view, int64_t start, int64_t stop_after, int64_t base, object file, list result) except -1:
-        """Decode the entries from `start` on, about `stop_after` bytes of them, into one Columns appended to
-        `result`; returns where the next window starts: `start` where no whole entry is left.
-
-        An entry that is wrong ends the window before it, and raises when it is the first of one.
-        """
-        cdef plan p = self.plan
-        cdef batch_list entries
+    cdef Window window(self, InputView view, int64_t start, int64_t stop_after, int64_t base, object file):
+        """The headers of the entries from `start` on, about `stop_after` bytes of them."""
+        cdef Window window = Window.__new__(Window)
         cdef failure f
         cdef int status
-        p.data = view.data
-        p.size = view.size
-        memset(&entries, 0, sizeof(batch_list))
+        window.fields = self.fields
+        window.plan = self.plan
+        window.plan.data = view.data
+        window.plan.size = view.size
+        window.view = view
+        window.base = base
+        window.file = file
         memset(&f, 0, sizeof(failure))
-        try:
-            with nogil:
-                status = scan(&p, start, stop_after, &self.isolation, &entries, &f)
-            if status != KP_OK and entries.end == start:
-                raise error_of(&f.error, base, None, file)
-            try:
-                result.append(self._decode(&p, &entries, view, base, file))
-            except KpressError as error:
-                self._before(&entries, (error.position or 0) - base)
-                if stop_after == INT64_MAX or entries.n == 0:
-                    raise
-                result.append(self._decode(&p, &entries, view, base, file))
-            if status != KP_OK and stop_after == INT64_MAX:
-                raise error_of(&f.error, base, None, file)
-            return entries.end
-        finally:
-            free(entries.batches)
+        with nogil:
+            status = scan(&window.plan, start, stop_after, &self.isolation, &window.entries, &f)
+        if status != KP_OK:
+            window.error = error_of(&f.error, base, None, file)
+        return window
 
-    cdef void _before(self, batch_list* entries, position):
-        """Cut the entries before the one that `position` lies in."""
-        cdef int64_t i, at = position or 0
-        for i in range(entries.n):
-            if at < entries.batches[i].position + entries.batches[i].size:
-                entries.n = i
-                entries.end = entries.batches[i].position
+
+cdef class Window:
+    """A piece of a record set whose headers were read: what is to be decoded, and what comes of it."""
+    cdef tuple fields
+    cdef plan plan
+    cdef InputView view
+    cdef batch_list entries
+    cdef int64_t base            # where the view starts in the caller's data
+    cdef object file
+    cdef object error            # behind the entries: where the scan could not go on
+
+    def __dealloc__(self):
+        free(self.entries.batches)
+
+    cdef Columns decode(self, int threads):
+        """All entries, or the error of the first that is wrong."""
+        cdef Columns columns = self._decode(threads)
+        if self.error is not None:
+            raise self.error
+        return columns
+
+    def __call__(self):
+        """The entries before the first that is wrong, as Columns; its error is in `error` afterwards."""
+        try:
+            return self._decode(1)
+        except KpressError as error:
+            self.error = error
+            self._cut((error.position or 0) - self.base)
+            return self._decode(1)
+
+    cdef void _cut(self, int64_t position) noexcept:
+        """Keep the entries before the one that `position` lies in."""
+        cdef int64_t i
+        for i in range(self.entries.n):
+            if position < self.entries.batches[i].position + self.entries.batches[i].size:
+                self.entries.n = i
                 return
 
-    cdef Columns _decode(self, const plan* p, batch_list* entries, InputView view, int64_t base, object file):
-        """The chosen entries as Columns, by as many threads as there is work for."""
-        cdef int64_t bytes = 0, i
-        for i in range(entries.n):
-            bytes += entries.batches[i].size
-        cdef int64_t runs = max(1, min(<int64_t>self.threads, entries.n))
+    cdef Columns _decode(self, int threads):
+        """The entries by as many threads as there is work for, in runs of about the same number of bytes: the
+        chunks of the runs, in order, are those of the result."""
+        cdef batch_list* entries = &self.entries
+        cdef int64_t runs = max(1, min(<int64_t>threads, entries.n))
+        cdef int64_t bytes = 0, share, i, first, upto = 0
         cdef Run run
         tasks = []
-        cdef int64_t first = 0, upto
-        cdef int64_t share
+        for i in range(entries.n):
+            bytes += entries.batches[i].size
         for i in range(runs):
-            # runs of about the same number of bytes, in order: their chunks are the result's chunks in order
-            upto = first
+            first = upto
             share = 0
-            while upto < entries.n and (i == runs - 1 or share < bytes // runs or upto == first):
+            while upto < entries.n and (i == runs - 1 or upto == first or share < bytes // runs):
                 share += entries.batches[upto].size
                 upto += 1
             run = Run.__new__(Run)
-            run.plan = p
+            run.plan = &self.plan
             run.batches = entries.batches + first
             run.n = upto - first
             tasks.append(run)
-            first = upto
         run_all(tasks)
-        return gathered(self.fields, tasks, view if p.layout == KP_BINARY_VIEW else None, base, file)
+        return self._gathered(tasks)
+
+    cdef Columns _gathered(self, list tasks):
+        """One Columns of the chunks of all runs, or the error of the first run that failed."""
+        cdef Run run
+        cdef int64_t n = 0, i
+        for run in tasks:
+            if run.status != KP_OK:
+                raise exception_of(&run.failure, self.base, self.file)
+            n += run.chunks.n
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*) * <size_t>(n + 1))
+        if chunks == NULL:
+            raise MemoryError()
+        n = 0
+        for run in tasks:
+            for i in range(run.chunks.n):
+                chunks[n] = run.chunks.chunks[i]
+                if self.plan.layout == KP_BINARY_VIEW:
+                    Py_INCREF(self.view)
+                    chunks[n].owner = <void*>self.view
+                n += 1
+            run.chunks.n = 0
+        return Columns.make(self.fields, chunks, n)
 
 
 cdef class Run:
@@ -1016,29 +406,6 @@ cdef run_all(list tasks):
             other.result()
 
 
-cdef Columns gathered(tuple fields, list tasks, InputView owner, int64_t base, object file):
-    """One Columns of the chunks of all runs, or the error of the first run that failed."""
-    cdef Run run
-    cdef int64_t n = 0, i
-    for run in tasks:
-        if run.status != KP_OK:
-            raise exception_of(&run.failure, base, file)
-        n += run.chunks.n
-    cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*) * <size_t>(n + 1))
-    if chunks == NULL:
-        raise MemoryError()
-    n = 0
-    for run in tasks:
-        for i in range(run.chunks.n):
-            chunks[n] = run.chunks.chunks[i]
-            if owner is not None:
-                Py_INCREF(owner)
-                chunks[n].owner = <void*>owner
-            n += 1
-        run.chunks.n = 0
-    return Columns.make(fields, chunks, n)
-
-
 cdef choice(str name, value, dict accepted):
     try:
         return accepted[value]
@@ -1064,9 +431,10 @@ cdef int64_t last(str name, value) except? -1:
     return INT64_MAX if value is None else integer(name, value, INT64_MIN + 1, INT64_MAX) - 1
 
 
-def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary", timestamp_unit="ms", start_offset=None, end_offset=None,
-                 start_timestamp=None, end_timestamp=None, control=False, aborted_transactions=None, threads=1,
-                 max_decompressed_bytes=DEFAULT_MAX_SIZE, chunk_bytes=INT32_MAX):
+def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary",
+                 timestamp_unit="ms", start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None,
+                 control=False, aborted_transactions=None, threads=1, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+                 chunk_bytes=INT32_MAX):
     """Decode a long record set piece by piece, in bounded memory.
 
     Parameters
@@ -1077,6 +445,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         As in `read_columns`.
     batch_bytes : int
         Entries (compressed bytes) that go into one result; at least one entry.
+    threads : int
+        Decode that many results ahead, side by side.
 
     The other options are those of `read_columns`.
 
@@ -1097,48 +467,88 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     >>> [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(log), ["value"], batch_bytes=300)]
     [30, 30, 30, 10]
     """
-    cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
-                                  end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes)
+    cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
+                                start_timestamp, end_timestamp, control, aborted_transactions, threads,
+                                max_decompressed_bytes, chunk_bytes)
     cdef int64_t window = integer("batch_bytes", batch_bytes, 1, INT64_MAX)
-    if hasattr(source, "readinto"):
-        return iter_file(reader, source, window)
-    return iter_buffer(reader, InputView(source, "source"), window)
+    if hasattr(source, "read") and not PyObject_CheckBuffer(source):
+        return results(file_windows(reader, source, window), reader.threads)
+    return results(buffer_windows(reader, InputView(source, "source"), window), reader.threads)
 
 
-def iter_buffer(Reader reader, InputView view, int64_t window):
-    cdef int64_t position = 0, end
-    cdef list result = []
-    while (end := reader.window(view, position, window, 0, None, result)) > position:
-        position = end
-        if result[0].num_rows:
-            yield result[0]
-        result.clear()
+def buffer_windows(Reader reader, InputView view, int64_t stop_after):
+    """The windows of a buffer; the last one may carry the error that ended the scan."""
+    cdef int64_t position = 0
+    cdef Window window
+    while True:
+        window = reader.window(view, position, stop_after, 0, None)
+        if window.entries.end == position and window.error is None:
+            return
+        position = window.entries.end
+        yield window
+        if window.error is not None:
+            return
 
 
-def iter_file(Reader reader, file, int64_t window):
-    """The entries of what was read so far; what is left of the last one goes before the next piece."""
+def file_windows(Reader reader, file, int64_t stop_after):
+    """The windows of what was read so far; what is left of the last entry goes before the next piece."""
     cdef bytes data = b""
-    cdef int64_t base = 0, start, end
-    cdef list result = []
+    cdef int64_t base = 0, start
+    cdef Window window
+    cdef InputView view
     name = getattr(file, "name", None)
     name = name if isinstance(name, str) else None
     # an entry larger than the window makes the pieces grow with it, never its size field
-    while piece := file.read(max(window, len(data))):
+    while piece := file.read(max(stop_after, len(data))):
         data += piece
+        view = InputView(data)
         start = 0
-        while (end := reader.window(InputView(data), start, window, base, name, result)) > start:
-            start = end
-            if result[0].num_rows:
-                yield result[0]
-            result.clear()
-        result.clear()
+        while True:
+            window = reader.window(view, start, stop_after, base, name)
+            if window.entries.end == start and window.error is None:
+                break
+            start = window.entries.end
+            yield window
+            if window.error is not None:
+                return
         data = data[start:]
         base += start
 
 
-def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", timestamp_unit="ms", start_offset=None, end_offset=None,
-                 start_timestamp=None, end_timestamp=None, control=False, aborted_transactions=None, threads=1,
-                 max_decompressed_bytes=DEFAULT_MAX_SIZE, chunk_bytes=INT32_MAX):
+def decoded(windows, int threads):
+    """(window, Columns) in order; with threads, that many windows are decoded ahead of the one handed out."""
+    if threads == 1:
+        for window in windows:
+            yield window, window()
+        return
+    from collections import deque
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads, "kpress") as pool:
+        ahead = deque()
+        for window in windows:
+            ahead.append((window, pool.submit(window)))
+            if len(ahead) > threads:
+                window, future = ahead.popleft()
+                yield window, future.result()
+        for window, future in ahead:
+            yield window, future.result()
+
+
+def results(windows, int threads):
+    """The Columns that have rows; then the error, where an entry is wrong."""
+    cdef Window window
+    for window, columns in decoded(windows, threads):
+        if columns.num_rows:
+            yield columns
+        if window.error is not None:
+            raise window.error
+
+
+def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", timestamp_unit="ms",
+                 start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None, control=False,
+                 aborted_transactions=None, threads=1, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+                 chunk_bytes=INT32_MAX):
     """Decode a record set (any mix of v0, v1 and v2, any codec) into Arrow columns.
 
     A last entry that is cut is left out, as Kafka's consumers do. Control batches are left out unless asked for.
@@ -1201,8 +611,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     >>> pyarrow.table(columns).to_pydict()
     {'offset': [0, 1, 2], 'key': [b'k', None, b'k'], 'value': [b'a', b'b', None]}
     """
-    cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
-                                  end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes)
-    cdef list result = []
-    reader.window(InputView(data), 0, INT64_MAX, 0, None, result)
-    return result[0]
+    cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
+                                start_timestamp, end_timestamp, control, aborted_transactions, threads,
+                                max_decompressed_bytes, chunk_bytes)
+    return reader.window(InputView(data), 0, INT64_MAX, 0, None).decode(reader.threads)

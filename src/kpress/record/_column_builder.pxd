@@ -1,0 +1,59 @@
+"""One record batch under construction: what is gathered batch by batch, then handed over as a chunk."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport kp_batch, kp_error, kp_source
+from kpress.record._arrow cimport chunk_data
+from kpress.record._plan cimport N_COLUMNS, plan
+
+
+ctypedef struct binary_builder:
+    pooled rows        # ends or views
+    pooled data
+    pooled validity
+    int64_t nulls
+
+
+ctypedef struct view_buffer:
+    const uint8_t* data
+    int64_t size
+    pooled owned       # empty for a window of the input
+
+
+ctypedef struct builder:
+    int64_t rows
+    int64_t capacity               # in rows
+    pooled fixed[N_COLUMNS]        # of the columns with a width or of bits; HEADERS: the list's ends
+    pooled timestamp_validity
+    int64_t timestamp_nulls
+    binary_builder key
+    binary_builder value
+    int64_t n_headers
+    int64_t headers_capacity
+    binary_builder header_key
+    binary_builder header_value
+    int64_t n_views                # buffers that views point into: windows of the input, decompressed batches
+    int64_t views_capacity
+    view_buffer* views
+    int64_t consumed               # bytes of entries decoded into this chunk
+
+
+# Room for `rows` rows in all asked columns.
+cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) noexcept nogil
+
+# The buffer that the views of a batch point into: the decompressed block, which goes over to the builder, or a
+# window of the input of at most 2 GiB. Before gather, for binary_view.
+cdef int place_views(builder* b, kp_source* source, pooled* decompressed, bint inside, kp_error* err) noexcept nogil
+
+# The records of one entry into the asked columns; `left`: bytes of the entries that come after it.
+cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_source* source, int64_t left,
+                kp_error* err) noexcept nogil
+
+# Bytes in the fullest binary column.
+cdef int64_t most_used(const plan* p, builder* b) noexcept nogil
+
+# The builder's rows as a record batch; the builder is empty afterwards. NULL: out of memory.
+cdef chunk_data* finish_chunk(const plan* p, builder* b, kp_error* err) noexcept nogil
+
+cdef void builder_free(builder* b) noexcept nogil

@@ -1,0 +1,37 @@
+"""What a call asks for, as the code without the GIL reads it."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from kpress._c.wire cimport kp_batch, kp_error
+
+# The columns, in the order of _columns.NAMES.
+cdef enum:
+    OFFSET, TIMESTAMP, TIMESTAMP_TYPE, KEY, VALUE, HEADERS, PRODUCER_ID, PRODUCER_EPOCH, SEQUENCE
+    PARTITION_LEADER_EPOCH, IS_TRANSACTIONAL, IS_CONTROL, BASE_OFFSET, N_COLUMNS
+
+
+ctypedef struct plan:
+    const uint8_t* data
+    int64_t size
+    bint want[N_COLUMNS]
+    int asked[N_COLUMNS]       # in the order of the result
+    int n_asked
+    int layout
+    int row_width              # of a binary column: 4, 8 or 16
+    bint check_crcs
+    bint micros
+    size_t cap
+    int64_t chunk_bytes
+    int64_t first_offset       # both bounds included
+    int64_t last_offset
+    int64_t first_timestamp
+    int64_t last_timestamp
+    bint filtered
+    bint control
+
+
+# What a failed step leaves for the exception: which entry, and where positions count from.
+ctypedef struct failure:
+    kp_error error
+    kp_batch batch
+    bint inside
