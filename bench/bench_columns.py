@@ -76,14 +76,14 @@ def bench_decode_views(race, own_process, codec):
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def bench_decode_many_small_batches(race, own_process, codec):
-    """400 batches of 100 records in one call. The ceiling's columns hold one batch, which stays in the cache; those of
-    "limit one result" hold all 40,000 records, as the result of one call must."""
+    """400 batches of 100 records in one call. The ceiling's columns hold all 40,000 records, as the result of one call
+    must; those of "limit one batch" hold 100, which stay in the cache."""
     records, batches = SETS["apache100"], 400
     data = records.batches(codec, batches)
     race(Cell("decode 400 batches in one call", records.name, codec, records.count * batches, records.size * batches),
          lambda: _read(data),
-         _limit(records, data, batches, columns_of=1),
-         _limit(records, data, batches, name="limit one result"),
+         _limit(records, data, batches),
+         _limit(records, data, batches, columns_of=1, name="limit one batch"),
          *_aiokafka(own_process, records, data, batches),
          check=lambda: same_columns(_read(data), records, batches))
 
