@@ -105,7 +105,8 @@ cdef class Record:
             # the record was checked when it was read: these reads stay inside it
             cursor = kp_cursor_of(self._headers, <size_t>self.size)
             for i in range(self._header_count):
-                kp_header_read(&cursor, &h)
+                if kp_header_read(&cursor, &h) != KP_OK:
+                    break
                 value = None if h.value_size < 0 else PyBytes_FromStringAndSize(<const char*>h.value, h.value_size)
                 headers.append((PyUnicode_DecodeUTF8(<const char*>h.key, h.key_size, "replace"), value))
         return headers
