@@ -70,4 +70,4 @@ chmod +x "$work/python"
 echo "import sys; sys.executable = '$work/python'" > "$work/start/sitecustomize.py"
 
 "$work/python" -c 'import platform; print("suite on", platform.machine(), platform.python_version())'
-exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build" "$@"
+exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"

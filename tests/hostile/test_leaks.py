@@ -75,6 +75,7 @@ def test_pooled_memory_comes_back(work: Callable[[], object]) -> None:
     assert _in_use() == before
 
 
+@pytest.mark.memory
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc")
 @pytest.mark.parametrize("work", WORK, ids=NAMES)
 def test_the_process_does_not_grow(work: Callable[[], object]) -> None:
