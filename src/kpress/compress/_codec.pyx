@@ -104,7 +104,8 @@ cdef void expect(int codec, const uint8_t* src, size_t size, size_range* expecte
         expected.least = expected.most = size
 
 
-cdef int copy(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity, progress* at, kp_error* err) noexcept nogil:
+cdef int copy(const uint8_t* src, size_t size, uint8_t* dst, size_t capacity, progress* at,
+              kp_error* err) noexcept nogil:
     if size > capacity:
         return kp_fail(err, KP_OUTPUT_FULL, 0, 0, <int64_t>capacity)
     if size > 0:
@@ -288,7 +289,7 @@ cdef size_t cap_of(object max_size) except? 0:
 
 @cython.final
 @cython.freelist(8)
-cdef class Call:
+cdef class _Call:
     """What one call holds until it is done: a view of its input and a codec context."""
 
     cdef Py_buffer view
@@ -301,8 +302,8 @@ cdef class Call:
         context_release(self.context)
 
 
-cdef Call begin(object data):
-    cdef Call call = Call.__new__(Call)
+cdef _Call begin(object data):
+    cdef _Call call = _Call.__new__(_Call)
     acquire(data, &call.view, "data")
     call.src = <const uint8_t*>call.view.buf
     call.size = call.view.len
@@ -312,7 +313,8 @@ cdef Call begin(object data):
     return call
 
 
-cdef int decode_call(Call call, int codec, int magic, uint8_t* dst, size_t capacity, progress* at, kp_error* err) except -1:
+cdef int decode_call(_Call call, int codec, int magic, uint8_t* dst, size_t capacity, progress* at,
+                     kp_error* err) except -1:
     """decode(), without the GIL where the work is long enough to be worth it."""
     if call.size < GIL_KEPT and capacity <= 2 * SCRATCH:
         return decode(call.context, codec, magic, call.src, call.size, dst, capacity, at, err)
@@ -327,7 +329,7 @@ cdef int raise_output_status(kp_error* err, const progress* at, size_t cap) exce
     raise_status(err)
 
 
-cdef int encode_call(Call call, int codec, int level, int magic, bint raw, uint8_t* dst, size_t capacity,
+cdef int encode_call(_Call call, int codec, int level, int magic, bint raw, uint8_t* dst, size_t capacity,
                      size_t* produced, kp_error* err) except -1:
     if call.size < GIL_KEPT:
         return encode(call.context, codec, level, magic, raw, call.src, call.size, dst, capacity, produced, err)
@@ -379,7 +381,7 @@ def compress(data, compression_type, level=None, *, magic=2, bint raw=False):
     """
     cdef int codec = codec_of(compression_type)
     cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
-    cdef Call call = begin(data)
+    cdef _Call call = begin(data)
     cdef pooled* scratch = &call.context.scratch
     cdef size_t produced = 0
     cdef kp_error err
@@ -433,7 +435,7 @@ def decompress(data, compression_type, max_size=DEFAULT_MAX_SIZE, *, magic=2):
     cdef int codec = codec_of(compression_type)
     cdef int magic_ = magic_of(codec, magic)
     cdef size_t cap = cap_of(max_size), room
-    cdef Call call = begin(data)
+    cdef _Call call = begin(data)
     cdef size_range expected
     cdef kp_error err
     expect(codec, call.src, call.size, &expected)
@@ -446,7 +448,7 @@ def decompress(data, compression_type, max_size=DEFAULT_MAX_SIZE, *, magic=2):
     return decompress_bytes(call, codec, magic_, cap, room)
 
 
-cdef bytes decompress_small(Call call, int codec, int magic, size_t cap, size_t room):
+cdef bytes decompress_small(_Call call, int codec, int magic, size_t cap, size_t room):
     """Through the context's scratch: cheaper than bytes of a size that is far too large, and cut afterwards."""
     cdef pooled* scratch = &call.context.scratch
     cdef progress at
@@ -459,7 +461,7 @@ cdef bytes decompress_small(Call call, int codec, int magic, size_t cap, size_t 
     return PyBytes_FromStringAndSize(<char*>scratch.data, at.produced)
 
 
-cdef bytes decompress_bytes(Call call, int codec, int magic, size_t cap, size_t room):
+cdef bytes decompress_bytes(_Call call, int codec, int magic, size_t cap, size_t room):
     """Straight into the result."""
     cdef PyObject* result = PyBytes_New(NULL, room)
     cdef progress at
@@ -484,7 +486,7 @@ cdef bytes decompress_bytes(Call call, int codec, int magic, size_t cap, size_t 
 
 @cython.final
 @cython.freelist(8)
-cdef class Output:
+cdef class _Output:
     """A view of the caller's buffer to write to."""
 
     cdef Py_buffer view
@@ -495,8 +497,8 @@ cdef class Output:
         PyBuffer_Release(&self.view)
 
 
-cdef Output begin_output(object out, Call call):
-    cdef Output output = Output.__new__(Output)
+cdef _Output begin_output(object out, _Call call):
+    cdef _Output output = _Output.__new__(_Output)
     acquire_writable(out, &output.view, "out")
     output.data = <uint8_t*>output.view.buf
     output.size = output.view.len
@@ -536,8 +538,8 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, bint raw=
     """
     cdef int codec = codec_of(compression_type)
     cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
-    cdef Call call = begin(data)
-    cdef Output output = begin_output(out, call)
+    cdef _Call call = begin(data)
+    cdef _Output output = begin_output(out, call)
     cdef pooled* scratch = &call.context.scratch
     cdef size_t produced = 0, needed = payload_bound(codec, call.size)
     cdef kp_error err
@@ -589,8 +591,8 @@ def decompress_into(data, out, compression_type, *, magic=2):
     """
     cdef int codec = codec_of(compression_type)
     cdef int magic_ = magic_of(codec, magic)
-    cdef Call call = begin(data)
-    cdef Output output = begin_output(out, call)
+    cdef _Call call = begin(data)
+    cdef _Output output = begin_output(out, call)
     cdef progress at
     cdef kp_error err
     at.consumed = at.produced = at.ended = 0

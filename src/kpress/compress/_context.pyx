@@ -3,7 +3,13 @@
 from libc.stdlib cimport calloc
 
 from kpress._buffers cimport pooled_free
-from kpress._c.threads cimport pthread_atfork, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_t, pthread_mutex_unlock
+from kpress._c.threads cimport (
+    pthread_atfork,
+    pthread_mutex_init,
+    pthread_mutex_lock,
+    pthread_mutex_t,
+    pthread_mutex_unlock,
+)
 from kpress._c.zstd cimport ZSTD_freeCCtx, ZSTD_freeDCtx, ZSTD_sizeof_CCtx, ZSTD_sizeof_DCtx
 
 cdef enum:

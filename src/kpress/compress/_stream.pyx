@@ -97,7 +97,7 @@ cdef enum:
     PIECE = 1 << 17   # output of zstd is made room for in such steps
 
 
-cdef class Stream:
+cdef class _Stream:
     """What both directions have: a context, whose scratch takes a call's output, and input that waits."""
 
     cdef codec_context* context
@@ -179,7 +179,7 @@ cdef int check(int status, const kp_error* err, int64_t base=0) except -1:
 
 # --- compression -------------------------------------------------------------------------------------------------
 
-cdef class Compressor(Stream):
+cdef class Compressor(_Stream):
     """Compresses a payload in pieces; made by :func:`compressor`."""
 
     cdef int level
@@ -233,7 +233,7 @@ cdef class Compressor(Stream):
 
 
 @cython.final
-cdef class GzipCompressor(Compressor):
+cdef class _GzipCompressor(Compressor):
     """The body comes from zlib, as in Java: libdeflate does not stream."""
 
     cdef object deflater
@@ -259,7 +259,7 @@ cdef class GzipCompressor(Compressor):
         return append(self.out, trailer, gzip_end(trailer, self.crc, self.total))
 
 
-cdef class BlockCompressor(Compressor):
+cdef class _BlockCompressor(Compressor):
     """snappy and lz4: input waits until a block is full."""
 
     cdef size_t block
@@ -294,7 +294,7 @@ cdef class BlockCompressor(Compressor):
 
 
 @cython.final
-cdef class SnappyCompressor(BlockCompressor):
+cdef class _SnappyCompressor(_BlockCompressor):
     cdef int begin(self) except -1:
         cdef uint8_t header[SNAPPY_HEADER]
         self.block = SNAPPY_CHUNK
@@ -310,7 +310,7 @@ cdef class SnappyCompressor(BlockCompressor):
 
 
 @cython.final
-cdef class Lz4Compressor(BlockCompressor):
+cdef class _Lz4Compressor(_BlockCompressor):
     cdef int begin(self) except -1:
         cdef uint8_t header[KP_LZ4_HEADER_MIN]
         self.block = LZ4_BLOCK
@@ -334,7 +334,7 @@ cdef class Lz4Compressor(BlockCompressor):
 
 
 @cython.final
-cdef class ZstdCompressor(Compressor):
+cdef class _ZstdCompressor(Compressor):
     cdef int begin(self) except -1:
         cdef kp_error err
         return check(zstd_compressor(self.context, ZSTD_LEVEL_DEFAULT if self.level == LEVEL_DEFAULT else self.level,
@@ -387,13 +387,13 @@ def compressor(compression_type, level=None, *, magic=2):
     cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
     cdef Compressor stream
     if codec == KP_GZIP:
-        stream = GzipCompressor.__new__(GzipCompressor)
+        stream = _GzipCompressor.__new__(_GzipCompressor)
     elif codec == KP_SNAPPY:
-        stream = SnappyCompressor.__new__(SnappyCompressor)
+        stream = _SnappyCompressor.__new__(_SnappyCompressor)
     elif codec == KP_LZ4:
-        stream = Lz4Compressor.__new__(Lz4Compressor)
+        stream = _Lz4Compressor.__new__(_Lz4Compressor)
     elif codec == KP_ZSTD:
-        stream = ZstdCompressor.__new__(ZstdCompressor)
+        stream = _ZstdCompressor.__new__(_ZstdCompressor)
     else:
         stream = Compressor.__new__(Compressor)
     stream.level = level_
@@ -404,7 +404,7 @@ def compressor(compression_type, level=None, *, magic=2):
 
 # --- decompression -----------------------------------------------------------------------------------------------
 
-cdef class Decompressor(Stream):
+cdef class Decompressor(_Stream):
     """Decompresses a payload in pieces; made by :func:`decompressor`."""
 
     cdef int magic
@@ -490,7 +490,7 @@ cdef class Decompressor(Stream):
 
 
 @cython.final
-cdef class GzipDecompressor(Decompressor):
+cdef class _GzipDecompressor(Decompressor):
     """Member headers and trailers are read here, bodies by zlib."""
 
     cdef bytes waiting     # input that is not enough for a header or a trailer
@@ -574,12 +574,13 @@ cdef class GzipDecompressor(Decompressor):
     cdef int end(self) except -1:
         cdef kp_error err
         if not self.complete():
-            check(kp_fail(&err, KP_GZIP_SHORT if self.base or self.waiting else KP_GZIP_HEADER, 0, 0, 0), &err, self.base)
+            check(kp_fail(&err, KP_GZIP_SHORT if self.base or self.waiting else KP_GZIP_HEADER, 0, 0, 0),
+                  &err, self.base)
         self.unused += self.waiting or b""
         return 0
 
 
-cdef class BlockDecompressor(Decompressor):
+cdef class _BlockDecompressor(Decompressor):
     """snappy and lz4: the stream's header stays at the front of self.pending, whole blocks leave it."""
 
     cdef progress at
@@ -646,7 +647,7 @@ cdef class BlockDecompressor(Decompressor):
 
 
 @cython.final
-cdef class SnappyDecompressor(BlockDecompressor):
+cdef class _SnappyDecompressor(_BlockDecompressor):
     cdef size_t header(self):
         return SNAPPY_HEADER if snappy_is_xerial(self.pending.data, self.pending.size) else 0
 
@@ -665,7 +666,7 @@ cdef class SnappyDecompressor(BlockDecompressor):
 
 
 @cython.final
-cdef class Lz4Decompressor(BlockDecompressor):
+cdef class _Lz4Decompressor(_BlockDecompressor):
     cdef size_t header(self):
         cdef kp_lz4_frame frame
         cdef int status = kp_lz4_header_read(self.pending.data, self.pending.size, self.magic > 0, &frame, &self.err)
@@ -685,7 +686,7 @@ cdef class Lz4Decompressor(BlockDecompressor):
 
 
 @cython.final
-cdef class ZstdDecompressor(Decompressor):
+cdef class _ZstdDecompressor(Decompressor):
     cdef uint8_t head[ZSTD_HEAD]   # of the frame that is being read
     cdef size_t frame              # bytes of it that were read
     cdef size_t frames             # that ended
@@ -741,7 +742,8 @@ cdef class ZstdDecompressor(Decompressor):
 
     cdef int end(self) except -1:
         if not self.complete():
-            check(kp_fail(&self.err, KP_ZSTD_SHORT if self.frame >= 4 else KP_ZSTD_HEADER, 0, 0, 0), &self.err, self.base)
+            check(kp_fail(&self.err, KP_ZSTD_SHORT if self.frame >= 4 else KP_ZSTD_HEADER, 0, 0, 0),
+                  &self.err, self.base)
         return 0
 
 
@@ -777,14 +779,14 @@ def decompressor(compression_type, max_size=DEFAULT_MAX_SIZE, *, magic=2):
     cdef size_t cap = cap_of(max_size)
     cdef Decompressor stream
     if codec == KP_GZIP:
-        stream = GzipDecompressor.__new__(GzipDecompressor)
+        stream = _GzipDecompressor.__new__(_GzipDecompressor)
     elif codec == KP_SNAPPY:
-        stream = SnappyDecompressor.__new__(SnappyDecompressor)
+        stream = _SnappyDecompressor.__new__(_SnappyDecompressor)
     elif codec == KP_LZ4:
-        stream = Lz4Decompressor.__new__(Lz4Decompressor)
+        stream = _Lz4Decompressor.__new__(_Lz4Decompressor)
     elif codec == KP_ZSTD:
-        stream = ZstdDecompressor.__new__(ZstdDecompressor)
-        (<ZstdDecompressor>stream).begin()
+        stream = _ZstdDecompressor.__new__(_ZstdDecompressor)
+        (<_ZstdDecompressor>stream).begin()
     else:
         stream = Decompressor.__new__(Decompressor)
     stream.magic = magic_

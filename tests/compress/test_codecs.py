@@ -1,0 +1,300 @@
+"""What holds for every codec: round trips, caps, hostile bytes, arguments."""
+
+import threading
+import tracemalloc
+
+import numpy
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import CODECS, FRAMED, KINDS, SIZES, crafted, exact, stream_failed, text
+
+import kpress
+
+codecs = pytest.mark.parametrize("codec", CODECS)
+framed = pytest.mark.parametrize("codec", FRAMED)
+
+
+@codecs
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", SIZES)
+def test_round_trip(codec, kind, size):
+    data = KINDS[kind](size)
+    payload = kpress.compress(data, codec)
+    assert len(payload) <= kpress.compress_bound(size, codec)
+    assert kpress.decompress(exact(payload), codec) == data
+    assert kpress.decompress(payload, codec, size) == data
+    if size:
+        with pytest.raises(kpress.OutputTooLargeError):
+            kpress.decompress(payload, codec, size - 1)
+
+
+@given(data=st.binary(max_size=3000), repeats=st.integers(1, 60), codec=st.sampled_from(CODECS), where=st.data())
+def test_round_trip_of_anything(data, repeats, codec, where):
+    data = data * repeats
+    raw = codec == "snappy" and where.draw(st.booleans())
+    payload = kpress.compress(exact(data), codec, raw=raw)
+    assert kpress.decompress(exact(payload), codec) == data
+    out = bytearray(len(data) + where.draw(st.integers(0, 100)))
+    assert kpress.decompress_into(payload, out, codec) == len(data)
+    assert out[: len(data)] == data
+
+
+@codecs
+def test_into_takes_what_fits(codec):
+    data = text(5000)
+    payload = kpress.compress(data, codec)
+    for room in (len(payload), len(payload) + 1, kpress.compress_bound(5000, codec)):
+        out = (memoryview(bytearray(room + 1)))[:room]
+        assert kpress.compress_into(data, out, codec) == len(payload)
+        assert out[: len(payload)] == payload
+    for room in (0, 1, len(payload) - 1):
+        with pytest.raises(kpress.InvalidArgumentError, match="too small") as caught:
+            kpress.compress_into(data, bytearray(room), codec)
+        assert caught.value.field == "out"
+    for room in (0, 1, 4999):
+        with pytest.raises(kpress.InvalidArgumentError, match="too small"):
+            kpress.decompress_into(payload, bytearray(room), codec)
+
+
+@codecs
+def test_into_refuses_its_own_input(codec):
+    memory = bytearray(1000)
+    with pytest.raises(kpress.InvalidArgumentError, match="overlap"):
+        kpress.compress_into(memoryview(memory)[:100], memoryview(memory)[50:], codec)
+    with pytest.raises(kpress.InvalidArgumentError, match="overlap"):
+        kpress.decompress_into(memoryview(memory)[:100], memory, codec)
+    assert kpress.compress_into(memoryview(memory)[:100], memoryview(memory)[100:], codec)
+
+
+@framed
+def test_reads_what_kafka_reads(codec):
+    payloads = crafted(codec)
+    assert payloads
+    for payload in payloads:
+        if stream_failed(payload):
+            with pytest.raises(kpress.DecompressionError):
+                kpress.decompress(exact(payload.data), codec)
+        else:
+            output = kpress.decompress(exact(payload.data), codec)
+            assert payload.size is None or len(output) == payload.size, payload
+
+
+@framed
+def test_every_cut_is_an_error(codec):
+    data = text(400)
+    for payload in {kpress.compress(data, codec), kpress.compress(data, codec, raw=codec == "snappy")}:
+        for size in range(len(payload)):
+            if size == 0 and codec == "zstd":
+                assert kpress.decompress(b"", codec) == b""  # no frames decode to nothing
+                continue
+            if size == 16 and codec == "snappy" and payload.startswith(b"\x82SNAPPY"):
+                assert kpress.decompress(payload[:16], codec) == b""  # and so do no chunks
+                continue
+            if codec == "snappy" and payload.startswith(b"\x82SNAPPY") and 16 < size < 20:
+                continue  # three bytes behind the last chunk are ignored
+            with pytest.raises(kpress.DecompressionError) as caught:
+                kpress.decompress(exact(payload[:size]), codec)
+            assert 0 <= caught.value.position <= size
+            assert caught.value.rule
+            with pytest.raises(kpress.KpressError):
+                kpress.decompress_into(exact(payload[:size]), bytearray(400), codec)
+
+
+@framed
+@pytest.mark.parametrize("raw", [False, True])
+def test_every_flipped_bit_is_an_error_or_some_output(codec, raw):
+    """No crash, no read out of bounds (under sanitizers), nothing beyond the cap."""
+    payload = kpress.compress(text(300), codec, raw=raw and codec == "snappy")
+    for bit in range(8 * len(payload)):
+        flipped = bytearray(payload)
+        flipped[bit // 8] ^= 1 << bit % 8
+        outputs = []
+        for read in (
+            lambda data: kpress.decompress(data, codec, 10_000),
+            lambda data: whole(kpress.decompressor(codec, 10_000), data),
+        ):
+            try:
+                outputs.append(read(exact(bytes(flipped))))
+                assert len(outputs[-1]) <= 10_000
+            except (kpress.DecompressionError, kpress.OutputTooLargeError):
+                outputs.append(None)
+        if codec == "zstd" and outputs[0] is None:
+            continue  # libzstd's streams take a compressed block of no bytes, its one call does not
+        assert outputs[0] == outputs[1], bit
+
+
+def whole(stream: kpress.Decompressor, data: bytes) -> bytes:
+    return stream.decompress(data) + stream.flush()
+
+
+def bomb(codec: str) -> bytes:
+    """1 GB of zeros, in as few bytes as the codec can say it."""
+    gigabyte = 1 << 30
+    if codec == "gzip":
+        stream = kpress.compressor("gzip", 9)
+        return b"".join(stream.compress(bytes(1 << 20)) for _ in range(1 << 10)) + stream.flush()
+    if codec == "snappy":  # a block that says so and does not hold it
+        return b"\x80\x80\x80\x80\x04" + b"\x00\x00" + b"\xfe\x01\x00" * 3000
+    if codec == "lz4":  # 255 bytes a byte
+        block = kpress.compress(bytes(4 << 20), "lz4")[7:-4]
+        return kpress.compress(b"", "lz4")[:7] + block * (gigabyte // (4 << 20)) + bytes(4)
+    blocks = gigabyte >> 17
+    return bytes.fromhex("28b52ffd0058") + b"\x02\x00\x10\x00" * (blocks - 1) + b"\x03\x00\x10\x00"
+
+
+@framed
+def test_bombs_stop_at_the_cap(codec):
+    payload = bomb(codec)
+    tracemalloc.start()
+    before = sum(kpress.pool_bytes())
+    with pytest.raises((kpress.OutputTooLargeError, kpress.DecompressionError)):
+        kpress.decompress(payload, codec, 1 << 20)
+    with pytest.raises((kpress.OutputTooLargeError, kpress.DecompressionError)):
+        whole(kpress.decompressor(codec, 1 << 20), payload)
+    with pytest.raises((kpress.OutputTooLargeError, kpress.DecompressionError, kpress.InvalidArgumentError)):
+        kpress.decompress_into(payload, bytearray(1000), codec)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 * len(payload) + (4 << 20)
+    assert sum(kpress.pool_bytes()) - before < 4 * len(payload) + (8 << 20)
+
+
+@framed
+def test_declared_sizes_are_not_believed(codec):
+    """What a header says of gigabytes costs no memory."""
+    liars = {
+        "gzip": kpress.compress(b"x", "gzip")[:-4] + b"\xff\xff\xff\xff",
+        "snappy": b"\xff\xff\xff\xff\x0f\x00x",
+        "lz4": bytes.fromhex("04224d186840") + (1 << 40).to_bytes(8, "little") + b"\xaf" + bytes(4),
+        "zstd": bytes.fromhex("28b52ffdc058") + (1 << 33).to_bytes(8, "little") + bytes.fromhex("010000"),
+    }
+    tracemalloc.start()
+    with pytest.raises((kpress.DecompressionError, kpress.OutputTooLargeError)):
+        kpress.decompress(liars[codec], codec)
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
+def test_codecs_are_named():
+    with pytest.raises(kpress.InvalidArgumentError, match="none, gzip, snappy, lz4, zstd, not 'brotli'"):
+        kpress.compress(b"", "brotli")
+    for function in (
+        lambda: kpress.compress(b"", 4),
+        lambda: kpress.decompress(b"", None),
+        lambda: kpress.compressor(b"zstd"),
+        lambda: kpress.decompressor(1),
+        lambda: kpress.compress_bound(1, 1),
+    ):
+        with pytest.raises(kpress.ArgumentTypeError, match="compression_type must be a str"):
+            function()
+
+
+@pytest.mark.parametrize(
+    ("codec", "levels", "beyond"),
+    [
+        ("gzip", (-1, 1, 9), (0, -2, 10)),
+        ("lz4", (1, 9, 17), (0, -1, 18)),
+        ("zstd", (-131072, -5, 0, 3, 22), (-131073, 23)),
+    ],
+)
+def test_levels(codec, levels, beyond):
+    data = text(3000)
+    for make in (
+        lambda level: kpress.compress(data, codec, level),
+        lambda level: kpress.compress(data, codec, level=level),
+    ):
+        for level in levels:
+            assert kpress.decompress(make(level), codec) == data
+        assert make(None) == make("kafka-default") == kpress.compress(data, codec)
+        for level in (*beyond, 1 << 40, -(1 << 70)):
+            with pytest.raises(kpress.InvalidArgumentError, match=f"between {min(1, levels[0]) if codec == 'zstd' else 1}"):
+                make(level)
+        for level in ("fast", 1.0, True, b"1"):
+            with pytest.raises(kpress.ArgumentTypeError, match="level must be an int"):
+                make(level)
+
+
+@pytest.mark.parametrize("codec", ["none", "snappy"])
+def test_codecs_without_levels(codec):
+    assert kpress.compress(b"x", codec, None) == kpress.compress(b"x", codec, "kafka-default")
+    for make in (kpress.compress, lambda data, *rest: kpress.compressor(*rest)):
+        with pytest.raises(kpress.InvalidArgumentError, match=f"{codec} has no levels"):
+            make(b"x", codec, 1)
+
+
+@codecs
+def test_magic(codec):
+    for magic in (3, -1, 1 << 80):
+        with pytest.raises(kpress.InvalidArgumentError, match="magic must be 0, 1 or 2"):
+            kpress.compress(b"", codec, magic=magic)
+    for magic in (None, "2", 2.0, True):
+        with pytest.raises(kpress.ArgumentTypeError, match="magic must be an int"):
+            kpress.decompress(b"", codec, magic=magic)
+    for magic in (0, 1):
+        if codec == "zstd":
+            with pytest.raises(kpress.InvalidArgumentError, match="zstd needs magic 2"):
+                kpress.compress(b"", codec, magic=magic)
+            with pytest.raises(kpress.InvalidArgumentError, match="zstd needs magic 2"):
+                kpress.decompressor(codec, magic=magic)
+        else:
+            assert kpress.decompress(kpress.compress(b"x", codec, magic=magic), codec, magic=magic) == b"x"
+
+
+@codecs
+def test_max_size(codec):
+    assert kpress.decompress(kpress.compress(b"", codec), codec, 0) == b""
+    for bad in (-1, 1 << 31, 1 << 90):
+        with pytest.raises(kpress.InvalidArgumentError, match="max_size must be between 0 and 2147483647"):
+            kpress.decompress(b"", codec, bad)
+    for bad in (None, "1", 1.0):
+        with pytest.raises(kpress.ArgumentTypeError, match="max_size must be an int"):
+            kpress.decompressor(codec, bad)
+
+
+@codecs
+def test_buffers(codec):
+    data = text(2000)
+    payload = kpress.compress(data, codec)
+    for view in (bytearray(data), memoryview(data), numpy.frombuffer(data, dtype="u1"), numpy.frombuffer(data, "<u4")):
+        assert kpress.compress(view, codec) == payload
+    for bad in ("text", 5, None, [1]):
+        with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
+            kpress.compress(bad, codec)
+        with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
+            kpress.decompress(bad, codec)
+        with pytest.raises(kpress.ArgumentTypeError, match="out must be a writable"):
+            kpress.compress_into(data, bad, codec)
+    gaps = memoryview(data)[::2]
+    for function in (kpress.compress, kpress.decompress):
+        with pytest.raises(kpress.InvalidArgumentError, match="data must be a contiguous"):
+            function(gaps, codec)
+    with pytest.raises(kpress.InvalidArgumentError, match="out must be a writable"):
+        kpress.compress_into(data, bytes(9999), codec)
+    with pytest.raises(kpress.InvalidArgumentError, match="out must be a writable"):
+        kpress.decompress_into(payload, bytes(9999), codec)
+
+
+def test_bound():
+    with pytest.raises(kpress.InvalidArgumentError, match="size must be between 0"):
+        kpress.compress_bound(-1, "lz4")
+    with pytest.raises(kpress.ArgumentTypeError, match="size must be an int"):
+        kpress.compress_bound("1", "lz4")
+
+
+@framed
+def test_threads_have_contexts_of_their_own(codec):
+    texts = [text(20_000 + i) for i in range(4)]
+    wrong = []
+
+    def work(data: bytes) -> None:
+        for _ in range(30):
+            if kpress.decompress(kpress.compress(data, codec), codec) != data:
+                wrong.append(data)
+
+    threads = [threading.Thread(target=work, args=(data,)) for data in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

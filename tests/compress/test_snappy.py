@@ -1,0 +1,137 @@
+"""snappy against python-snappy and cramjam, and the rules of snappy-java's SnappyInputStream."""
+
+import struct
+
+import cramjam
+import pytest
+import snappy
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import SIZES, exact, noise, text
+
+import kpress
+
+HEADER = bytes.fromhex("82534e41505059000000000100000001")
+DATA = text(100_000)
+
+
+def chunk(data: bytes) -> bytes:
+    block = snappy.compress(data)
+    return struct.pack(">i", len(block)) + block
+
+
+def chunks(payload: bytes) -> list[bytes]:
+    assert payload[:16] == HEADER
+    at, found = 16, []
+    while at < len(payload):
+        (length,) = struct.unpack_from(">i", payload, at)
+        found.append(snappy.decompress(payload[at + 4 : at + 4 + length]))
+        at += 4 + length
+    assert at == len(payload)
+    return found
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_chunks_are_java_s(size):
+    data = text(size)
+    assert chunks(kpress.compress(data, "snappy")) == [data[i : i + 32768] for i in range(0, size, 32768)]
+
+
+def test_nothing_is_a_header_alone():
+    assert kpress.compress(b"", "snappy") == HEADER
+    assert kpress.decompress(HEADER, "snappy") == b""
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_raw(size):
+    data = text(size)
+    payload = kpress.compress(data, "snappy", raw=True)
+    assert snappy.decompress(payload) == bytes(cramjam.snappy.decompress_raw(payload)) == data
+    assert kpress.decompress(exact(payload), "snappy") == data
+
+
+def test_raw_is_smaller():
+    assert len(kpress.compress(DATA, "snappy", raw=True)) < len(kpress.compress(DATA, "snappy"))
+
+
+@given(data=st.binary(max_size=400), repeats=st.integers(1, 200))
+def test_reads_blocks_of_others(data, repeats):
+    data *= repeats
+    assert kpress.decompress(exact(bytes(cramjam.snappy.compress_raw(data))), "snappy") == data
+    assert kpress.decompress(exact(HEADER + (chunk(data) if data else b"")), "snappy") == data
+
+
+@given(data=st.binary(min_size=1, max_size=200), repeats=st.integers(1, 100), where=st.data())
+def test_damaged_blocks_are_judged_as_others_do(data, repeats, where):
+    """The same verdict as libsnappy's rules in Rust, and the same bytes."""
+    block = bytearray(snappy.compress(data * repeats))
+    for _ in range(where.draw(st.integers(1, 3))):
+        block[where.draw(st.integers(0, len(block) - 1))] ^= 1 << where.draw(st.integers(0, 7))
+    block = bytes(block[: where.draw(st.integers(1, len(block)))])
+    try:
+        expected = bytes(cramjam.snappy.decompress_raw(block))
+    except (cramjam.DecompressionError, MemoryError, OverflowError):
+        expected = None
+    try:
+        found = kpress.decompress(exact(block), "snappy", 1 << 20)
+    except kpress.OutputTooLargeError:
+        return
+    except kpress.DecompressionError:
+        found = None
+    assert found == expected
+
+
+@pytest.mark.parametrize("version", [b"\x01\x00\x00\x00" * 2, bytes(8), b"\x00\x00\x00\x09" * 2])
+def test_versions_of_the_first_header_do_not_matter(version):
+    assert kpress.decompress(HEADER[:8] + version + chunk(b"records"), "snappy") == b"records"
+
+
+def test_streams_one_after_the_other():
+    one = HEADER + chunk(b"first ")
+    assert kpress.decompress(one + HEADER + chunk(b"second"), "snappy") == b"first second"
+    assert kpress.decompress(one + HEADER, "snappy") == b"first "
+    assert kpress.decompress(one + HEADER[:4] + b"\x00" * 12 + b"anything", "snappy") == b"first "  # Java stops
+    for rest in (HEADER[:4], HEADER[:15], HEADER[:8] + bytes(8), HEADER[:8] + b"\xff" * 8):
+        with pytest.raises(kpress.DecompressionError) as caught:
+            kpress.decompress(exact(one + rest), "snappy")
+        assert caught.value.position in (len(one), len(one) + 8)
+
+
+@pytest.mark.parametrize("rest", [b"\x00", b"\x00\x00", b"\xff\xff\xff"])
+def test_up_to_three_bytes_behind_the_last_chunk_are_ignored(rest):
+    assert kpress.decompress(HEADER + chunk(b"x") + rest, "snappy") == b"x"
+
+
+@pytest.mark.parametrize(
+    ("payload", "field", "position"),
+    [
+        (b"", "payload", 0),
+        (HEADER + bytes(4), "chunkLength", 16),
+        (HEADER + b"\xff\xff\xff\xfd", "chunkLength", 16),
+        (HEADER + b"\x20\x00\x00\x01" + b"x" * 50, "chunkLength", 16),
+        (HEADER + b"\x00\x00\x00\x09x", "chunk", 16),
+        (HEADER + chunk(b"x") + b"\x00\x00\x00\x02\x05\x00", "block", 27),
+        (HEADER + b"\x00\x00\x00\x01\x80", "block", 20),
+        (b"\xff\x06\x00\x00sNaPpY", "block", 0),  # the framing format, which Kafka does not use
+        (b"\x05\x00x", "block", 0),
+        (b"\xff\xff\xff\xff\x0f\x00x", "block", 0),
+        (b"\x04\x0cabcd\x00", "block", 0),
+        (b"\x08\x00a\x0d\x02", "block", 0),  # reaches before the start
+        (b"\x04\x00a\x0d\x00", "block", 0),  # offset 0
+    ],
+)
+def test_refused(payload, field, position):
+    with pytest.raises(kpress.DecompressionError) as caught:
+        kpress.decompress(exact(payload), "snappy")
+    assert (caught.value.field, caught.value.position) == (field, position)
+
+
+def test_an_empty_block_in_a_chunk():
+    assert kpress.decompress(HEADER + b"\x00\x00\x00\x01\x00" + chunk(b"x"), "snappy") == b"x"
+
+
+@pytest.mark.parametrize("kind", [text, noise])
+def test_python_snappy_reads_it(kind):
+    """Its `hadoop` and framed formats are others; the blocks are the same."""
+    data = kind(70_000)
+    assert b"".join(chunks(kpress.compress(data, "snappy"))) == data
