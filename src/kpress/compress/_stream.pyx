@@ -456,8 +456,10 @@ cdef class Decompressor(_Stream):
         ArgumentTypeError, InvalidArgumentError
             `data` is no contiguous buffer.
         """
+        cdef InputView view
         if self.ended and not self.closed:
-            self.unused += bytes(data)
+            view = InputView(data)
+            self.unused += view.data[:view.size]
             return b""
         return self.feed_object(data)
 

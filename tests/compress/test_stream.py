@@ -1,0 +1,196 @@
+"""Compressors and decompressors: any cut into pieces gives what one call gives."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import CODECS, FRAMED, KINDS, crafted, exact, text
+
+import kpress
+
+codecs = pytest.mark.parametrize("codec", CODECS)
+framed = pytest.mark.parametrize("codec", FRAMED)
+SAME_AS_ONE_CALL = ("none", "snappy", "lz4")
+
+
+@st.composite
+def cuts(draw: st.DrawFn, data: bytes) -> list[bytes]:
+    at = sorted(draw(st.lists(st.integers(0, len(data)), max_size=8)))
+    return [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
+
+
+def compressed(codec: str, pieces: list[bytes], level: int | None = None, magic: int = 2) -> bytes:
+    stream = kpress.compressor(codec, level, magic=magic)
+    return b"".join(stream.compress(piece) for piece in pieces) + stream.flush()
+
+
+def decompressed(stream: kpress.Decompressor, pieces: list[bytes]) -> bytes:
+    return b"".join(stream.decompress(exact(piece)) for piece in pieces) + stream.flush()
+
+
+@given(codec=st.sampled_from(CODECS), kind=st.sampled_from(sorted(KINDS)), size=st.integers(0, 200_000), where=st.data())
+def test_any_cut(codec, kind, size, where):
+    data = KINDS[kind](size)
+    one = kpress.compress(data, codec)
+    payload = compressed(codec, where.draw(cuts(data)))
+    if codec in SAME_AS_ONE_CALL:
+        assert payload == one
+    for whole in (one, payload):
+        stream = kpress.decompressor(codec, size)
+        assert decompressed(stream, where.draw(cuts(whole))) == data
+        assert stream.eof and stream.unused_data == b""
+    if size:
+        with pytest.raises(kpress.OutputTooLargeError):
+            decompressed(kpress.decompressor(codec, size - 1), where.draw(cuts(payload)))
+
+
+@framed
+def test_byte_by_byte(codec):
+    data = text(5000)
+    payload = compressed(codec, [data[i : i + 1] for i in range(len(data))])
+    assert kpress.decompress(payload, codec) == data
+    assert decompressed(kpress.decompressor(codec), [payload[i : i + 1] for i in range(len(payload))]) == data
+
+
+@pytest.mark.parametrize(("codec", "level"), [("lz4", 1), ("lz4", 12), ("lz4", 9)])
+def test_levels(codec, level):
+    data = text(150_000)
+    assert compressed(codec, [data[:70_000], data[70_000:]], level) == kpress.compress(data, codec, level)
+
+
+def test_magic():
+    assert compressed("lz4", [b"x"], magic=0) == kpress.compress(b"x", "lz4", magic=0)
+    old = kpress.compress(b"x", "lz4", magic=0)
+    assert decompressed(kpress.decompressor("lz4", magic=0), [old]) == b"x"
+    with pytest.raises(kpress.DecompressionError):
+        decompressed(kpress.decompressor("lz4", magic=1), [old])
+
+
+def test_raw_snappy_comes_at_the_end():
+    data = text(100_000)
+    payload = kpress.compress(data, "snappy", raw=True)
+    stream = kpress.decompressor("snappy")
+    assert stream.decompress(payload[:500]) == stream.decompress(payload[500:]) == b""
+    assert not stream.eof
+    assert stream.flush() == data
+
+
+def test_blocks_come_early():
+    data = text(300_000)
+    stream = kpress.compressor("lz4")
+    assert len(stream.compress(data)) > 10_000
+    payload = kpress.compress(data, "lz4")
+    back = kpress.decompressor("lz4")
+    assert len(back.decompress(payload[: len(payload) // 2])) >= 65536
+
+
+@framed
+def test_reads_what_one_call_reads(codec):
+    """The crafted payloads, in two pieces cut everywhere near an end and in the middle."""
+    for payload in crafted(codec):
+        try:
+            expected = kpress.decompress(payload.data, codec)
+        except kpress.DecompressionError:
+            expected = None
+        size = len(payload.data)
+        for at in {0, 1, 5, 10, 17, size // 2, size - 9, size - 4, size - 1, size}:
+            stream = kpress.decompressor(codec)
+            try:
+                found = decompressed(stream, [payload.data[: max(at, 0)], payload.data[max(at, 0) :]])
+            except kpress.DecompressionError:
+                found = None
+            assert found == expected, (payload, at)
+
+
+@framed
+def test_cut_short(codec):
+    payload = kpress.compress(text(3000), codec)
+    for size in (1, 3, len(payload) // 2, len(payload) - 1):
+        stream = kpress.decompressor(codec)
+        stream.decompress(payload[:size])
+        assert not stream.eof
+        with pytest.raises(kpress.DecompressionError) as caught:
+            stream.flush()
+        assert 0 <= caught.value.position <= size
+
+
+@framed
+def test_positions_count_from_the_payload_s_start(codec):
+    if codec == "zstd":
+        good, bad = kpress.compress(b"x" * 100, codec), b"\x00" * 20
+    else:
+        good, bad = kpress.compress(text(70_000), codec), b""
+        good, bad = (good[:-6], b"\xff" * 6) if codec in ("gzip", "lz4") else (good, b"\xff\xff\xff\xfd")
+    try:
+        kpress.decompress(good + bad, codec)
+    except kpress.DecompressionError as error:
+        expected = error.position
+    stream = kpress.decompressor(codec)
+    with pytest.raises(kpress.DecompressionError) as caught:
+        for i in range(0, len(good + bad), 1000):
+            stream.decompress((good + bad)[i : i + 1000])
+        stream.flush()
+    assert caught.value.position == expected
+
+
+@codecs
+def test_ended_streams(codec):
+    stream = kpress.compressor(codec)
+    payload = stream.compress(b"records") + stream.flush()
+    for call in (stream.flush, lambda: stream.compress(b"more")):
+        with pytest.raises(kpress.ClosedError, match="ended"):
+            call()
+    back = kpress.decompressor(codec)
+    assert back.decompress(payload) + back.flush() == b"records"
+    for call in (back.flush, lambda: back.decompress(payload)):
+        with pytest.raises(kpress.ClosedError, match="ended"):
+            call()
+
+
+@framed
+def test_failed_streams(codec):
+    stream = kpress.decompressor(codec)
+    with pytest.raises(kpress.DecompressionError):
+        stream.decompress(b"\x82SNAPPY\x00" + b"\xff" * 100)
+    with pytest.raises(kpress.ClosedError, match="failed"):
+        stream.decompress(b"")
+
+
+@codecs
+def test_arguments(codec):
+    for stream, feed in ((s := kpress.compressor(codec), s.compress), (d := kpress.decompressor(codec), d.decompress)):
+        for bad in ("text", None, 3):
+            with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
+                feed(bad)
+        with pytest.raises(kpress.InvalidArgumentError, match="contiguous"):
+            feed(memoryview(b"abcd")[::2])
+        assert feed(b"") is not None  # bad arguments do not end it
+        assert type(stream).__name__.endswith("ompressor")
+
+
+def test_made_by_functions_alone():
+    for made in (kpress.Compressor, kpress.Decompressor):
+        with pytest.raises(TypeError, match=f"use kpress.{made.__name__.lower()}"):
+            made()
+
+
+def test_unused_data_of_nothing():
+    stream = kpress.decompressor("none")
+    assert stream.eof and stream.unused_data == b""
+    with pytest.raises(kpress.ArgumentTypeError):
+        lz4 = kpress.decompressor("lz4")
+        lz4.decompress(kpress.compress(b"", "lz4"))
+        lz4.decompress("text")
+
+
+@framed
+def test_memory_is_bounded_by_a_piece(codec):
+    """10 MB through a stream in pieces of 1 MB."""
+    piece = text(1 << 20)
+    stream, back = kpress.compressor(codec), kpress.decompressor(codec)
+    before = sum(kpress.pool_bytes())
+    total = 0
+    for _ in range(10):
+        total += len(back.decompress(stream.compress(piece)))
+    total += len(back.decompress(stream.flush())) + len(back.flush())
+    assert total == 10 << 20
+    assert sum(kpress.pool_bytes()) - before < 8 << 20
