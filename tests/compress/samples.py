@@ -4,6 +4,7 @@ import ctypes
 import random
 from dataclasses import dataclass
 
+import kpress
 import oracle
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -36,6 +37,11 @@ KINDS = {"text": text, "noise": noise, "zeros": bytes}
 def exact(data: bytes) -> memoryview:
     """A copy that ends where its memory ends: bytes and bytearray have a hidden zero behind them."""
     return memoryview((ctypes.c_char * len(data)).from_buffer_copy(data)).cast("B") if data else memoryview(b"")
+
+
+def decompressed(stream: kpress.Decompressor, *pieces: bytes) -> bytes:
+    """All that a stream gives of the pieces and of its end."""
+    return b"".join([stream.decompress(piece) for piece in pieces]) + stream.flush()
 
 
 @dataclass(frozen=True)

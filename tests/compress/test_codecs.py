@@ -9,7 +9,7 @@ import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import CODECS, FRAMED, KINDS, SIZES, crafted, exact, stream_failed, text
+from samples import CODECS, FRAMED, KINDS, SIZES, crafted, decompressed, exact, stream_failed, text
 
 import kpress
 
@@ -114,7 +114,7 @@ def test_every_flipped_bit_is_an_error_or_some_output(codec, raw):
         outputs = []
         for read in (
             lambda data: kpress.decompress(data, codec, 10_000),
-            lambda data: whole(kpress.decompressor(codec, 10_000), data),
+            lambda data: decompressed(kpress.decompressor(codec, 10_000), data),
         ):
             try:
                 outputs.append(read(exact(bytes(flipped))))
@@ -124,10 +124,6 @@ def test_every_flipped_bit_is_an_error_or_some_output(codec, raw):
         if codec == "zstd" and outputs[0] is None:
             continue  # libzstd's streams take a compressed block of no bytes, its one call does not
         assert outputs[0] == outputs[1], bit
-
-
-def whole(stream: kpress.Decompressor, data: bytes) -> bytes:
-    return stream.decompress(data) + stream.flush()
 
 
 def bomb(codec: str) -> bytes:
@@ -154,7 +150,7 @@ def test_bombs_stop_at_the_cap(codec):
     with pytest.raises((kpress.OutputTooLargeError, kpress.DecompressionError)):
         kpress.decompress(payload, codec, 1 << 20)
     with pytest.raises((kpress.OutputTooLargeError, kpress.DecompressionError)):
-        whole(kpress.decompressor(codec, 1 << 20), payload)
+        decompressed(kpress.decompressor(codec, 1 << 20), payload)
     with pytest.raises((kpress.OutputTooLargeError, kpress.DecompressionError, kpress.InvalidArgumentError)):
         kpress.decompress_into(payload, bytearray(1000), codec)
     _, peak = tracemalloc.get_traced_memory()
@@ -194,14 +190,14 @@ def test_codecs_are_named():
 
 
 @pytest.mark.parametrize(
-    ("codec", "levels", "beyond"),
+    ("codec", "levels", "beyond", "range"),
     [
-        ("gzip", (-1, 1, 9), (0, -2, 10)),
-        ("lz4", (1, 9, 17), (0, -1, 18)),
-        ("zstd", (-131072, -5, 0, 3, 22), (-131073, 23)),
+        ("gzip", (-1, 1, 9), (0, -2, 10), "between 1 and 9 or -1, not"),
+        ("lz4", (1, 9, 17), (0, -1, 18), "between 1 and 17, not"),
+        ("zstd", (-131072, -5, 0, 3, 22), (-131073, 23), "between -131072 and 22, not"),
     ],
 )
-def test_levels(codec, levels, beyond):
+def test_levels(codec, levels, beyond, range):
     data = text(3000)
     for make in (
         lambda level: kpress.compress(data, codec, level),
@@ -211,7 +207,7 @@ def test_levels(codec, levels, beyond):
             assert kpress.decompress(make(level), codec) == data
         assert make(None) == make("kafka-default") == kpress.compress(data, codec)
         for level in (*beyond, 1 << 40, -(1 << 70)):
-            with pytest.raises(kpress.InvalidArgumentError, match=f"between {min(1, levels[0]) if codec == 'zstd' else 1}"):
+            with pytest.raises(kpress.InvalidArgumentError, match=range):
                 make(level)
         for level in ("fast", 1.0, True, b"1"):
             with pytest.raises(kpress.ArgumentTypeError, match="level must be an int"):

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import CODECS, FRAMED, KINDS, crafted, exact, text
+from samples import CODECS, FRAMED, KINDS, crafted, decompressed, text
 
 import kpress
 
@@ -23,11 +23,9 @@ def compressed(codec: str, pieces: list[bytes], level: int | None = None, magic:
     return b"".join(stream.compress(piece) for piece in pieces) + stream.flush()
 
 
-def decompressed(stream: kpress.Decompressor, pieces: list[bytes]) -> bytes:
-    return b"".join(stream.decompress(exact(piece)) for piece in pieces) + stream.flush()
-
-
-@given(codec=st.sampled_from(CODECS), kind=st.sampled_from(sorted(KINDS)), size=st.integers(0, 200_000), where=st.data())
+@given(
+    codec=st.sampled_from(CODECS), kind=st.sampled_from(sorted(KINDS)), size=st.integers(0, 200_000), where=st.data()
+)
 def test_any_cut(codec, kind, size, where):
     data = KINDS[kind](size)
     one = kpress.compress(data, codec)
@@ -36,11 +34,11 @@ def test_any_cut(codec, kind, size, where):
         assert payload == one
     for whole in (one, payload):
         stream = kpress.decompressor(codec, size)
-        assert decompressed(stream, where.draw(cuts(whole))) == data
+        assert decompressed(stream, *where.draw(cuts(whole))) == data
         assert stream.eof and stream.unused_data == b""
     if size:
         with pytest.raises(kpress.OutputTooLargeError):
-            decompressed(kpress.decompressor(codec, size - 1), where.draw(cuts(payload)))
+            decompressed(kpress.decompressor(codec, size - 1), *where.draw(cuts(payload)))
 
 
 @framed
@@ -48,7 +46,7 @@ def test_byte_by_byte(codec):
     data = text(5000)
     payload = compressed(codec, [data[i : i + 1] for i in range(len(data))])
     assert kpress.decompress(payload, codec) == data
-    assert decompressed(kpress.decompressor(codec), [payload[i : i + 1] for i in range(len(payload))]) == data
+    assert decompressed(kpress.decompressor(codec), *[payload[i : i + 1] for i in range(len(payload))]) == data
 
 
 @pytest.mark.parametrize(("codec", "level"), [("lz4", 1), ("lz4", 12), ("lz4", 9)])
@@ -60,9 +58,9 @@ def test_levels(codec, level):
 def test_magic():
     assert compressed("lz4", [b"x"], magic=0) == kpress.compress(b"x", "lz4", magic=0)
     old = kpress.compress(b"x", "lz4", magic=0)
-    assert decompressed(kpress.decompressor("lz4", magic=0), [old]) == b"x"
+    assert decompressed(kpress.decompressor("lz4", magic=0), old) == b"x"
     with pytest.raises(kpress.DecompressionError):
-        decompressed(kpress.decompressor("lz4", magic=1), [old])
+        decompressed(kpress.decompressor("lz4", magic=1), old)
 
 
 def test_raw_snappy_comes_at_the_end():
@@ -95,7 +93,7 @@ def test_reads_what_one_call_reads(codec):
         for at in {0, 1, 5, 10, 17, size // 2, size - 9, size - 4, size - 1, size}:
             stream = kpress.decompressor(codec)
             try:
-                found = decompressed(stream, [payload.data[: max(at, 0)], payload.data[max(at, 0) :]])
+                found = decompressed(stream, payload.data[: max(at, 0)], payload.data[max(at, 0) :])
             except kpress.DecompressionError:
                 found = None
             assert found == expected, (payload, at)
@@ -120,16 +118,12 @@ def test_positions_count_from_the_payload_s_start(codec):
     else:
         good, bad = kpress.compress(text(70_000), codec), b""
         good, bad = (good[:-6], b"\xff" * 6) if codec in ("gzip", "lz4") else (good, b"\xff\xff\xff\xfd")
-    try:
-        kpress.decompress(good + bad, codec)
-    except kpress.DecompressionError as error:
-        expected = error.position
-    stream = kpress.decompressor(codec)
+    payload = good + bad
+    with pytest.raises(kpress.DecompressionError) as expected:
+        kpress.decompress(payload, codec)
     with pytest.raises(kpress.DecompressionError) as caught:
-        for i in range(0, len(good + bad), 1000):
-            stream.decompress((good + bad)[i : i + 1000])
-        stream.flush()
-    assert caught.value.position == expected
+        decompressed(kpress.decompressor(codec), *[payload[i : i + 1000] for i in range(0, len(payload), 1000)])
+    assert caught.value.position == expected.value.position
 
 
 @codecs
@@ -174,12 +168,15 @@ def test_made_by_functions_alone():
 
 
 def test_unused_data_of_nothing():
-    stream = kpress.decompressor("none")
-    assert stream.eof and stream.unused_data == b""
-    with pytest.raises(kpress.ArgumentTypeError):
-        lz4 = kpress.decompressor("lz4")
-        lz4.decompress(kpress.compress(b"", "lz4"))
-        lz4.decompress("text")
+    plain = kpress.decompressor("none")
+    assert plain.eof and plain.unused_data == b""
+
+
+def test_arguments_behind_the_end():
+    stream = kpress.decompressor("lz4")
+    assert stream.decompress(kpress.compress(b"", "lz4")) == b"" and stream.eof
+    with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
+        stream.decompress("text")
 
 
 @framed

@@ -1,13 +1,13 @@
 """zstd against the zstandard package, and the rules of zstd-jni's streams (RFC 8878)."""
 
-import oracle
 import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import HEADER, KINDS, SIZES, exact, noise, text
+from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
 import kpress
+import oracle
 
 DATA = text(200_000)
 MAGIC = bytes.fromhex("28b52ffd")
@@ -182,9 +182,7 @@ def test_refused(payload, field, position):
     assert position is None or caught.value.position == position
     stream = kpress.decompressor("zstd")
     with pytest.raises(kpress.DecompressionError) as caught:
-        stream.decompress(payload[:3])
-        stream.decompress(payload[3:])
-        stream.flush()
+        decompressed(stream, payload[:3], payload[3:])
     assert caught.value.field == field
     assert position is None or caught.value.position == position
 
