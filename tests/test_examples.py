@@ -1,0 +1,62 @@
+"""Every example that users see runs: docstrings of all modules, and the README's blocks."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import pytest
+
+import kpress
+
+README = Path(__file__).parents[1] / "README.md"
+FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
+MODULES = sorted(
+    info.name
+    for info in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda name: None)
+    if not info.name.startswith("kpress.spark")
+)
+
+
+def examples(name: str) -> list[doctest.DocTest]:
+    module = importlib.import_module(name)
+    # compiled modules list their docstrings in __test__ (Cython's autotestdict): the finder would see them twice
+    finder = doctest.DocTestFinder(exclude_empty=True)
+    found = {test.docstring: test for test in finder.find(module, name) if test.examples}
+    return list(found.values())
+
+
+def run(test: doctest.DocTest) -> doctest.TestResults:
+    return doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test)
+
+
+@pytest.mark.parametrize("name", ["kpress", *MODULES])
+def test_docstrings(name):
+    for test in examples(name):
+        pytest.importorskip("pyarrow") if "pyarrow" in test.docstring else None
+        assert run(test).failed == 0, test.name
+
+
+def test_public_functions_have_examples():
+    """A public callable shows how it is called."""
+    without = [
+        name
+        for name in kpress.__all__
+        if callable(value := getattr(kpress, name)) and not (isinstance(value, type) and issubclass(value, Exception))
+        and ">>>" not in (value.__doc__ or "")
+    ]
+    assert without == []
+
+
+def blocks() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.S)
+
+
+def test_readme():
+    for package in ("pandas", "polars", "duckdb"):
+        pytest.importorskip(package)
+    text = "\n".join(block for block in blocks() if "spark" not in block)
+    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", str(README), 0)
+    assert len(test.examples) > 15
+    assert run(test).failed == 0
