@@ -36,7 +36,7 @@ cdef class Batch:
     >>> import kpress
     >>> [batch] = kpress.read_batches(kpress.write_records([b"a", b"b"], compression_type="lz4"))
     >>> batch
-    <kpress.Batch v2 lz4: offsets 0 to 1, 2 records, 90 bytes at 0>
+    <kpress.Batch v2 lz4: offsets 0 to 1, 2 records, 92 bytes at 0>
     >>> [record.value for record in batch]
     [b'a', b'b']
     """
@@ -256,6 +256,14 @@ cdef class BatchIterator:
     ----------
     valid_bytes : int
         Bytes of the whole entries passed so far; after the last one, what is left of the data is a cut entry.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"a"]) + b"the start of an entry that was cut"[:16]
+    >>> batches = kpress.read_batches(data)
+    >>> len(list(batches)), len(data) - batches.valid_bytes
+    (1, 16)
     """
 
     def __init__(self):

@@ -465,7 +465,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     >>> import io, kpress
     >>> log = b"".join(kpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
     >>> [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(log), ["value"], batch_bytes=300)]
-    [30, 30, 30, 10]
+    [20, 20, 20, 20, 20]
     """
     cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
                                 start_timestamp, end_timestamp, control, aborted_transactions, threads,

@@ -117,6 +117,12 @@ cdef class BatchTable:
     ----------
     num_rows : int
     column_names : list[str]
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.batch_table(kpress.write_records([b"a"]))
+    <kpress.BatchTable: 1 batches>
     """
     cdef pooled _rows
     cdef readonly int64_t num_rows
