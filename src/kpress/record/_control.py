@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
 
 from kpress.errors import ArgumentTypeError, InvalidRecordError
 from kpress.record._records import Record
@@ -19,7 +18,7 @@ _END_TXN_VALUE = struct.Struct(">hi")  # version, coordinatorEpoch
 _RULE = "control record"
 
 
-class ControlRecord(NamedTuple):
+class ControlRecord:
     """Type of a control record (org.apache.kafka.common.record.ControlRecordType), and what a marker adds.
 
     Attributes
@@ -31,8 +30,23 @@ class ControlRecord(NamedTuple):
         Of the transaction coordinator that wrote an ABORT or COMMIT marker.
     """
 
-    type: str
-    coordinator_epoch: int | None = None
+    # written out: importing typing or dataclasses for it would take a third of the package's import time
+    __slots__ = ("coordinator_epoch", "type")
+
+    def __init__(self, type: str, coordinator_epoch: int | None = None) -> None:
+        self.type = type
+        self.coordinator_epoch = coordinator_epoch
+
+    def __repr__(self) -> str:
+        return f"ControlRecord(type={self.type!r}, coordinator_epoch={self.coordinator_epoch!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ControlRecord):
+            return NotImplemented
+        return (self.type, self.coordinator_epoch) == (other.type, other.coordinator_epoch)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.coordinator_epoch))
 
 
 def control_record(record: Record) -> ControlRecord:
