@@ -86,17 +86,14 @@ static __attribute__((noinline, unused)) kp_varint_read kp_uvarint_slow(const ui
 static inline __attribute__((always_inline)) uint64_t kp_read_uvarint_max(kp_cursor *c, int max) {
     const uint8_t *p = c->p;
     size_t left = kp_cursor_left(c);
-    if (KP_LIKELY(left >= 2)) { /* one and two bytes: lengths below 8192, nearly all fields of real records */
-        uint64_t b0 = p[0];
-        if (b0 < 0x80) {
-            c->p = p + 1;
-            return b0;
-        }
-        uint64_t b1 = p[1];
-        if (b1 < 0x80) {
-            c->p = p + 2;
-            return (b0 & 0x7f) | (b1 << 7);
-        }
+    /* one and two bytes: lengths below 8192, nearly all fields of real records */
+    if (KP_LIKELY(left >= 1 && p[0] < 0x80)) {
+        c->p = p + 1;
+        return p[0];
+    }
+    if (KP_LIKELY(left >= 2 && p[1] < 0x80)) {
+        c->p = p + 2;
+        return (uint64_t)(p[0] & 0x7f) | (uint64_t)p[1] << 7;
     }
     kp_varint_read r = kp_uvarint_slow(p, c->end, max);
     if (r.p) c->p = r.p;

@@ -143,6 +143,24 @@ enum kp_status {
     KP_STATUS_COUNT
 };
 
+/* A row of the table, for the one place that turns a status into an exception. */
+typedef struct kp_status_row {
+    const char *name;
+    int kind;
+    const char *field;
+    const char *rule;
+    const char *sentence;
+} kp_status_row;
+
+static inline const kp_status_row *kp_status_of(int status) {
+    static const kp_status_row rows[] = {
+#define KP_STATUS_ROW(name, kind, field, rule, sentence) {#name, KP_KIND_##kind, field, rule, sentence},
+        KP_STATUS_TABLE(KP_STATUS_ROW)
+#undef KP_STATUS_ROW
+    };
+    return &rows[status];
+}
+
 /* Where and what: position is a byte position in the buffer that was being read, -1 if unknown. */
 typedef struct kp_error {
     int32_t status;

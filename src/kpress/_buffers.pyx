@@ -6,19 +6,12 @@ This module holds the only calls to PyObject_GetBuffer and the only instance of 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from libc.string cimport memcpy, memset
 
+from kpress._c.pool cimport (
+    kp_pool_give, kp_pool_in_use, kp_pool_init, kp_pool_kept, kp_pool_release, kp_pool_take,
+)
 from kpress._c.wire cimport KP_NO_MEMORY, KP_OK, kp_fail
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-
-
-cdef extern from "kpress/pool.h" nogil:
-    void kp_pool_init()
-    void* kp_pool_take(size_t* size)
-    void kp_pool_give(void* p, size_t size)
-    size_t kp_pool_release()
-    size_t kp_pool_kept "kp_pool.kept"
-    size_t kp_pool_in_use "kp_pool.in_use"
-
 
 kp_pool_init()
 

@@ -3,36 +3,11 @@
 from libc.stdint cimport int64_t
 
 from kpress import errors
-from kpress._c.wire cimport kp_error
-
-
-cdef extern from *:
-    """
-    #include "kpress/status.h"
-
-    typedef struct { const char *name; int kind; const char *field; const char *rule; const char *sentence; } kp_status_row;
-    static const kp_status_row kp_status_rows[] = {
-    #define KP_STATUS_ROW(name, kind, field, rule, sentence) {#name, KP_KIND_##kind, field, rule, sentence},
-        KP_STATUS_TABLE(KP_STATUS_ROW)
-    #undef KP_STATUS_ROW
-    };
-    """
-    ctypedef struct kp_status_row:
-        const char* name
-        int kind
-        const char* field
-        const char* rule
-        const char* sentence
-    const kp_status_row kp_status_rows[]
-    int KP_STATUS_COUNT
-    int KP_KIND_NONE
-    int KP_KIND_CORRUPT
-    int KP_KIND_INVALID
-    int KP_KIND_DECOMPRESS
-    int KP_KIND_UNSUPPORTED
-    int KP_KIND_TOO_LARGE
-    int KP_KIND_ARGUMENT
-    int KP_KIND_MEMORY
+from kpress._c.status cimport (
+    KP_KIND_ARGUMENT, KP_KIND_CORRUPT, KP_KIND_DECOMPRESS, KP_KIND_INVALID, KP_KIND_MEMORY, KP_KIND_NONE,
+    KP_KIND_TOO_LARGE, KP_KIND_UNSUPPORTED, kp_status_of, kp_status_row,
+)
+from kpress._c.wire cimport KP_STATUS_COUNT, kp_error
 
 cdef dict CLASSES = {
     KP_KIND_CORRUPT: errors.CorruptRecordError,
@@ -50,7 +25,7 @@ cdef object error_of(const kp_error* err, int64_t base=0, object offset=None, ob
     base: where the buffer that was being read starts in the file or buffer of the user. inside: that buffer
     was decompressed data, so the position in it goes into the sentence and base is what `position` says.
     """
-    cdef const kp_status_row* row = &kp_status_rows[err.status]
+    cdef const kp_status_row* row = kp_status_of(err.status)
     sentence = row.sentence.decode("ascii").format(found=err.found, limit=err.limit)
     if row.kind == KP_KIND_MEMORY:
         return MemoryError(sentence)
@@ -80,8 +55,8 @@ def _every_status():
     cdef kp_error err
     rows = []
     for status in range(KP_STATUS_COUNT):
-        if kp_status_rows[status].kind == KP_KIND_NONE:
+        if kp_status_of(status).kind == KP_KIND_NONE:
             continue
         err.status, err.position, err.found, err.limit = status, 1, 2, 3
-        rows.append((kp_status_rows[status].name.decode("ascii"), error_of(&err)))
+        rows.append((kp_status_of(status).name.decode("ascii"), error_of(&err)))
     return rows
