@@ -34,6 +34,8 @@ MODULES = [
     ("kpress.record._set_writer", ["libzstd", "libdeflate"]),
     ("kpress.record._write_records", ["libzstd", "libdeflate"]),
     ("kpress.record._recompress", ["libzstd", "libdeflate"]),
+    ("kpress.record._arrow_input", []),
+    ("kpress.record._write_columns", ["libzstd", "libdeflate"]),
 ]
 
 setup(

@@ -133,6 +133,8 @@ enum kp_kind {
       "an Arrow array's lengths or offsets contradict each other")                                \
     X(OFFSET_NULL, ARGUMENT, "offset", "record set builder", "the offset is null")                \
     X(HEADER_KEY_NULL, ARGUMENT, "headers", "record set builder", "a header's key is null")       \
+    X(HEADERS_MAGIC, ARGUMENT, "headers", "record set builder",                                   \
+      "magic {found} does not support record headers: only magic 2 does")                         \
     X(TIMESTAMP_SECONDS, ARGUMENT, "timestamp", "record set builder",                             \
       "timestamp {found} s does not fit milliseconds")
 

@@ -48,6 +48,7 @@ from kpress.record._recompress import recompress
 from kpress.record._records import Record
 from kpress.record._table import BatchTable, batch_table
 from kpress.record._types import TimestampType
+from kpress.record._write_columns import write_columns
 from kpress.record._write_records import write_records
 
 __version__ = "0.1.0"
@@ -98,5 +99,6 @@ __all__ = [
     "read_columns",
     "recompress",
     "release_unused",
+    "write_columns",
     "write_records",
 ]

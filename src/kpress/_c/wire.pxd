@@ -70,6 +70,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_ARROW_LAYOUT
         KP_OFFSET_NULL
         KP_HEADER_KEY_NULL
+        KP_HEADERS_MAGIC
         KP_TIMESTAMP_SECONDS
         KP_STATUS_COUNT
     int kp_fail(kp_error* err, int status, int64_t position, int64_t found, int64_t limit)
@@ -89,6 +90,8 @@ cdef extern from "kpress/endian.h" nogil:
 
 
 cdef extern from "kpress/varint.h" nogil:
+    enum:
+        KP_VARLONG_MAX
     size_t kp_uvarlong_size(uint64_t)
     size_t kp_varlong_size(int64_t)
     uint8_t* kp_varlong_write(uint8_t*, int64_t)

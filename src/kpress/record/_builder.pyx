@@ -227,11 +227,6 @@ cdef class BatchBuilder:
             return 0
         self.headers.size = 0
         encode_headers(headers, &self.headers)
-        if self.headers.size == 1:  # a count of 0
-            return 0
-        if self.encoder.options.magic < 2:
-            raise InvalidArgumentError(f"magic {self.encoder.options.magic} does not support record headers: only magic 2 does",
-                                       field="headers", rule="record set builder")
         row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
         return 0
 

@@ -19,6 +19,7 @@ from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
 
 from kpress._c.wire cimport (
     KP_BATCH_HEADER,
+    KP_HEADERS_MAGIC,
     KP_LOG_APPEND_TIME,
     KP_MESSAGE_CRC_OFFSET,
     KP_OFFSET_BASE,
@@ -105,6 +106,8 @@ cdef inline int record_check(const batch_encoder* e, const record_row* row, kp_e
         return kp_fail(err, KP_OFFSET_ORDER, -1, row.offset, e.last_offset)
     if row.timestamp < 0 and row.timestamp != NO_TIMESTAMP:
         return kp_fail(err, KP_TIMESTAMP_NEGATIVE, -1, row.timestamp, 0)
+    if row.headers.size and e.options.magic < 2:
+        return kp_fail(err, KP_HEADERS_MAGIC, -1, e.options.magic, 0)
     return KP_OK
 
 

@@ -20,5 +20,5 @@ cdef inline bint bytes_field(object value, field* f) noexcept:
     return False
 
 
-# Append headerCount and the headers to `out`.
+# Append headerCount and the headers to `out`; nothing where there are none.
 cdef int encode_headers(object headers, pooled* out) except -1

@@ -42,7 +42,7 @@ cdef int append_header_value(pooled* out, object value) except -1:
 
 
 cdef int encode_headers(object headers, pooled* out) except -1:
-    """Append headerCount and the headers to `out`."""
+    """Append headerCount and the headers to `out`; nothing where there are none."""
     cdef kp_error err
     cdef Py_ssize_t count
     try:
@@ -51,6 +51,8 @@ cdef int encode_headers(object headers, pooled* out) except -1:
         raise ArgumentTypeError("headers must be a sequence of (str, bytes or None) pairs, "
                                 f"not {type(headers).__name__}", field="headers") from None
     count = len(headers)
+    if count == 0:
+        return 0
     if pooled_reserve_more(out, kp_varlong_size(count), &err):
         raise_status(&err)
     out.size = kp_varlong_write(out.data + out.size, count) - out.data

@@ -197,16 +197,8 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     try:
         options_of(&w.encoder.options, magic, compression_type, level, timestamp_type, log_append_time, producer_id,
                    producer_epoch, base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms)
-        check_headers(source, w.encoder.options.magic)
         writer_open(&w, batch_bytes, batch_records)
         write_all(&w, source)
         return writer_result(&w)
     finally:
         writer_free(&w)
-
-
-cdef int check_headers(RecordSource source, int magic) except -1:
-    if magic < 2 and source.headers is not None and any(source.headers):
-        raise InvalidArgumentError(f"magic {magic} does not support record headers: only magic 2 does",
-                                   field="headers", rule="record set builder")
-    return 0

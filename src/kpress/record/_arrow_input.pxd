@@ -1,0 +1,104 @@
+"""Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie."""
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+
+from kpress._c.arrow cimport ArrowArray, ArrowSchema
+from kpress.record._encoder cimport field
+
+cdef enum kind:
+    ABSENT        # no such column
+    NULLS         # of Arrow's type null
+    INT8
+    INT32
+    INT64
+    BINARY        # also string
+    LARGE_BINARY
+    BINARY_VIEW
+    LIST          # also map
+    LARGE_LIST
+    STRUCT        # its validity only
+
+
+# What the schema says of a column.
+ctypedef struct column_type:
+    kind kind
+    int64_t child               # number among its parent's children
+    int64_t per_ms              # timestamps: units a millisecond; 0: seconds
+
+
+# A column of one array.
+ctypedef struct column:
+    kind kind
+    int64_t per_ms
+    int64_t at                  # position of row 0 in the buffers
+    const uint8_t* validity     # NULL: nothing is null
+    const uint8_t* index        # numbers, offsets or views
+    const uint8_t* data
+    const uint8_t** view_data   # BINARY_VIEW: its data buffers, their number and sizes
+    int64_t view_buffers
+    const int64_t* view_sizes
+
+
+cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1
+cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil
+cdef int column_here(const ArrowArray* array, kind kind, column* c) noexcept nogil
+cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil
+
+
+cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
+    cdef int64_t i = c.at + row
+    return c.validity != NULL and not c.validity[i >> 3] >> (i & 7) & 1
+
+
+cdef inline bint field_of(const column* c, kind kind, int64_t row, field* f) noexcept nogil:
+    """The bytes of a row; False: the array's offsets contradict each other. kind is c.kind, as a constant where the
+    caller loops."""
+    cdef const int32_t* view
+    cdef int64_t start, i = c.at + row
+    f.data, f.size = NULL, -1
+    if kind <= NULLS or is_null(c, row):
+        return True
+    if kind == BINARY:
+        start = (<const int32_t*>c.index)[i]
+        f.size = (<const int32_t*>c.index)[i + 1] - start
+    elif kind == LARGE_BINARY:
+        start = (<const int64_t*>c.index)[i]
+        f.size = (<const int64_t*>c.index)[i + 1] - start
+    else:
+        return view_of(c, <const int32_t*>c.index + 4 * i, f)
+    f.data = c.data + start
+    return start >= 0 and f.size >= 0
+
+
+cdef inline bint view_of(const column* c, const int32_t* view, field* f) noexcept nogil:
+    """A view: its size, then up to 12 bytes, or the first four, the number of a buffer, and where it lies there."""
+    f.size = view[0]
+    if view[0] <= 12:
+        f.data = <const uint8_t*>(view + 1)
+        return view[0] >= 0
+    if not 0 <= view[2] < c.view_buffers or view[3] < 0 or <int64_t>view[3] + view[0] > c.view_sizes[view[2]]:
+        return False
+    f.data = c.view_data[view[2]] + view[3]
+    return True
+
+
+cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t* end) noexcept nogil:
+    """Where the elements of a LIST or LARGE_LIST row lie; empty for a null one. False as for field_of."""
+    cdef int64_t i = c.at + row
+    start[0] = end[0] = 0
+    if c.kind <= NULLS or is_null(c, row):
+        return True
+    if c.kind == LIST:
+        start[0], end[0] = (<const int32_t*>c.index)[i], (<const int32_t*>c.index)[i + 1]
+    else:
+        start[0], end[0] = (<const int64_t*>c.index)[i], (<const int64_t*>c.index)[i + 1]
+    return 0 <= start[0] <= end[0]
+
+
+cdef inline int64_t number_of(const column* c, int64_t row) noexcept nogil:
+    cdef int64_t i = c.at + row
+    if c.kind == INT8:
+        return (<const int8_t*>c.index)[i]
+    if c.kind == INT32:
+        return (<const int32_t*>c.index)[i]
+    return (<const int64_t*>c.index)[i]
