@@ -159,6 +159,8 @@ cdef extern from "kpress/batch_header.h" nogil:
 
 
 cdef extern from "kpress/record.h" nogil:
+    enum:
+        KP_RECORD_OVERHEAD_MAX
     ctypedef struct kp_record:
         int64_t timestamp_delta
         int64_t offset_delta
@@ -184,9 +186,9 @@ cdef extern from "kpress/record.h" nogil:
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
     size_t kp_message_size(int magic, int64_t key_size, int64_t value_size)
     uint8_t* kp_field_write(uint8_t*, const uint8_t* data, int64_t size)
-    uint8_t* kp_record_write(uint8_t*, size_t body, int64_t timestamp_delta, int64_t offset_delta,
+    uint8_t* kp_record_write(uint8_t*, int64_t timestamp_delta, int64_t offset_delta,
                              const uint8_t* key, int64_t key_size, const uint8_t* value, int64_t value_size,
-                             const uint8_t* headers, size_t headers_size)
+                             const uint8_t* headers, int64_t headers_size)
     uint8_t* kp_message_write(uint8_t*, int magic, int attributes, int64_t offset, int64_t timestamp,
                               const uint8_t* key, int64_t key_size, const uint8_t* value, int64_t value_size)
     size_t kp_wrapper_size(int magic)

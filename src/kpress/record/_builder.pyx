@@ -42,8 +42,8 @@ from kpress.record._encoder cimport (
     integer_of,
     offset_delta_fits,
     options_of,
-    record_body_size,
     record_check,
+    record_room,
     record_row,
     record_size,
     record_write,
@@ -233,20 +233,19 @@ cdef class BatchBuilder:
     cdef bint _add(self, const record_row* row) except -1:
         """Write the record if it fits."""
         cdef kp_error err
-        cdef size_t body, size
+        cdef size_t size
         if record_check(&self.encoder, row, &err):
             raise_status(&err)
         if not offset_delta_fits(&self.encoder, row):
             kp_fail(&err, KP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset)
             raise_status(&err)
-        body = record_body_size(&self.encoder, row)
-        size = record_size(&self.encoder, body)
+        size = record_size(&self.encoder, row)
         if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
             return False
         if self._surely_fits(size):
-            self._write(row, body, size)
+            self._write(row)
             return True
-        return self.encoder.options.codec and self._add_tried(row, body, size)
+        return self.encoder.options.codec and self._add_tried(row)
 
     cdef bint _surely_fits(self, size_t size) noexcept:
         """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
@@ -255,24 +254,24 @@ cdef class BatchBuilder:
             most = self.proven.size + payload_bound(self.encoder.options.codec, most - self.proven_size)
         return <int64_t>(header_size(&self.encoder.options) + most) <= self.limit_
 
-    cdef int _write(self, const record_row* row, size_t body, size_t size) except -1:
+    cdef int _write(self, const record_row* row) except -1:
         cdef kp_error err
-        if pooled_reserve_more(&self.records, size, &err):
+        if pooled_reserve_more(&self.records, record_room(row), &err):
             raise_status(&err)
-        record_write(&self.encoder, row, body, self.records.data + self.records.size)
-        self.records.size += size
+        self.records.size = record_write(&self.encoder, row, self.records.data + self.records.size) - self.records.data
         return 0
 
-    cdef bint _add_tried(self, const record_row* row, size_t body, size_t size) except -1:
+    cdef bint _add_tried(self, const record_row* row) except -1:
         """Write the record, and take it back if the compressed batch is too large with it."""
         cdef batch_encoder before = self.encoder
+        cdef size_t size = self.records.size
         cdef bint fits = False
-        self._write(row, body, size)
+        self._write(row)
         try:
             fits = self._compressed_fits()
         finally:
             if not fits:
-                self.records.size -= size
+                self.records.size = size
                 self.encoder = before
         return fits
 

@@ -3,7 +3,7 @@
     options_of                                    arguments from Python -> batch_options
     batch_begin                                   an open batch at a base offset
     record_check, offset_delta_fits               may this record follow?
-    record_body_size, record_size                 its bytes in this batch
+    record_size, record_room                      its bytes in this batch, and at most
     record_write                                  writes them, and notes what the header will say
     batch_finish                                  header and checksum around record bytes that are in place
 
@@ -25,6 +25,7 @@ from kpress._c.wire cimport (
     KP_OFFSET_BASE,
     KP_OFFSET_ORDER,
     KP_OK,
+    KP_RECORD_OVERHEAD_MAX,
     KP_TIMESTAMP_NEGATIVE,
     kp_batch,
     kp_error,
@@ -123,17 +124,19 @@ cdef inline int64_t timestamp_base(const batch_encoder* e, const record_row* row
     return e.base_timestamp
 
 
-cdef inline size_t record_body_size(const batch_encoder* e, const record_row* row) noexcept nogil:
-    """Bytes behind the length field of a v2 record; all bytes of a v0/v1 message."""
+cdef inline size_t record_size(const batch_encoder* e, const record_row* row) noexcept nogil:
+    """Bytes that the record takes."""
+    cdef size_t body
     if e.options.magic < 2:
         return kp_message_size(e.options.magic, row.key.size, row.value.size)
-    return kp_record_body_size(row.timestamp - timestamp_base(e, row), row.offset - e.base_offset,
+    body = kp_record_body_size(row.timestamp - timestamp_base(e, row), row.offset - e.base_offset,
                                row.key.size, row.value.size, row.headers.size if row.headers.size else 1)
+    return body + kp_varlong_size(<int64_t>body)
 
 
-cdef inline size_t record_size(const batch_encoder* e, size_t body) noexcept nogil:
-    """Bytes that record_write will write, from record_body_size."""
-    return body + kp_varlong_size(<int64_t>body) if e.options.magic == 2 else body
+cdef inline size_t record_room(const record_row* row) noexcept nogil:
+    """Room that record_write must find, which no record_size exceeds. Far quicker to know than that."""
+    return KP_RECORD_OVERHEAD_MAX + max(row.key.size, 0) + max(row.value.size, 0) + row.headers.size
 
 
 cdef inline uint8_t* message_write(batch_encoder* e, const record_row* row, uint8_t* p) noexcept nogil:
@@ -151,12 +154,12 @@ cdef inline uint8_t* message_write(batch_encoder* e, const record_row* row, uint
     return end
 
 
-cdef inline uint8_t* record_write(batch_encoder* e, const record_row* row, size_t body, uint8_t* p) noexcept nogil:
-    """Write the record at p, which has room for record_size; body is its record_body_size. Returns the end."""
+cdef inline uint8_t* record_write(batch_encoder* e, const record_row* row, uint8_t* p) noexcept nogil:
+    """Write the record at p, where there is record_room; returns the end."""
     cdef int64_t timestamp = row.timestamp
     e.base_timestamp = timestamp_base(e, row)
     if e.options.magic == 2:
-        p = kp_record_write(p, body, row.timestamp - e.base_timestamp, row.offset - e.base_offset,
+        p = kp_record_write(p, row.timestamp - e.base_timestamp, row.offset - e.base_offset,
                             row.key.data, row.key.size, row.value.data, row.value.size,
                             row.headers.data, row.headers.size)
     else:

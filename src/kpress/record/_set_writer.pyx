@@ -12,7 +12,7 @@ from libc.stdint cimport INT32_MAX
 from libc.string cimport memset
 
 from kpress._buffers cimport pooled_free, pooled_reserve_more
-from kpress._c.wire cimport KP_LOG_APPEND_TIME, KP_NO_MEMORY, KP_OK, KP_SET_SIZE, kp_fail, kp_sequence_add
+from kpress._c.wire cimport KP_LOG_APPEND_TIME, KP_NO_MEMORY, KP_OK, KP_RECORD_OVERHEAD_MAX, KP_SET_SIZE, kp_fail, kp_sequence_add
 from kpress._status cimport error_of, raise_status
 from kpress.compress._codec cimport compress_payload
 from kpress.compress._context cimport context_acquire, context_release
@@ -24,8 +24,8 @@ from kpress.record._encoder cimport (
     header_size,
     integer_of,
     offset_delta_fits,
-    record_body_size,
     record_check,
+    record_room,
     record_size,
     record_write,
 )
@@ -36,6 +36,7 @@ from kpress.errors import InvalidArgumentError
 cdef extern from "Python.h":
     PyObject* PyBytes_FromStringAndSize(const char*, Py_ssize_t)
     int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size)
+    void Py_SET_SIZE(PyObject*, Py_ssize_t size)
 
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1:
@@ -57,7 +58,7 @@ cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) ex
 
 cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil:
     """Tell about how many bytes of records will come: memory is taken once then."""
-    return KP_OK if w.context != NULL else reserve(w, size + header_size(&w.encoder.options), err)
+    return KP_OK if w.context != NULL else reserve(w, size + header_size(&w.encoder.options) + KP_RECORD_OVERHEAD_MAX, err)
 
 
 cdef int reserve(set_writer* w, size_t more, kp_error* err) noexcept nogil:
@@ -139,15 +140,19 @@ cdef int close_batch(set_writer* w, kp_error* err) noexcept nogil:
     return KP_OK
 
 
-cdef inline int next_batch(set_writer* w, const record_row* row, kp_error* err) noexcept nogil:
-    cdef int status = close_batch(w, err)
-    return status if status else open_batch(w, row, err)
-
-
 cdef inline size_t batch_size(const set_writer* w) noexcept nogil:
     """Bytes of the open batch, uncompressed, header included."""
     cdef size_t size = w.out.size - w.start
     return size + w.context.scratch.size if w.context != NULL else size
+
+
+cdef inline bint is_full(const set_writer* w, const record_row* row) noexcept nogil:
+    """Whether the open batch is cut before the row."""
+    if w.encoder.records_count >= w.batch_records:
+        return True
+    if <int64_t>(batch_size(w) + record_room(row)) <= w.batch_bytes:
+        return False
+    return <int64_t>(batch_size(w) + record_size(&w.encoder, row)) > w.batch_bytes
 
 
 cdef int writer_rows(set_writer* w, const record_row* rows, size_t n, kp_error* err) noexcept nogil:
@@ -155,40 +160,25 @@ cdef int writer_rows(set_writer* w, const record_row* rows, size_t n, kp_error* 
     cdef batch_encoder* e = &w.encoder
     cdef pooled* records = &w.context.scratch if w.context != NULL else &w.out
     cdef const record_row* row
-    cdef size_t i, body, size
-    cdef int status
+    cdef size_t i
     for i in range(n):
         row = &rows[i]
-        status = record_check(e, row, err)
-        if status:
-            return status
-        if e.records_count == 0 or must_cut(w, row):
-            status = next_batch(w, row, err)
-            if status:
-                return status
-        body = record_body_size(e, row)
-        size = record_size(e, body)
-        if e.records_count > 0 and (<int64_t>(batch_size(w) + size) > w.batch_bytes
-                                    or e.records_count >= w.batch_records):
-            status = next_batch(w, row, err)
-            if status:
-                return status
-            body = record_body_size(e, row)
-            size = record_size(e, body)
-        if records.capacity - records.size < size:
-            status = make_room(w, records, size, err)
-            if status:
-                return status
-        record_write(e, row, body, records.data + records.size)
-        records.size += size
+        if record_check(e, row, err):
+            return err.status
+        if e.records_count == 0 or must_cut(w, row) or is_full(w, row):
+            if close_batch(w, err) or open_batch(w, row, err):
+                return err.status
+        if records.capacity - records.size < record_room(row) and make_room(w, record_room(row), err):
+            return err.status
+        records.size = record_write(e, row, records.data + records.size) - records.data
         w.rows += 1
     return KP_OK
 
 
-cdef int make_room(set_writer* w, pooled* records, size_t size, kp_error* err) noexcept nogil:
+cdef int make_room(set_writer* w, size_t size, kp_error* err) noexcept nogil:
     if size > MAX_SET_SIZE:
         return kp_fail(err, KP_SET_SIZE, -1, <int64_t>size, MAX_SET_SIZE)
-    return pooled_reserve_more(records, size, err) if w.context != NULL else reserve(w, size, err)
+    return pooled_reserve_more(&w.context.scratch, size, err) if w.context != NULL else reserve(w, size, err)
 
 
 cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
@@ -197,6 +187,17 @@ cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
     if isinstance(error, InvalidArgumentError):
         error.message = f"record {w.rows}: {error.message}"
     raise error
+
+
+cdef int set_size(set_writer* w) except -1:
+    """Cut the result to what was written. Little slack stays allocated behind it: giving it back would make the block
+    smaller than the next one that is asked for, and glibc then maps every such result anew (see pool.h)."""
+    if w.out.capacity - w.out.size > w.out.capacity // 4:
+        if _PyBytes_Resize(&w.result, w.out.size):
+            raise MemoryError
+    Py_SET_SIZE(w.result, w.out.size)
+    PyBytes_AS_STRING(<object>w.result)[w.out.size] = 0
+    return 0
 
 
 cdef bytes writer_result(set_writer* w):
@@ -212,8 +213,7 @@ cdef bytes writer_result(set_writer* w):
         return w.out.data[:w.out.size]
     if w.rows == 0:
         return b""
-    if _PyBytes_Resize(&w.result, w.out.size):
-        raise MemoryError
+    set_size(w)
     result = <object>w.result
     Py_DECREF(result)  # the reference that w had
     w.result = NULL

@@ -58,8 +58,7 @@ from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
     ROWS = 256
-    RECORD_OVERHEAD = 24   # of most records, beyond key, value and headers
-    MAX_SECONDS = 9223372036854775   # that fit milliseconds
+    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
 
 cdef tuple BYTES = (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW)
 
@@ -238,7 +237,7 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* 
             rows[i].timestamp = time
         elif c.per_ms > 1:
             rows[i].timestamp = ms_of(time, c.per_ms)
-        elif -MAX_SECONDS <= time <= MAX_SECONDS:
+        elif -(INT64_MAX // 1000) <= time <= INT64_MAX // 1000:
             rows[i].timestamp = time * 1000
         else:
             return kp_fail(err, KP_TIMESTAMP_SECONDS, -1, time, 0)

@@ -15,7 +15,7 @@ from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
     ROWS = 256             # filled with the GIL, then written without it
-    RECORD_OVERHEAD = 24   # of most records, beyond key, value and headers
+    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
 
 
 cdef class RecordSource:

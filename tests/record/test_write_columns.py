@@ -1,0 +1,192 @@
+"""write_columns: any Arrow layout in, the records and batches that were asked for out."""
+
+import kpress
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+
+T = 1_700_000_000_000
+KEYS = [b"k", None, b"", b"k" * 40, b"k" * 300]
+VALUES = [b"v" * 10, b"", None, b"v" * 700, b"v" * 13]
+HEADERS = [[("h", b"x"), ("n", None)], None, [], [("", b"y" * 99)], [("h", b"x")]]
+TIMES = [T, T + 5, None, T - 7, T + 1]
+HEADER_TYPE = pa.struct([("key", pa.string()), ("value", pa.binary())])
+
+
+def records(data):
+    return [(r.offset, r.timestamp, r.key, r.value, list(r.headers)) for batch in kpress.read_batches(data) for r in batch]
+
+
+EXPECTED = [
+    (i, -1 if t is None else t, k, v, h or [])
+    for i, (t, k, v, h) in enumerate(zip(TIMES, KEYS, VALUES, HEADERS, strict=True))
+]
+
+
+def table(binary=None, lists=pa.list_, time=None):
+    binary = binary or pa.binary()
+    return pa.table({
+        "headers": pa.array([h and [{"key": k, "value": v} for k, v in h] for h in HEADERS], lists(HEADER_TYPE)),
+        "value": pa.array(VALUES, pa.binary()).cast(binary),
+        "key": pa.array(KEYS, pa.binary()).cast(binary),
+        "timestamp": pa.array(TIMES, pa.timestamp("ms")).cast(time or pa.timestamp("ms")),
+    })
+
+
+@pytest.mark.parametrize("binary", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()], ids=str)
+@pytest.mark.parametrize("lists", [pa.list_, pa.large_list])
+@pytest.mark.parametrize("time", [pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.int64()], ids=str)
+def test_layouts(binary, lists, time):
+    assert records(kpress.write_columns(table(binary, lists, time))) == EXPECTED
+
+
+@pytest.mark.parametrize("name", ["binary_view", "string_view"])
+def test_views(name):
+    if not hasattr(pa, name):
+        pytest.skip("this pyarrow has no views")
+    view = getattr(pa, name)()
+    source = table()
+    for column in ("key", "value"):
+        at = source.column_names.index(column)
+        source = source.set_column(at, column, pa.array(source[column].to_pylist(), pa.binary()).cast(view))
+    assert records(kpress.write_columns(source)) == EXPECTED
+
+
+def test_seconds_are_whole_and_map_is_a_header_list():
+    source = pa.table({
+        "value": [b"v"],
+        "timestamp": pa.array([1_700_000_000], pa.timestamp("s")),
+        "headers": pa.array([[("h", b"x")]], pa.map_(pa.string(), pa.binary())),
+    })
+    assert records(kpress.write_columns(source)) == [(0, T, None, b"v", [("h", b"x")])]
+
+
+@pytest.mark.parametrize(("unit", "time", "ms"), [
+    ("us", 1999, 1), ("ns", 1_999_999, 1), ("us", -1000, -1), ("ms", -1, -1), ("us", 0, 0)])
+def test_timestamps_are_rounded_down(unit, time, ms):
+    source = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit))})
+    assert records(kpress.write_columns(source))[0][1] == ms
+
+
+@pytest.mark.parametrize(("unit", "time"), [("ms", -2), ("us", -1), ("us", -999), ("ns", -1), ("us", -1001), ("s", -1)])
+def test_negative_timestamps_are_refused(unit, time):
+    source = pa.table({"value": [b"", b""], "timestamp": pa.array([0, time], pa.timestamp(unit))})
+    with pytest.raises(kpress.InvalidArgumentError, match=r"record 1: timestamp .*negative") as caught:
+        kpress.write_columns(source)
+    assert caught.value.field == "timestamp"
+
+
+@pytest.mark.parametrize("start", range(5))
+@pytest.mark.parametrize("stop", range(5))
+def test_slices(start, stop):
+    batch = table().combine_chunks().to_batches()[0]
+    got = records(kpress.write_columns(batch.slice(start, max(stop - start, 0)), base_offset=start))
+    assert got == EXPECTED[start:stop]
+    struct = pa.StructArray.from_arrays(batch.columns, batch.schema.names)[start:stop] if stop > start else None
+    if struct is not None:
+        assert records(kpress.write_columns(struct, base_offset=start)) == EXPECTED[start:stop]
+
+
+def test_chunked_and_empty():
+    whole = table()
+    parts = pa.concat_tables([whole.slice(0, 2), whole.slice(0, 0), whole.slice(2)])
+    assert parts["key"].num_chunks > 1
+    assert kpress.write_columns(parts) == kpress.write_columns(whole)
+    assert kpress.write_columns(whole.slice(0, 0)) == b""
+    assert kpress.write_columns(whole.slice(0, 0), compression_type="zstd") == b""
+
+
+def test_many_rows_and_batches():
+    n = 3000
+    source = pa.table({"value": [b"%d" % i * 9 for i in range(n)]})
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        data = kpress.write_columns(source, compression_type=codec, batch_bytes=4096)
+        sizes = [sum(record.size for record in batch) for batch in kpress.read_batches(data)]
+        assert all(61 + size <= 4096 for size in sizes)
+        assert all(61 + size + 64 > 4096 for size in sizes[:-1])
+        assert [r[3] for r in records(data)] == source["value"].to_pylist()
+    counts = [batch.records_count for batch in kpress.read_batches(kpress.write_columns(source, batch_records=1000))]
+    assert counts == [1000, 1000, 1000]
+    one = kpress.write_columns(source, batch_bytes=1)
+    assert [batch.records_count for batch in kpress.read_batches(one)] == [1] * n
+
+
+def test_offsets_are_kept_and_cut_batches():
+    offsets = [5, 6, 100, 100 + 2**31, 101 + 2**31]
+    source = pa.table({"offset": offsets, "value": [b"v"] * 5})
+    data = kpress.write_columns(source, producer_id=1, producer_epoch=0, base_sequence=2**31 - 2)
+    batches = list(kpress.read_batches(data))
+    assert [(b.base_offset, b.last_offset, b.base_sequence) for b in batches] == [
+        (5, 100, 2**31 - 2), (100 + 2**31, 101 + 2**31, (2**31 - 2 + 95 + 2**31) % 2**31)]
+    assert [r[0] for r in records(data)] == offsets
+
+
+@pytest.mark.parametrize("offsets", [[1, 1], [2, 1], [-1, 0], [0, None]])
+def test_offsets_must_increase(offsets):
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        kpress.write_columns(pa.table({"offset": pa.array(offsets, pa.int64()), "value": [b"", b""]}))
+    assert caught.value.field == "offset"
+
+
+def test_timestamp_types_make_batches():
+    source = pa.table({
+        "timestamp": pa.array([T, T + 1, T + 9, T + 9, T + 10], pa.timestamp("ms")),
+        "timestampType": pa.array([0, 0, 1, 1, 1], pa.int32()),
+        "value": [b"a", b"b", b"c", b"d", b"e"],
+    })
+    data = kpress.write_columns(source)
+    assert [(int(b.timestamp_type), b.records_count, b.max_timestamp) for b in kpress.read_batches(data)] == [
+        (0, 2, T + 1), (1, 2, T + 9), (1, 1, T + 10)]
+    assert [r[1] for r in records(data)] == [T, T + 1, T + 9, T + 9, T + 10]
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_columns_of_the_reader_are_written_again(magic, codec):
+    if magic < 2 and codec == "zstd":
+        pytest.skip("zstd needs magic 2")
+    data = kpress.write_records(VALUES, KEYS, T, HEADERS if magic == 2 else None, offsets=[3, 4, 9, 10, 11],
+                                magic=magic, compression_type=codec)
+    for kind in ("binary", "large_binary", "binary_view"):
+        again = kpress.write_columns(kpress.read_columns(data, binary_type=kind), magic=magic, compression_type=codec)
+        assert again == data
+
+
+def test_other_producers_of_arrow():
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"key": [b"k", None], "value": ["a", None]})
+    assert [r[2:4] for r in records(kpress.write_columns(frame))] == [(b"k", b"a"), (None, None)]
+    reader = pa.RecordBatchReader.from_batches(table().schema, table().to_batches())
+    assert records(kpress.write_columns(reader)) == EXPECTED
+
+
+def test_null_columns():
+    source = pa.table({"key": pa.nulls(2), "value": pa.nulls(2), "timestamp": pa.nulls(2), "headers": pa.nulls(2)})
+    assert records(kpress.write_columns(source)) == [(0, -1, None, None, []), (1, -1, None, None, [])]
+
+
+@pytest.mark.parametrize(("source", "error", "field"), [
+    (b"bytes", kpress.ArgumentTypeError, "data"),
+    (pa.array([1]), kpress.ArgumentTypeError, "data"),
+    (pa.table({"value": [1]}), kpress.ArgumentTypeError, "value"),
+    (pa.table({"value": [b""], "other": [1]}), kpress.InvalidArgumentError, "other"),
+    (pa.table({"timestamp": [1]}), kpress.InvalidArgumentError, "data"),
+    (pa.table({"value": [b""], "offset": ["0"]}), kpress.ArgumentTypeError, "offset"),
+    (pa.table({"value": [b""], "headers": pa.array([["h"]])}), kpress.ArgumentTypeError, "headers"),
+    (pa.table({"value": pa.array([b"a"]).dictionary_encode()}), kpress.ArgumentTypeError, "value"),
+    (pa.table({"value": [b""], "headers": pa.array([[{"key": None, "value": b""}]], pa.list_(HEADER_TYPE))}),
+     kpress.InvalidArgumentError, "headers"),
+    (pa.array([{"value": b"a"}, None]), kpress.InvalidArgumentError, "data"),
+], ids=str)
+def test_refused(source, error, field):
+    with pytest.raises(error) as caught:
+        kpress.write_columns(source)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("options", [
+    {"batch_bytes": 0}, {"batch_bytes": 2**31}, {"batch_records": 0}, {"base_offset": -1}, {"magic": 3},
+    {"compression_type": "brotli"}, {"magic": 1, "compression_type": "zstd"}, {"is_transactional": True}])
+def test_options_out_of_range(options):
+    with pytest.raises(kpress.KpressError):
+        kpress.write_columns(pa.table({"value": [b""]}), **options)
