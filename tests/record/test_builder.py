@@ -1,5 +1,6 @@
 """BatchBuilder: the bytes of Java's builder, its rules, and a limit that is exact."""
 
+import random
 import struct
 
 import pytest
@@ -7,6 +8,8 @@ import pytest
 import kpress
 
 T = 1_700_000_000_000
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in CODECS if magic == 2 or codec != "zstd"]
 
 # Worked examples of the format's description (spec record-formats 13), computed by another program.
 GOLDEN = {
@@ -17,10 +20,18 @@ GOLDEN = {
            ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00""",
     ),
     "B transactional, the sequence wraps": (
-        dict(base_offset=100, producer_id=4242, producer_epoch=3, base_sequence=2**31 - 1, partition_leader_epoch=7,
-             is_transactional=True),
-        [dict(value=b"value", key=b"key", timestamp=T, headers=[("h", b"x"), ("n", None)]),
-         dict(value=b"", timestamp=T - 5)],
+        dict(
+            base_offset=100,
+            producer_id=4242,
+            producer_epoch=3,
+            base_sequence=2**31 - 1,
+            partition_leader_epoch=7,
+            is_transactional=True,
+        ),
+        [
+            dict(value=b"value", key=b"key", timestamp=T, headers=[("h", b"x"), ("n", None)]),
+            dict(value=b"", timestamp=T - 5),
+        ],
         """0000000000000064 0000004e 00000007 02 22e084eb 0010 00000001 0000018bcfe56800 0000018bcfe56800
            0000000000001092 0003 7fffffff 00000002
            2a 00 00 00 06 6b6579 0a 76616c7565 04 02 68 02 78 02 6e 01 0c 00 09 02 01 00 00""",
@@ -68,28 +79,221 @@ def test_golden_bytes(options, records, expected):
 
 
 def test_golden_marker():
-    builder = kpress.BatchBuilder(base_offset=42, producer_id=4242, producer_epoch=3, partition_leader_epoch=7,
-                                  is_transactional=True, is_control=True)
+    builder = kpress.BatchBuilder(
+        base_offset=42,
+        producer_id=4242,
+        producer_epoch=3,
+        partition_leader_epoch=7,
+        is_transactional=True,
+        is_control=True,
+    )
     assert builder.append_end_txn_marker(True, 15, T)
     assert builder.build().hex() == (
-        "000000000000002a000000420000000702" "3c61aa38" "0030000000000000018bcfe568000000018bcfe56800"
-        "00000000000010920003ffffffff00000001" "20000000080000000" "10c00000000000f00")
+        "000000000000002a000000420000000702"
+        "3c61aa38"
+        "0030000000000000018bcfe568000000018bcfe56800"
+        "00000000000010920003ffffffff00000001"
+        "20000000080000000"
+        "10c00000000000f00"
+    )
 
 
 def test_golden_empty_batch():
-    data = kpress.empty_batch(10, 14, max_timestamp=T, producer_id=4242, producer_epoch=3, base_sequence=20,
-                              partition_leader_epoch=7)
+    data = kpress.empty_batch(
+        10, 14, max_timestamp=T, producer_id=4242, producer_epoch=3, base_sequence=20, partition_leader_epoch=7
+    )
     assert data.hex() == (
         "000000000000000a000000310000000702e92982d4000000000004ffffffffffffffff0000018bcfe56800"
-        "0000000000001092000300000014" "00000000")
+        "0000000000001092000300000014"
+        "00000000"
+    )
 
 
-@pytest.mark.parametrize(("magic", "codec", "crc"), [
-    (0, "none", 1978725405), (1, "none", 109425508), (2, "none", 3851219455),
-    (0, "lz4", 66944826), (1, "lz4", 1407303399), (2, "lz4", 2745969314),
-])
+@pytest.mark.parametrize(
+    ("magic", "codec", "crc"),
+    [
+        (0, "none", 1978725405),
+        (1, "none", 109425508),
+        (2, "none", 3851219455),
+        (0, "lz4", 66944826),
+        (1, "lz4", 1407303399),
+        (2, "lz4", 2745969314),
+    ],
+)
 def test_checksums_pinned_by_kafkas_own_test(magic, codec, crc):
     """MemoryRecordsTest.testChecksum."""
-    data = build([dict(value=b"value1", key=b"key1", timestamp=283843), dict(value=b"value2", key=b"key2", timestamp=1234)],
-                 magic=magic, compression_type=codec)
+    data = build(
+        [dict(value=b"value1", key=b"key1", timestamp=283843), dict(value=b"value2", key=b"key2", timestamp=1234)],
+        magic=magic,
+        compression_type=codec,
+    )
     assert struct.unpack_from(">I", data, 17 if magic == 2 else 12)[0] == crc
+
+
+def filled(records, codec, limit, magic=2):
+    """A builder with what it took of the records, these, and the ones that it refused with what it held then."""
+    builder = kpress.BatchBuilder(magic, codec, limit=limit)
+    taken, refused = [], []
+    for value in records:
+        before = builder.records_count, builder.next_offset, builder.uncompressed_size, builder.max_timestamp
+        if builder.append(value, timestamp=T + len(taken)):
+            taken.append(value)
+        else:
+            after = builder.records_count, builder.next_offset, builder.uncompressed_size, builder.max_timestamp
+            assert after == before
+            refused.append((len(taken), value))
+    return builder, taken, refused
+
+
+def size_of(values, codec, magic=2):
+    return len(
+        build([{"value": v, "timestamp": T + i} for i, v in enumerate(values)], magic=magic, compression_type=codec)
+    )
+
+
+def values_of(*runs):
+    """Runs of (number of values, bytes each, symbols in use), which compress the better the fewer the symbols."""
+    source = random.Random(7)
+    return [bytes(source.choices(range(symbols), k=size)) for count, size, symbols in runs for _ in range(count)]
+
+
+FILLS = {
+    "text": values_of((400, 60, 8)),
+    "noise": values_of((150, 90, 256)),
+    "zeros": values_of((900, 50, 1)),
+    "text, then noise": values_of((60, 200, 4), (80, 100, 256)),
+    "small and large": values_of((30, 20, 8), (1, 9000, 256), (30, 20, 8), (1, 5000, 3), (200, 20, 8)),
+}
+
+
+@pytest.mark.parametrize("fill", FILLS)
+@pytest.mark.parametrize(("magic", "codec"), FORMATS)
+def test_limit_is_exact(magic, codec, fill):
+    limit = 6000
+    builder, taken, refused = filled(FILLS[fill], codec, limit, magic)
+    data = builder.build()
+    assert len(data) <= limit
+    assert [record.value for batch in kpress.read_batches(data) for record in batch] == taken
+    assert refused or fill == "zeros"
+    for count, value in refused[:5] + refused[-5:]:
+        assert size_of([*taken[:count], value], codec, magic) > limit
+
+
+@pytest.mark.parametrize("codec", ["gzip", "zstd", "lz4", "snappy"])
+def test_limit_holds_where_one_stream_would_be_too_large(codec):
+    """Noise that is compressed together with text can spoil the text's: then the streams stay apart."""
+    values = values_of((1, 60_000, 4), (300, 200, 256))
+    for limit in (20_000, 25_000, 30_000, 40_000):
+        builder, taken, _ = filled(values, codec, limit)
+        data = builder.build()
+        assert len(data) <= limit
+        assert [record.value for batch in kpress.read_batches(data) for record in batch] == taken
+
+
+@pytest.mark.parametrize(("magic", "codec"), FORMATS)
+def test_limit_to_the_byte(magic, codec):
+    values = values_of((3, 200, 256))
+    whole = size_of(values, codec, magic)
+    for limit, fits in ((whole, True), (whole - 1, False)):
+        builder, taken, _ = filled(values, codec, limit, magic)
+        assert (len(taken) == 3) is fits
+        assert len(builder.build()) <= limit
+
+
+def test_a_first_record_that_is_too_large_is_refused():
+    assert not kpress.BatchBuilder(limit=70).append(b"x" * 100)
+    assert kpress.BatchBuilder(compression_type="zstd", limit=130).append(b"x" * 1000)
+    assert not kpress.BatchBuilder(compression_type="zstd", limit=0).append(b"")
+
+
+def test_offsets_gaps_and_override():
+    builder = kpress.BatchBuilder(base_offset=10)
+    assert builder.last_offset is None
+    builder.append(b"a", offset=12)
+    builder.append(b"b")
+    builder.last_offset = 20
+    builder.append(b"c")
+    [batch] = kpress.read_batches(builder.build())
+    assert (batch.base_offset, batch.last_offset) == (10, 21)
+    assert [record.offset for record in batch] == [12, 13, 21]
+
+
+def test_what_a_builder_tells():
+    builder = kpress.BatchBuilder(2, "gzip", base_offset=3)
+    assert (builder.base_timestamp, builder.max_timestamp, builder.offset_of_max_timestamp) == (None, -1, -1)
+    for timestamp in (5, 9, 9, 2):
+        builder.append(b"v", timestamp=timestamp)
+    assert (builder.base_timestamp, builder.max_timestamp, builder.offset_of_max_timestamp) == (5, 9, 4)
+    assert (builder.records_count, builder.next_offset, builder.uncompressed_size) == (4, 7, 32)
+    assert builder.size_in_bytes >= len(data := builder.build())
+    assert builder.size_in_bytes == len(data)
+    assert builder.is_closed
+
+
+CONTROL = dict(is_control=True, is_transactional=True, producer_id=1, producer_epoch=0)
+BROKEN = {
+    "zstd in v1": (dict(magic=1, compression_type="zstd"), None, "compression_type"),
+    "transactional v1": (dict(magic=1, is_transactional=True), None, "is_transactional"),
+    "control v0": (dict(magic=0, is_control=True), None, "is_control"),
+    "delete horizon v1": (dict(magic=1, delete_horizon_ms=1), None, "delete_horizon_ms"),
+    "no timestamp type, v1": (dict(magic=1, timestamp_type=-1), None, "timestamp_type"),
+    "no timestamp type, v2": (dict(timestamp_type=-1), None, "timestamp_type"),
+    "producer id in v1": (dict(magic=1, producer_id=1, producer_epoch=0, base_sequence=0), None, "producer_id"),
+    "leader epoch in v0": (dict(magic=0, partition_leader_epoch=0), None, "partition_leader_epoch"),
+    "transactional without producer": (dict(is_transactional=True), None, "producer_id"),
+    "producer without epoch": (dict(producer_id=1, base_sequence=0), None, "producer_epoch"),
+    "producer without sequence": (dict(producer_id=1, producer_epoch=0), None, "base_sequence"),
+    "append time without time": (dict(timestamp_type=1), None, "log_append_time"),
+    "time without append time": (dict(log_append_time=1), None, "log_append_time"),
+    "record in a control batch": (CONTROL, lambda b: b.append(b"v"), "is_control"),
+    "control record elsewhere": ({}, lambda b: b.append_control("COMMIT", b""), "is_control"),
+    "marker without transaction": (
+        dict(is_control=True),
+        lambda b: b.append_end_txn_marker(True, 0),
+        "is_transactional",
+    ),
+    "unknown control type": (CONTROL, lambda b: b.append_control("PAUSE", b""), "type"),
+    "unknown control id": (CONTROL, lambda b: b.append_control(7, b""), "type"),
+    "offset that does not increase": ({}, lambda b: (b.append(b"", offset=4), b.append(b"", offset=4)), "offset"),
+    "offset below the base": (dict(base_offset=9), lambda b: b.append(b"", offset=8), "offset"),
+    "offset delta": ({}, lambda b: b.append(b"", offset=2**31), "offset"),
+    "negative timestamp": ({}, lambda b: b.append(b"", timestamp=-2), "timestamp"),
+    "headers in v1": (dict(magic=1), lambda b: b.append(b"", timestamp=0, headers=[("h", b"")]), "headers"),
+    "header key that is no text": ({}, lambda b: b.append(b"", headers=[("\ud800", b"")]), "headers"),
+    "last offset below the records": (
+        {},
+        lambda b: (b.append(b"", offset=4), setattr(b, "last_offset", 3)),
+        "last_offset",
+    ),
+}
+
+
+@pytest.mark.parametrize(("options", "act", "field"), BROKEN.values(), ids=BROKEN)
+def test_rules(options, act, field):
+    def construct_and_act():
+        builder = kpress.BatchBuilder(**options)
+        assert act is not None, "the constructor should have refused this"
+        act(builder)
+
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        construct_and_act()
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("close", ["build", "abort"])
+@pytest.mark.parametrize(
+    "call", [lambda b: b.append(b""), lambda b: b.build(), lambda b: b.abort(), lambda b: setattr(b, "last_offset", 3)]
+)
+def test_closed(close, call):
+    builder = kpress.BatchBuilder()
+    builder.append(b"")
+    getattr(builder, close)()
+    with pytest.raises(kpress.ClosedError):
+        call(builder)
+
+
+@pytest.mark.parametrize("value", [b"v" * 9, bytearray(b"v" * 9), memoryview(b"v" * 9)])
+def test_any_bytes_like(value):
+    assert build([dict(value=value, key=value, headers=[("h", value)])]) == build(
+        [dict(value=b"v" * 9, key=b"v" * 9, headers=[("h", b"v" * 9)])]
+    )

@@ -3,12 +3,12 @@
 import struct
 import zlib
 
-import facts
-import oracle
 import pytest
 from aiokafka.record import MemoryRecords
 
+import facts
 import kpress
+import oracle
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 # what a v2 header may lose to another codec: its size, where it lies, and what follows from the new payload

@@ -1,7 +1,8 @@
 """write_columns: any Arrow layout in, the records and batches that were asked for out."""
 
-import kpress
 import pytest
+
+import kpress
 
 pa = pytest.importorskip("pyarrow")
 
@@ -14,7 +15,9 @@ HEADER_TYPE = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
 
 def records(data):
-    return [(r.offset, r.timestamp, r.key, r.value, list(r.headers)) for batch in kpress.read_batches(data) for r in batch]
+    return [
+        (r.offset, r.timestamp, r.key, r.value, list(r.headers)) for batch in kpress.read_batches(data) for r in batch
+    ]
 
 
 EXPECTED = [
@@ -25,17 +28,21 @@ EXPECTED = [
 
 def table(binary=None, lists=pa.list_, time=None):
     binary = binary or pa.binary()
-    return pa.table({
-        "headers": pa.array([h and [{"key": k, "value": v} for k, v in h] for h in HEADERS], lists(HEADER_TYPE)),
-        "value": pa.array(VALUES, pa.binary()).cast(binary),
-        "key": pa.array(KEYS, pa.binary()).cast(binary),
-        "timestamp": pa.array(TIMES, pa.timestamp("ms")).cast(time or pa.timestamp("ms")),
-    })
+    return pa.table(
+        {
+            "headers": pa.array([h and [{"key": k, "value": v} for k, v in h] for h in HEADERS], lists(HEADER_TYPE)),
+            "value": pa.array(VALUES, pa.binary()).cast(binary),
+            "key": pa.array(KEYS, pa.binary()).cast(binary),
+            "timestamp": pa.array(TIMES, pa.timestamp("ms")).cast(time or pa.timestamp("ms")),
+        }
+    )
 
 
 @pytest.mark.parametrize("binary", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()], ids=str)
 @pytest.mark.parametrize("lists", [pa.list_, pa.large_list])
-@pytest.mark.parametrize("time", [pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.int64()], ids=str)
+@pytest.mark.parametrize(
+    "time", [pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.int64()], ids=str
+)
 def test_layouts(binary, lists, time):
     assert records(kpress.write_columns(table(binary, lists, time))) == EXPECTED
 
@@ -53,16 +60,19 @@ def test_views(name):
 
 
 def test_seconds_are_whole_and_map_is_a_header_list():
-    source = pa.table({
-        "value": [b"v"],
-        "timestamp": pa.array([1_700_000_000], pa.timestamp("s")),
-        "headers": pa.array([[("h", b"x")]], pa.map_(pa.string(), pa.binary())),
-    })
+    source = pa.table(
+        {
+            "value": [b"v"],
+            "timestamp": pa.array([1_700_000_000], pa.timestamp("s")),
+            "headers": pa.array([[("h", b"x")]], pa.map_(pa.string(), pa.binary())),
+        }
+    )
     assert records(kpress.write_columns(source)) == [(0, T, None, b"v", [("h", b"x")])]
 
 
-@pytest.mark.parametrize(("unit", "time", "ms"), [
-    ("us", 1999, 1), ("ns", 1_999_999, 1), ("us", -1000, -1), ("ms", -1, -1), ("us", 0, 0)])
+@pytest.mark.parametrize(
+    ("unit", "time", "ms"), [("us", 1999, 1), ("ns", 1_999_999, 1), ("us", -1000, -1), ("ms", -1, -1), ("us", 0, 0)]
+)
 def test_timestamps_are_rounded_down(unit, time, ms):
     source = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit))})
     assert records(kpress.write_columns(source))[0][1] == ms
@@ -117,7 +127,9 @@ def test_offsets_are_kept_and_cut_batches():
     data = kpress.write_columns(source, producer_id=1, producer_epoch=0, base_sequence=2**31 - 2)
     batches = list(kpress.read_batches(data))
     assert [(b.base_offset, b.last_offset, b.base_sequence) for b in batches] == [
-        (5, 100, 2**31 - 2), (100 + 2**31, 101 + 2**31, (2**31 - 2 + 95 + 2**31) % 2**31)]
+        (5, 100, 2**31 - 2),
+        (100 + 2**31, 101 + 2**31, (2**31 - 2 + 95 + 2**31) % 2**31),
+    ]
     assert [r[0] for r in records(data)] == offsets
 
 
@@ -129,14 +141,19 @@ def test_offsets_must_increase(offsets):
 
 
 def test_timestamp_types_make_batches():
-    source = pa.table({
-        "timestamp": pa.array([T, T + 1, T + 9, T + 9, T + 10], pa.timestamp("ms")),
-        "timestampType": pa.array([0, 0, 1, 1, 1], pa.int32()),
-        "value": [b"a", b"b", b"c", b"d", b"e"],
-    })
+    source = pa.table(
+        {
+            "timestamp": pa.array([T, T + 1, T + 9, T + 9, T + 10], pa.timestamp("ms")),
+            "timestampType": pa.array([0, 0, 1, 1, 1], pa.int32()),
+            "value": [b"a", b"b", b"c", b"d", b"e"],
+        }
+    )
     data = kpress.write_columns(source)
     assert [(int(b.timestamp_type), b.records_count, b.max_timestamp) for b in kpress.read_batches(data)] == [
-        (0, 2, T + 1), (1, 2, T + 9), (1, 1, T + 10)]
+        (0, 2, T + 1),
+        (1, 2, T + 9),
+        (1, 1, T + 10),
+    ]
     assert [r[1] for r in records(data)] == [T, T + 1, T + 9, T + 9, T + 10]
 
 
@@ -145,8 +162,9 @@ def test_timestamp_types_make_batches():
 def test_columns_of_the_reader_are_written_again(magic, codec):
     if magic < 2 and codec == "zstd":
         pytest.skip("zstd needs magic 2")
-    data = kpress.write_records(VALUES, KEYS, T, HEADERS if magic == 2 else None, offsets=[3, 4, 9, 10, 11],
-                                magic=magic, compression_type=codec)
+    data = kpress.write_records(
+        VALUES, KEYS, T, HEADERS if magic == 2 else None, offsets=[3, 4, 9, 10, 11], magic=magic, compression_type=codec
+    )
     for kind in ("binary", "large_binary", "binary_view"):
         again = kpress.write_columns(kpress.read_columns(data, binary_type=kind), magic=magic, compression_type=codec)
         assert again == data
@@ -165,28 +183,45 @@ def test_null_columns():
     assert records(kpress.write_columns(source)) == [(0, -1, None, None, []), (1, -1, None, None, [])]
 
 
-@pytest.mark.parametrize(("source", "error", "field"), [
-    (b"bytes", kpress.ArgumentTypeError, "data"),
-    (pa.array([1]), kpress.ArgumentTypeError, "data"),
-    (pa.table({"value": [1]}), kpress.ArgumentTypeError, "value"),
-    (pa.table({"value": [b""], "other": [1]}), kpress.InvalidArgumentError, "other"),
-    (pa.table({"timestamp": [1]}), kpress.InvalidArgumentError, "data"),
-    (pa.table({"value": [b""], "offset": ["0"]}), kpress.ArgumentTypeError, "offset"),
-    (pa.table({"value": [b""], "headers": pa.array([["h"]])}), kpress.ArgumentTypeError, "headers"),
-    (pa.table({"value": pa.array([b"a"]).dictionary_encode()}), kpress.ArgumentTypeError, "value"),
-    (pa.table({"value": [b""], "headers": pa.array([[{"key": None, "value": b""}]], pa.list_(HEADER_TYPE))}),
-     kpress.InvalidArgumentError, "headers"),
-    (pa.array([{"value": b"a"}, None]), kpress.InvalidArgumentError, "data"),
-], ids=str)
+@pytest.mark.parametrize(
+    ("source", "error", "field"),
+    [
+        (b"bytes", kpress.ArgumentTypeError, "data"),
+        (pa.array([1]), kpress.ArgumentTypeError, "data"),
+        (pa.table({"value": [1]}), kpress.ArgumentTypeError, "value"),
+        (pa.table({"value": [b""], "other": [1]}), kpress.InvalidArgumentError, "other"),
+        (pa.table({"timestamp": [1]}), kpress.InvalidArgumentError, "data"),
+        (pa.table({"value": [b""], "offset": ["0"]}), kpress.ArgumentTypeError, "offset"),
+        (pa.table({"value": [b""], "headers": pa.array([["h"]])}), kpress.ArgumentTypeError, "headers"),
+        (pa.table({"value": pa.array([b"a"]).dictionary_encode()}), kpress.ArgumentTypeError, "value"),
+        (
+            pa.table({"value": [b""], "headers": pa.array([[{"key": None, "value": b""}]], pa.list_(HEADER_TYPE))}),
+            kpress.InvalidArgumentError,
+            "headers",
+        ),
+        (pa.array([{"value": b"a"}, None]), kpress.InvalidArgumentError, "data"),
+    ],
+    ids=str,
+)
 def test_refused(source, error, field):
     with pytest.raises(error) as caught:
         kpress.write_columns(source)
     assert caught.value.field == field
 
 
-@pytest.mark.parametrize("options", [
-    {"batch_bytes": 0}, {"batch_bytes": 2**31}, {"batch_records": 0}, {"base_offset": -1}, {"magic": 3},
-    {"compression_type": "brotli"}, {"magic": 1, "compression_type": "zstd"}, {"is_transactional": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"batch_bytes": 0},
+        {"batch_bytes": 2**31},
+        {"batch_records": 0},
+        {"base_offset": -1},
+        {"magic": 3},
+        {"compression_type": "brotli"},
+        {"magic": 1, "compression_type": "zstd"},
+        {"is_transactional": True},
+    ],
+)
 def test_options_out_of_range(options):
     with pytest.raises(kpress.KpressError):
         kpress.write_columns(pa.table({"value": [b""]}), **options)

@@ -5,7 +5,7 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
 from kpress.record._encoder cimport field
 
-cdef enum kind:
+cdef enum column_kind:
     ABSENT        # no such column
     NULLS         # of Arrow's type null
     INT8
@@ -21,14 +21,14 @@ cdef enum kind:
 
 # What the schema says of a column.
 ctypedef struct column_type:
-    kind kind
+    column_kind kind
     int64_t child               # number among its parent's children
     int64_t per_ms              # timestamps: units a millisecond; 0: seconds
 
 
 # A column of one array.
 ctypedef struct column:
-    kind kind
+    column_kind kind
     int64_t per_ms
     int64_t at                  # position of row 0 in the buffers
     const uint8_t* validity     # NULL: nothing is null
@@ -41,7 +41,7 @@ ctypedef struct column:
 
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1
 cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil
-cdef int column_here(const ArrowArray* array, kind kind, column* c) noexcept nogil
+cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil
 cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil
 
 
@@ -50,10 +50,9 @@ cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
     return c.validity != NULL and not c.validity[i >> 3] >> (i & 7) & 1
 
 
-cdef inline bint field_of(const column* c, kind kind, int64_t row, field* f) noexcept nogil:
+cdef inline bint field_of(const column* c, column_kind kind, int64_t row, field* f) noexcept nogil:
     """The bytes of a row; False: the array's offsets contradict each other. kind is c.kind, as a constant where the
     caller loops."""
-    cdef const int32_t* view
     cdef int64_t start, i = c.at + row
     f.data, f.size = NULL, -1
     if kind <= NULLS or is_null(c, row):

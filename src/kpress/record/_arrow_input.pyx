@@ -22,7 +22,7 @@ cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) excep
     return 0
 
 
-cdef int64_t buffers_of(kind kind) noexcept nogil:
+cdef int64_t buffers_of(column_kind kind) noexcept nogil:
     """Buffers that the layout has at least."""
     if kind == NULLS:
         return 0
@@ -31,7 +31,7 @@ cdef int64_t buffers_of(kind kind) noexcept nogil:
     return 3 if kind == BINARY or kind == LARGE_BINARY or kind == BINARY_VIEW else 2
 
 
-cdef int column_here(const ArrowArray* array, kind kind, column* c) noexcept nogil:
+cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil:
     """The array itself as a column; -1: its lengths contradict each other."""
     memset(c, 0, sizeof(column))
     c.kind = kind

@@ -208,8 +208,8 @@ cdef class BatchBuilder:
         if self.state != OPEN:
             self._refuse_state()
         if self.encoder.options.attributes & KP_CONTROL:
-            raise InvalidArgumentError("a control batch takes control records only: append_control, append_end_txn_marker",
-                                       field="is_control", rule="record set builder")
+            raise InvalidArgumentError("a control batch takes control records only: append_control, "
+                                       "append_end_txn_marker", field="is_control", rule="record set builder")
         self._set_place(row, timestamp, offset)
         self._set_headers(row, headers)
         return self._add(row)
@@ -385,7 +385,8 @@ cdef class BatchBuilder:
                                        field="is_control", rule="record set builder")
         if isinstance(type, str):
             if type not in CONTROL_TYPES:
-                raise InvalidArgumentError(f"control record type {type!r} is not one of {', '.join(CONTROL_TYPES)}", field="type")
+                raise InvalidArgumentError(f"control record type {type!r} is not one of {', '.join(CONTROL_TYPES)}",
+                                           field="type")
             type = CONTROL_TYPES.index(type)
         kp_store_be16(key, 0)  # version
         kp_store_be16(key + 2, <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1))

@@ -69,7 +69,8 @@ cdef int check_producer(const batch_options* o) except -1:
 
 cdef int check_timestamp_type(const batch_options* o, int timestamp_type) except -1:
     if timestamp_type < 0 and o.magic > 0:
-        refuse("timestamp_type", "timestamp_type -1 (none) is for magic 0 only: give 0 (CreateTime) or 1 (LogAppendTime)")
+        refuse("timestamp_type",
+               "timestamp_type -1 (none) is for magic 0 only: give 0 (CreateTime) or 1 (LogAppendTime)")
     if (timestamp_type == LOG_APPEND_TIME) != (o.log_append_time >= 0):
         refuse("log_append_time", "timestamp_type 1 (LogAppendTime) and a log_append_time need each other")
     return 0

@@ -12,7 +12,15 @@ from libc.stdint cimport INT32_MAX
 from libc.string cimport memset
 
 from kpress._buffers cimport pooled_free, pooled_reserve_more
-from kpress._c.wire cimport KP_LOG_APPEND_TIME, KP_NO_MEMORY, KP_OK, KP_RECORD_OVERHEAD_MAX, KP_SET_SIZE, kp_fail, kp_sequence_add
+from kpress._c.wire cimport (
+    KP_LOG_APPEND_TIME,
+    KP_NO_MEMORY,
+    KP_OK,
+    KP_RECORD_OVERHEAD_MAX,
+    KP_SET_SIZE,
+    kp_fail,
+    kp_sequence_add,
+)
 from kpress._status cimport error_of, raise_status
 from kpress.compress._codec cimport compress_payload
 from kpress.compress._context cimport context_acquire, context_release
@@ -58,7 +66,9 @@ cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) ex
 
 cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil:
     """Tell about how many bytes of records will come: memory is taken once then."""
-    return KP_OK if w.context != NULL else reserve(w, size + header_size(&w.encoder.options) + KP_RECORD_OVERHEAD_MAX, err)
+    if w.context != NULL:
+        return KP_OK
+    return reserve(w, size + header_size(&w.encoder.options) + KP_RECORD_OVERHEAD_MAX, err)
 
 
 cdef int reserve(set_writer* w, size_t more, kp_error* err) noexcept nogil:

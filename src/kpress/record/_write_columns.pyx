@@ -41,18 +41,26 @@ from kpress.record._arrow_input cimport (
     STRUCT,
     column,
     column_here,
+    column_kind,
     column_of,
     column_type,
     extent_of,
     field_of,
     is_null,
-    kind,
     number_of,
     range_of,
     type_of,
 )
 from kpress.record._encoder cimport NO_TIMESTAMP, field, integer_of, options_of, record_row
-from kpress.record._set_writer cimport raise_row, set_writer, writer_expect, writer_free, writer_open, writer_result, writer_rows
+from kpress.record._set_writer cimport (
+    raise_row,
+    set_writer,
+    writer_expect,
+    writer_free,
+    writer_open,
+    writer_result,
+    writer_rows,
+)
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -198,7 +206,7 @@ cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
 
 # --- rows -----------------------------------------------------------------------------------------------------
 
-cdef inline bint fill_kind(const column* c, kind kind, int64_t start, int64_t n, field* f) noexcept nogil:
+cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, field* f) noexcept nogil:
     """f: a field of the first row."""
     cdef bint good = True
     cdef int64_t i
@@ -244,7 +252,8 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* 
     return KP_OK
 
 
-cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, record_row* rows, kp_error* err) noexcept nogil:
+cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, record_row* rows,
+                      kp_error* err) noexcept nogil:
     """base: offset of row `start` where there is no such column."""
     cdef int64_t i
     for i in range(n):
@@ -269,7 +278,8 @@ cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp
         return err.status
     out.size = kp_varlong_write(out.data + out.size, end - first) - out.data
     for i in range(first, end):
-        if not (field_of(&c.header_key, c.header_key.kind, i, &key) and field_of(&c.header_value, c.header_value.kind, i, &value)):
+        if not (field_of(&c.header_key, c.header_key.kind, i, &key)
+                and field_of(&c.header_value, c.header_value.kind, i, &value)):
             return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
         if key.size < 0 or is_null(&c.header, i):
             return kp_fail(err, KP_HEADER_KEY_NULL, -1, 0, 0)
@@ -280,7 +290,8 @@ cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp
     return KP_OK
 
 
-cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, record_row* rows, pooled* scratch, kp_error* err) noexcept nogil:
+cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, record_row* rows, pooled* scratch,
+                      kp_error* err) noexcept nogil:
     cdef int64_t i
     cdef size_t before
     cdef const uint8_t* at
@@ -357,8 +368,8 @@ cdef class ArrowSource:
             self.check(self.stream.get_schema(self.stream, &self.stream_schema))
             self.schema = &self.stream_schema
         else:
-            raise ArgumentTypeError("data must have __arrow_c_array__ or __arrow_c_stream__ (a pyarrow, polars or pandas "
-                                    f"table, a kpress.Columns), not be {type(data).__name__}", field="data")
+            raise ArgumentTypeError("data must have __arrow_c_array__ or __arrow_c_stream__ (a pyarrow, polars or "
+                                    f"pandas table, a kpress.Columns), not be {type(data).__name__}", field="data")
 
     def __dealloc__(self):
         self.release_chunk()
@@ -475,9 +486,9 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     memset(&scratch, 0, sizeof(scratch))
     try:
         types_of(&types, source.schema)
-        options_of(&w.encoder.options, magic, compression_type, level, 0 if timestamp_type is None else timestamp_type,
-                   log_append_time, producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional,
-                   False, delete_horizon_ms)
+        options_of(&w.encoder.options, magic, compression_type, level,
+                   0 if timestamp_type is None else timestamp_type, log_append_time, producer_id, producer_epoch,
+                   base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms)
         w.typed = timestamp_type is None and types.timestamp_type.kind != ABSENT
         writer_open(&w, batch_bytes, batch_records)
         write_source(&w, source, &types, first_offset(&types, base_offset), &scratch)

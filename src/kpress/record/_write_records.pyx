@@ -9,7 +9,15 @@ from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport kp_error
 from kpress.record._encoder cimport NO_TIMESTAMP, field, integer_of, options_of, record_row
 from kpress.record._record_args cimport bytes_field, encode_headers
-from kpress.record._set_writer cimport raise_row, set_writer, writer_expect, writer_free, writer_open, writer_result, writer_rows
+from kpress.record._set_writer cimport (
+    raise_row,
+    set_writer,
+    writer_expect,
+    writer_free,
+    writer_open,
+    writer_result,
+    writer_rows,
+)
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -111,7 +119,8 @@ cdef class RecordSource:
 
 cdef tuple sequence_of(object values, str name, object count):
     if isinstance(values, (bytes, bytearray, memoryview, str)):
-        raise ArgumentTypeError(f"{name} must be a sequence with one element a record, not {type(values).__name__}", field=name)
+        raise ArgumentTypeError(f"{name} must be a sequence with one element a record, not {type(values).__name__}",
+                                field=name)
     try:
         result = tuple(values)
     except TypeError:

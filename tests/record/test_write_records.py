@@ -1,0 +1,105 @@
+"""write_records: sequences in, the bytes that BatchBuilder gives out."""
+
+import pytest
+
+import kpress
+
+T = 1_700_000_000_000
+KEYS = [b"k", None, b"", b"k" * 300]
+VALUES = [b"v" * 10, b"", None, b"v" * 9000]
+HEADERS = [[("h", b"x"), ("n", None)], None, [], (("h", b"y"),)]
+TIMES = [T, T + 5, -1, T - 7]
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+
+def built(magic=2, codec="none", headers=HEADERS, offsets=(0, 1, 2, 3), **options):
+    builder = kpress.BatchBuilder(magic, codec, **options)
+    for value, key, timestamp, header, offset in zip(VALUES, KEYS, TIMES, headers, offsets, strict=True):
+        assert builder.append(value, key, timestamp, header, offset)
+    return builder.build()
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_same_bytes_as_the_builder(codec):
+    options = dict(producer_id=7, producer_epoch=1, base_sequence=5, partition_leader_epoch=2, is_transactional=True)
+    assert kpress.write_records(VALUES, KEYS, TIMES, HEADERS, compression_type=codec, **options) == built(
+        2, codec, **options
+    )
+
+
+@pytest.mark.parametrize("codec", CODECS[:-1])
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("options", [{}, {"timestamp_type": 1, "log_append_time": T + 99}], ids=["create", "append"])
+def test_same_messages_as_the_builder(magic, codec, options):
+    got = kpress.write_records(
+        VALUES, KEYS, TIMES, magic=magic, compression_type=codec, offsets=[2, 3, 8, 9], **options
+    )
+    assert got == built(magic, codec, [None] * 4, [2, 3, 8, 9], base_offset=2, **options)
+
+
+def test_one_timestamp_and_none():
+    for given, expected in ((T, [T] * 3), (None, [-1] * 3), (iter([1, 2, 3]), [1, 2, 3])):
+        [batch] = kpress.read_batches(kpress.write_records([b"v"] * 3, timestamps=given))
+        assert [record.timestamp for record in batch] == expected
+
+
+def test_any_sequence_of_bytes_like():
+    values = (bytearray(b"a"), memoryview(b"b"), b"c")
+    assert kpress.write_records(values, iter(values)) == kpress.write_records([b"a", b"b", b"c"], [b"a", b"b", b"c"])
+
+
+def test_batches():
+    values = [b"%05d" % i for i in range(1000)]
+    counts = [b.records_count for b in kpress.read_batches(kpress.write_records(values, batch_records=300))]
+    assert counts == [300, 300, 300, 100]
+    data = kpress.write_records(
+        values, base_offset=40, batch_bytes=1000, producer_id=1, producer_epoch=0, base_sequence=9
+    )
+    batches = list(kpress.read_batches(data))
+    assert all(1000 - 13 < batch.size <= 1000 for batch in batches[:-1])
+    assert [batch.base_sequence - 9 for batch in batches] == [batch.base_offset - 40 for batch in batches]
+    assert [record.value for batch in batches for record in batch] == values
+
+
+def test_nothing():
+    assert kpress.write_records([]) == kpress.write_records([], [], [], [], compression_type="lz4") == b""
+
+
+@pytest.mark.parametrize(
+    ("call", "field"),
+    [
+        (lambda: kpress.write_records([b"a"], [b"k", b"k"]), "keys"),
+        (lambda: kpress.write_records([b"a"], timestamps=[]), "timestamps"),
+        (lambda: kpress.write_records([b"a"], headers=[None] * 2), "headers"),
+        (lambda: kpress.write_records([b"a"], offsets=[1, 2]), "offsets"),
+        (lambda: kpress.write_records([b"a"], offsets=[1], base_offset=1), "base_offset"),
+        (lambda: kpress.write_records([b"a", b"b"], offsets=[1, 1]), "offset"),
+        (lambda: kpress.write_records([b"a", b"b"], timestamps=[1, -2]), "timestamp"),
+        (lambda: kpress.write_records([b"a"], headers=[[("h", b"")]], magic=1), "headers"),
+        (lambda: kpress.write_records([b"a"], batch_bytes=0), "batch_bytes"),
+    ],
+)
+def test_refused_values(call, field):
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        call()
+    assert caught.value.field == field
+
+
+def test_the_record_is_named():
+    with pytest.raises(kpress.InvalidArgumentError, match="record 700: timestamp -5"):
+        kpress.write_records([b""] * 900, timestamps=[0] * 700 + [-5] * 200)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: kpress.write_records(b"bytes"),
+        lambda: kpress.write_records([1]),
+        lambda: kpress.write_records(None),
+        lambda: kpress.write_records([b""], timestamps=["1"]),
+        lambda: kpress.write_records([b""], headers=[["h"]]),
+    ],
+)
+def test_refused_types(call):
+    with pytest.raises(kpress.ArgumentTypeError):
+        call()
