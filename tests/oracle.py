@@ -109,6 +109,14 @@ class Partition:
     def files(self, suffix: str) -> list[bytes]:
         return [read("segments/" + f["file"]) for f in self.entry["files"] if f["file"].endswith(suffix)]
 
+    def write_to(self, root: Path, name: str | None = None) -> Path:
+        """The directory with all its files, as the broker left it, under its own or another name."""
+        directory = root / (name or Path(self.entry["dir"]).name)
+        directory.mkdir(parents=True)
+        for entry in self.entry["files"]:
+            (directory / Path(entry["file"]).name).write_bytes(read("segments/" + entry["file"]))
+        return directory
+
     def __str__(self) -> str:
         return self.entry["dir"]
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import mmap
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from kpress.errors import InvalidArgumentError
+from kpress.errors import InvalidArgumentError, KpressError
 
 LOG_FILE_SUFFIX = ".log"
 INDEX_FILE_SUFFIX = ".index"
@@ -21,6 +23,19 @@ PARTITION_METADATA = "partition.metadata"
 # [0-9]: \d takes the digits of other scripts, too
 _PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>[0-9]+)", re.DOTALL)
 _SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
+
+
+@contextmanager
+def located(position: int, file: str | Path | None = None) -> Iterator[None]:
+    """Make an error about a part of a file say where in the file it is."""
+    try:
+        yield
+    except KpressError as error:
+        if error.position is not None:
+            error.position += position
+        if file is not None:
+            error.file = str(file)
+        raise
 
 
 @dataclass(frozen=True, order=True)

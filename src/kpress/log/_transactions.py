@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from kpress.errors import CorruptRecordError, KpressError
-from kpress.log._directory import TXN_INDEX_FILE_SUFFIX, LogSegment
+from kpress.errors import CorruptRecordError
+from kpress.log._directory import TXN_INDEX_FILE_SUFFIX, LogSegment, located
 from kpress.record._batch import Batch, read_batches
 
 # version, producerId, firstOffset, lastOffset, lastStableOffset (spec log-segments 5). As Kafka's TransactionIndex
@@ -92,12 +92,9 @@ def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
     """
     first_offsets: dict[int, int] = {}
     for segment in segments:
-        try:
+        with located(0, segment.path):
             for batch in read_batches(segment.mapped()):
                 _follow(batch, first_offsets)
-        except KpressError as error:
-            error.file = str(segment.path)
-            raise
     return min(first_offsets.values(), default=None)
 
 

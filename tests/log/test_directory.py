@@ -1,0 +1,163 @@
+"""Log directories by name, and transactions by their index and their markers, on what brokers left."""
+
+import struct
+from pathlib import Path
+
+import pytest
+
+import facts
+import kpress
+import oracle
+from kpress.log import (
+    AbortedTxn,
+    TopicPartition,
+    last_stable_offset,
+    list_partitions,
+    read_transaction_index,
+    transactions_of,
+)
+
+ENTRY = struct.Struct(">hqqqq")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("orders-0", TopicPartition("orders", 0)),
+        ("a-b.c_d-12", TopicPartition("a-b.c_d", 12)),
+        ("orders-0.5f1c8d9e0a7b4c3d2e1f0a9b8c7d6e5f-delete", None),
+        ("orders-0.5f1c8d9e0a7b4c3d2e1f0a9b8c7d6e5f-future", None),
+        ("orders-0.5f1c8d9e0a7b4c3d2e1f0a9b8c7d6e5f-stray", None),
+        ("orders", None),
+        ("-0", None),
+        ("orders-", None),
+        ("orders-\N{ARABIC-INDIC DIGIT ONE}", None),
+    ],
+)
+def test_names_of_partition_directories(name: str, expected: TopicPartition | None) -> None:
+    assert TopicPartition.of_directory(name) == expected
+    assert expected is None or str(expected) == name
+
+
+def test_a_log_dir_and_a_partition_directory(tmp_path: Path) -> None:
+    for name in ("b-10/00000000000000000000.log", "b-2/00000000000000000007.log", "b-2/00000000000000000000.log"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    nine = "00000000000000000009.log"
+    for name in (f"{nine}.deleted", f"{nine}.swap", "9.log", "leader-epoch-checkpoint"):
+        (tmp_path / "b-2" / name).touch()
+    (tmp_path / "empty-0").mkdir()
+    (tmp_path / "recovery-point-offset-checkpoint").touch()
+    two, ten = list_partitions(tmp_path)
+    assert (two.topic_partition, ten.topic_partition) == (TopicPartition("b", 2), TopicPartition("b", 10))
+    assert [segment.base_offset for segment in two.segments] == [0, 7]
+    assert two.segments[1].sibling(".txnindex") == two.path / "00000000000000000007.txnindex"
+    assert list_partitions(two.path) == [two]
+
+
+def test_no_partition(tmp_path: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="holds no partition"):
+        list_partitions(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        list_partitions(tmp_path / "nowhere")
+
+
+TRANSACTIONS = [partition for partition in oracle.PARTITIONS if str(partition).endswith("txn_topic-0")]
+
+
+@pytest.mark.parametrize("partition", TRANSACTIONS, ids=str)
+def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partition, tmp_path: Path) -> None:
+    [directory] = list_partitions(partition.write_to(tmp_path))
+    first: dict[int, int] = {}
+    aborted = []
+    for segment in directory.segments:
+        for batch in kpress.read_batches(segment.mapped()):
+            if batch.is_transactional and not batch.is_control:
+                first.setdefault(batch.producer_id, batch.base_offset)
+            elif batch.is_control:
+                [marker] = batch
+                started = first.pop(batch.producer_id, None)
+                if kpress.control_record(marker).type == "ABORT" and started is not None:
+                    aborted.append((batch.producer_id, started, batch.base_offset))
+    assert len(aborted) > 1
+    assert [transaction[:3] for transaction in transactions_of(directory.segments)] == aborted
+    assert last_stable_offset(directory.segments) == min(first.values(), default=None)
+
+
+CONSUMED = [partition for partition in oracle.PARTITIONS if partition.entry.get("read_committed")]
+
+
+@pytest.mark.parametrize("partition", CONSUMED, ids=str)
+def test_read_committed_is_what_the_consumer_returned(partition: oracle.Partition, tmp_path: Path) -> None:
+    [directory] = list_partitions(partition.write_to(tmp_path))
+    data = b"".join(segment.path.read_bytes() for segment in directory.segments)
+    columns = kpress.read_columns(
+        data,
+        ["offset", "key"],
+        aborted_transactions=[transaction[:2] for transaction in transactions_of(directory.segments)],
+        end_offset=last_stable_offset(directory.segments),
+    )
+    pyarrow = pytest.importorskip("pyarrow")
+    rows = [(row["offset"], facts.bytes_fact(row["key"])) for row in pyarrow.table(columns).to_pylist()]
+    assert rows == [(row["offset"], row["key"]) for row in partition.consumed("read_committed")]
+
+
+def open_and_ended(*ended: bool) -> bytes:
+    """Two transactional producers, 20 records each, and for each whether its transaction ended."""
+    data = b"".join(
+        kpress.write_records(
+            [b"v"] * 20, producer_id=id, producer_epoch=0, base_sequence=0, is_transactional=True, base_offset=20 * id
+        )
+        for id in range(len(ended))
+    )
+    for id, is_ended in enumerate(ended):
+        if is_ended:
+            marker = kpress.BatchBuilder(
+                producer_id=id,
+                producer_epoch=0,
+                is_transactional=True,
+                is_control=True,
+                base_offset=20 * len(ended) + id,
+            )
+            marker.append_end_txn_marker(True, 0)
+            data += marker.build()
+    return data
+
+
+@pytest.mark.parametrize(("ended", "expected"), [((True, True), None), ((True, False), 20), ((False, True), 0)])
+def test_last_stable_offset(ended: tuple[bool, ...], expected: int | None, tmp_path: Path) -> None:
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    (directory / "00000000000000000000.log").write_bytes(open_and_ended(*ended))
+    (directory / "00000000000000000099.log").touch()
+    [partition] = list_partitions(directory)
+    assert last_stable_offset(partition.segments) == expected
+
+
+def test_last_stable_offset_names_the_file_of_a_damaged_segment(tmp_path: Path) -> None:
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    path = directory / "00000000000000000000.log"
+    path.write_bytes(bytes(100))
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        last_stable_offset(list_partitions(directory)[0].segments)
+    assert (caught.value.file, caught.value.position) == (str(path), 8)
+
+
+def test_transaction_index(tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000100.txnindex"
+    assert read_transaction_index(path) == []
+    good = ENTRY.pack(0, 4242, 100, 141, 100)
+    path.write_bytes(good + ENTRY.pack(0, 7, 120, 150, 130))
+    assert read_transaction_index(path, 100) == [AbortedTxn(4242, 100, 141, 100), AbortedTxn(7, 120, 150, 130)]
+    for bad, position, field in (
+        (good + good, 34 + 18, "lastOffset"),
+        (good[:-1], 0, "version"),
+        (good + b"\0", 34, "version"),
+        (ENTRY.pack(256, 4242, 100, 141, 100), 0, "version"),
+        (ENTRY.pack(0, 4242, 90, 99, 90), 18, "lastOffset"),
+    ):
+        path.write_bytes(bad)
+        with pytest.raises(kpress.CorruptRecordError) as caught:
+            read_transaction_index(path, 100)
+        assert (caught.value.file, caught.value.position, caught.value.field) == (str(path), position, field)
