@@ -1,0 +1,130 @@
+"""format("kpress"): the records of a Kafka log dir as rows, one Spark partition a segment."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+from kpress.errors import InvalidArgumentError
+from kpress.log import PartitionDirectory, last_stable_offset, list_partitions, transactions_of
+from kpress.record._columns import iter_columns
+from kpress.spark.options import ReadOptions
+from kpress.spark.schema import arrow_schema, spark_schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql.types import StructType
+
+_NOT_IN_RECORDS = ("topic", "partition")
+
+
+class KafkaLogDataSource(DataSource):
+    """Kafka log directories as a batch source.
+
+    Columns are those of spark-sql-kafka: key binary, value binary, topic string, partition int, offset long,
+    timestamp timestamp (null where there is none), timestampType int, and with includeHeaders=true
+    headers array<struct<key: string, value: binary>>. Control records are never rows. Checksums are compared. A cut
+    entry at the end of a segment, as a running broker has it, ends that segment.
+
+    Options: see `ReadOptions`.
+
+    Examples
+    --------
+    >>> df = (spark.read.format("kpress").option("subscribe", "orders")          # doctest: +SKIP
+    ...       .option("isolation.level", "read_committed").load("/var/kafka-logs"))
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        return "kpress"
+
+    def schema(self) -> StructType:
+        return spark_schema(ReadOptions.parse(self.options).include_headers)
+
+    def reader(self, schema: StructType) -> KafkaLogReader:
+        options = ReadOptions.parse(self.options)
+        if schema.fieldNames() != (own := spark_schema(options.include_headers)).fieldNames():
+            raise InvalidArgumentError(f"the columns of Kafka records are given: {', '.join(own.fieldNames())}")
+        return KafkaLogReader(options)
+
+
+@dataclass(frozen=True, repr=False)
+class SegmentPartition(InputPartition):
+    """One segment: what a task needs to read it without looking at other files."""
+
+    topic: str
+    partition: int
+    path: str
+    end_offset: int | None
+    aborted_transactions: tuple[tuple[int, int], ...] | None
+
+    def __repr__(self) -> str:
+        return f"SegmentPartition({self.path})"
+
+
+class KafkaLogReader(DataSourceReader):
+    """Lists segments on the driver, reads each in a task of its own."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self.options = options
+
+    def partitions(self) -> Sequence[SegmentPartition]:
+        directories = list_partitions(self.options.path)
+        topics = {directory.topic_partition.topic for directory in directories}
+        if missing := [topic for topic in self.options.topics if topic not in topics]:
+            raise InvalidArgumentError(
+                f"{self.options.path} has no topic {', '.join(missing)}; there are {', '.join(sorted(topics))}"
+            )
+        return [
+            segment
+            for directory in directories
+            if not self.options.topics or directory.topic_partition.topic in self.options.topics
+            for segment in self._segments(directory)
+        ]
+
+    def _segments(self, directory: PartitionDirectory) -> Iterator[SegmentPartition]:
+        end_offset, transactions = None, None
+        if self.options.read_committed:
+            end_offset = last_stable_offset(directory.segments)
+            transactions = transactions_of(directory.segments)
+        topic_partition = directory.topic_partition
+        for segment in directory.segments:
+            aborted = None
+            if transactions is not None:
+                # one that ended before the segment says nothing about it: its producer may have gone on
+                aborted = tuple(t[:2] for t in transactions if t.last_offset >= segment.base_offset)
+            yield SegmentPartition(
+                topic_partition.topic, topic_partition.partition, str(segment.path), end_offset, aborted
+            )
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        assert isinstance(partition, SegmentPartition)
+        schema = arrow_schema(self.options.include_headers)
+        with open(partition.path, "rb") as file:
+            for columns in iter_columns(
+                file,
+                [name for name in schema.names if name not in _NOT_IN_RECORDS],
+                batch_bytes=self.options.fetch_bytes,
+                timestamp_unit="us",
+                end_offset=partition.end_offset,
+                aborted_transactions=partition.aborted_transactions,
+            ):
+                for batch in pa.RecordBatchReader.from_stream(columns):
+                    yield _rows(batch, partition, schema)
+
+
+def _rows(batch: pa.RecordBatch, partition: SegmentPartition, schema: pa.Schema) -> pa.RecordBatch:
+    """With the two columns that the records do not have, in the order and with the nested names that Spark expects."""
+    constants = {"topic": pa.scalar(partition.topic), "partition": pa.scalar(partition.partition, pa.int32())}
+    arrays = [
+        pa.repeat(constants[field.name], batch.num_rows)
+        if field.name in constants
+        else batch.column(field.name).cast(field.type)
+        for field in schema
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)

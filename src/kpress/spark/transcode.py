@@ -1,0 +1,246 @@
+"""A log dir under another codec: executors read, write and compare the segments, the driver only names them.
+
+    driver     list segments ─────────────► tasks ─► results ─► rename the whole ─► one row a partition
+    executor                  one segment each: kpress.log transcode_segment
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+import pyarrow as pa
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.log import PartitionDirectory, list_partitions
+from kpress.log._directory import (
+    LEADER_EPOCH_CHECKPOINT,
+    PARTITION_METADATA,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TXN_INDEX_FILE_SUFFIX,
+)
+from kpress.log._transcode import sync_directory, transcode_segment
+from kpress.record._recompress import recompress
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Files that speak of offsets, which are kept. Those of byte positions (.index, .timeindex) are not valid for the copy.
+_STILL_VALID_SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
+_STILL_VALID_NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
+
+
+@dataclass(frozen=True)
+class TranscodedPartition:
+    """What became of one partition.
+
+    Attributes
+    ----------
+    topic : str
+    partition : int
+    records : int
+        Without control records.
+    batches_before, batches_after : int
+        Those that hold these records.
+    bytes_before, bytes_after : int
+        Of the segments.
+    compression_types_before, compression_types_after : tuple of str
+        Of these batches.
+    digests : tuple of str
+        One a segment, the same of source and copy; over all records, markers and what their batches say of them.
+    """
+
+    topic: str
+    partition: int
+    records: int
+    batches_before: int
+    batches_after: int
+    bytes_before: int
+    bytes_after: int
+    compression_types_before: tuple[str, ...]
+    compression_types_after: tuple[str, ...]
+    digests: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One segment, by reference."""
+
+    partition: int  # which of the partitions, as listed
+    source: Path
+    target: Path
+
+
+@dataclass(frozen=True)
+class _Done:
+    """A segment's numbers, as a row goes back to the driver."""
+
+    task: int
+    records: int
+    batches_before: int
+    batches_after: int
+    bytes_before: int
+    bytes_after: int
+    codecs_before: str
+    codecs_after: str
+    digest: str
+
+
+_DONE_ARROW = pa.schema([(f.name, pa.string() if f.type == "str" else pa.int64()) for f in fields(_Done)])
+_DONE_SPARK = ", ".join(f"{f.name} {'string' if f.type == 'str' else 'long'}" for f in fields(_Done))
+
+
+def transcode(
+    spark: SparkSession,
+    src: str | Path,
+    dst: str | Path,
+    compression_type: str = "zstd",
+    level: int | str | None = None,
+    batch_bytes: int | None = None,
+) -> list[TranscodedPartition]:
+    """Write a log dir under another codec; every record keeps its offset.
+
+    Executors do the work, one segment a task, in bounded memory; only paths and numbers go through the driver. The
+    source is only read. Each copy of a segment is read back and compared with its source, record by record through
+    digests, before it gets its name, and `dst` appears when all of them are there.
+
+    Copied along are the files that stay valid: ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and
+    ``.txnindex``, which speak of offsets. ``.index`` and ``.timeindex`` hold byte positions, which change with
+    every batch's size, so they are left out: a broker that finds none rebuilds them.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` and `dst` under these paths.
+    src : str or Path
+        A log dir, or the directory of one partition; no broker may be writing to it.
+    dst : str or Path
+        A path where nothing is yet, not in `src`.
+    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
+    level : int, optional
+        As in `kpress.recompress`; None is what Kafka's Java producer does by default.
+    batch_bytes : int, optional
+        Pack adjacent shallow batches into batches of up to this many bytes before compression. Batches with a
+        producer id, of transactions, control batches, those with LogAppendTime and those that compaction thinned out
+        are recompressed one to one, as all are without this option.
+
+    Returns
+    -------
+    list of TranscodedPartition
+        By topic and partition.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        `dst` exists or lies in `src`; `src` holds no partition; a codec, level or size that is not accepted.
+    pyspark.errors.PySparkException
+        A task failed: it carries the text of the `KpressError`, with file, position and offset. Nothing is left
+        at `dst` or beside it.
+
+    Examples
+    --------
+    >>> for row in kpress.spark.transcode(spark, "logs", "cold", "zstd", 9):        # doctest: +SKIP
+    ...     print(row.topic, row.partition, row.bytes_before, row.bytes_after)
+    """
+    recompress(b"", compression_type, level)  # what it refuses is refused before any work
+    _check_batch_bytes(batch_bytes)
+    source, target = Path(src).resolve(), Path(dst).absolute()
+    partitions = list_partitions(source)
+    _check_target(source, target)
+    unfinished = target.with_name(f".{target.name}.{uuid4().hex}")
+    try:
+        tasks = list(_prepare(partitions, source, unfinished))
+        done = _run(spark, tasks, _task_of(tasks, compression_type, level, batch_bytes))
+        _check_target(source, target)
+        unfinished.rename(target)
+        sync_directory(target.parent)
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+    return [
+        _summary(partition, [segment for segment in done if tasks[segment.task].partition == i])
+        for i, partition in enumerate(partitions)
+    ]
+
+
+def _check_batch_bytes(batch_bytes: object) -> None:
+    if batch_bytes is None:
+        return
+    if isinstance(batch_bytes, bool) or not isinstance(batch_bytes, int):
+        raise ArgumentTypeError(f"batch_bytes must be an int or None, not {type(batch_bytes).__name__}")
+    if not 1 <= batch_bytes < 1 << 31:
+        raise InvalidArgumentError(f"batch_bytes must be from 1 to {(1 << 31) - 1}, not {batch_bytes}")
+
+
+def _check_target(source: Path, target: Path) -> None:
+    if target.exists() or target.is_symlink():
+        raise InvalidArgumentError(f"{target} is there already: nothing is written over", field="dst")
+    if target.resolve().is_relative_to(source):
+        raise InvalidArgumentError(f"{target} lies in the source {source}", field="dst")
+
+
+def _prepare(partitions: list[PartitionDirectory], source: Path, unfinished: Path) -> Iterator[_Task]:
+    """Make the directories, copy the small files, and name the work."""
+    for i, partition in enumerate(partitions):
+        directory = unfinished / partition.path.relative_to(source)
+        directory.mkdir(parents=True)
+        for path in partition.path.iterdir():
+            if path.name in _STILL_VALID_NAMES or path.suffix in _STILL_VALID_SUFFIXES:
+                shutil.copyfile(path, directory / path.name)
+        for segment in partition.segments:
+            yield _Task(i, segment.path, directory / segment.path.name)
+
+
+def _task_of(
+    tasks: list[_Task], compression_type: str, level: int | str | None, batch_bytes: int | None
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What an executor does with the numbers of tasks that it gets."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for number in batch.column("id").to_pylist():
+                task = tasks[number]
+                before, after = transcode_segment(task.source, task.target, compression_type, level, batch_bytes)
+                done = _Done(
+                    number,
+                    before.records,
+                    before.batches,
+                    after.batches,
+                    before.bytes,
+                    after.bytes,
+                    ",".join(before.compression_types),
+                    ",".join(after.compression_types),
+                    after.digest,
+                )
+                yield pa.RecordBatch.from_arrays([pa.array([value]) for value in astuple(done)], schema=_DONE_ARROW)
+
+    return work
+
+
+def _run(
+    spark: SparkSession, tasks: list[_Task], work: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+) -> list[_Done]:
+    numbers = spark.range(0, len(tasks), 1, len(tasks))
+    return sorted((_Done(*row) for row in numbers.mapInArrow(work, _DONE_SPARK).collect()), key=lambda done: done.task)
+
+
+def _summary(partition: PartitionDirectory, done: list[_Done]) -> TranscodedPartition:
+    return TranscodedPartition(
+        partition.topic_partition.topic,
+        partition.topic_partition.partition,
+        sum(d.records for d in done),
+        sum(d.batches_before for d in done),
+        sum(d.batches_after for d in done),
+        sum(d.bytes_before for d in done),
+        sum(d.bytes_after for d in done),
+        _codecs(d.codecs_before for d in done),
+        _codecs(d.codecs_after for d in done),
+        tuple(d.digest for d in done),
+    )
+
+
+def _codecs(lists: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted({name for text in lists for name in text.split(",") if name}))
