@@ -39,5 +39,6 @@ cdef class Columns:
     cdef readonly int64_t num_rows
 
     cdef Columns _only(self, int64_t i)
+
     @staticmethod
     cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks)

@@ -1,7 +1,7 @@
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import Any
 
-from typing_extensions import CapsuleType
+from typing_extensions import CapsuleType, disjoint_base
 
 class Field:
     name: str
@@ -12,9 +12,10 @@ class Field:
         self, name: str, format: str, nullable: bool = False, children: tuple[Field, ...] = ()
     ) -> None: ...
 
+@disjoint_base
 class Columns:
     num_rows: int
-    def __init__(self) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def column_names(self) -> list[str]: ...
     def __len__(self) -> int: ...

@@ -1,13 +1,16 @@
 from collections.abc import Iterator
-from typing import NoReturn, Self
+from typing import Any, Self
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
+from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.record._records import Record
+from kpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
 from kpress.record._types import TimestampType
 
+@disjoint_base
 class Batch:
-    def __init__(self) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def position(self) -> int: ...
     @property
@@ -64,8 +67,9 @@ class Batch:
     def ensure_valid(self) -> None: ...
     def __iter__(self) -> Iterator[Record]: ...
 
+@disjoint_base
 class BatchIterator:
-    def __init__(self) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Batch: ...
     @property

@@ -1,11 +1,10 @@
 """A record set, entry by entry, by header alone: nothing is decompressed or copied before it is asked for."""
 
 from libc.stdint cimport INT32_MAX, int64_t, uint64_t
-from libc.string cimport memset
 
-from kpress._buffers cimport InputView, pooled, pooled_free
+from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch,
+    KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL,
     kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_load_be64,
     kp_sequence_add, kp_source,
 )
@@ -17,7 +16,6 @@ from kpress.record._records cimport records_of
 from kpress.compress import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.record._types import TIMESTAMP_TYPES
-
 
 
 cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -45,7 +43,8 @@ cdef class Batch:
         raise TypeError("batches are made by read_batches")
 
     def __repr__(self):
-        records = "1 record" if self.records_count == 1 else f"{'?' if self.records_count is None else self.records_count} records"
+        count = self.records_count
+        records = "1 record" if count == 1 else f"{'?' if count is None else count} records"
         first = self._header.base_offset if self._header.magic == 2 else "?" if self.is_compressed else self.last_offset
         return (f"<kpress.Batch v{self.magic} {self.compression_type}: offsets {first} to {self.last_offset}, "
                 f"{records}, {self.size} bytes at {self.position}>")
@@ -183,7 +182,8 @@ cdef class Batch:
     @property
     def data(self):
         """memoryview: the bytes of the entry, not copied."""
-        return memoryview(self._view.view.obj).cast("B")[self._header.position:self._header.position + self._header.size]
+        start = self._header.position
+        return memoryview(self._view.view.obj).cast("B")[start:start + self._header.size]
 
     @property
     def payload(self):
@@ -275,7 +275,8 @@ cdef class BatchIterator:
     def __next__(self):
         cdef kp_error err
         cdef Batch batch = Batch.__new__(Batch)
-        cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size, &batch._header, &err)
+        cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size,
+                                        &batch._header, &err)
         if status == KP_END:
             raise StopIteration
         if status != KP_OK:

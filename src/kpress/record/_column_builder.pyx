@@ -7,7 +7,8 @@ from libc.string cimport memcpy, memset
 from kpress._buffers cimport pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
     KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, KP_TIMESTAMP_RANGE, KP_TRANSACTIONAL,
-    kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error, kp_fail,
+    kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error,
+    kp_fail,
     kp_gather, kp_gather_messages, kp_header, kp_header_read, kp_load_be64, kp_record, kp_record_read, kp_source,
     kp_utf8_copy,
 )
@@ -266,13 +267,12 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
     cdef kp_record r
     cdef int64_t i, row = b.rows, headers = 0, bytes = 0, offset, timestamp
     cdef int status
-    cdef int32_t n
     if batch.magic < 2:
         status = reserve_headers(b, 0, 0, err)
         for i in range(b.rows, end):
             ends[i + 1] = ends[i]
         return status
-    for n in range(source.count):
+    for _ in range(source.count):
         if not kp_record_read(&cursor, &r):
             break  # cannot be: the gather before read them all
         headers += r.header_count
@@ -282,7 +282,7 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
     if status != KP_OK:
         return status
     cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
-    for n in range(source.count):
+    for _ in range(source.count):
         if not kp_record_read(&cursor, &r):
             break
         offset = <int64_t>(<uint64_t>source.base_offset + <uint64_t>r.offset_delta)
@@ -300,14 +300,15 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
 cdef void append_headers(builder* b, const kp_record* r, const uint8_t* end) noexcept nogil:
     cdef kp_cursor cursor = kp_cursor_of(r.headers, <size_t>(end - r.headers))
     cdef kp_header h
-    cdef int32_t i, used
+    cdef int32_t used
     cdef int32_t* key_ends = <int32_t*>b.header_key.rows.data
     cdef int32_t* value_ends = <int32_t*>b.header_value.rows.data
-    for i in range(r.header_count):
+    for _ in range(r.header_count):
         if kp_header_read(&cursor, &h) != KP_OK:
             return  # cannot be: the gather before has walked them
         used = key_ends[b.n_headers]
-        key_ends[b.n_headers + 1] = used + <int32_t>kp_utf8_copy(b.header_key.data.data + used, h.key, <size_t>h.key_size)
+        used += <int32_t>kp_utf8_copy(b.header_key.data.data + used, h.key, <size_t>h.key_size)
+        key_ends[b.n_headers + 1] = used
         used = value_ends[b.n_headers]
         if h.value_size > 0:
             memcpy(b.header_value.data.data + used, h.value, <size_t>h.value_size)
@@ -425,7 +426,8 @@ cdef bint finish_headers(chunk_data* chunk, array_data* a, builder* b) noexcept 
             and finish_binary(chunk, &item.children[1], &b.header_value, b.n_headers, False))
 
 
-cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_builder* column, const int64_t* sizes) noexcept nogil:
+cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_builder* column,
+                       const int64_t* sizes) noexcept nogil:
     """binary_view: validity, views, the data buffers, and the data buffers' sizes."""
     cdef int64_t i
     if not array_init(a, b.rows, b.n_views + 3, 0):
@@ -453,7 +455,8 @@ cdef const int64_t* keep_views(chunk_data* chunk, builder* b, kp_error* err) noe
     return <const int64_t*>keep(chunk, &sizes)
 
 
-cdef bint finish_column(const plan* p, chunk_data* chunk, array_data* a, builder* b, int column, const int64_t* sizes) noexcept nogil:
+cdef bint finish_column(const plan* p, chunk_data* chunk, array_data* a, builder* b, int column,
+                        const int64_t* sizes) noexcept nogil:
     if column == KEY or column == VALUE:
         if p.layout == KP_BINARY_VIEW:
             return finish_views(chunk, a, b, &b.key if column == KEY else &b.value, sizes)

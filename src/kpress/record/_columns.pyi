@@ -3,6 +3,7 @@ from typing import Literal, Protocol
 
 from typing_extensions import Buffer
 
+from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.record._arrow import Columns
 
 class _BinaryFile(Protocol):

@@ -9,13 +9,13 @@
 
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
 from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport (
-    KP_BINARY, KP_BINARY_VIEW, KP_END, KP_LARGE_BINARY, KP_LOG_OVERHEAD, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec,
+    KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_LOG_OVERHEAD, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec,
     kp_error, kp_fail, kp_load_be32, kp_message_read, kp_record, kp_source,
 )
 from kpress._status cimport error_of
@@ -26,7 +26,7 @@ from kpress.record._column_builder cimport (
 )
 from kpress.record._decode cimport check_crc, open_source
 from kpress.record._plan cimport (
-    BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, N_COLUMNS, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
+    BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
     PRODUCER_ID, SEQUENCE, TIMESTAMP, TIMESTAMP_TYPE, VALUE, failure, plan,
 )
 from kpress.record._scan cimport aborted_transaction, batch_list, isolation, scan
@@ -41,22 +41,22 @@ from kpress.record._arrow import Field
 NAMES = ("offset", "timestamp", "timestampType", "key", "value", "headers", "producerId", "producerEpoch", "sequence",
          "partitionLeaderEpoch", "isTransactional", "isControl", "baseOffset")
 DEFAULT = NAMES[:HEADERS + 1]
-LAYOUTS = {"binary": KP_BINARY, "large_binary": KP_LARGE_BINARY, "binary_view": KP_BINARY_VIEW}
-LAYOUT_FORMATS = {KP_BINARY: "z", KP_LARGE_BINARY: "Z", KP_BINARY_VIEW: "vz"}
-UNITS = {"ms": "tsm:UTC", "us": "tsu:UTC"}
-HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
-FORMATS = {OFFSET: "l", TIMESTAMP_TYPE: "i", PRODUCER_ID: "l", PRODUCER_EPOCH: "s", SEQUENCE: "i",
-           PARTITION_LEADER_EPOCH: "i", IS_TRANSACTIONAL: "b", IS_CONTROL: "b", BASE_OFFSET: "l"}
+_LAYOUTS = {"binary": KP_BINARY, "large_binary": KP_LARGE_BINARY, "binary_view": KP_BINARY_VIEW}
+_LAYOUT_FORMATS = {KP_BINARY: "z", KP_LARGE_BINARY: "Z", KP_BINARY_VIEW: "vz"}
+_UNITS = {"ms": "tsm:UTC", "us": "tsu:UTC"}
+_HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
+_FORMATS = {OFFSET: "l", TIMESTAMP_TYPE: "i", PRODUCER_ID: "l", PRODUCER_EPOCH: "s", SEQUENCE: "i",
+            PARTITION_LEADER_EPOCH: "i", IS_TRANSACTIONAL: "b", IS_CONTROL: "b", BASE_OFFSET: "l"}
 
 
-def field_of(int column, int layout, unit):
+def _field_of(int column, int layout, unit):
     if column == TIMESTAMP:
-        return Field(NAMES[column], UNITS[unit], True)
+        return Field(NAMES[column], _UNITS[unit], True)
     if column in (KEY, VALUE):
-        return Field(NAMES[column], LAYOUT_FORMATS[layout], True)
+        return Field(NAMES[column], _LAYOUT_FORMATS[layout], True)
     if column == HEADERS:
-        return Field(NAMES[column], "+l", True, (Field("item", "+s", False, HEADER_FIELDS),))
-    return Field(NAMES[column], FORMATS[column])
+        return Field(NAMES[column], "+l", True, (Field("item", "+s", False, _HEADER_FIELDS),))
+    return Field(NAMES[column], _FORMATS[column])
 
 
 # --- decoding a run of entries ----------------------------------------------------------------------------
@@ -120,7 +120,8 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
         scratch = &own  # the result keeps it
     if status == KP_OK:
         scratch.size = 0
-        status = open_source(context, entry, batch, p.data + p.size, scratch, p.cap, False, &source, &f.inside, &f.error)
+        status = open_source(context, entry, batch, p.data + p.size, scratch, p.cap, False, &source, &f.inside,
+                             &f.error)
     if status == KP_OK and batch.magic < 2 and p.check_crcs and kp_batch_codec(batch):
         status = check_inner_crcs(&source, &f.error)
     if status == KP_OK:
@@ -147,10 +148,10 @@ cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
     cdef const uint8_t* p = source.start
     cdef kp_batch inner
     cdef kp_record ignored
-    cdef int32_t i
     cdef int status
-    for i in range(source.count):
-        status = kp_message_read(p, <int64_t>kp_load_be32(p + 8) + KP_LOG_OVERHEAD, p - source.start, &inner, &ignored, err)
+    for _ in range(source.count):
+        status = kp_message_read(p, <int64_t>kp_load_be32(p + 8) + KP_LOG_OVERHEAD, p - source.start, &inner, &ignored,
+                                 err)
         if status == KP_OK:
             status = check_crc(p, &inner, err)
             err.position += p - source.start
@@ -160,8 +161,9 @@ cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
     return KP_OK
 
 
-cdef int decode_entries(const plan* p, const kp_batch* batches, int64_t n, chunk_list* chunks, failure* f) noexcept nogil:
-    """A run of entries into chunks; on an error what was decoded is freed."""
+cdef int decode_entries(const plan* p, const kp_batch* batches, int64_t n, chunk_list* chunks,
+                        failure* f) noexcept nogil:
+    """A run of entries into chunks; on an error what was _decoded is freed."""
     cdef codec_context* context = context_acquire()
     cdef builder b
     cdef int64_t i, left = 0
@@ -199,7 +201,7 @@ cdef int64_t expected_rows(const kp_batch* batches, int64_t n) noexcept nogil:
 
 # --- the calls --------------------------------------------------------------------------------------------
 
-cdef class Reader:
+cdef class _Reader:
     """Options of a call, checked once, and the state that goes from window to window of a long input."""
     cdef plan plan
     cdef isolation isolation
@@ -217,9 +219,9 @@ cdef class Reader:
     def __init__(self, columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                  end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes):
         cdef plan* p = &self.plan
-        p.layout = choice("binary_type", binary_type, LAYOUTS)
+        p.layout = choice("binary_type", binary_type, _LAYOUTS)
         p.row_width = (4, 8, 16)[p.layout]
-        choice("timestamp_unit", timestamp_unit, UNITS)
+        choice("timestamp_unit", timestamp_unit, _UNITS)
         p.micros = timestamp_unit == "us"
         p.check_crcs = bool(check_crcs)
         p.control = bool(control)
@@ -230,7 +232,7 @@ cdef class Reader:
         p.last_offset = last("end_offset", end_offset)
         p.first_timestamp = limit("start_timestamp", start_timestamp, INT64_MIN)
         p.last_timestamp = last("end_timestamp", end_timestamp)
-        p.filtered = not (start_offset is None and end_offset is None and start_timestamp is None and end_timestamp is None)
+        p.filtered = not (start_offset is end_offset is start_timestamp is end_timestamp is None)
         self._ask_columns(columns, timestamp_unit)
         if aborted_transactions is not None:
             self._set_aborted(aborted_transactions)
@@ -251,7 +253,7 @@ cdef class Reader:
             p.want[column] = True
             p.asked[p.n_asked] = column
             p.n_asked += 1
-            fields.append(field_of(column, p.layout, timestamp_unit))
+            fields.append(_field_of(column, p.layout, timestamp_unit))
         self.fields = tuple(fields)
 
     cdef _set_aborted(self, transactions):
@@ -272,9 +274,9 @@ cdef class Reader:
             self.isolation.aborted[i].producer_id = producer
         self.isolation.n_aborted = len(pairs)
 
-    cdef Window window(self, InputView view, int64_t start, int64_t stop_after, int64_t base, object file):
+    cdef _Window window(self, InputView view, int64_t start, int64_t stop_after, int64_t base, object file):
         """The headers of the entries from `start` on, about `stop_after` bytes of them."""
-        cdef Window window = Window.__new__(Window)
+        cdef _Window window = _Window.__new__(_Window)
         cdef failure f
         cdef int status
         window.fields = self.fields
@@ -292,8 +294,8 @@ cdef class Reader:
         return window
 
 
-cdef class Window:
-    """A piece of a record set whose headers were read: what is to be decoded, and what comes of it."""
+cdef class _Window:
+    """A piece of a record set whose headers were read: what is to be _decoded, and what comes of it."""
     cdef tuple fields
     cdef plan plan
     cdef InputView view
@@ -335,7 +337,7 @@ cdef class Window:
         cdef batch_list* entries = &self.entries
         cdef int64_t runs = max(1, min(<int64_t>threads, entries.n))
         cdef int64_t bytes = 0, share, i, first, upto = 0
-        cdef Run run
+        cdef _Run run
         tasks = []
         for i in range(entries.n):
             bytes += entries.batches[i].size
@@ -345,7 +347,7 @@ cdef class Window:
             while upto < entries.n and (i == runs - 1 or upto == first or share < bytes // runs):
                 share += entries.batches[upto].size
                 upto += 1
-            run = Run.__new__(Run)
+            run = _Run.__new__(_Run)
             run.plan = &self.plan
             run.batches = entries.batches + first
             run.n = upto - first
@@ -355,7 +357,7 @@ cdef class Window:
 
     cdef Columns _gathered(self, list tasks):
         """One Columns of the chunks of all runs, or the error of the first run that failed."""
-        cdef Run run
+        cdef _Run run
         cdef int64_t n = 0, i
         for run in tasks:
             if run.status != KP_OK:
@@ -376,7 +378,7 @@ cdef class Window:
         return Columns.make(self.fields, chunks, n)
 
 
-cdef class Run:
+cdef class _Run:
     """A run of entries for one thread, and what became of it."""
     cdef const plan* plan
     cdef const kp_batch* batches
@@ -446,7 +448,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     batch_bytes : int
         Entries (compressed bytes) that go into one result; at least one entry.
     threads : int
-        Decode that many results ahead, side by side.
+        Decode that many _results ahead, side by side.
 
     The other options are those of `read_columns`.
 
@@ -457,7 +459,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     Raises
     ------
     KpressError
-        As `read_columns`, after the results before the entry that is wrong. Positions count from where the
+        As `read_columns`, after the _results before the entry that is wrong. Positions count from where the
         source began.
 
     Examples
@@ -467,19 +469,19 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     >>> [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(log), ["value"], batch_bytes=300)]
     [20, 20, 20, 20, 20]
     """
-    cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
-                                start_timestamp, end_timestamp, control, aborted_transactions, threads,
-                                max_decompressed_bytes, chunk_bytes)
+    cdef _Reader reader = _Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
+                                  start_timestamp, end_timestamp, control, aborted_transactions, threads,
+                                  max_decompressed_bytes, chunk_bytes)
     cdef int64_t window = integer("batch_bytes", batch_bytes, 1, INT64_MAX)
     if hasattr(source, "read") and not PyObject_CheckBuffer(source):
-        return results(file_windows(reader, source, window), reader.threads)
-    return results(buffer_windows(reader, InputView(source, "source"), window), reader.threads)
+        return _results(_file_windows(reader, source, window), reader.threads)
+    return _results(_buffer_windows(reader, InputView(source, "source"), window), reader.threads)
 
 
-def buffer_windows(Reader reader, InputView view, int64_t stop_after):
+def _buffer_windows(_Reader reader, InputView view, int64_t stop_after):
     """The windows of a buffer; the last one may carry the error that ended the scan."""
     cdef int64_t position = 0
-    cdef Window window
+    cdef _Window window
     while True:
         window = reader.window(view, position, stop_after, 0, None)
         if window.entries.end == position and window.error is None:
@@ -490,11 +492,11 @@ def buffer_windows(Reader reader, InputView view, int64_t stop_after):
             return
 
 
-def file_windows(Reader reader, file, int64_t stop_after):
+def _file_windows(_Reader reader, file, int64_t stop_after):
     """The windows of what was read so far; what is left of the last entry goes before the next piece."""
     cdef bytes data = b""
     cdef int64_t base = 0, start
-    cdef Window window
+    cdef _Window window
     cdef InputView view
     name = getattr(file, "name", None)
     name = name if isinstance(name, str) else None
@@ -515,8 +517,8 @@ def file_windows(Reader reader, file, int64_t stop_after):
         base += start
 
 
-def decoded(windows, int threads):
-    """(window, Columns) in order; with threads, that many windows are decoded ahead of the one handed out."""
+def _decoded(windows, int threads):
+    """(window, Columns) in order; with threads, that many windows are _decoded ahead of the one handed out."""
     if threads == 1:
         for window in windows:
             yield window, window()
@@ -535,10 +537,10 @@ def decoded(windows, int threads):
             yield window, future.result()
 
 
-def results(windows, int threads):
+def _results(windows, int threads):
     """The Columns that have rows; then the error, where an entry is wrong."""
-    cdef Window window
-    for window, columns in decoded(windows, threads):
+    cdef _Window window
+    for window, columns in _decoded(windows, threads):
         if columns.num_rows:
             yield columns
         if window.error is not None:
@@ -564,7 +566,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         batch: ``producerId`` int64, ``producerEpoch`` int16, ``sequence`` int32, ``partitionLeaderEpoch`` int32,
         ``isTransactional`` bool, ``isControl`` bool, ``baseOffset`` int64. Only what is asked for is built.
     check_crcs : bool
-        Compare every entry's checksum (inner messages of v0/v1 wrappers too) before it is decoded.
+        Compare every entry's checksum (inner messages of v0/v1 wrappers too) before it is _decoded.
     binary_type : {'binary', 'large_binary', 'binary_view'}
         Arrow type of key and value. Views copy nothing: they point into `data`, which they keep alive, or into
         the decompressed batch.
@@ -611,7 +613,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     >>> pyarrow.table(columns).to_pydict()
     {'offset': [0, 1, 2], 'key': [b'k', None, b'k'], 'value': [b'a', b'b', None]}
     """
-    cdef Reader reader = Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
-                                start_timestamp, end_timestamp, control, aborted_transactions, threads,
-                                max_decompressed_bytes, chunk_bytes)
+    cdef _Reader reader = _Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
+                                  start_timestamp, end_timestamp, control, aborted_transactions, threads,
+                                  max_decompressed_bytes, chunk_bytes)
     return reader.window(InputView(data), 0, INT64_MAX, 0, None).decode(reader.threads)

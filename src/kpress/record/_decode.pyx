@@ -6,7 +6,8 @@ from libc.string cimport memset
 from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_ENTRY_SIZE,
-    KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE,
+    KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE,
+    KP_NONE,
     KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch,
     kp_batch_codec, kp_error, kp_fail, kp_load_be32, kp_load_be64, kp_message_read, kp_record, kp_source,
 )

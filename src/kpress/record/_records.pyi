@@ -1,5 +1,6 @@
-from typing import NoReturn, Self, final
+from typing import Any, Self, final
 
+from kpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
 from kpress.record._types import TimestampType
 
 @final
@@ -9,7 +10,7 @@ class Record:
     sequence: int
     size: int
     attributes: int
-    def __init__(self) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def key(self) -> bytes | None: ...
     @property
@@ -26,6 +27,6 @@ class Record:
 
 @final
 class Records:
-    def __init__(self) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __iter__(self) -> Self: ...
     def __next__(self) -> Record: ...

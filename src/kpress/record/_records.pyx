@@ -8,12 +8,12 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from kpress._buffers cimport InputView, PooledBlock, pooled
+from kpress._buffers cimport InputView, PooledBlock
 from kpress._c.wire cimport (
-    KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_NONE, KP_OK, KP_RECORDS_LEFT,
+    KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_OK, KP_RECORDS_LEFT,
     KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT, kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_cursor,
     kp_cursor_of, kp_error, kp_fail, kp_header, kp_header_read, kp_load_be32, kp_message_read, kp_record,
-    kp_record_explain, kp_record_read, kp_sequence_add, kp_source,
+    kp_record_explain, kp_record_read, kp_sequence_add,
 )
 from kpress._status cimport error_of
 from kpress.compress._context cimport codec_context, context_acquire, context_release
@@ -99,12 +99,11 @@ cdef class Record:
     def headers(self):
         cdef kp_cursor cursor
         cdef kp_header h
-        cdef int32_t i
         cdef list headers = []
         if self._header_count:
             # the record was checked when it was read: these reads stay inside it
             cursor = kp_cursor_of(self._headers, <size_t>self.size)
-            for i in range(self._header_count):
+            for _ in range(self._header_count):
                 if kp_header_read(&cursor, &h) != KP_OK:
                     break
                 value = None if h.value_size < 0 else PyBytes_FromStringAndSize(<const char*>h.value, h.value_size)
@@ -187,7 +186,8 @@ cdef class Records:
         if kp_message_read(at, size, at - self._source.start, &message, &r, &err) != KP_OK:
             raise self._error(&err)
         if kp_batch_codec(&message):
-            kp_fail(&err, KP_INNER_COMPRESSED, at + KP_MESSAGE_ATTRIBUTES_OFFSET - self._source.start, message.attributes, 0)
+            kp_fail(&err, KP_INNER_COMPRESSED, at + KP_MESSAGE_ATTRIBUTES_OFFSET - self._source.start,
+                    message.attributes, 0)
             raise self._error(&err)
         self._index += 1
         self._cursor.p += size
@@ -204,7 +204,9 @@ cdef class Records:
         record.offset = <int64_t>(<uint64_t>self._source.base_offset + <uint64_t>message.base_offset)
         # an inner message of magic 0 has neither timestamp nor type, whatever its wrapper says
         record._timestamp_type = self._timestamp_type if message.magic else -1
-        record.timestamp = self._source.append_time if self._source.log_append_time and message.magic else message.base_timestamp
+        record.timestamp = message.base_timestamp
+        if self._source.log_append_time and message.magic:
+            record.timestamp = self._source.append_time
         return record
 
     cdef object _explain(self, const uint8_t* at):
@@ -214,7 +216,7 @@ cdef class Records:
             kp_fail(&err, KP_RECORDS_MISSING, at - self._source.start, self._index, self._source.count)
         else:
             kp_record_explain(at, self._source.end, self._source.start, &err)
-        if self._failed and (err.status == KP_RECORDS_MISSING or err.status == KP_RECORD_LENGTH or err.status == KP_VARINT):
+        if self._failed and err.status in (KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT):
             return self._codec_error()
         return self._error(&err)
 
@@ -223,7 +225,8 @@ cdef class Records:
         cdef kp_error err
         if self._failed:
             return self._codec_error()
-        kp_fail(&err, KP_RECORDS_LEFT, self._cursor.p - self._source.start, self._cursor.end - self._cursor.p, self._source.count)
+        kp_fail(&err, KP_RECORDS_LEFT, self._cursor.p - self._source.start, self._cursor.end - self._cursor.p,
+                self._source.count)
         return self._error(&err)
 
     cdef object _codec_error(self):

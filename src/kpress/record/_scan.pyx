@@ -82,7 +82,8 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const kp
     return bool(kp_record_read(&cursor, &r)) and r.key_size >= 4 and kp_load_be16(r.key + 2) == 0
 
 
-cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry, const kp_batch* batch) noexcept nogil:
+cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry,
+                     const kp_batch* batch) noexcept nogil:
     """Moves the state over one batch; whether its records belong to an aborted transaction."""
     cdef int64_t i
     if batch.magic < 2 or batch.producer_id < 0:

@@ -1,10 +1,13 @@
-from typing import Any, NoReturn
+from typing import Any
 
-from typing_extensions import Buffer, CapsuleType
+from typing_extensions import Buffer, CapsuleType, disjoint_base
 
+FIELDS: tuple[tuple[str, str, str, int | None], ...]
+
+@disjoint_base
 class BatchTable:
     num_rows: int
-    def __init__(self) -> NoReturn: ...
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def __len__(self) -> int: ...
     @property
     def column_names(self) -> list[str]: ...

@@ -210,7 +210,8 @@ cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
     return block.data
 
 
-cdef bint values_of(chunk_data* chunk, array_data* a, const uint8_t* at, size_t width, int64_t n, bint nullable) noexcept nogil:
+cdef bint values_of(chunk_data* chunk, array_data* a, const uint8_t* at, size_t width, int64_t n,
+                    bint nullable) noexcept nogil:
     """A fixed-width column out of the rows; where it is nullable, all ones (-1) are null."""
     cdef uint8_t* values = buffer_of(chunk, width * <size_t>n)
     cdef uint8_t* validity = buffer_of(chunk, <size_t>(n + 7) >> 3)
