@@ -1,10 +1,11 @@
 from collections.abc import Iterable
 from typing import Final
 
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
 CONTROL_TYPES: Final[tuple[str, ...]]
 
+@disjoint_base
 class BatchBuilder:
     def __new__(
         cls,

@@ -1,5 +1,7 @@
 from typing_extensions import Buffer
 
+from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+
 def recompress(
     data: Buffer,
     compression_type: str,

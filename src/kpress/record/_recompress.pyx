@@ -17,7 +17,8 @@ from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_END,
     KP_ENTRY_SIZE_MAX, KP_INNER_COMPRESSED, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_ZSTD, KP_ZSTD_MAGIC, kp_batch, kp_batch_codec,
+    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_ZSTD, KP_ZSTD_MAGIC, kp_batch,
+    kp_batch_codec,
     kp_batch_next, kp_error, kp_fail, kp_message_read, kp_record, kp_source, kp_store_be32, kp_store_be64,
 )
 from kpress._status cimport error_of

@@ -346,7 +346,7 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
     return KP_OK
 
 
-cdef class ArrowSource:
+cdef class _ArrowSource:
     """The capsules of the caller's data; they own the structs and release them."""
 
     cdef object schema_capsule
@@ -403,7 +403,7 @@ cdef class ArrowSource:
         return &self.chunk if self.chunk.release != NULL else NULL
 
 
-cdef int write_source(set_writer* w, ArrowSource source, const input_types* types, int64_t base_offset,
+cdef int write_source(set_writer* w, _ArrowSource source, const input_types* types, int64_t base_offset,
                       pooled* scratch) except -1:
     cdef kp_error err
     cdef int status
@@ -481,7 +481,7 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     cdef set_writer w
     cdef input_types types
     cdef pooled scratch
-    cdef ArrowSource source = ArrowSource(data)
+    cdef _ArrowSource source = _ArrowSource(data)
     memset(&w, 0, sizeof(w))
     memset(&scratch, 0, sizeof(scratch))
     try:

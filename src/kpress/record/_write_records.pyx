@@ -26,7 +26,7 @@ cdef enum:
     RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
 
 
-cdef class RecordSource:
+cdef class _RecordSource:
     """The arguments, held so that nobody changes them while they are read without the GIL."""
 
     cdef tuple values, keys, timestamps, headers, offsets
@@ -138,7 +138,7 @@ cdef size_t bytes_in(tuple values):
     return total
 
 
-cdef int write_all(set_writer* w, RecordSource source) except -1:
+cdef int write_all(set_writer* w, _RecordSource source) except -1:
     cdef record_row rows[ROWS]
     cdef kp_error err
     cdef Py_ssize_t start = 0, n
@@ -201,7 +201,7 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     87
     """
     cdef set_writer w
-    cdef RecordSource source = RecordSource(values, keys, timestamps, headers, offsets, base_offset)
+    cdef _RecordSource source = _RecordSource(values, keys, timestamps, headers, offsets, base_offset)
     memset(&w, 0, sizeof(w))
     try:
         options_of(&w.encoder.options, magic, compression_type, level, timestamp_type, log_append_time, producer_id,
