@@ -106,7 +106,7 @@ cdef class Batch:
     @property
     def next_offset(self):
         """int: the offset to fetch next, last_offset + 1."""
-        return kp_batch_last_offset(&self._header) + 1
+        return <int64_t>(<uint64_t>kp_batch_last_offset(&self._header) + 1)
 
     @property
     def last_offset_delta(self):

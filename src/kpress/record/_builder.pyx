@@ -12,7 +12,7 @@ and build() compresses the whole: it takes the joined payload only where that is
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memmove
 
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
@@ -216,7 +216,7 @@ cdef class BatchBuilder:
 
     cdef int _set_place(self, record_row* row, timestamp, offset) except -1:
         row.timestamp = integer_of(timestamp, "timestamp", -INT64_MAX, INT64_MAX)
-        row.offset = self.encoder.last_offset + 1
+        row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
         if offset is not None:
             row.offset = integer_of(offset, "offset", 0, INT64_MAX)
         return 0
@@ -570,7 +570,7 @@ cdef class BatchBuilder:
     @property
     def next_offset(self):
         """Offset of the next record, unless `append` is told another."""
-        return self.encoder.last_offset + 1
+        return <int64_t>(<uint64_t>self.encoder.last_offset + 1)
 
     @property
     def base_timestamp(self):

@@ -1,0 +1,68 @@
+"""Every vector as one row a batch: what batch_table says is what Kafka read from the headers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import kpress
+import oracle
+from facts import TIMESTAMP_TYPES, Facts
+from oracle import Vector
+
+# column -> expected field, and what the column says where a v0/v1 entry has no such field
+COLUMNS: dict[str, tuple[str, Any]] = {
+    "position": ("position", None),
+    "size": ("size", None),
+    "magic": ("magic", None),
+    "attributes": ("attributes", None),
+    "lastOffset": ("last_offset", None),
+    "maxTimestamp": ("max_timestamp", None),
+    "partitionLeaderEpoch": ("leader_epoch", -1),
+    "producerId": ("producer_id", -1),
+    "producerEpoch": ("producer_epoch", -1),
+    "baseSequence": ("base_sequence", -1),
+    "isTransactional": ("is_transactional", False),
+    "isControl": ("is_control", False),
+    "crc": ("crc", None),
+}
+
+
+def _rows(batches: list[Facts]) -> list[Facts]:
+    return [
+        {column: batch.get(field, otherwise) for column, (field, otherwise) in COLUMNS.items()} for batch in batches
+    ]
+
+
+READABLE = [vector for vector in oracle.EVERYTHING if "has_error" not in vector.entry]
+
+
+@pytest.mark.parametrize("vector", READABLE, ids=str)
+def test_rows(vector: Vector) -> None:
+    expected = vector.expected["batches"]
+    table = kpress.batch_table(vector.data).to_numpy()
+    rows = [{column: row[column].item() for column in COLUMNS} for row in table]
+    assert rows == _rows(expected)
+    assert [TIMESTAMP_TYPES[number] for number in table["timestampType"]] == [b["timestamp_type"] for b in expected]
+    assert [name.decode() for name in table["compressionType"]] == [b["codec"] for b in expected]
+    counts = [b.get("count", 1 if b["codec"] == "none" else -1) for b in expected]
+    assert table["recordsCount"].tolist() == counts
+    horizons = [b.get("delete_horizon_ms") is not None for b in expected]
+    assert table["hasDeleteHorizon"].tolist() == horizons
+
+
+@pytest.mark.parametrize("vector", READABLE[::10], ids=str)
+def test_arrow_says_the_same(vector: Vector) -> None:
+    """Where NumPy has -1 for what a batch does not have, Arrow has a null."""
+    table = kpress.batch_table(vector.data)
+    arrow = pa.table(table)
+    rows = table.to_numpy()
+    for name in rows.dtype.names:
+        column = arrow.column(name)
+        if pa.types.is_timestamp(column.type):
+            column = column.cast(pa.int64())
+        found = [-1 if value is None else value for value in column.to_pylist()]
+        expected = [value.decode() for value in rows[name]] if name == "compressionType" else rows[name].tolist()
+        assert found == expected, name
