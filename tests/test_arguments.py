@@ -148,6 +148,21 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("values that are no list", lambda: kpress.write_records(7), WRONG_TYPE, "values"),
     ("a value that is no bytes", lambda: kpress.write_records(["text"]), WRONG_TYPE, "value"),
     ("fewer keys than values", lambda: kpress.write_records([b"a", b"b"], keys=[b"k"]), WRONG_VALUE, "keys"),
+    ("what is not Arrow", lambda: kpress.write_columns([1, 2]), WRONG_TYPE, "__arrow_c_"),
+    ("Arrow of another type", lambda: kpress.write_columns(pa.table({"value": [1.5]})), WRONG_TYPE, "value"),
+    ("an unknown column", lambda: kpress.write_columns(pa.table({"values": [b""]})), WRONG_VALUE, "values"),
+    (
+        "offsets that fall",
+        lambda: kpress.write_columns(pa.table({"offset": [1, 0], "value": [b"", b""]})),
+        WRONG_VALUE,
+        "offset",
+    ),
+    (
+        "an empty batch",
+        lambda: kpress.write_columns(pa.table({"value": [b""]}), batch_records=0),
+        WRONG_VALUE,
+        "batch_records",
+    ),
 ]
 
 

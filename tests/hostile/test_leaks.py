@@ -47,15 +47,22 @@ def _write() -> None:
         kpress.BatchBuilder(magic=magic, compression_type=codec).append(b"never built")
 
 
+def _write_columns() -> None:
+    table = pa.table({"value": pa.array([b"value"] * 500, pa.binary())})
+    kpress.write_columns(table, compression_type="zstd", batch_records=100)
+    kpress.write_columns(kpress.read_columns(LARGE, ["key", "value"]), compression_type="lz4")
+
+
 WORK: list[Callable[[], object]] = [
     lambda: read_objects(LARGE),
     _read_arrow,
     _read_half,
     _refuse,
     _write,
+    _write_columns,
     lambda: kpress.batch_table(LARGE).to_numpy(),
 ]
-NAMES = ["objects", "columns", "half read", "refused", "builder", "batch_table"]
+NAMES = ["objects", "columns", "half read", "refused", "builder", "write_columns", "batch_table"]
 
 
 def _resident_bytes() -> int:

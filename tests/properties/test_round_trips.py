@@ -66,6 +66,23 @@ def test_mixed_sets_to_columns(drawn: list[tuple[int, str, list[DrawnRecord]]], 
     assert _columns(data, threads=threads) == [row for _, _, rows in drawn for row in rows]
 
 
+@given(_batches(), formats, st.sampled_from(["binary", "large_binary", "binary_view"]), st.integers(1, 8))
+def test_columns_written_again(
+    drawn: tuple[int, str, list[DrawnRecord]], written_as: tuple[int, str], binary_type: str, batch_records: int
+) -> None:
+    """In every format and codec, with what the format can hold."""
+    magic, codec, rows = drawn
+    to_magic, to_codec = written_as
+    names = ["offset", *["timestamp"][: to_magic > 0], "key", "value", *["headers"][: to_magic == 2]]
+    columns = kpress.read_columns(_build(magic, codec, rows), names, binary_type=binary_type)
+    data = kpress.write_columns(columns, compression_type=to_codec, magic=to_magic, batch_records=batch_records)
+    kept = [
+        DrawnRecord(r.offset, r.timestamp if to_magic else -1, r.key, r.value, r.headers if to_magic == 2 else [])
+        for r in rows
+    ]
+    assert _objects(data) == kept
+
+
 @given(st.lists(_batches(), min_size=1, max_size=4), st.data())
 def test_a_cut_anywhere_keeps_the_whole_entries(
     drawn: list[tuple[int, str, list[DrawnRecord]]], data: st.DataObject

@@ -15,7 +15,7 @@ H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are 
 Source: spec record-formats 2 to 5 and 11; MemoryRecordsBuilder.
 """
 
-from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t, uint64_t
 
 from kpress._c.wire cimport (
     KP_BATCH_HEADER,
@@ -124,12 +124,17 @@ cdef inline int64_t timestamp_base(const batch_encoder* e, const record_row* row
     return e.base_timestamp
 
 
+cdef inline int64_t timestamp_delta(const batch_encoder* e, const record_row* row) noexcept nogil:
+    """It may wrap, as in Java: a reader's sum wraps back."""
+    return <int64_t>(<uint64_t>row.timestamp - <uint64_t>timestamp_base(e, row))
+
+
 cdef inline size_t record_size(const batch_encoder* e, const record_row* row) noexcept nogil:
     """Bytes that the record takes."""
     cdef size_t body
     if e.options.magic < 2:
         return kp_message_size(e.options.magic, row.key.size, row.value.size)
-    body = kp_record_body_size(row.timestamp - timestamp_base(e, row), row.offset - e.base_offset,
+    body = kp_record_body_size(timestamp_delta(e, row), row.offset - e.base_offset,
                                row.key.size, row.value.size, row.headers.size if row.headers.size else 1)
     return body + kp_varlong_size(<int64_t>body)
 
@@ -159,7 +164,7 @@ cdef inline uint8_t* record_write(batch_encoder* e, const record_row* row, uint8
     cdef int64_t timestamp = row.timestamp
     e.base_timestamp = timestamp_base(e, row)
     if e.options.magic == 2:
-        p = kp_record_write(p, row.timestamp - e.base_timestamp, row.offset - e.base_offset,
+        p = kp_record_write(p, timestamp_delta(e, row), row.offset - e.base_offset,
                             row.key.data, row.key.size, row.value.data, row.value.size,
                             row.headers.data, row.headers.size)
     else:
