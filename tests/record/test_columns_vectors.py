@@ -139,3 +139,31 @@ def test_partition_reads_as_the_consumer_read_it(partition: Partition, isolation
     columns = column_facts(_read(data, columns=CONSUMED_COLUMNS, aborted_transactions=aborted))
     rows = list(zip(*(columns[name] for name in CONSUMED_COLUMNS), strict=True))
     assert rows == _consumed(partition.consumed(isolation))
+
+
+# ---- ranges
+
+
+@pytest.mark.parametrize(
+    "bounds", [(None, None), (3, None), (None, 3), (2, 9), (4, 4), (9, 2), (0, 1), (100, 200)], ids=str
+)
+@pytest.mark.parametrize("name", ["v0_none", "v0_gzip", "v1_lz4", "v2_none", "v2_zstd"])
+def test_ranges(name: str, bounds: tuple[int | None, int | None]) -> None:
+    """Offsets from start to before end; the same with timestamps."""
+    vector = oracle.find(f"clients-4.3.1/{name}")
+    rows = [record for batch in vector.expected["batches"] for record in batch["records"]]
+    start, end = bounds
+    found = _read(vector.data, columns=["offset"], start_offset=start, end_offset=end)
+    assert found.column("offset").to_pylist() == [
+        row["offset"]
+        for row in rows
+        if (start is None or start <= row["offset"]) and (end is None or row["offset"] < end)
+    ]
+    base = 1_700_000_000_000
+    start, end = (None if bound is None else base + 5 * bound for bound in bounds)
+    found = _read(vector.data, columns=["offset"], start_timestamp=start, end_timestamp=end)
+    assert found.column("offset").to_pylist() == [
+        row["offset"]
+        for row in rows
+        if (start is None or start <= row["timestamp"]) and (end is None or row["timestamp"] < end)
+    ]

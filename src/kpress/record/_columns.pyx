@@ -232,7 +232,7 @@ cdef class _Reader:
         p.last_offset = last("end_offset", end_offset)
         p.first_timestamp = limit("start_timestamp", start_timestamp, INT64_MIN)
         p.last_timestamp = last("end_timestamp", end_timestamp)
-        p.filtered = not (start_offset is end_offset is start_timestamp is end_timestamp is None)
+        p.filtered = any(value is not None for value in (start_offset, end_offset, start_timestamp, end_timestamp))
         self._ask_columns(columns, timestamp_unit)
         if aborted_transactions is not None:
             self._set_aborted(aborted_transactions)
