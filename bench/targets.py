@@ -8,6 +8,7 @@ cell's records; others are given by a benchmark itself.
 from dataclasses import dataclass
 
 FIVE = ("none", "gzip", "snappy", "lz4", "zstd")
+FRAMED = FIVE[1:]
 NONE_ZSTD = ("none", "zstd")
 
 
@@ -37,7 +38,8 @@ def _row(operation: str, record_set: str, codecs: tuple[str, ...] = ("-",), at_m
             TARGETS.setdefault((operation, record_set, codec), []).append(target)
 
 
-_PEER_WORDS = {"kafka_python", "aiokafka_level", "one_thread", "java_copies", "native_peer", "google_crc32c", "isa_l"}
+_PEER_WORDS = {"kafka_python", "aiokafka_level", "one_thread", "java_copies", "native_peer", "google_crc32c", "isa_l",
+               "python_snappy"}
 
 _row("decode to columns", "apache5000", FIVE, limit=(80, 85, 80, 80, 85), aiokafka=(15, 6, 7, 7, 4.4),
      java_copies=(2.4, 2.2, 2.6, 3, 1.35), native_peer=(1.5,) * 5)
@@ -55,6 +57,13 @@ _row("encode from lists", "apache5000", NONE_ZSTD, aiokafka=(4, 2.5))
 _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 8, 2))
 _row("records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8),
      kafka_python=(12,) * 5)
+for _operation in ("compress", "decompress", "compress into", "decompress into"):
+    for _size, _over in (("1 KB", {"over_limit_us": 0.2}), ("16 KB", {"over_limit_percent": 3}),
+                         ("1 MB", {"over_limit_percent": 1})):
+        _row(_operation, _size, FRAMED, at_most=True, **{name: (bound,) * 4 for name, bound in _over.items()})
+        if "into" not in _operation:
+            for _codec, _peer in zip(FRAMED, ("gzip", "python_snappy", "lz4", "zstandard"), strict=True):
+                _row(_operation, _size, (_codec,), **{_peer: (1,), "cramjam": (1,)})
 for _size in ("1 KB", "64 KB", "1 MB"):
     _row("CRC-32C", _size, aiokafka=(15,), google_crc32c=(0.95,), crc32c=(0.95,))
     _row("CRC-32C in C", _size, isa_l=(0.95,), table=(15,))

@@ -72,7 +72,8 @@ cdef extern from "Python.h":
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
-cdef tuple NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
+cdef str GZIP = "gzip", SNAPPY = "snappy", LZ4 = "lz4", ZSTD = "zstd"
+cdef tuple NAMES = ("none", GZIP, SNAPPY, LZ4, ZSTD)
 cdef dict IDS = {name: codec for codec, name in enumerate(NAMES)}
 
 DEFAULT_MAX_SIZE = 64 << 20
@@ -231,6 +232,15 @@ cdef int compress_payload(codec_context* context, int codec, int level, int magi
 # --- arguments from Python -----------------------------------------------------------------------------------------
 
 cdef int codec_of(object compression_type) except -1:
+    # Names in a program's text are interned: most calls are done here.
+    if compression_type is ZSTD:
+        return KP_ZSTD
+    if compression_type is LZ4:
+        return KP_LZ4
+    if compression_type is SNAPPY:
+        return KP_SNAPPY
+    if compression_type is GZIP:
+        return KP_GZIP
     if not isinstance(compression_type, str):
         raise ArgumentTypeError(f"compression_type must be a str, not {type(compression_type).__name__}")
     codec = IDS.get(compression_type)
