@@ -12,6 +12,7 @@ from build_support.build_ext import build_ext
 MODULES = [
     ("kpress._status", []),
     ("kpress._buffers", []),
+    ("kpress._arguments", []),
     ("kpress.compress._context", ["libzstd", "libdeflate"]),
     ("kpress.compress._gzip", ["libzstd", "libdeflate"]),
     ("kpress.compress._snappy", ["snappy"]),

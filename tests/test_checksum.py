@@ -189,7 +189,7 @@ def test_value_out_of_range(compute, combine, patch, oracle, value: int) -> None
 def test_value_not_an_integer(compute, combine, patch, oracle, value) -> None:
     for call in (lambda: compute(b"", value), lambda: combine(value, 0, 0), lambda: combine(0, 0, value),
                  lambda: patch(value, b"", b"", 0), lambda: patch(0, b"", b"", value)):
-        with pytest.raises(kpress.ArgumentTypeError, match="must be an integer, not "):
+        with pytest.raises(kpress.ArgumentTypeError, match="must be an int, not "):
             call()
 
 

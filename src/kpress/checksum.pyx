@@ -2,10 +2,9 @@
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
-from cpython.number cimport PyIndex_Check, PyNumber_Index
-from libc.stdint cimport INT64_MAX, UINT32_MAX, int64_t
+from libc.stdint cimport INT64_MAX, UINT32_MAX
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, acquire
 from kpress._c.crc32c cimport (
     KP_CRC32C_PATHS,
@@ -21,7 +20,7 @@ from kpress._c.crc32c cimport (
 )
 from kpress._c.libdeflate cimport libdeflate_crc32
 
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError
 
 ctypedef uint32_t (*update_function)(uint32_t, const uint8_t*, size_t) noexcept nogil
 ctypedef uint32_t (*patch_function)(uint32_t, const uint8_t*, const uint8_t*, size_t, uint64_t) noexcept nogil
@@ -61,21 +60,8 @@ cdef uint32_t crc32_patched(uint32_t crc, const uint8_t* old, const uint8_t* new
     return crc32_combined(crc32_update(0, old, size) ^ crc32_update(0, new, size), crc, distance)
 
 
-cdef inline int64_t natural(object value, str name, int64_t most) except -1:
-    """`value` as an integer from 0 to `most`."""
-    cdef int overflow = 0
-    if not PyLong_CheckExact(value):
-        if not PyIndex_Check(value):
-            raise ArgumentTypeError(f"{name} must be an integer, not {type(value).__name__}")
-        value = PyNumber_Index(value)
-    cdef int64_t number = PyLong_AsLongLongAndOverflow(value, &overflow)
-    if overflow or number < 0 or number > most:
-        raise InvalidArgumentError(f"{name} must be from 0 to {most}, not {value}")
-    return number
-
-
 cdef inline object checksum(object data, object value, update_function update):
-    cdef uint32_t crc = <uint32_t>natural(value, "value", UINT32_MAX)
+    cdef uint32_t crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
     cdef Py_buffer view
     if PyBytes_CheckExact(data) and PyBytes_GET_SIZE(data) < RELEASE_GIL:
         return update(crc, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
@@ -90,8 +76,8 @@ cdef inline object checksum(object data, object value, update_function update):
 
 
 cdef object patched(object crc, object old, object new, object distance, patch_function patch):
-    cdef uint32_t before = <uint32_t>natural(crc, "crc", UINT32_MAX)
-    cdef uint64_t behind = <uint64_t>natural(distance, "distance", INT64_MAX)
+    cdef uint32_t before = <uint32_t>integer_of(crc, "crc", 0, UINT32_MAX)
+    cdef uint64_t behind = <uint64_t>integer_of(distance, "distance", 0, INT64_MAX)
     cdef Py_buffer old_view, new_view
     acquire(old, &old_view, "old")
     try:
@@ -198,7 +184,8 @@ def crc32c_combine(a, b, len_b):
     >>> kpress.crc32c_combine(kpress.crc32c(b"log"), kpress.crc32c(b"end"), 3) == kpress.crc32c(b"logend")
     True
     """
-    return crc32c_combined(natural(a, "a", UINT32_MAX), natural(b, "b", UINT32_MAX), natural(len_b, "len_b", INT64_MAX))
+    return crc32c_combined(integer_of(a, "a", 0, UINT32_MAX), integer_of(b, "b", 0, UINT32_MAX),
+                           integer_of(len_b, "len_b", 0, INT64_MAX))
 
 
 def crc32_combine(a, b, len_b):
@@ -228,7 +215,8 @@ def crc32_combine(a, b, len_b):
     >>> kpress.crc32_combine(kpress.crc32(b"log"), kpress.crc32(b"end"), 3) == kpress.crc32(b"logend")
     True
     """
-    return crc32_combined(natural(a, "a", UINT32_MAX), natural(b, "b", UINT32_MAX), natural(len_b, "len_b", INT64_MAX))
+    return crc32_combined(integer_of(a, "a", 0, UINT32_MAX), integer_of(b, "b", 0, UINT32_MAX),
+                          integer_of(len_b, "len_b", 0, INT64_MAX))
 
 
 def crc32c_patch(crc, old, new, distance):
@@ -332,7 +320,7 @@ cdef const kp_crc32c_path* path_named(str name) except NULL:
 def _crc32c_by_path(str path, data, value=0):
     """crc32c by the implementation of that name."""
     cdef const kp_crc32c_path* chosen = path_named(path)
-    cdef uint32_t crc = <uint32_t>natural(value, "value", UINT32_MAX)
+    cdef uint32_t crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
     cdef InputView view = InputView(data)
     return <uint32_t>~chosen.update(~crc, view.data, <size_t>view.size)
 
@@ -340,5 +328,6 @@ def _crc32c_by_path(str path, data, value=0):
 def _crc32c_combine_by_path(str path, a, b, len_b):
     """crc32c_combine by the implementation of that name."""
     cdef const kp_crc32c_path* chosen = path_named(path)
-    cdef uint32_t moved = chosen.shifted(<uint32_t>natural(a, "a", UINT32_MAX), natural(len_b, "len_b", INT64_MAX))
-    return moved ^ <uint32_t>natural(b, "b", UINT32_MAX)
+    cdef uint32_t moved = chosen.shifted(<uint32_t>integer_of(a, "a", 0, UINT32_MAX),
+                                           integer_of(len_b, "len_b", 0, INT64_MAX))
+    return moved ^ <uint32_t>integer_of(b, "b", 0, UINT32_MAX)

@@ -2,6 +2,7 @@
 
 from libc.stdint cimport INT32_MAX, int64_t, uint64_t
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL,
@@ -14,7 +15,7 @@ from kpress.record._decode cimport check_crc, open_source
 from kpress.record._records cimport records_of
 
 from kpress.compress import DEFAULT_MAX_SIZE
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError
 from kpress.record._types import TIMESTAMP_TYPES
 
 
@@ -329,14 +330,6 @@ def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_b
     """
     cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
     batches._view = InputView(data)
-    batches._cap = <size_t>positive("max_decompressed_bytes", max_decompressed_bytes)
-    batches._max_size = positive("max_message_bytes", max_message_bytes)
+    batches._cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+    batches._max_size = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
     return batches
-
-
-cdef int64_t positive(str name, value) except -1:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
-    if not 1 <= value.__index__() <= INT32_MAX:
-        raise InvalidArgumentError(f"{name} must be from 1 to {INT32_MAX}, not {value}")
-    return value

@@ -15,6 +15,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memmove
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_CONTROL,
@@ -39,7 +40,6 @@ from kpress.record._encoder cimport (
     batch_finish,
     batch_max_timestamp,
     header_size,
-    integer_of,
     offset_delta_fits,
     options_of,
     record_check,

@@ -13,6 +13,7 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memset
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport (
     KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_LOG_OVERHEAD, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec,
@@ -225,9 +226,9 @@ cdef class _Reader:
         p.micros = timestamp_unit == "us"
         p.check_crcs = bool(check_crcs)
         p.control = bool(control)
-        p.cap = integer("max_decompressed_bytes", max_decompressed_bytes, 1, INT32_MAX)
-        p.chunk_bytes = integer("chunk_bytes", chunk_bytes, 1, INT32_MAX)
-        self.threads = integer("threads", threads, 1, 1024)
+        p.cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        p.chunk_bytes = integer_of(chunk_bytes, "chunk_bytes", 1, INT32_MAX)
+        self.threads = integer_of(threads, "threads", 1, 1024)
         p.first_offset = limit("start_offset", start_offset, INT64_MIN)
         p.last_offset = last("end_offset", end_offset)
         p.first_timestamp = limit("start_timestamp", start_timestamp, INT64_MIN)
@@ -262,7 +263,7 @@ cdef class _Reader:
             pairs = [(producer, first) for producer, first in transactions]
         except (TypeError, ValueError):
             raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset)") from None
-        pairs = sorted((integer(name, first, INT64_MIN, INT64_MAX), integer(name, producer, INT64_MIN, INT64_MAX))
+        pairs = sorted((integer_of(first, name, INT64_MIN, INT64_MAX), integer_of(producer, name, INT64_MIN, INT64_MAX))
                        for producer, first in pairs)
         cdef int64_t i
         self.isolation.aborted = <aborted_transaction*>malloc(sizeof(aborted_transaction) * <size_t>(len(pairs) + 1))
@@ -415,22 +416,13 @@ cdef choice(str name, value, dict accepted):
         raise InvalidArgumentError(f"{name} must be {' or '.join(map(repr, accepted))}, not {value!r}") from None
 
 
-cdef int64_t integer(str name, value, int64_t least, int64_t most) except? -1:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}")
-    number = value.__index__()
-    if not least <= number <= most:
-        raise InvalidArgumentError(f"{name} must be from {least} to {most}, not {number}")
-    return number
-
-
 cdef int64_t limit(str name, value, int64_t otherwise) except? -1:
-    return otherwise if value is None else integer(name, value, INT64_MIN, INT64_MAX)
+    return otherwise if value is None else integer_of(value, name, INT64_MIN, INT64_MAX)
 
 
 cdef int64_t last(str name, value) except? -1:
     """The last value below an upper bound that is not included."""
-    return INT64_MAX if value is None else integer(name, value, INT64_MIN + 1, INT64_MAX) - 1
+    return INT64_MAX if value is None else integer_of(value, name, INT64_MIN + 1, INT64_MAX) - 1
 
 
 def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary",
@@ -472,7 +464,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     cdef _Reader reader = _Reader(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset,
                                   start_timestamp, end_timestamp, control, aborted_transactions, threads,
                                   max_decompressed_bytes, chunk_bytes)
-    cdef int64_t window = integer("batch_bytes", batch_bytes, 1, INT64_MAX)
+    cdef int64_t window = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
     if hasattr(source, "read") and not PyObject_CheckBuffer(source):
         return _results(_file_windows(reader, source, window), reader.threads)
     return _results(_buffer_windows(reader, InputView(source, "source"), window), reader.threads)

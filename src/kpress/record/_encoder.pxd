@@ -91,7 +91,6 @@ cdef int options_of(batch_options* options, object magic, object compression_typ
                     object log_append_time, object producer_id, object producer_epoch, object base_sequence,
                     object partition_leader_epoch, object is_transactional, object is_control,
                     object delete_horizon_ms) except -1
-cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
 
 cdef size_t header_size(const batch_options* options) noexcept nogil
 cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil

@@ -1,6 +1,5 @@
 """What is done once a batch, or once a call: options, header, checksum."""
 
-from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport INT16_MAX, INT64_MAX
 
 from kpress._c.wire cimport (
@@ -13,24 +12,13 @@ from kpress._c.wire cimport (
     kp_batch_write,
     kp_wrapper_write,
 )
+from kpress._arguments cimport integer_of
 from kpress.checksum cimport crc32c_update
 from kpress.compress._codec cimport codec_of, level_of
 
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError
 
 cdef str RULE = "record set builder"
-
-
-cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
-    """An integer argument within its field's range."""
-    cdef int overflow = 0
-    cdef int64_t number
-    if not PyLong_CheckExact(value) and not hasattr(type(value), "__index__"):
-        raise ArgumentTypeError(f"{name} must be an int, not {type(value).__name__}", field=name)
-    number = PyLong_AsLongLongAndOverflow(value, &overflow)
-    if overflow or not least <= number <= most:
-        raise InvalidArgumentError(f"{name} {value} is not within {least} and {most}", field=name, rule=RULE)
-    return number
 
 
 cdef int refuse(str field, str sentence) except -1:

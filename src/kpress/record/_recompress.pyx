@@ -13,6 +13,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_END,
@@ -26,7 +27,6 @@ from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.compress._codec cimport LEVEL_DEFAULT, codec_of, compress_payload, level_of, payload_bound
 from kpress.compress._context cimport codec_context, context_acquire, context_release
 from kpress.record._decode cimport check_crc, open_source
-from kpress.record._encoder cimport integer_of
 
 from kpress.compress import DEFAULT_MAX_SIZE
 

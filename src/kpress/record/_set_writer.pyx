@@ -11,7 +11,9 @@ from cpython.ref cimport Py_DECREF, Py_XDECREF
 from libc.stdint cimport INT32_MAX
 from libc.string cimport memset
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport pooled_free, pooled_reserve_more
+from kpress._c.python cimport Py_SET_SIZE, PyBytes_FromStringAndSize, _PyBytes_Resize
 from kpress._c.wire cimport (
     KP_LOG_APPEND_TIME,
     KP_NO_MEMORY,
@@ -30,7 +32,6 @@ from kpress.record._encoder cimport (
     batch_begin,
     batch_finish,
     header_size,
-    integer_of,
     offset_delta_fits,
     record_check,
     record_room,
@@ -39,12 +40,6 @@ from kpress.record._encoder cimport (
 )
 
 from kpress.errors import InvalidArgumentError
-
-
-cdef extern from "Python.h":
-    PyObject* PyBytes_FromStringAndSize(const char*, Py_ssize_t)
-    int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size)
-    void Py_SET_SIZE(PyObject*, Py_ssize_t size)
 
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1:

@@ -13,6 +13,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from kpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from kpress._c.wire cimport (
@@ -51,7 +52,7 @@ from kpress.record._arrow_input cimport (
     range_of,
     type_of,
 )
-from kpress.record._encoder cimport NO_TIMESTAMP, field, integer_of, options_of, record_row
+from kpress.record._encoder cimport NO_TIMESTAMP, field, options_of, record_row
 from kpress.record._set_writer cimport (
     raise_row,
     set_writer,

@@ -5,9 +5,10 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.string cimport memset
 
+from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport kp_error
-from kpress.record._encoder cimport NO_TIMESTAMP, field, integer_of, options_of, record_row
+from kpress.record._encoder cimport NO_TIMESTAMP, field, options_of, record_row
 from kpress.record._record_args cimport bytes_field, encode_headers
 from kpress.record._set_writer cimport (
     raise_row,

@@ -1,0 +1,9 @@
+"""Python.h: what Cython's own declarations cannot say of a bytes object that is still being filled."""
+
+from cpython.object cimport PyObject
+
+
+cdef extern from "Python.h":
+    PyObject* PyBytes_FromStringAndSize(const char*, Py_ssize_t)  # NULL, with an exception set: no memory
+    int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size)        # -1, the same, and the object is gone
+    void Py_SET_SIZE(PyObject*, Py_ssize_t size)
