@@ -1,15 +1,17 @@
 """lz4 against the lz4 package, and the rules of Kafka's Lz4BlockOutputStream and Lz4BlockInputStream."""
 
 import contextlib
+import re
 
 import lz4.block
 import lz4.frame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from samples import SIZES, exact, noise, text
+from samples import HEADER, SIZES, exact, noise, text
 
 import kpress
+import oracle
 
 MAGIC = bytes.fromhex("04224d18")
 END = bytes(4)
@@ -211,3 +213,11 @@ def test_java_does_not_verify_these():
 
 def test_a_stored_block_of_no_bytes_is_the_end():
     assert kpress.decompress(frame(0x60, 0x40, stored(b"x") + stored(b"") + b"more"), "lz4") == b"x"
+
+
+@pytest.mark.parametrize("vector", [v for v in oracle.RECORD_SETS if re.fullmatch(r"clients-.*/v2_lz4", str(v))], ids=str)
+def test_java_s_bytes(vector):
+    """The fast compressor of liblz4 1.9 and 1.10 gives what lz4-java gives."""
+    (batch,) = vector.expected["batches"]
+    payload = vector.data[HEADER : batch["size"]]
+    assert kpress.compress(kpress.decompress(payload, "lz4"), "lz4") == payload

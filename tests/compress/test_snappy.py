@@ -1,5 +1,6 @@
 """snappy against python-snappy and cramjam, and the rules of snappy-java's SnappyInputStream."""
 
+import re
 import struct
 
 import cramjam
@@ -7,9 +8,11 @@ import pytest
 import snappy
 from hypothesis import given
 from hypothesis import strategies as st
+from samples import HEADER as PAYLOAD
 from samples import SIZES, exact, noise, text
 
 import kpress
+import oracle
 
 HEADER = bytes.fromhex("82534e41505059000000000100000001")
 DATA = text(100_000)
@@ -135,3 +138,11 @@ def test_python_snappy_reads_it(kind):
     """Its `hadoop` and framed formats are others; the blocks are the same."""
     data = kind(70_000)
     assert b"".join(chunks(kpress.compress(data, "snappy"))) == data
+
+
+@pytest.mark.parametrize("vector", [v for v in oracle.RECORD_SETS if re.fullmatch(r"clients-[34]\..*/v2_snappy", str(v))], ids=str)
+def test_java_s_bytes(vector):
+    """Clients before 3 had a libsnappy of another encoder."""
+    (batch,) = vector.expected["batches"]
+    payload = vector.data[PAYLOAD : batch["size"]]
+    assert kpress.compress(kpress.decompress(payload, "snappy"), "snappy") == payload

@@ -378,10 +378,10 @@ def compress(data, compression_type, level=None, *, magic=2, bint raw=False):
 
     Notes
     -----
-    Frames and framing are Java's, byte for byte. The compressed data in them is Java's too where its library
-    is the one of this build: lz4 and snappy always, zstd from 256 KiB on (below, the size that is known here
-    and not to Java's stream makes better tables; :func:`compressor` streams as Java does), gzip never
-    (libdeflate compresses better).
+    Frames and framing are Java's, byte for byte. The compressed data in them is Java's too for lz4 at its default
+    and for snappy. For zstd it is what libzstd makes of a size that is known, which Java's stream does not know:
+    the same from 256 KiB up to the window of 2 MiB; :func:`compressor` makes Java's calls at every size, and gives
+    Java's bytes where libzstd's version is Java's. gzip is libdeflate's, which is smaller.
 
     Examples
     --------
