@@ -60,9 +60,14 @@ cdef uint32_t crc32_patched(uint32_t crc, const uint8_t* old, const uint8_t* new
     return crc32_combined(crc32_update(0, old, size) ^ crc32_update(0, new, size), crc, distance)
 
 
+cdef object ZERO = 0
+
+
 cdef inline object checksum(object data, object value, update_function update):
-    cdef uint32_t crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
+    cdef uint32_t crc = 0
     cdef Py_buffer view
+    if value is not ZERO:  # the default: a call on a few bytes is mostly its arguments
+        crc = <uint32_t>integer_of(value, "value", 0, UINT32_MAX)
     if PyBytes_CheckExact(data) and PyBytes_GET_SIZE(data) < RELEASE_GIL:
         return update(crc, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data))
     acquire(data, &view, "data")
@@ -329,5 +334,5 @@ def _crc32c_combine_by_path(str path, a, b, len_b):
     """crc32c_combine by the implementation of that name."""
     cdef const kp_crc32c_path* chosen = path_named(path)
     cdef uint32_t moved = chosen.shifted(<uint32_t>integer_of(a, "a", 0, UINT32_MAX),
-                                           integer_of(len_b, "len_b", 0, INT64_MAX))
+                                         integer_of(len_b, "len_b", 0, INT64_MAX))
     return moved ^ <uint32_t>integer_of(b, "b", 0, UINT32_MAX)

@@ -258,9 +258,11 @@ cdef extern from "kpress/columns.h" nogil:
     int kp_gather_messages(kp_columns*, int layout, const kp_source*, kp_error*)
 
 
-cdef extern from "kpress/refcount.h" nogil:
+cdef extern from "kpress/atomics.h" nogil:
     void kp_ref_take(int64_t*)
     int64_t kp_ref_drop(int64_t*)
+    void* kp_slot_take(void**)
+    bint kp_slot_give(void**, void*)
 
 
 cdef extern from "kpress/utf8.h" nogil:

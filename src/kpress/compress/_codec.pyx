@@ -241,6 +241,15 @@ cdef int codec_of(object compression_type) except -1:
         return KP_SNAPPY
     if compression_type is GZIP:
         return KP_GZIP
+    # a literal in the caller's code is the same object as ours: no hash, no look-up
+    if compression_type is ZSTD:
+        return KP_ZSTD
+    if compression_type is LZ4:
+        return KP_LZ4
+    if compression_type is SNAPPY:
+        return KP_SNAPPY
+    if compression_type is GZIP:
+        return KP_GZIP
     if not isinstance(compression_type, str):
         raise ArgumentTypeError(f"compression_type must be a str, not {type(compression_type).__name__}")
     codec = IDS.get(compression_type)
@@ -298,6 +307,7 @@ cdef size_t cap_of(object max_size) except? 0:
 # --- the public functions ----------------------------------------------------------------------------------------
 
 @cython.final
+@cython.no_gc  # it cannot be part of a cycle: it lives for one call
 @cython.freelist(8)
 cdef class _Call:
     """What one call holds until it is done: a view of its input and a codec context."""

@@ -15,6 +15,7 @@ ctypedef struct codec_context:
     codec_context* next
     ZSTD_CCtx* zstd_c
     ZSTD_DCtx* zstd_d
+    bint zstd_grown                        # one of the two may have become very large: see when it comes back
     libdeflate_decompressor* deflate_d
     libdeflate_compressor* deflate_c[13]   # by libdeflate level, made when first asked for
     void* lz4_fast                         # LZ4_sizeofState() bytes

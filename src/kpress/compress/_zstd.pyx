@@ -69,6 +69,8 @@ cdef enum:
     WINDOW_LOG_MIN = 10
     # A written frame: magic, descriptor, window descriptor.
     WINDOW_AT = 5
+    # Contexts of higher levels have hash tables and windows above 8 MB.
+    SMALL_LEVEL = 9
     WRITTEN_HEADER = 6
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
     JAVA_OUTPUT = 16384           # ZstdCompression.decompressionOutputSize
@@ -228,6 +230,7 @@ cdef int zstd_decompressor(codec_context* context, kp_error* err) noexcept nogil
         if context.zstd_d == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
     ZSTD_DCtx_reset(context.zstd_d, ZSTD_reset_session_only)
+    context.zstd_grown = True  # a stream needs its window, of up to 128 MiB
     return KP_OK
 
 
@@ -326,6 +329,7 @@ cdef int zstd_compressor(codec_context* context, int level, kp_error* err) noexc
         if context.zstd_c == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
         ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_contentSizeFlag, 0)
+    context.zstd_grown = context.zstd_grown or level > SMALL_LEVEL
     ZSTD_CCtx_reset(context.zstd_c, ZSTD_reset_session_only)
     ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_compressionLevel, level)
     return KP_OK

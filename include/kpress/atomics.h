@@ -1,0 +1,20 @@
+/* What threads share without the GIL and without a lock: a reference count, and a slot for one object. */
+#ifndef KPRESS_ATOMICS_H
+#define KPRESS_ATOMICS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+static inline void kp_ref_take(int64_t *count) { __atomic_add_fetch(count, 1, __ATOMIC_RELAXED); }
+/* What is left; the one who sees 0 frees. */
+static inline int64_t kp_ref_drop(int64_t *count) { return __atomic_sub_fetch(count, 1, __ATOMIC_ACQ_REL); }
+
+/* What is in the slot, which is empty afterwards; NULL if it was. */
+static inline void *kp_slot_take(void **slot) { return __atomic_exchange_n(slot, NULL, __ATOMIC_ACQUIRE); }
+/* Fill the slot; 0 if it is full. */
+static inline int kp_slot_give(void **slot, void *object) {
+    void *empty = NULL;
+    return __atomic_compare_exchange_n(slot, &empty, object, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+}
+
+#endif
