@@ -36,3 +36,6 @@ cdef class InputView:
 
 cdef class PooledBlock:
     cdef pooled buffer
+
+
+cdef PooledBlock pooled_block(size_t size)

@@ -3,7 +3,9 @@
 This module holds the only calls to PyObject_GetBuffer and the only instance of the pool.
 """
 
-from cpython.buffer cimport PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.buffer cimport (
+    PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer,
+)
 from libc.string cimport memcpy, memset
 
 from kpress._c.pool cimport (
@@ -89,8 +91,21 @@ cdef class InputView:
         PyBuffer_Release(&self.view)  # nothing to do where acquire failed: obj is NULL
 
 
+cdef PooledBlock pooled_block(size_t size):
+    """A block of `size` bytes, whatever was in them."""
+    cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
+    cdef kp_error err
+    if pooled_reserve(&block.buffer, size, &err) != KP_OK:
+        raise MemoryError
+    block.buffer.size = size
+    return block
+
+
 cdef class PooledBlock:
-    """Owns a pooled buffer on behalf of Python objects that point into it."""
+    """Owns a pooled buffer on behalf of Python objects that point into it; itself a writable buffer."""
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.buffer.data, <Py_ssize_t>self.buffer.size, 0, flags)
 
     def __dealloc__(self):
         pooled_free(&self.buffer)

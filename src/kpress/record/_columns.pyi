@@ -7,7 +7,7 @@ from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.record._arrow import Columns
 
 class _BinaryFile(Protocol):
-    def read(self, size: int, /) -> bytes: ...
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
 
 NAMES: tuple[str, ...]
 DEFAULT: tuple[str, ...]

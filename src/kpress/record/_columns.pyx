@@ -11,10 +11,10 @@ from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.ref cimport Py_INCREF
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from kpress._arguments cimport integer_of
-from kpress._buffers cimport InputView, pooled, pooled_free
+from kpress._buffers cimport InputView, PooledBlock, pooled, pooled_block, pooled_free
 from kpress._c.wire cimport (
     KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_LOG_OVERHEAD, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec,
     kp_error, kp_fail, kp_load_be32, kp_message_read, kp_record, kp_source,
@@ -434,7 +434,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     Parameters
     ----------
     source : bytes-like or binary file object
-        A file is read from where it stands, in pieces; it is not closed.
+        A file is read from where it stands, in pieces (by readinto); it is not closed.
     columns : sequence of str, optional
         As in `read_columns`.
     batch_bytes : int
@@ -465,7 +465,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
                                   start_timestamp, end_timestamp, control, aborted_transactions, threads,
                                   max_decompressed_bytes, chunk_bytes)
     cdef int64_t window = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
-    if hasattr(source, "read") and not PyObject_CheckBuffer(source):
+    if hasattr(source, "readinto") and not PyObject_CheckBuffer(source):
         return _results(_file_windows(reader, source, window), reader.threads)
     return _results(_buffer_windows(reader, InputView(source, "source"), window), reader.threads)
 
@@ -486,17 +486,24 @@ def _buffer_windows(_Reader reader, InputView view, int64_t stop_after):
 
 def _file_windows(_Reader reader, file, int64_t stop_after):
     """The windows of what was read so far; what is left of the last entry goes before the next piece."""
-    cdef bytes data = b""
-    cdef int64_t base = 0, start
+    cdef int64_t base = 0, start = 0, rest
+    cdef PooledBlock block
+    cdef InputView view = InputView(b"")
     cdef _Window window
-    cdef InputView view
     name = getattr(file, "name", None)
     name = name if isinstance(name, str) else None
-    # an entry larger than the window makes the pieces grow with it, never its size field
-    while piece := file.read(max(stop_after, len(data))):
-        data += piece
-        view = InputView(data)
+    while True:
+        rest = view.size - start
+        # an entry larger than the window makes the pieces grow with it, never its size field
+        block = pooled_block(<size_t>(rest + max(stop_after, rest)))
+        memcpy(block.buffer.data, view.data + start, <size_t>rest)
+        block.buffer.size = <size_t>(rest + integer_of(file.readinto(memoryview(block)[rest:]) or 0, "readinto()", 0,
+                                                       <int64_t>block.buffer.size - rest))
+        if <int64_t>block.buffer.size == rest:
+            return
+        base += start
         start = 0
+        view = InputView(block)
         while True:
             window = reader.window(view, start, stop_after, base, name)
             if window.entries.end == start and window.error is None:
@@ -505,8 +512,6 @@ def _file_windows(_Reader reader, file, int64_t stop_after):
             yield window
             if window.error is not None:
                 return
-        data = data[start:]
-        base += start
 
 
 def _decoded(windows, int threads):
