@@ -465,7 +465,10 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
                                   start_timestamp, end_timestamp, control, aborted_transactions, threads,
                                   max_decompressed_bytes, chunk_bytes)
     cdef int64_t window = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
-    if hasattr(source, "readinto") and not PyObject_CheckBuffer(source):
+    if not PyObject_CheckBuffer(source):
+        if not hasattr(source, "readinto"):
+            raise ArgumentTypeError("source must be a bytes-like object or a binary file (with readinto), "
+                                    f"not {type(source).__name__}")
         return _results(_file_windows(reader, source, window), reader.threads)
     return _results(_buffer_windows(reader, InputView(source, "source"), window), reader.threads)
 
