@@ -36,9 +36,6 @@ enum {
 
 /* Bytes kept for reuse; above it blocks go back to the system. 256 MiB holds the results of several
  * fetches of the default 50 MB. */
-/* From here on a block asks for huge pages: fewer faults when it is fresh, fewer misses of the TLB after. */
-#define KP_POOL_HUGE ((size_t)4 << 20)
-
 #define KP_POOL_DEFAULT_KEEP ((size_t)256 << 20)
 
 typedef struct kp_pool_block {
@@ -96,10 +93,7 @@ static void *kp_pool_take(size_t *size) {
         return NULL;
     }
     void *fresh = mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (fresh != MAP_FAILED) {
-        if (*size >= KP_POOL_HUGE) madvise(fresh, *size, MADV_HUGEPAGE); /* may be refused: it only saves time */
-        return fresh;
-    }
+    if (fresh != MAP_FAILED) return fresh;
     if (cls >= 0) {
         kp_pool_lock();
         kp_pool.in_use -= *size;
