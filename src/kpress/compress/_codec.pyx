@@ -7,7 +7,7 @@ decided here, once for all codecs.
 
 cimport cython
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.bool cimport PyBool_Check
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject
@@ -76,10 +76,15 @@ cdef str GZIP = "gzip", SNAPPY = "snappy", LZ4 = "lz4", ZSTD = "zstd"
 cdef tuple NAMES = ("none", GZIP, SNAPPY, LZ4, ZSTD)
 cdef dict IDS = {name: codec for codec, name in enumerate(NAMES)}
 
-DEFAULT_MAX_SIZE = 64 << 20
+DEFAULT_MAX_SIZE = DEFAULT_CAP
+# The defaults as objects: an argument that was left out is told by its identity, which a call on a small payload
+# notices.
+cdef object DEFAULT_MAX_SIZE_OBJECT = DEFAULT_MAX_SIZE
+cdef object MAGIC_DEFAULT = 2
 
 cdef enum:
     GROWN_FROM = 4096
+    DEFAULT_CAP = 64 << 20
     # Output cannot be larger: Kafka's own buffers are indexed by int32.
     MAX_SIZE_CEILING = 2147483647
     # For less input, giving the GIL up costs more than another thread could gain by it.
@@ -289,6 +294,8 @@ cdef int level_of(int codec, object level) except? -1:
 
 
 cdef int magic_of(int codec, object magic) except -1:
+    if magic is MAGIC_DEFAULT:
+        return 2
     cdef int64_t number = int_of(magic, "magic")
     if not 0 <= number <= 2:
         raise InvalidArgumentError(f"magic must be 0, 1 or 2, not {magic}")
@@ -298,6 +305,8 @@ cdef int magic_of(int codec, object magic) except -1:
 
 
 cdef size_t cap_of(object max_size) except? 0:
+    if max_size is DEFAULT_MAX_SIZE_OBJECT:
+        return <size_t>DEFAULT_CAP
     cdef int64_t number = int_of(max_size, "max_size")
     if not 0 <= number <= MAX_SIZE_CEILING:
         raise InvalidArgumentError(f"max_size must be between 0 and {MAX_SIZE_CEILING}, not {max_size}")
@@ -324,9 +333,13 @@ cdef class _Call:
 
 cdef _Call begin(object data):
     cdef _Call call = _Call.__new__(_Call)
-    acquire(data, &call.view, "data")
-    call.src = <const uint8_t*>call.view.buf
-    call.size = call.view.len
+    if PyBytes_CheckExact(data):  # the caller holds it: no view is needed
+        call.src = <const uint8_t*>PyBytes_AS_STRING(data)
+        call.size = PyBytes_GET_SIZE(data)
+    else:
+        acquire(data, &call.view, "data")
+        call.src = <const uint8_t*>call.view.buf
+        call.size = call.view.len
     call.context = context_acquire()
     if call.context == NULL:
         raise MemoryError
