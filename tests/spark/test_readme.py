@@ -4,6 +4,15 @@ import doctest
 import re
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
 ROOT = Path(__file__).parents[2]
 
 
