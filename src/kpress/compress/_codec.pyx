@@ -9,13 +9,14 @@ cimport cython
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.bool cimport PyBool_Check
-from cpython.long cimport PyLong_Check
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from kpress._buffers cimport acquire, acquire_writable, pooled, pooled_reserve
+from kpress._c.python cimport PyBytes_New, PyBytes_Resize
 from kpress._c.wire cimport (
     KP_CODEC_ID,
     KP_GZIP,
@@ -62,13 +63,6 @@ from kpress.compress._zstd cimport (
     zstd_expect,
     zstd_prefix,
 )
-
-
-cdef extern from "Python.h":
-    PyObject* PyBytes_New "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) except NULL
-    int _PyBytes_Resize(PyObject**, Py_ssize_t) except -1
-    long long PyLong_AsLongLongAndOverflow(object, int* overflow) except? -1
-
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -506,12 +500,12 @@ cdef bytes decompress_bytes(_Call call, int codec, int magic, size_t cap, size_t
         if status != KP_OUTPUT_FULL or room == cap:
             break
         room = min(cap, max(2 * room, <size_t>GROWN_FROM))
-        _PyBytes_Resize(&result, room)
+        PyBytes_Resize(&result, room)
     if status != KP_OK:
         Py_DECREF(<object>result)
         raise_output_status(&err, &at, cap)
     if at.produced != room:
-        _PyBytes_Resize(&result, at.produced)
+        PyBytes_Resize(&result, at.produced)
     out = <bytes>result
     Py_DECREF(out)
     return out
