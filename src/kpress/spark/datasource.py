@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
@@ -103,19 +103,19 @@ class KafkaLogReader(DataSourceReader):
             )
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        assert isinstance(partition, SegmentPartition)
+        segment = cast(SegmentPartition, partition)  # Spark hands back what partitions() gave
         schema = arrow_schema(self.options.include_headers)
-        with open(partition.path, "rb") as file:
+        with open(segment.path, "rb") as file:
             for columns in iter_columns(
                 file,
                 [name for name in schema.names if name not in _NOT_IN_RECORDS],
                 batch_bytes=self.options.fetch_bytes,
                 timestamp_unit="us",
-                end_offset=partition.end_offset,
-                aborted_transactions=partition.aborted_transactions,
+                end_offset=segment.end_offset,
+                aborted_transactions=segment.aborted_transactions,
             ):
                 for batch in pa.RecordBatchReader.from_stream(columns):
-                    yield _rows(batch, partition, schema)
+                    yield _rows(batch, segment, schema)
 
 
 def _rows(batch: pa.RecordBatch, partition: SegmentPartition, schema: pa.Schema) -> pa.RecordBatch:
