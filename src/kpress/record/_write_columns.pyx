@@ -209,10 +209,11 @@ cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
 
 cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, field* f) noexcept nogil:
     """f: a field of the first row."""
+    cdef column here = c[0]  # a copy that no store can change: it stays in registers
     cdef bint good = True
     cdef int64_t i
     for i in range(start, start + n):
-        good &= field_of(c, kind, i, f)
+        good &= field_of(&here, kind, i, f)
         f = <field*>(<uint8_t*>f + sizeof(record_row))
     return good
 
@@ -236,16 +237,17 @@ cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
 
 
 cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* rows, kp_error* err) noexcept nogil:
+    cdef column here = c[0]
     cdef int64_t i, time
     for i in range(n):
         rows[i].timestamp = NO_TIMESTAMP
-        if c.kind <= NULLS or is_null(c, start + i):
+        if here.kind <= NULLS or is_null(&here, start + i):
             continue
-        time = number_of(c, start + i)
-        if c.per_ms == 1:
+        time = (<const int64_t*>here.index)[here.at + start + i]
+        if here.per_ms == 1:
             rows[i].timestamp = time
-        elif c.per_ms > 1:
-            rows[i].timestamp = ms_of(time, c.per_ms)
+        elif here.per_ms > 1:
+            rows[i].timestamp = ms_of(time, here.per_ms)
         elif -(INT64_MAX // 1000) <= time <= INT64_MAX // 1000:
             rows[i].timestamp = time * 1000
         else:
@@ -256,14 +258,15 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* 
 cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, record_row* rows,
                       kp_error* err) noexcept nogil:
     """base: offset of row `start` where there is no such column."""
+    cdef column here = c[0]
     cdef int64_t i
     for i in range(n):
-        if c.kind == ABSENT:
+        if here.kind == ABSENT:
             rows[i].offset = base + i
-        elif is_null(c, start + i):
+        elif is_null(&here, start + i):
             return kp_fail(err, KP_OFFSET_NULL, -1, 0, 0)
         else:
-            rows[i].offset = number_of(c, start + i)
+            rows[i].offset = number_of(&here, start + i)
     return KP_OK
 
 
