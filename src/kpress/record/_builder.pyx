@@ -11,6 +11,7 @@ they fit. Only a record that does not fit even then is refused. So every batch c
 and build() compresses the whole: it takes the joined payload only where that is what fits.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memmove
@@ -120,6 +121,7 @@ cdef class BatchBuilder:
 
     cdef batch_encoder encoder
     cdef pooled records       # record bytes, uncompressed
+    cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
     cdef pooled headers       # of the record that is being appended, encoded
     cdef pooled proven        # a payload of the first proven_size record bytes
     cdef size_t proven_size
@@ -204,6 +206,7 @@ cdef class BatchBuilder:
             row.key.data, row.key.size = key_view.data, key_view.size
         return self._append(&row, timestamp, headers, offset)
 
+    @cython.final
     cdef object _append(self, record_row* row, timestamp, headers, offset):
         if self.state != OPEN:
             self._refuse_state()
@@ -214,6 +217,7 @@ cdef class BatchBuilder:
         self._set_headers(row, headers)
         return self._add(row)
 
+    @cython.final
     cdef int _set_place(self, record_row* row, timestamp, offset) except -1:
         row.timestamp = integer_of(timestamp, "timestamp", -INT64_MAX, INT64_MAX)
         row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
@@ -221,6 +225,7 @@ cdef class BatchBuilder:
             row.offset = integer_of(offset, "offset", 0, INT64_MAX)
         return 0
 
+    @cython.final
     cdef int _set_headers(self, record_row* row, headers) except -1:
         row.headers.size = 0
         if headers is None or headers is NO_HEADERS:
@@ -230,23 +235,46 @@ cdef class BatchBuilder:
         row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
         return 0
 
+    @cython.final
     cdef bint _add(self, const record_row* row) except -1:
         """Write the record if it fits."""
         cdef kp_error err
-        cdef size_t size
         if record_check(&self.encoder, row, &err):
             raise_status(&err)
         if not offset_delta_fits(&self.encoder, row):
             kp_fail(&err, KP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset)
             raise_status(&err)
-        size = record_size(&self.encoder, row)
-        if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
-            return False
-        if self._surely_fits(size):
+        if self.records.size + record_room(row) <= self.certain:
             self._write(row)
             return True
-        return self.encoder.options.codec and self._add_tried(row)
+        return self._add_checked(row)
 
+    @cython.final
+    cdef bint _add_checked(self, const record_row* row) except -1:
+        """Write the record if it fits, by its exact size, in memory that may have to grow."""
+        cdef kp_error err
+        cdef size_t size = record_size(&self.encoder, row)
+        if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
+            return False
+        cdef bint fits = self._surely_fits(size)
+        if not fits and not self.encoder.options.codec:
+            return False
+        if pooled_reserve_more(&self.records, record_room(row), &err):
+            raise_status(&err)
+        if not fits:
+            return self._add_tried(row)
+        self._write(row)
+        self._ask_ahead()
+        return True
+
+    @cython.final
+    cdef void _ask_ahead(self) noexcept:
+        """Let the records that come go without a question into what memory there is, if the limit allows all of it."""
+        cdef size_t capacity = min(self.records.capacity, <size_t>MAX_SET_SIZE)
+        if self._surely_fits(capacity - self.records.size):
+            self.certain = capacity
+
+    @cython.final
     cdef bint _surely_fits(self, size_t size) noexcept:
         """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
         cdef size_t most = self.records.size + size
@@ -254,12 +282,10 @@ cdef class BatchBuilder:
             most = self.proven.size + payload_bound(self.encoder.options.codec, most - self.proven_size)
         return <int64_t>(header_size(&self.encoder.options) + most) <= self.limit_
 
-    cdef int _write(self, const record_row* row) except -1:
-        cdef kp_error err
-        if pooled_reserve_more(&self.records, record_room(row), &err):
-            raise_status(&err)
+    @cython.final
+    cdef void _write(self, const record_row* row) noexcept:
+        """Write the record, for which there is room."""
         self.records.size = record_write(&self.encoder, row, self.records.data + self.records.size) - self.records.data
-        return 0
 
     cdef bint _add_tried(self, const record_row* row) except -1:
         """Write the record, and take it back if the compressed batch is too large with it."""
