@@ -20,6 +20,7 @@ enum {
     KP_ENTRY_PREFIX = 17,   /* up to and including the magic */
     KP_MIN_ENTRY_SIZE = 14, /* LegacyRecord.RECORD_OVERHEAD_V0, the scanner's minimum for every magic */
     KP_BATCH_HEADER = 61,   /* DefaultRecordBatch.RECORD_BATCH_OVERHEAD */
+    KP_PARTITION_LEADER_EPOCH_OFFSET = 12,
     KP_CRC_OFFSET = 17,
     KP_ATTRIBUTES_OFFSET = 21,
     KP_LAST_OFFSET_DELTA_OFFSET = 23,
@@ -82,7 +83,7 @@ static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     if (b->magic == 2) {
         if (size < KP_BATCH_HEADER)
             return kp_fail(err, KP_BATCH_LENGTH, position + 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
-        b->partition_leader_epoch = (int32_t)kp_load_be32(data + 12);
+        b->partition_leader_epoch = (int32_t)kp_load_be32(data + KP_PARTITION_LEADER_EPOCH_OFFSET);
         b->crc = kp_load_be32(data + KP_CRC_OFFSET);
         b->attributes = (int16_t)kp_load_be16(data + KP_ATTRIBUTES_OFFSET);
         b->last_offset_delta = (int32_t)kp_load_be32(data + KP_LAST_OFFSET_DELTA_OFFSET);
@@ -131,7 +132,7 @@ static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t posit
 static inline void kp_batch_write(uint8_t *p, const kp_batch *b) {
     kp_store_be64(p, (uint64_t)b->base_offset);
     kp_store_be32(p + 8, (uint32_t)(b->size - KP_LOG_OVERHEAD));
-    kp_store_be32(p + 12, (uint32_t)b->partition_leader_epoch);
+    kp_store_be32(p + KP_PARTITION_LEADER_EPOCH_OFFSET, (uint32_t)b->partition_leader_epoch);
     p[16] = 2;
     kp_store_be16(p + KP_ATTRIBUTES_OFFSET, (uint16_t)b->attributes);
     kp_store_be32(p + KP_LAST_OFFSET_DELTA_OFFSET, (uint32_t)b->last_offset_delta);

@@ -115,6 +115,7 @@ cdef extern from "kpress/batch_header.h" nogil:
         KP_ENTRY_PREFIX
         KP_MIN_ENTRY_SIZE
         KP_BATCH_HEADER
+        KP_PARTITION_LEADER_EPOCH_OFFSET
         KP_CRC_OFFSET
         KP_ATTRIBUTES_OFFSET
         KP_MAX_TIMESTAMP_OFFSET

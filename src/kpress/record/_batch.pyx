@@ -1,15 +1,19 @@
 """A record set, entry by entry, by header alone: nothing is decompressed or copied before it is asked for."""
 
-from libc.stdint cimport INT32_MAX, int64_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL,
-    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_load_be64,
-    kp_sequence_add, kp_source,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET,
+    KP_DELETE_HORIZON, KP_END, KP_LOG_APPEND_TIME, KP_MAX_TIMESTAMP_OFFSET, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_MESSAGE_CRC_OFFSET, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
+    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_error, kp_load_be64,
+    kp_sequence_add, kp_source, kp_store_be16, kp_store_be32, kp_store_be64,
 )
 from kpress._status cimport error_of
+from kpress.checksum cimport crc32_patched, crc32c_patched
 from kpress.compress._context cimport codec_context, context_acquire, context_release
 from kpress.record._decode cimport check_crc, open_source
 from kpress.record._records cimport records_of
@@ -19,6 +23,11 @@ from kpress.errors import InvalidArgumentError
 from kpress.record._types import TIMESTAMP_TYPES
 
 
+cdef enum:
+    # What set_max_timestamp rewrites: from the attributes to the max timestamp (v2), or to the timestamp (v1).
+    CHANGED_SIZE = 22
+    MESSAGE_CHANGED_SIZE = 9
+
 cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -26,7 +35,8 @@ cdef class Batch:
     """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
 
     Every attribute comes from the header; iterating decompresses and gives `Record` objects, lazily. The
-    checksum is compared when `is_valid` or `ensure_valid` is called, not before.
+    checksum is compared when `is_valid` or `ensure_valid` is called, not before. The three `set_` methods change the
+    caller's data in place, where it is writable.
 
     Made by `read_batches`. It keeps the caller's data alive.
 
@@ -221,6 +231,160 @@ cdef class Batch:
             status = check_crc(self._entry, &self._header, &err)
         if status != KP_OK:
             raise error_of(&err, self.position, self._header.base_offset)
+
+    cdef uint8_t* _change(self) except NULL:
+        """The entry, to be written to, and its header as it is now: another Batch of these bytes may have changed it."""
+        if self._view.view.readonly:
+            raise InvalidArgumentError("the data of this batch is read-only: give read_batches a bytearray or another "
+                                       "writable buffer", field="data")
+        self._read_header()
+        return <uint8_t*>self._entry
+
+    cdef int _read_header(self) except -1:
+        cdef kp_error err
+        if kp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err) != KP_OK:
+            raise error_of(&err, self._base)
+        return 0
+
+    def set_last_offset(self, offset):
+        """Give the entry another place in the log, as a broker does when it appends. Writes to the data.
+
+        No checksum covers the offset. A batch keeps its offset deltas: its base offset becomes `offset` -
+        last_offset_delta. A v0/v1 message, plain or wrapper, has this one offset.
+
+        Parameters
+        ----------
+        offset : int
+            Of the last record, 0 or more.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The data is read-only, or the base offset would be negative.
+        ArgumentTypeError
+
+        Notes
+        -----
+        MutableRecordBatch.setLastOffset; spec record-formats 10.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> data = bytearray(kpress.write_records([b"a", b"b"]))
+        >>> [batch] = kpress.read_batches(data)
+        >>> batch.set_last_offset(100)
+        >>> [record.offset for record in batch], batch.is_valid()
+        ([99, 100], True)
+        """
+        cdef uint8_t* entry = self._change()
+        cdef int64_t last = integer_of(offset, "offset", 0, INT64_MAX)
+        cdef int64_t base = <int64_t>(<uint64_t>last - <uint64_t><int64_t>self._header.last_offset_delta)
+        if base < 0:
+            raise InvalidArgumentError(f"offset must be at least last_offset_delta, {self._header.last_offset_delta}, "
+                                       f"not {offset}", field="offset")
+        kp_store_be64(entry, <uint64_t>base)
+        self._header.base_offset = base
+
+    def set_max_timestamp(self, timestamp_type, max_timestamp):
+        """Set timestamp type and max timestamp, as a broker with LogAppendTime does. Writes to the data.
+
+        Nothing is decompressed and no other byte is read: the checksum is patched. One that was wrong stays wrong.
+        Attribute bits that Kafka does not know are cleared, where anything changes.
+
+        Parameters
+        ----------
+        timestamp_type : TimestampType
+            CreateTime or LogAppendTime. With LogAppendTime readers see `max_timestamp` for every record.
+        max_timestamp : int
+            Milliseconds, -1 for none.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The data is read-only, or the entry is a v0 message, which has no timestamp.
+        ArgumentTypeError
+
+        Notes
+        -----
+        MutableRecordBatch.setMaxTimestamp; spec record-formats 10.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> data = bytearray(kpress.write_records([b"a", b"b"], compression_type="zstd"))
+        >>> [batch] = kpress.read_batches(data)
+        >>> batch.set_max_timestamp(kpress.TimestampType.LogAppendTime, 1700000000000)
+        >>> [record.timestamp for record in batch], batch.is_valid()
+        ([1700000000000, 1700000000000], True)
+        """
+        cdef uint8_t* entry = self._change()
+        cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", 0, 1)
+        cdef int64_t time = integer_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
+        if self._header.magic == 0:
+            raise InvalidArgumentError("a v0 message has no timestamp", field="magic")
+        if type_ == kp_batch_timestamp_type(&self._header) and time == self._header.max_timestamp:
+            return
+        if self._header.magic == 2:
+            self._stamp_batch(entry, type_, time)
+        else:
+            self._stamp_message(entry, type_, time)
+        self._read_header()
+
+    cdef void _stamp_batch(self, uint8_t* entry, int type_, int64_t time) noexcept:
+        cdef uint8_t changed[CHANGED_SIZE]
+        cdef int known = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_DELETE_HORIZON
+        cdef uint8_t* start = entry + KP_ATTRIBUTES_OFFSET
+        memcpy(changed, start, CHANGED_SIZE)
+        kp_store_be16(changed, self._header.attributes & known | type_ * KP_LOG_APPEND_TIME)
+        kp_store_be64(changed + KP_MAX_TIMESTAMP_OFFSET - KP_ATTRIBUTES_OFFSET, <uint64_t>time)
+        kp_store_be32(entry + KP_CRC_OFFSET, crc32c_patched(
+            self._header.crc, start, changed, CHANGED_SIZE,
+            self._header.size - KP_ATTRIBUTES_OFFSET - CHANGED_SIZE))
+        memcpy(start, changed, CHANGED_SIZE)
+
+    cdef void _stamp_message(self, uint8_t* entry, int type_, int64_t time) noexcept:
+        cdef uint8_t changed[MESSAGE_CHANGED_SIZE]
+        cdef uint8_t* start = entry + KP_MESSAGE_ATTRIBUTES_OFFSET
+        changed[0] = <uint8_t>(self._header.attributes & KP_CODEC_MASK | type_ * KP_LOG_APPEND_TIME)
+        kp_store_be64(changed + 1, <uint64_t>time)
+        kp_store_be32(entry + KP_MESSAGE_CRC_OFFSET, crc32_patched(
+            self._header.crc, start, changed, MESSAGE_CHANGED_SIZE,
+            self._header.size - KP_MESSAGE_ATTRIBUTES_OFFSET - MESSAGE_CHANGED_SIZE))
+        memcpy(start, changed, MESSAGE_CHANGED_SIZE)
+
+    def set_partition_leader_epoch(self, epoch):
+        """Set the epoch of the leader that appends the batch. Writes to the data; no checksum covers it.
+
+        Parameters
+        ----------
+        epoch : int
+            -1 for none.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The data is read-only, or the entry is a v0/v1 message, which has no such field.
+        ArgumentTypeError
+
+        Notes
+        -----
+        MutableRecordBatch.setPartitionLeaderEpoch; spec record-formats 10.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> data = bytearray(kpress.write_records([b"a"]))
+        >>> [batch] = kpress.read_batches(data)
+        >>> batch.set_partition_leader_epoch(7)
+        >>> batch.partition_leader_epoch, batch.is_valid()
+        (7, True)
+        """
+        cdef uint8_t* entry = self._change()
+        cdef int64_t number = integer_of(epoch, "epoch", -1, INT32_MAX)
+        if self._header.magic < 2:
+            raise InvalidArgumentError(f"a v{self._header.magic} message has no partition leader epoch", field="magic")
+        kp_store_be32(entry + KP_PARTITION_LEADER_EPOCH_OFFSET, <uint32_t>number)
+        self._header.partition_leader_epoch = <int32_t>number
 
     def __iter__(self):
         """The records, lazily: key, value and headers become objects when they are read.

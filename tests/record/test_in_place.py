@@ -1,0 +1,182 @@
+"""The three changes a broker makes in place: what it stored of a batch is what they make of the one it was sent."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import kpress
+import oracle
+
+T = 1_700_000_000_000
+LOG_APPEND_TIME = kpress.TimestampType.LogAppendTime
+CREATE_TIME = kpress.TimestampType.CreateTime
+
+
+def _bytes(entry: dict[str, Any], what: str) -> bytes | None:
+    """`sent` or `stored` of a case; None where the archive has only a digest or another case has the bytes."""
+    if f"{what}_file" in entry:
+        return oracle.read_shipped(entry[f"{what}_file"].removesuffix(".gz"))
+    text = entry.get(what)
+    if not text or text == "same as sent":
+        return None
+    data = base64.b64decode(text)
+    return zlib.decompress(data) if entry.get(f"{what}_encoding") == "zlib" else data
+
+
+def _appended() -> Iterator[Any]:
+    """Batches that a broker 4.3.1 kept, but for their header, with what it stored."""
+    for case in json.loads(oracle.read_shipped("acceptance-small.json")):
+        answers = case["results"]["4.3.1"]["answers"]
+        if len(answers) != 1 or answers[0]["relation"] not in ("kept", "header rewritten"):
+            continue
+        sent = _bytes(case["requests"][0], "sent") or _bytes(answers[0], "sent")
+        stored = _bytes(answers[0], "stored")
+        if sent and stored and len(list(kpress.read_batches(sent))) == 1:
+            yield pytest.param(sent, stored, id=case["name"])
+
+
+APPENDED = list(_appended())
+
+
+def test_there_are_such_batches() -> None:
+    assert len(APPENDED) > 50
+
+
+@pytest.mark.parametrize(("sent", "stored"), APPENDED)
+def test_a_batch_becomes_what_the_broker_stored(sent: bytes, stored: bytes) -> None:
+    data = bytearray(sent)
+    [batch], [wanted] = kpress.read_batches(data), kpress.read_batches(stored)
+    batch.set_last_offset(wanted.last_offset)
+    if batch.magic == 2:
+        batch.set_partition_leader_epoch(wanted.partition_leader_epoch)
+    if batch.magic > 0:
+        batch.set_max_timestamp(wanted.timestamp_type, wanted.max_timestamp)
+    assert data.hex() == stored.hex()
+
+
+@pytest.mark.parametrize(("magic", "codec"), [(1, "none"), (2, "none"), (2, "lz4")])
+def test_log_append_time_and_back(magic: int, codec: str) -> None:
+    """As if it had been built so; and the header that the object shows is the new one."""
+    records = [b"value"] if codec == "none" else [b"value", b"another"]
+
+    def built(**options: int) -> bytes:
+        builder = kpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=7, **options)
+        for i, value in enumerate(records):
+            builder.append(value, timestamp=T + i)
+        return builder.build()
+
+    data = bytearray(built())
+    [batch] = kpress.read_batches(data)
+    batch.set_max_timestamp(LOG_APPEND_TIME, T + 99)
+    assert data == built(timestamp_type=1, log_append_time=T + 99)
+    assert (batch.timestamp_type, batch.max_timestamp, batch.is_valid()) == (LOG_APPEND_TIME, T + 99, True)
+    assert batch.crc == next(iter(kpress.read_batches(bytes(data)))).crc
+    batch.set_max_timestamp(CREATE_TIME, T + len(records) - 1)
+    assert data == built()
+
+
+def _sound(data: bytearray) -> Iterator[kpress.Batch]:
+    """The batches with a timestamp whose checksum is right and whose attributes Kafka knows."""
+    try:
+        for batch in kpress.read_batches(data):
+            known = 0x0F if batch.magic == 1 else 0x7F
+            if batch.magic > 0 and batch.max_timestamp >= -1 and batch.is_valid() and not batch.attributes & ~known:
+                yield batch
+    except kpress.CorruptRecordError:
+        pass
+
+
+def test_everything_kafka_wrote_there_and_back() -> None:
+    """A stamp keeps the checksum right; taken back, it leaves the bytes that were there."""
+    stamped = 0
+    for vector in oracle.EVERYTHING:
+        data = bytearray(vector.data)
+        before = bytes(data)
+        for batch in _sound(data):
+            was = batch.timestamp_type, batch.max_timestamp
+            batch.set_max_timestamp(CREATE_TIME if was[0] else LOG_APPEND_TIME, T + 12345)
+            assert batch.is_valid()
+            batch.set_max_timestamp(*was)
+            stamped += 1
+        assert data == before, vector
+    assert stamped > 1000
+
+
+def test_two_objects_of_one_batch() -> None:
+    """Each starts from what the other left."""
+    data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
+    [one], [other] = kpress.read_batches(data), kpress.read_batches(data)
+    one.set_max_timestamp(LOG_APPEND_TIME, T + 1)
+    other.set_max_timestamp(LOG_APPEND_TIME, T + 2)
+    assert other.is_valid()
+
+
+def test_a_wrong_checksum_stays_wrong() -> None:
+    """Where Java computes the sum anew, which makes a damaged batch look sound."""
+    data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
+    data[-3] ^= 1
+    [batch] = kpress.read_batches(data)
+    batch.set_max_timestamp(LOG_APPEND_TIME, T + 1)
+    assert not batch.is_valid()
+
+
+def test_unknown_attribute_bits_are_cleared_with_a_change_only() -> None:
+    data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
+    data[21] = 0x80
+    [batch] = kpress.read_batches(data)
+    batch.set_max_timestamp(CREATE_TIME, T)
+    assert data[21] == 0x80
+    batch.set_max_timestamp(CREATE_TIME, T + 1)
+    assert data[21] == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda batch: batch.set_last_offset(0), "at least last_offset_delta, 1"),
+        (lambda batch: batch.set_last_offset(-1), "offset"),
+        (lambda batch: batch.set_max_timestamp(-1, 0), "timestamp_type"),
+        (lambda batch: batch.set_max_timestamp(1, -2), "max_timestamp"),
+        (lambda batch: batch.set_partition_leader_epoch(-2), "epoch"),
+        (lambda batch: batch.set_partition_leader_epoch(2**31), "epoch"),
+    ],
+)
+def test_what_is_refused_changes_nothing(call: Any, message: str) -> None:
+    data = bytearray(kpress.write_records([b"a", b"b"]))
+    before = bytes(data)
+    [batch] = kpress.read_batches(data)
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        call(batch)
+    assert data == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda batch: batch.set_last_offset(9),
+        lambda batch: batch.set_max_timestamp(1, T),
+        lambda batch: batch.set_partition_leader_epoch(1),
+    ],
+)
+def test_read_only_data_is_refused(call: Any) -> None:
+    data = kpress.write_records([b"a"])
+    for view in (data, memoryview(bytearray(data)).toreadonly()):
+        [batch] = kpress.read_batches(view)
+        with pytest.raises(kpress.InvalidArgumentError, match="read-only"):
+            call(batch)
+
+
+def test_old_messages_lack_fields() -> None:
+    for magic in (0, 1):
+        [batch] = kpress.read_batches(bytearray(kpress.write_records([b"a"], magic=magic)))
+        with pytest.raises(kpress.InvalidArgumentError, match="leader epoch"):
+            batch.set_partition_leader_epoch(1)
+    [batch] = kpress.read_batches(bytearray(kpress.write_records([b"a"], magic=0)))
+    with pytest.raises(kpress.InvalidArgumentError, match="no timestamp"):
+        batch.set_max_timestamp(CREATE_TIME, T)
