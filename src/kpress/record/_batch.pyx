@@ -233,7 +233,7 @@ cdef class Batch:
             raise error_of(&err, self.position, self._header.base_offset)
 
     cdef uint8_t* _change(self) except NULL:
-        """The entry, to be written to, and its header as it is now: another Batch of these bytes may have changed it."""
+        """The entry, to be written to, and its header as it is now: another Batch of the bytes may have changed it."""
         if self._view.view.readonly:
             raise InvalidArgumentError("the data of this batch is read-only: give read_batches a bytearray or another "
                                        "writable buffer", field="data")
