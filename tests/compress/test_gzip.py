@@ -128,3 +128,10 @@ def test_size_field_is_only_a_hint():
     assert kpress.decompress(payload, "gzip", 50_001) == text(50_000) + b"x"
     with pytest.raises(kpress.OutputTooLargeError):
         kpress.decompress(payload, "gzip", 50_000)
+
+
+@pytest.mark.parametrize("last", [1_000, 60_000, 100_000])
+def test_size_field_of_a_dense_last_member(last):
+    """The last member's size, of which a small payload makes much, is not the payload's."""
+    payload = member(bytes(1 << 20)) + member(bytes(last))
+    assert kpress.decompress(payload, "gzip") == bytes((1 << 20) + last)

@@ -5,7 +5,6 @@ buffer of a given size), `bound` and `encode`. Where the memory comes from, how 
 decided here, once for all codecs.
 """
 
-cimport cython
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.bool cimport PyBool_Check
@@ -13,7 +12,7 @@ from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from kpress._buffers cimport acquire, acquire_writable, pooled, pooled_reserve
 from kpress._c.python cimport PyBytes_New, PyBytes_Resize
@@ -81,10 +80,15 @@ cdef enum:
     DEFAULT_CAP = 64 << 20
     # Output cannot be larger: Kafka's own buffers are indexed by int32.
     MAX_SIZE_CEILING = 2147483647
-    # For less input, giving the GIL up costs more than another thread could gain by it.
+    # Input of up to so many bytes (and output of up to SCRATCH) is worked on with the GIL. That takes 20 us or less
+    # as a rule; giving the GIL up and taking it back takes 0.1 us, and more where another thread waits for it.
     GIL_KEPT = 2048
-    # Output of up to SCRATCH bytes goes through scratch memory where it could be GUESS times its input, which
-    # it hardly ever is.
+    GIL_KEPT_FAST = 16384   # of lz4 and snappy
+    # A result whose size is not known is made of the largest size and cut, or copied from scratch memory. Below
+    # SMALL bytes of input there is little to copy. A result above HEAP may be mapped by malloc, and each page of it
+    # made anew: up to SCRATCH it is copied where it could be GUESS times its input, which it hardly ever is.
+    SMALL = 2048
+    HEAP = 1 << 16
     SCRATCH = 1 << 17
     GUESS = 10
 
@@ -92,6 +96,7 @@ cdef enum:
 # --- one codec of five ---------------------------------------------------------------------------------------
 
 cdef void expect(int codec, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+    expected.first.size = 0
     if codec == KP_GZIP:
         gzip_expect(src, size, expected)
     elif codec == KP_SNAPPY:
@@ -176,7 +181,8 @@ cdef int decompress_units(codec_context* context, int codec, int magic, const ui
     if expected.least > cap:
         return kp_fail(err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
     room = min(expected.most, cap)
-    at.consumed = at.produced = at.ended = 0
+    memset(&at, 0, sizeof(progress))
+    at.frame = expected.first
     while True:
         if pooled_reserve(out, start + room, err) != KP_OK:
             return err.status
@@ -232,15 +238,6 @@ cdef int compress_payload(codec_context* context, int codec, int level, int magi
 
 cdef int codec_of(object compression_type) except -1:
     # Names in a program's text are interned: most calls are done here.
-    if compression_type is ZSTD:
-        return KP_ZSTD
-    if compression_type is LZ4:
-        return KP_LZ4
-    if compression_type is SNAPPY:
-        return KP_SNAPPY
-    if compression_type is GZIP:
-        return KP_GZIP
-    # a literal in the caller's code is the same object as ours: no hash, no look-up
     if compression_type is ZSTD:
         return KP_ZSTD
     if compression_type is LZ4:
@@ -309,24 +306,19 @@ cdef size_t cap_of(object max_size) except? 0:
 
 # --- the public functions ----------------------------------------------------------------------------------------
 
-@cython.final
-@cython.no_gc  # it cannot be part of a cycle: it lives for one call
-@cython.freelist(8)
-cdef class _Call:
-    """What one call holds until it is done: a view of its input and a codec context."""
-
-    cdef Py_buffer view
-    cdef const uint8_t* src
-    cdef size_t size
-    cdef codec_context* context
-
-    def __dealloc__(self):
-        PyBuffer_Release(&self.view)
-        context_release(self.context)
+# What one call holds from begin() to end(). On the stack: as objects, they took a fifth of a call's own time.
+ctypedef struct codec_call:
+    Py_buffer view        # of the input; obj is NULL where none is needed
+    const uint8_t* src
+    size_t size
+    Py_buffer out_view    # of the caller's output, the same
+    uint8_t* dst
+    size_t capacity
+    codec_context* context
 
 
-cdef _Call begin(object data):
-    cdef _Call call = _Call.__new__(_Call)
+cdef int begin(codec_call* call, object data) except -1:
+    memset(call, 0, sizeof(codec_call))
     if PyBytes_CheckExact(data):  # the caller holds it: no view is needed
         call.src = <const uint8_t*>PyBytes_AS_STRING(data)
         call.size = PyBytes_GET_SIZE(data)
@@ -336,14 +328,36 @@ cdef _Call begin(object data):
         call.size = call.view.len
     call.context = context_acquire()
     if call.context == NULL:
+        PyBuffer_Release(&call.view)
         raise MemoryError
-    return call
+    return 0
 
 
-cdef int decode_call(_Call call, int codec, int magic, uint8_t* dst, size_t capacity, progress* at,
+cdef int begin_output(codec_call* call, object out) except -1:
+    acquire_writable(out, &call.out_view, "out")
+    call.dst = <uint8_t*>call.out_view.buf
+    call.capacity = call.out_view.len
+    if call.dst < call.src + call.size and call.src < call.dst + call.capacity:
+        raise InvalidArgumentError("out must not overlap data")
+    return 0
+
+
+cdef void end(codec_call* call) noexcept:
+    context_release(call.context)
+    PyBuffer_Release(&call.out_view)
+    PyBuffer_Release(&call.view)
+
+
+cdef size_t gil_kept(int codec, int level=LEVEL_DEFAULT) noexcept:
+    """The most input that is worked on with the GIL. At another level than the default, 2 KB can take a millisecond."""
+    if level != LEVEL_DEFAULT:
+        return 0
+    return GIL_KEPT if codec == KP_ZSTD or codec == KP_GZIP else GIL_KEPT_FAST
+
+
+cdef int decode_call(codec_call* call, int codec, int magic, uint8_t* dst, size_t capacity, progress* at,
                      kp_error* err) except -1:
-    """decode(), without the GIL where the work is long enough to be worth it."""
-    if call.size < GIL_KEPT and capacity <= 2 * SCRATCH:
+    if call.size <= gil_kept(codec) and capacity <= SCRATCH:
         return decode(call.context, codec, magic, call.src, call.size, dst, capacity, at, err)
     with nogil:
         return decode(call.context, codec, magic, call.src, call.size, dst, capacity, at, err)
@@ -356,12 +370,39 @@ cdef int raise_output_status(kp_error* err, const progress* at, size_t cap) exce
     raise_status(err)
 
 
-cdef int encode_call(_Call call, int codec, int level, int magic, bint raw, uint8_t* dst, size_t capacity,
+cdef int encode_call(codec_call* call, int codec, int level, int magic, bint raw, uint8_t* dst, size_t capacity,
                      size_t* produced, kp_error* err) except -1:
-    if call.size < GIL_KEPT:
+    if call.size <= gil_kept(codec, level):
         return encode(call.context, codec, level, magic, raw, call.src, call.size, dst, capacity, produced, err)
     with nogil:
         return encode(call.context, codec, level, magic, raw, call.src, call.size, dst, capacity, produced, err)
+
+
+cdef size_t compress_scratch(codec_call* call, int codec, int level, int magic, bint raw) except? 0:
+    """Into the context's scratch; returns the size."""
+    cdef pooled* scratch = &call.context.scratch
+    cdef size_t produced = 0
+    cdef kp_error err
+    if (pooled_reserve(scratch, payload_bound(codec, call.size), &err) != KP_OK
+            or encode_call(call, codec, level, magic, raw, scratch.data, scratch.capacity, &produced, &err) != KP_OK):
+        raise_status(&err)
+    return produced
+
+
+cdef size_t compress_output(codec_call* call, int codec, int level, int magic, bint raw) except? 0:
+    """Into the caller's output, by way of the scratch where it may be too small."""
+    cdef size_t produced = 0
+    cdef kp_error err
+    if payload_bound(codec, call.size) <= call.capacity:
+        if encode_call(call, codec, level, magic, raw, call.dst, call.capacity, &produced, &err) != KP_OK:
+            raise_status(&err)
+        return produced
+    produced = compress_scratch(call, codec, level, magic, raw)
+    if produced > call.capacity:
+        kp_fail(&err, KP_OUTPUT_FULL, -1, 0, <int64_t>call.capacity)
+        raise_status(&err)
+    memcpy(call.dst, call.context.scratch.data, produced)
+    return produced
 
 
 def compress(data, compression_type, level=None, *, magic=2, bint raw=False):
@@ -408,14 +449,14 @@ def compress(data, compression_type, level=None, *, magic=2, bint raw=False):
     """
     cdef int codec = codec_of(compression_type)
     cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
-    cdef _Call call = begin(data)
-    cdef pooled* scratch = &call.context.scratch
-    cdef size_t produced = 0
-    cdef kp_error err
-    if (pooled_reserve(scratch, payload_bound(codec, call.size), &err) != KP_OK
-            or encode_call(call, codec, level_, magic_, raw, scratch.data, scratch.capacity, &produced, &err) != KP_OK):
-        raise_status(&err)
-    return PyBytes_FromStringAndSize(<char*>scratch.data, produced)
+    cdef codec_call call
+    cdef size_t size
+    begin(&call, data)
+    try:
+        size = compress_scratch(&call, codec, level_, magic_, raw)
+        return PyBytes_FromStringAndSize(<char*>call.context.scratch.data, size)
+    finally:
+        end(&call)
 
 
 def decompress(data, compression_type, max_size=DEFAULT_MAX_SIZE, *, magic=2):
@@ -461,77 +502,67 @@ def decompress(data, compression_type, max_size=DEFAULT_MAX_SIZE, *, magic=2):
     """
     cdef int codec = codec_of(compression_type)
     cdef int magic_ = magic_of(codec, magic)
-    cdef size_t cap = cap_of(max_size), room
-    cdef _Call call = begin(data)
+    cdef size_t cap = cap_of(max_size)
+    cdef codec_call call
+    begin(&call, data)
+    try:
+        return decompress_call(&call, codec, magic_, cap)
+    finally:
+        end(&call)
+
+
+cdef bytes decompress_call(codec_call* call, int codec, int magic, size_t cap):
     cdef size_range expected
+    cdef progress at
+    cdef size_t room
     cdef kp_error err
     expect(codec, call.src, call.size, &expected)
     if expected.least > cap:
         kp_fail(&err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
         raise_status(&err)
+    memset(&at, 0, sizeof(progress))
+    at.frame = expected.first
     room = min(expected.most, cap)
-    if expected.least < room and GUESS * call.size < room <= SCRATCH:
-        return decompress_small(call, codec, magic_, cap, room)
-    return decompress_bytes(call, codec, magic_, cap, room)
+    if expected.least < room and codec != KP_GZIP and is_copied(call.size, room):
+        return decompress_copied(call, codec, magic, cap, room, &at)
+    return decompress_bytes(call, codec, magic, cap, room, &at)
 
 
-cdef bytes decompress_small(_Call call, int codec, int magic, size_t cap, size_t room):
-    """Through the context's scratch: cheaper than bytes of a size that is far too large, and cut afterwards."""
+cdef bint is_copied(size_t size, size_t room) noexcept:
+    """Whether a result of an unknown size up to `room` is copied: see SMALL."""
+    return room <= SCRATCH and (size < SMALL or (room > HEAP and GUESS * size < room))
+
+
+cdef bytes decompress_copied(codec_call* call, int codec, int magic, size_t cap, size_t room, progress* at):
+    """By way of the context's scratch. `room` is the cap or cannot be exceeded, which is not true of gzip's."""
     cdef pooled* scratch = &call.context.scratch
-    cdef progress at
     cdef kp_error err
-    at.consumed = at.produced = at.ended = 0
     if pooled_reserve(scratch, room, &err) != KP_OK:
         raise_status(&err)
-    if decode_call(call, codec, magic, scratch.data, min(scratch.capacity, cap), &at, &err) != KP_OK:
-        raise_output_status(&err, &at, cap)
+    if decode_call(call, codec, magic, scratch.data, room, at, &err) != KP_OK:
+        raise_output_status(&err, at, cap)
     return PyBytes_FromStringAndSize(<char*>scratch.data, at.produced)
 
 
-cdef bytes decompress_bytes(_Call call, int codec, int magic, size_t cap, size_t room):
+cdef bytes decompress_bytes(codec_call* call, int codec, int magic, size_t cap, size_t room, progress* at):
     """Straight into the result."""
     cdef PyObject* result = PyBytes_New(NULL, room)
-    cdef progress at
     cdef kp_error err
     cdef int status
-    at.consumed = at.produced = at.ended = 0
     while True:
-        status = decode_call(call, codec, magic, <uint8_t*>PyBytes_AS_STRING(<object>result), room, &at, &err)
+        status = decode_call(call, codec, magic, <uint8_t*>PyBytes_AS_STRING(<object>result), room, at, &err)
         if status != KP_OUTPUT_FULL or room == cap:
             break
         room = min(cap, max(2 * room, <size_t>GROWN_FROM))
         PyBytes_Resize(&result, room)
     if status != KP_OK:
         Py_DECREF(<object>result)
-        raise_output_status(&err, &at, cap)
+        raise_output_status(&err, at, cap)
     if at.produced != room:
         PyBytes_Resize(&result, at.produced)
     out = <bytes>result
     Py_DECREF(out)
     return out
-
-
-@cython.final
-@cython.freelist(8)
-cdef class _Output:
-    """A view of the caller's buffer to write to."""
-
-    cdef Py_buffer view
-    cdef uint8_t* data
-    cdef size_t size
-
-    def __dealloc__(self):
-        PyBuffer_Release(&self.view)
-
-
-cdef _Output begin_output(object out, _Call call):
-    cdef _Output output = _Output.__new__(_Output)
-    acquire_writable(out, &output.view, "out")
-    output.data = <uint8_t*>output.view.buf
-    output.size = output.view.len
-    if output.data < call.src + call.size and call.src < output.data + output.size:
-        raise InvalidArgumentError("out must not overlap data")
-    return output
 
 
 def compress_into(data, out, compression_type, level=None, *, magic=2, bint raw=False):
@@ -565,23 +596,13 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, bint raw=
     """
     cdef int codec = codec_of(compression_type)
     cdef int level_ = level_of(codec, level), magic_ = magic_of(codec, magic)
-    cdef _Call call = begin(data)
-    cdef _Output output = begin_output(out, call)
-    cdef pooled* scratch = &call.context.scratch
-    cdef size_t produced = 0, needed = payload_bound(codec, call.size)
-    cdef kp_error err
-    if needed <= output.size:
-        if encode_call(call, codec, level_, magic_, raw, output.data, output.size, &produced, &err) != KP_OK:
-            raise_status(&err)
-        return produced
-    if (pooled_reserve(scratch, needed, &err) != KP_OK
-            or encode_call(call, codec, level_, magic_, raw, scratch.data, scratch.capacity, &produced, &err) != KP_OK):
-        raise_status(&err)
-    if produced > output.size:
-        kp_fail(&err, KP_OUTPUT_FULL, -1, 0, <int64_t>output.size)
-        raise_status(&err)
-    memcpy(output.data, scratch.data, produced)
-    return produced
+    cdef codec_call call
+    begin(&call, data)
+    try:
+        begin_output(&call, out)
+        return compress_output(&call, codec, level_, magic_, raw)
+    finally:
+        end(&call)
 
 
 def decompress_into(data, out, compression_type, *, magic=2):
@@ -618,14 +639,18 @@ def decompress_into(data, out, compression_type, *, magic=2):
     """
     cdef int codec = codec_of(compression_type)
     cdef int magic_ = magic_of(codec, magic)
-    cdef _Call call = begin(data)
-    cdef _Output output = begin_output(out, call)
+    cdef codec_call call
     cdef progress at
     cdef kp_error err
-    at.consumed = at.produced = at.ended = 0
-    if decode_call(call, codec, magic_, output.data, output.size, &at, &err) != KP_OK:
-        raise_status(&err)
-    return at.produced
+    begin(&call, data)
+    try:
+        begin_output(&call, out)
+        memset(&at, 0, sizeof(progress))
+        if decode_call(&call, codec, magic_, call.dst, call.capacity, &at, &err) != KP_OK:
+            raise_status(&err)
+        return at.produced
+    finally:
+        end(&call)
 
 
 def compress_bound(size, compression_type):

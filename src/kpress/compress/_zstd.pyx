@@ -54,7 +54,7 @@ from kpress._c.zstd cimport (
     ZSTD_outBuffer,
     ZSTD_reset_session_only,
 )
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.compress._context cimport codec_context, progress, size_range, zstd_frame
 
 cdef enum:
     MAGIC = 0xFD2FB528
@@ -74,12 +74,6 @@ cdef enum:
     WRITTEN_HEADER = 6
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
     JAVA_OUTPUT = 16384           # ZstdCompression.decompressionOutputSize
-
-# A frame as its headers describe it.
-ctypedef struct zstd_frame:
-    size_t size          # bytes of the whole frame
-    uint64_t least       # of its output
-    uint64_t most
 
 
 cdef int read_frame_header(const uint8_t* src, size_t start, size_t size, zstd_frame* frame, size_t* block_max,
@@ -206,6 +200,8 @@ cdef void zstd_expect(const uint8_t* src, size_t size, size_range* expected) noe
     cdef size_t at = 0
     expected.least = expected.most = 0
     while at < size and read_frame(src, at, size, &frame, &ignored) == KP_OK:
+        if at == 0:
+            expected.first = frame
         expected.least += frame.least
         expected.most += frame.most
         at += frame.size
@@ -236,12 +232,12 @@ cdef int zstd_decompressor(codec_context* context, kp_error* err) noexcept nogil
 
 cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
                      progress* at, kp_error* err) noexcept nogil:
-    cdef zstd_frame frame
+    cdef zstd_frame* frame = &at.frame
     cdef size_t room, produced
     if context.zstd_d == NULL and zstd_decompressor(context, err) != KP_OK:
         return err.status
     while not ends_as_java_allows(src, at.consumed, size):
-        if read_frame(src, at.consumed, size, &frame, err) != KP_OK:
+        if frame.size == 0 and read_frame(src, at.consumed, size, frame, err) != KP_OK:
             return err.status
         room = capacity - at.produced
         if frame.least > room:
@@ -253,6 +249,7 @@ cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, ui
             return zstd_fail(produced, <int64_t>at.consumed, err)
         at.consumed += frame.size
         at.produced += produced
+        frame.size = 0
     return KP_OK
 
 
