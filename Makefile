@@ -44,10 +44,10 @@ test-aarch64: $(ENVIRONMENT)  ## the suite (Spark aside) on Debian's arm64 Pytho
 
 ##@ Benchmarks
 
-bench: $(BUILT)  ## every benchmark against its peers, answers checked first
+bench: $(BUILT) libsnappy  ## every benchmark against its peers, answers checked first
 	$(PYTHON) -m pytest -q bench $(BENCH)
 
-bench-smoke: $(BUILT)  ## every benchmark once, without timing: does it run, are the answers right
+bench-smoke: $(BUILT) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
 	$(PYTHON) -m pytest -q bench --benchmark-disable $(BENCH)
 
 ##@ Making things
@@ -77,6 +77,9 @@ system:
 java:
 	@build_support/debian.sh java
 
+libsnappy:
+	@build_support/debian.sh bench
+
 $(ENVIRONMENT): pyproject.toml | system
 	$(PYTHON3) -m venv $(VENV)
 	$(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
@@ -92,4 +95,4 @@ $(BUILT): $(SOURCES) $(VENV)/.installed
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 
-.PHONY: demo test lint types sanitize test-aarch64 bench bench-smoke build sdist clean clean-all help system java
+.PHONY: demo test lint types sanitize test-aarch64 bench bench-smoke build sdist clean clean-all help system java libsnappy

@@ -15,7 +15,7 @@ MODULES = [
     ("kpress._arguments", []),
     ("kpress.compress._context", ["libzstd", "libdeflate"]),
     ("kpress.compress._gzip", ["libzstd", "libdeflate"]),
-    ("kpress.compress._snappy", ["snappy"]),
+    ("kpress.compress._snappy", ["libzstd", "libdeflate"]),
     ("kpress.compress._lz4", ["libzstd", "liblz4", "libdeflate"]),
     ("kpress.compress._zstd", ["libzstd", "libdeflate"]),
     ("kpress.compress._codec", ["libzstd", "libdeflate"]),

@@ -19,7 +19,7 @@ unpack_sysroot() {
     -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
   apt-get "${options[@]}" -qq update
   apt-get "${options[@]}" -qq -y -d install python3 libpython3-dev libstdc++6 \
-    libzstd-dev liblz4-dev libsnappy-dev libdeflate-dev > /dev/null
+    libzstd-dev liblz4-dev libdeflate-dev > /dev/null
   for deb in "$apt"/cache/archives/*.deb; do dpkg -x "$deb" "$sysroot.new"; done
   # absolute links point into the host: make them relative
   find "$sysroot.new" -type l -lname '/*' -print | while read -r link; do

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Install the Debian packages that are missing; silent, and without root, when none is.
-#   debian.sh build            compiler, Python's headers and venv, pkg-config, the four libraries
+#   debian.sh build            compiler, Python's headers and venv, pkg-config, the three libraries
+#   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
 #   debian.sh aarch64          cross compiler and user-mode emulator
 # PYTHON3 names the interpreter that the virtual environment is made of.
@@ -42,9 +43,10 @@ group_build() {
   need pkg-config pkg-config --version
   need libzstd-dev library libzstd
   need liblz4-dev library liblz4
-  need libsnappy-dev library snappy
   need libdeflate-dev library libdeflate
 }
+
+group_bench() { need libsnappy-dev library snappy; }
 
 group_java() { need default-jre-headless java_runs; }
 

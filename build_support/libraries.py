@@ -24,7 +24,6 @@ class Library(NamedTuple):
     link_name: str
     includes: str
     too_old: str  # the same bound for the preprocessor, where a header tells the version
-    archive_needs: tuple[str, ...] = ()  # what a static archive leaves to link
 
 
 class Flags(NamedTuple):
@@ -35,7 +34,6 @@ class Flags(NamedTuple):
 LIBRARIES = {
     "libzstd": Library("1.4", "zstd", "zstd.h", "ZSTD_VERSION_NUMBER < 10400"),
     "liblz4": Library("1.8", "lz4", "lz4frame.h lz4.h", "LZ4_VERSION_NUMBER < 10800"),
-    "snappy": Library("1.1.3", "snappy", "snappy-c.h", "0", ("-lstdc++",)),
     "libdeflate": Library(
         "1.10", "deflate", "libdeflate.h", "LIBDEFLATE_VERSION_MAJOR < 1 || LIBDEFLATE_VERSION_MINOR < 10"
     ),
@@ -43,11 +41,11 @@ LIBRARIES = {
 
 INSTALL = """\
 Install what is missing with the one of these that is yours:
-  Debian, Ubuntu  apt-get install gcc python3-dev pkg-config libzstd-dev liblz4-dev libsnappy-dev libdeflate-dev
-  Fedora          dnf install gcc python3-devel pkgconf-pkg-config libzstd-devel lz4-devel snappy-devel libdeflate-devel
-  Alpine          apk add build-base python3-dev pkgconf zstd-dev lz4-dev snappy-dev libdeflate-dev
-  Homebrew        brew install pkgconf zstd lz4 snappy libdeflate
-  conda           conda install -c conda-forge c-compiler pkg-config zstd lz4-c snappy libdeflate
+  Debian, Ubuntu  apt-get install gcc python3-dev pkg-config libzstd-dev liblz4-dev libdeflate-dev
+  Fedora          dnf install gcc python3-devel pkgconf-pkg-config libzstd-devel lz4-devel libdeflate-devel
+  Alpine          apk add build-base python3-dev pkgconf zstd-dev lz4-dev libdeflate-dev
+  Homebrew        brew install pkgconf zstd lz4 libdeflate
+  conda           conda install -c conda-forge c-compiler pkg-config zstd lz4-c libdeflate
 or let KPRESS_PREFIX name a folder that has them in include/ and, as static archives, in lib/."""
 
 
@@ -73,7 +71,7 @@ def in_prefix(name):
         return None
     # Another copy of the library in the process must not stand in for ours.
     hide = ["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else []
-    return Flags([f"-I{Path(prefix, 'include')}"], [str(archive), *library.archive_needs, *hide])
+    return Flags([f"-I{Path(prefix, 'include')}"], [str(archive), *hide])
 
 
 def by_pkg_config(name):

@@ -4,8 +4,8 @@
 anew, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python
 objects: an iterator of small objects with four fields, one alive at a time.
 
-The extension is built when it is first needed, into build/bench, against the libraries that pkg-config names
-(the same ones that kpress is built against).
+The extension is built when it is first needed, into build/bench, against the libraries that pkg-config names: the
+same ones that kpress is built against, and libsnappy, which kpress does without.
 """
 
 import importlib.machinery

@@ -1,7 +1,7 @@
-/* A bounded decoder of one raw snappy block (google/snappy, format_description.txt).
+/* A bounded decoder of one raw snappy block (google/snappy, format_description.txt); snappy_encode.h is the other way.
  *
  * libsnappy's own is compiled by gcc, as distributions build it, to two thirds of this one's speed
- * (bench/bench_codecs.py shows both); for compression there is nothing to gain and libsnappy is called.
+ * (bench/bench_codecs.py shows both).
  */
 #ifndef KPRESS_SNAPPY_H
 #define KPRESS_SNAPPY_H

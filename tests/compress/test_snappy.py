@@ -1,11 +1,13 @@
-"""snappy against python-snappy and cramjam, and the rules of snappy-java's SnappyInputStream."""
+"""snappy against python-snappy and cramjam, the rules of snappy-java's SnappyInputStream, and its encoder's bytes."""
 
+import json
 import re
 import struct
 
 import cramjam
 import pytest
 import snappy
+import snappy_shapes
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import HEADER as PAYLOAD
@@ -15,7 +17,12 @@ import kpress
 import oracle
 
 HEADER = bytes.fromhex("82534e41505059000000000100000001")
-JAVA_S = [vector for vector in oracle.RECORD_SETS if re.fullmatch(r"clients-[34]\..*/v2_snappy", str(vector))]
+JAVA_S = [
+    vector
+    for vector in oracle.RECORD_SETS
+    if re.match(r"clients-[34]\.", str(vector)) and vector.entry.get("codec") == "snappy" and vector.entry["magic"] == 2
+]
+RECORDED = json.loads(snappy_shapes.RECORDED.read_text())
 DATA = text(100_000)
 
 
@@ -143,7 +150,55 @@ def test_python_snappy_reads_it(kind):
 
 @pytest.mark.parametrize("vector", JAVA_S, ids=str)
 def test_java_s_bytes(vector):
-    """Clients before 3 had a libsnappy of another encoder."""
-    (batch,) = vector.expected["batches"]
-    payload = vector.data[PAYLOAD : batch["size"]]
-    assert kpress.compress(kpress.decompress(payload, "snappy"), "snappy") == payload
+    """Clients before 3.6 had a libsnappy of another encoder."""
+    for batch in vector.expected["batches"]:
+        payload = vector.data[batch["position"] + PAYLOAD : batch["position"] + batch["size"]]
+        assert kpress.compress(kpress.decompress(payload, "snappy"), "snappy") == payload
+
+
+def test_java_s_bytes_are_there():
+    assert len(JAVA_S) >= 3
+
+
+@pytest.mark.parametrize("shape", snappy_shapes.SHAPES)
+def test_libsnappy_s_bytes(shape):
+    """Of 1.1.10, by digests; snappy_shapes.py says how they were recorded."""
+    assert snappy_shapes.digest(snappy_shapes.SHAPES[shape](1 << 20)) == RECORDED["inputs"][shape]
+    found = snappy_shapes.facts(lambda data: kpress.compress(data, "snappy", raw=True), shape)
+    assert found == RECORDED["blocks"][shape]
+
+
+@pytest.mark.parametrize(
+    ("data", "block"),
+    [
+        (b"", "00"),
+        (b"a", "01 00 61"),
+        (b"a" * 16, "10 3c" + 16 * "61"),  # all of it is tail
+        (b"a" * 19, "13 00 61 46 01 00"),
+        (b"a" * 66, "42 00 61 ee 01 00 05 01"),  # 65 are 60 and 5
+        (b"a" * 81, "51 00 61 fe 01 00 3e 01 00"),
+        (b"a" * 200, "c8 01 00 61 fe 01 00 fe 01 00 fe 01 00 0d 01"),
+        (b"abcdefghijk" * 4, "2c 28" + b"abcdefghijk".hex() + "82 0b 00"),
+        (bytes(range(61)) * 2, "7a f0 3c" + bytes(range(61)).hex() + "f2 3d 00"),
+    ],
+)
+def test_libsnappy_s_blocks(data, block):
+    assert kpress.compress(data, "snappy", raw=True).hex() == block.replace(" ", "")
+
+
+@given(
+    pieces=st.lists(st.tuples(st.binary(max_size=80), st.integers(1, 70_000), st.integers(0, 300)), max_size=40),
+    repeats=st.integers(1, 30),
+)
+def test_others_read_its_blocks(pieces, repeats):
+    """Literals, and copies from anywhere before them."""
+    data = bytearray()
+    for literal, offset, length in pieces * repeats:
+        data += literal
+        repeated = data[-offset:]
+        data += (repeated * (length // max(1, len(repeated)) + 1))[:length]
+    data = bytes(data)
+    block = kpress.compress(exact(data), "snappy", raw=True)
+    assert len(block) <= 32 + len(data) + len(data) // 6
+    assert snappy.decompress(block) == bytes(cramjam.snappy.decompress_raw(block)) == data
+    assert kpress.decompress(exact(block), "snappy") == data

@@ -217,6 +217,13 @@ cdef extern from "kpress/snappy.h" nogil:
     bint kp_snappy_elements(const uint8_t* src, const uint8_t* src_end, uint8_t* dst, uint8_t* dst_end)
 
 
+cdef extern from "kpress/snappy_encode.h" nogil:
+    enum:
+        KP_SNAPPY_TABLE
+    size_t kp_snappy_bound(size_t size)
+    size_t kp_snappy_encode(const uint8_t* src, size_t size, uint8_t* dst, uint16_t* table)
+
+
 cdef extern from "kpress/columns.h" nogil:
     enum:
         KP_COPY_STEP

@@ -154,7 +154,8 @@ cdef int encode(codec_context* context, int codec, int level, int magic, bint ra
         return gzip_encode(context, GZIP_LEVEL_DEFAULT if level == LEVEL_DEFAULT else level,
                            src, size, dst, capacity, produced, err)
     if codec == KP_SNAPPY:
-        return snappy_encode(raw, src, size, dst, produced, err)
+        produced[0] = snappy_encode(context, raw, src, size, dst)
+        return KP_OK
     if codec == KP_LZ4:
         return lz4_encode(context, LZ4_LEVEL_DEFAULT if level == LEVEL_DEFAULT else level, magic,
                           src, size, dst, produced, err)

@@ -4,10 +4,11 @@ A call takes a context, works without the GIL, and gives it back: as many exist 
 once. Creating one costs 10 us (zstd) and its memory is fresh, so this is worth more than any tuning.
 """
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint64_t
 
 from kpress._buffers cimport pooled
 from kpress._c.libdeflate cimport libdeflate_compressor, libdeflate_decompressor
+from kpress._c.wire cimport KP_SNAPPY_TABLE
 from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx
 
 
@@ -21,6 +22,7 @@ ctypedef struct codec_context:
     void* lz4_fast                         # LZ4_sizeofState() bytes
     void* lz4_hc                           # LZ4_sizeofStateHC() bytes
     pooled scratch                         # decompressed records of one batch, or record bytes before compression
+    uint16_t snappy_table[KP_SNAPPY_TABLE]
 
 
 # A zstd frame as its headers describe it.

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t
 
 from kpress._c.wire cimport kp_error
-from kpress.compress._context cimport progress, size_range
+from kpress.compress._context cimport codec_context, progress, size_range
 
 cdef enum:
     SNAPPY_HEADER = 16     # bytes of a xerial header
@@ -14,10 +14,8 @@ cdef int snappy_decode(const uint8_t* src, size_t size, uint8_t* dst, size_t cap
 cdef size_t snappy_prefix(size_t produced) noexcept nogil
 
 cdef size_t snappy_bound(size_t size) noexcept nogil
-cdef int snappy_encode(bint raw, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                       kp_error* err) noexcept nogil
+# Bytes written. `dst` has room for snappy_bound(size).
+cdef size_t snappy_encode(codec_context* context, bint raw, const uint8_t* src, size_t size,
+                          uint8_t* dst) noexcept nogil
 cdef size_t snappy_begin(uint8_t* dst) noexcept nogil
-cdef int snappy_encode_chunks(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                              kp_error* err) noexcept nogil
-cdef int snappy_encode_block(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                             kp_error* err) noexcept nogil
+cdef size_t snappy_encode_chunks(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst) noexcept nogil

@@ -7,9 +7,7 @@ snappy-java's SnappyInputStream, rule by rule.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.string cimport memcmp, memcpy
 
-from kpress._c.snappy cimport SNAPPY_OK, snappy_compress, snappy_max_compressed_length
 from kpress._c.wire cimport (
-    KP_COMPRESS_FAILED,
     KP_OK,
     KP_OUTPUT_FULL,
     KP_SNAPPY_CHUNK,
@@ -20,11 +18,13 @@ from kpress._c.wire cimport (
     kp_error,
     kp_fail,
     kp_load_be32,
+    kp_snappy_bound,
     kp_snappy_elements,
+    kp_snappy_encode,
     kp_snappy_preamble,
     kp_store_be32,
 )
-from kpress.compress._context cimport progress, size_range
+from kpress.compress._context cimport codec_context, progress, size_range
 
 cdef enum:
     MAGIC = 8
@@ -130,32 +130,8 @@ cdef size_t snappy_prefix(size_t produced) noexcept nogil:
 
 
 cdef size_t snappy_bound(size_t size) noexcept nogil:
-    return (SNAPPY_HEADER + size // SNAPPY_CHUNK * (LENGTH + snappy_max_compressed_length(SNAPPY_CHUNK))
-            + LENGTH + snappy_max_compressed_length(size % SNAPPY_CHUNK))
-
-
-cdef int snappy_encode_block(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                             kp_error* err) noexcept nogil:
-    produced[0] = snappy_max_compressed_length(size)
-    if snappy_compress(<const char*>src, size, <char*>dst, produced) != SNAPPY_OK:
-        return kp_fail(err, KP_COMPRESS_FAILED, -1, 0, 0)
-    return KP_OK
-
-
-cdef int snappy_encode_chunks(const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                              kp_error* err) noexcept nogil:
-    """No chunk is written for no data."""
-    cdef size_t done = 0, length, written
-    cdef uint8_t* to = dst
-    while done < size:
-        length = min(size - done, <size_t>SNAPPY_CHUNK)
-        if snappy_encode_block(src + done, length, to + LENGTH, &written, err) != KP_OK:
-            return err.status
-        kp_store_be32(to, <uint32_t>written)
-        to += LENGTH + written
-        done += length
-    produced[0] = <size_t>(to - dst)
-    return KP_OK
+    return (SNAPPY_HEADER + size // SNAPPY_CHUNK * (LENGTH + kp_snappy_bound(SNAPPY_CHUNK))
+            + LENGTH + kp_snappy_bound(size % SNAPPY_CHUNK))
 
 
 cdef size_t snappy_begin(uint8_t* dst) noexcept nogil:
@@ -163,14 +139,23 @@ cdef size_t snappy_begin(uint8_t* dst) noexcept nogil:
     return SNAPPY_HEADER
 
 
-cdef int snappy_encode(bint raw, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
-                       kp_error* err) noexcept nogil:
-    """`dst` has room for snappy_bound(size)."""
+cdef size_t snappy_encode_chunks(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst) noexcept nogil:
+    """No chunk is written for no data."""
+    cdef size_t done = 0, length, written
+    cdef uint8_t* to = dst
+    while done < size:
+        length = min(size - done, <size_t>SNAPPY_CHUNK)
+        written = kp_snappy_encode(src + done, length, to + LENGTH, context.snappy_table)
+        kp_store_be32(to, <uint32_t>written)
+        to += LENGTH + written
+        done += length
+    return <size_t>(to - dst)
+
+
+cdef size_t snappy_encode(codec_context* context, bint raw, const uint8_t* src, size_t size,
+                          uint8_t* dst) noexcept nogil:
     cdef size_t start
     if raw:
-        return snappy_encode_block(src, size, dst, produced, err)
+        return kp_snappy_encode(src, size, dst, context.snappy_table)
     start = snappy_begin(dst)
-    if snappy_encode_chunks(src, size, dst + start, produced, err) != KP_OK:
-        return err.status
-    produced[0] += start
-    return KP_OK
+    return start + snappy_encode_chunks(context, src, size, dst + start)

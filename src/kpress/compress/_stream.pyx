@@ -301,11 +301,9 @@ cdef class _SnappyCompressor(_BlockCompressor):
         return append(self.out, header, snappy_begin(header))
 
     cdef int encode(self, const uint8_t* src, size_t size) noexcept nogil:
-        cdef size_t written = 0
         if pooled_reserve(self.out, self.out.size + snappy_bound(size), &self.err) != KP_OK:
             return self.err.status
-        snappy_encode_chunks(src, size, self.out.data + self.out.size, &written, &self.err)
-        self.out.size += written
+        self.out.size += snappy_encode_chunks(self.context, src, size, self.out.data + self.out.size)
         return KP_OK
 
 
