@@ -164,7 +164,7 @@ cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
 
 cdef int decode_entries(const plan* p, const kp_batch* batches, int64_t n, chunk_list* chunks,
                         failure* f) noexcept nogil:
-    """A run of entries into chunks; on an error what was _decoded is freed."""
+    """A run of entries into chunks; on an error what was decoded is freed."""
     cdef codec_context* context = context_acquire()
     cdef builder b
     cdef int64_t i, left = 0
@@ -296,7 +296,7 @@ cdef class _Reader:
 
 
 cdef class _Window:
-    """A piece of a record set whose headers were read: what is to be _decoded, and what comes of it."""
+    """A piece of a record set whose headers were read: what is to be decoded, and what comes of it."""
     cdef tuple fields
     cdef plan plan
     cdef InputView view
@@ -304,6 +304,8 @@ cdef class _Window:
     cdef int64_t base            # where the view starts in the caller's data
     cdef object file
     cdef object error            # behind the entries: where the scan could not go on
+    cdef Columns columns         # what run made
+    cdef object unfinished       # a lock that is held until run ends, where threads wait for it
 
     def __dealloc__(self):
         free(self.entries.batches)
@@ -315,14 +317,22 @@ cdef class _Window:
             raise self.error
         return columns
 
-    def __call__(self):
-        """The entries before the first that is wrong, as Columns; its error is in `error` afterwards."""
+    cdef run(self):
+        """Decode the entries before the first that is wrong into `columns`; `error` is what follows them."""
         try:
-            return self._decode(1)
+            self._decode_good()
+        except BaseException as error:  # no memory: it belongs to whoever takes the results
+            self.error = error
+        if self.unfinished is not None:
+            self.unfinished.release()
+
+    cdef _decode_good(self):
+        try:
+            self.columns = self._decode(1)
         except KpressError as error:
             self.error = error
             self._cut((error.position or 0) - self.base)
-            return self._decode(1)
+            self.columns = self._decode(1)
 
     cdef void _cut(self, int64_t position) noexcept:
         """Keep the entries before the one that `position` lies in."""
@@ -440,7 +450,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     batch_bytes : int
         Entries (compressed bytes) that go into one result; at least one entry.
     threads : int
-        Decode that many _results ahead, side by side.
+        Decode with that many threads, the caller's among them, and that many results ahead.
 
     The other options are those of `read_columns`.
 
@@ -451,7 +461,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     Raises
     ------
     KpressError
-        As `read_columns`, after the _results before the entry that is wrong. Positions count from where the
+        As `read_columns`, after the results before the entry that is wrong. Positions count from where the
         source began.
 
     Examples
@@ -518,31 +528,75 @@ def _file_windows(_Reader reader, file, int64_t stop_after):
 
 
 def _decoded(windows, int threads):
-    """(window, Columns) in order; with threads, that many windows are _decoded ahead of the one handed out."""
+    """The windows, in order, when they have run. With threads, these are the caller's and others: while the window
+    that is due is not ready, the caller decodes another.
+
+    Futures in a pool, for which the caller waits, cost some 50 us more a window of 800: their own code, and the
+    switches to a thread that only waits.
+    """
+    cdef _Window window
     if threads == 1:
         for window in windows:
-            yield window, window()
+            window.run()
+            yield window
         return
     from collections import deque
-    from concurrent.futures import ThreadPoolExecutor
+    from queue import SimpleQueue
+    from threading import Lock, Thread
 
-    with ThreadPoolExecutor(threads, "kpress") as pool:
-        ahead = deque()
+    tasks = SimpleQueue()
+    ahead = deque()
+    others = []
+    try:
+        for i in range(threads - 1):
+            # a daemon: a generator that is not closed when Python exits must not keep it from that
+            other = Thread(target=_work, args=(tasks,), name=f"kpress_{i}", daemon=True)
+            other.start()
+            others.append(other)
         for window in windows:
-            ahead.append((window, pool.submit(window)))
+            window.unfinished = Lock()
+            window.unfinished.acquire()
+            tasks.put(window)
+            ahead.append(window)
             if len(ahead) > threads:
-                window, future = ahead.popleft()
-                yield window, future.result()
-        for window, future in ahead:
-            yield window, future.result()
+                yield _finished(ahead.popleft(), tasks)
+        while ahead:
+            yield _finished(ahead.popleft(), tasks)
+    finally:
+        for _ in others:
+            tasks.put(None)
+        for other in others:
+            other.join()
+
+
+def _work(tasks):
+    """Run windows until None comes."""
+    cdef _Window window
+    for window in iter(tasks.get, None):
+        window.run()
+
+
+cdef _Window _finished(_Window window, tasks):
+    """The window, when it has run; until then this thread runs those that no other has begun."""
+    from queue import Empty
+
+    cdef _Window other
+    while not window.unfinished.acquire(False):
+        try:
+            other = tasks.get_nowait()
+        except Empty:
+            window.unfinished.acquire()
+            break
+        other.run()
+    return window
 
 
 def _results(windows, int threads):
     """The Columns that have rows; then the error, where an entry is wrong."""
     cdef _Window window
-    for window, columns in _decoded(windows, threads):
-        if columns.num_rows:
-            yield columns
+    for window in _decoded(windows, threads):
+        if window.columns is not None and window.columns.num_rows:
+            yield window.columns
         if window.error is not None:
             raise window.error
 
@@ -566,7 +620,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         batch: ``producerId`` int64, ``producerEpoch`` int16, ``sequence`` int32, ``partitionLeaderEpoch`` int32,
         ``isTransactional`` bool, ``isControl`` bool, ``baseOffset`` int64. Only what is asked for is built.
     check_crcs : bool
-        Compare every entry's checksum (inner messages of v0/v1 wrappers too) before it is _decoded.
+        Compare every entry's checksum (inner messages of v0/v1 wrappers too) before it is decoded.
     binary_type : {'binary', 'large_binary', 'binary_view'}
         Arrow type of key and value. Views copy nothing: they point into `data`, which they keep alive, or into
         the decompressed batch.

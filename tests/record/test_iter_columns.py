@@ -1,0 +1,100 @@
+"""iter_columns: piece by piece the records of read_columns, by any number of threads, which end with the iteration."""
+
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import kpress
+
+pa = pytest.importorskip("pyarrow")
+
+COLUMNS = ["offset", "key", "value"]
+BATCHES = [
+    kpress.write_records(
+        [b"%d" % i * 50] * 20, keys=[b"k"] * 20, base_offset=20 * i, compression_type=["zstd", "none", "lz4"][i % 3]
+    )
+    for i in range(40)
+]
+LOG = b"".join(BATCHES)
+THREADS = pytest.mark.parametrize("threads", [1, 2, 3, 8])
+
+
+def threads_of_kpress() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("kpress")]
+
+
+@THREADS
+@pytest.mark.parametrize("batch_bytes", [1, 2000, 1 << 20])
+@pytest.mark.parametrize("source", [bytes, io.BytesIO])
+def test_holds_the_same_in_the_same_order(source, batch_bytes, threads):
+    pieces = [
+        pa.table(columns)
+        for columns in kpress.iter_columns(source(LOG), COLUMNS, batch_bytes=batch_bytes, threads=threads)
+    ]
+    assert pa.concat_tables(pieces).combine_chunks() == pa.table(kpress.read_columns(LOG, COLUMNS)).combine_chunks()
+    assert batch_bytes != 1 or len(pieces) == len(BATCHES)
+    assert not threads_of_kpress()
+
+
+@THREADS
+def test_results_before_a_wrong_entry_come_first(threads):
+    """Two wrong entries: the error is the first one's, whichever thread is the first to meet one."""
+    good = b"".join(BATCHES[:9])
+    wrong = bytearray(BATCHES[9])
+    wrong[-1] ^= 1
+    pieces = kpress.iter_columns(good + wrong + BATCHES[10] + wrong, COLUMNS, batch_bytes=1, threads=threads)
+    found = [next(pieces) for _ in range(9)]
+    assert pa.table(found[-1]).column("offset").to_pylist() == list(range(160, 180))
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        next(pieces)
+    assert 0 <= caught.value.position - len(good) < len(wrong)
+    assert not threads_of_kpress()
+
+
+@THREADS
+def test_no_thread_outlives_a_closed_iteration(threads):
+    pieces = kpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=threads)
+    assert next(pieces).num_rows == 20
+    assert len(threads_of_kpress()) == threads - 1
+    pieces.close()
+    assert not threads_of_kpress()
+
+
+@THREADS
+def test_an_error_of_the_file_goes_through(threads):
+    class Failing(io.BytesIO):
+        def readinto(self, into):
+            if self.tell() > 5000:
+                raise OSError("the disk is gone")
+            return super().readinto(into[:500])
+
+    with pytest.raises(OSError, match="the disk is gone"):
+        list(kpress.iter_columns(Failing(LOG), COLUMNS, batch_bytes=1, threads=threads))
+    assert not threads_of_kpress()
+
+
+def test_python_exits_while_an_iteration_is_open():
+    script = (
+        "import kpress, sys; i = kpress.iter_columns(bytes.fromhex(sys.argv[1]), batch_bytes=1, threads=2); next(i)"
+    )
+    subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=60)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_child_of_fork_closes_an_iteration():
+    """It has none of the threads."""
+    pieces = kpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=2)
+    next(pieces)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        pieces.close()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    pieces.close()
