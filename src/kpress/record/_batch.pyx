@@ -7,8 +7,8 @@ from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET,
-    KP_DELETE_HORIZON, KP_END, KP_LOG_APPEND_TIME, KP_MAX_TIMESTAMP_OFFSET, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
+    KP_DELETE_HORIZON, KP_END, KP_ENTRY_PREFIX, KP_LOG_APPEND_TIME, KP_MAX_TIMESTAMP_OFFSET,
+    KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
     kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_error, kp_load_be64,
     kp_sequence_add, kp_source, kp_store_be16, kp_store_be32, kp_store_be64,
 )
@@ -19,7 +19,7 @@ from kpress.record._decode cimport check_crc, open_source
 from kpress.record._records cimport records_of
 
 from kpress.compress import DEFAULT_MAX_SIZE
-from kpress.errors import InvalidArgumentError
+from kpress.errors import CorruptRecordError, InvalidArgumentError
 from kpress.record._types import TIMESTAMP_TYPES
 
 
@@ -242,6 +242,10 @@ cdef class Batch:
 
     cdef int _read_header(self) except -1:
         cdef kp_error err
+        cdef int magic = <signed char>self._entry[KP_ENTRY_PREFIX - 1]
+        if magic != self._header.magic:
+            raise CorruptRecordError(f"magic {magic}: it was {self._header.magic} when the batch was read",
+                                     position=self.position + KP_ENTRY_PREFIX - 1, field="magic")
         if kp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err) != KP_OK:
             raise error_of(&err, self._base)
         return 0

@@ -20,6 +20,7 @@ cdef class Record:
     cdef int32_t _key_size
     cdef int32_t _value_size
     cdef int32_t _header_count
+    cdef int32_t _headers_size       # from _headers to the record's end
     cdef readonly int32_t sequence
     cdef readonly int32_t size
     cdef readonly int8_t attributes

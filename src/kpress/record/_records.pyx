@@ -10,7 +10,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
 from kpress._buffers cimport InputView, PooledBlock
 from kpress._c.wire cimport (
-    KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_OK, KP_RECORDS_LEFT,
+    KP_ENTRY_SIZE_MAX, KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_OK, KP_RECORDS_LEFT,
     KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT, kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_cursor,
     kp_cursor_of, kp_error, kp_fail, kp_header, kp_header_read, kp_load_be32, kp_message_read, kp_record,
     kp_record_explain, kp_record_read, kp_sequence_add,
@@ -101,8 +101,8 @@ cdef class Record:
         cdef kp_header h
         cdef list headers = []
         if self._header_count:
-            # the record was checked when it was read: these reads stay inside it
-            cursor = kp_cursor_of(self._headers, <size_t>self.size)
+            # they were checked when the record was read; the caller may have written to the bytes since
+            cursor = kp_cursor_of(self._headers, <size_t>self._headers_size)
             for _ in range(self._header_count):
                 if kp_header_read(&cursor, &h) != KP_OK:
                     break
@@ -122,8 +122,8 @@ cdef class Record:
         cdef kp_error err
         if self._entry == NULL:
             return True
-        kp_message_read(self._entry, self.size, 0, &message, &ignored, &err)
-        return check_crc(self._entry, &message, &err) == KP_OK
+        return (kp_message_read(self._entry, self.size, 0, &message, &ignored, &err) == KP_OK
+                and check_crc(self._entry, &message, &err) == KP_OK)
 
 
 @cython.final
@@ -157,6 +157,7 @@ cdef class Records:
         record._key = r.key
         record._value = r.value
         record._headers = r.headers
+        record._headers_size = <int32_t>(self._cursor.p - r.headers)
         record._key_size = r.key_size
         record._value_size = r.value_size
         record._header_count = r.header_count
@@ -183,6 +184,10 @@ cdef class Records:
         if self._index >= self._source.count:
             raise StopIteration
         cdef int64_t size = <int64_t><int32_t>kp_load_be32(at + 8) + KP_LOG_OVERHEAD
+        if size > self._cursor.end - at:  # of a plain message: the caller wrote to it since
+            kp_fail(&err, KP_ENTRY_SIZE_MAX, at + 8 - self._source.start, size - KP_LOG_OVERHEAD,
+                    self._cursor.end - at - KP_LOG_OVERHEAD)
+            raise self._error(&err)
         if kp_message_read(at, size, at - self._source.start, &message, &r, &err) != KP_OK:
             raise self._error(&err)
         if kp_batch_codec(&message):
