@@ -297,3 +297,36 @@ def test_any_bytes_like(value):
     assert build([dict(value=value, key=value, headers=[("h", value)])]) == build(
         [dict(value=b"v" * 9, key=b"v" * 9, headers=[("h", b"v" * 9)])]
     )
+
+
+class Closes:
+    """An argument whose reading runs the caller's code, which builds the batch."""
+
+    def __init__(self, builder):
+        self.builder = builder
+
+    def __iter__(self):
+        self.builder.build()
+        return iter([("h", b"x")])
+
+    def __index__(self):
+        self.builder.build()
+        return 5
+
+
+def test_headers_cannot_close_the_builder():
+    builder = kpress.BatchBuilder()
+    builder.append(b"first")
+    with pytest.raises(kpress.InvalidArgumentError, match="in use"):
+        builder.append(b"second", headers=Closes(builder))
+    assert builder.append(b"third", headers=[("h", b"x")])
+    [batch] = kpress.read_batches(builder.build())
+    assert [(r.value, r.headers) for r in batch] == [(b"first", []), (b"third", [("h", b"x")])]
+
+
+@pytest.mark.parametrize("argument", ["timestamp", "offset"])
+def test_a_number_that_closes_the_builder(argument):
+    builder = kpress.BatchBuilder()
+    builder.append(b"first")
+    with pytest.raises(kpress.ClosedError):
+        builder.append(b"second", **{argument: Closes(builder)})

@@ -10,7 +10,7 @@ class BatchBuilder:
     def __new__(
         cls,
         magic: int = 2,
-        compression_type: str | int = "none",
+        compression_type: str = "none",
         level: int | str | None = None,
         limit: int | None = None,
         *,

@@ -73,8 +73,8 @@ cdef class BatchBuilder:
     ----------
     magic : int
         2: record batch. 1 and 0: messages of old clients, in a wrapper message if there is a codec.
-    compression_type : str | int
-        "none", "gzip", "snappy", "lz4", "zstd" (magic 2 only), or Kafka's id.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd" (magic 2 only).
     level : int | None
         Compression level as Kafka means it (spec compression 1). None: what Kafka's producer uses.
     limit : int | None
@@ -231,7 +231,11 @@ cdef class BatchBuilder:
         if headers is None or headers is NO_HEADERS:
             return 0
         self.headers.size = 0
-        encode_headers(headers, &self.headers)
+        self.state = BUSY  # iterating over headers runs the caller's code
+        try:
+            encode_headers(headers, &self.headers)
+        finally:
+            self.state = OPEN
         row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
         return 0
 
@@ -239,6 +243,8 @@ cdef class BatchBuilder:
     cdef bint _add(self, const record_row* row) except -1:
         """Write the record if it fits."""
         cdef kp_error err
+        if self.state != OPEN:  # an argument's __index__ may have closed the builder
+            self._refuse_state()
         if record_check(&self.encoder, row, &err):
             raise_status(&err)
         if not offset_delta_fits(&self.encoder, row):
@@ -534,7 +540,7 @@ cdef class BatchBuilder:
 
     cdef int _refuse_state(self) except -1:
         if self.state == BUSY:
-            raise InvalidArgumentError("the builder is in use by another thread")
+            raise InvalidArgumentError("the builder is in use by another call")
         raise ClosedError("the builder is closed: build or abort was called")
 
     @property
