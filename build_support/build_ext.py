@@ -15,6 +15,7 @@ DIRECTIVES = {
     "boundscheck": False,
     "wraparound": False,
     "cdivision": True,
+    "auto_pickle": False,  # it takes a uint8_t* for text that ends with a zero byte; without it pickle says TypeError
 }
 
 # -g0: Python's own flags often ask for debug information, which doubles the time to compile. CFLAGS=-g brings it back.
