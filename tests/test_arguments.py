@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Callable
 from typing import Any
 
@@ -26,7 +27,7 @@ TAKES_BYTES: dict[str, Callable[[Any], object]] = {
     "decompress": lambda data: kpress.decompress(data, "zstd"),
     "decompress_into": lambda data: kpress.decompress_into(data, bytearray(100), "zstd"),
     "crc32c": kpress.crc32c,
-    "append": lambda data: kpress.BatchBuilder().append(data or "text"),
+    "append": lambda data: kpress.BatchBuilder().append(data),
 }
 NOT_BYTES = ["text", 7, 1.5, object(), ["list"], memoryview]
 
@@ -43,6 +44,36 @@ def test_a_buffer_with_holes_is_refused(call: str) -> None:
     holes = memoryview(bytes(100))[::2]
     with pytest.raises(WRONG_VALUE, match="contiguous"):
         TAKES_BYTES[call](holes)
+
+
+def _holes() -> Any:
+    return np.zeros(100, np.uint8)[::2]
+
+
+def _released() -> memoryview:
+    view = memoryview(bytearray(100))
+    view.release()
+    return view
+
+
+def _closed() -> mmap.mmap:
+    file = mmap.mmap(-1, 100)
+    file.close()
+    return file
+
+
+@pytest.mark.parametrize("call", TAKES_BYTES)
+@pytest.mark.parametrize("make", [_holes, _released, _closed])
+def test_a_buffer_that_says_no_with_a_value_error_is_refused(call: str, make: Callable[[], Any]) -> None:
+    with pytest.raises(WRONG_VALUE, match="contiguous"):
+        TAKES_BYTES[call](make())
+
+
+def test_a_read_only_array_is_refused() -> None:
+    out = np.zeros(100, np.uint8)
+    out.flags.writeable = False
+    with pytest.raises(WRONG_VALUE, match="writable"):
+        kpress.compress_into(b"", out, "zstd")
 
 
 ACCEPTED = {
@@ -103,6 +134,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("unknown column", lambda: kpress.read_columns(GOOD, ["offsets"]), WRONG_VALUE, "offset, timestamp"),
     ("a column twice", lambda: kpress.read_columns(GOOD, ["key", "key"]), WRONG_VALUE, "twice"),
     ("columns as one str", lambda: kpress.read_columns(GOOD, "offset"), WRONG_TYPE, "sequence"),
+    ("columns that are no sequence", lambda: kpress.read_columns(GOOD, 5), WRONG_TYPE, "sequence"),
     ("columns that are no names", lambda: kpress.read_columns(GOOD, [1]), kpress.KpressError, "column"),
     ("binary type", lambda: kpress.read_columns(GOOD, binary_type="string"), WRONG_VALUE, "large_binary"),
     ("timestamp unit", lambda: kpress.read_columns(GOOD, timestamp_unit="ns"), WRONG_VALUE, "us"),
@@ -119,6 +151,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("magic 3", lambda: kpress.BatchBuilder(magic=3), WRONG_VALUE, "magic"),
     ("magic of the wrong type", lambda: kpress.BatchBuilder(magic="2"), WRONG_TYPE, "magic"),
     ("builder: codec", lambda: kpress.BatchBuilder(compression_type="brotli"), WRONG_VALUE, "zstd"),
+    ("builder: codec of the wrong type", lambda: kpress.BatchBuilder(compression_type=3), WRONG_TYPE, "str"),
     ("builder: level", lambda: kpress.BatchBuilder(compression_type="zstd", level=99), WRONG_VALUE, "-131072.*22"),
     ("zstd in v1", lambda: kpress.BatchBuilder(magic=1, compression_type="zstd"), WRONG_VALUE, "zstd"),
     ("transaction in v1", lambda: kpress.BatchBuilder(magic=1, is_transactional=True), WRONG_VALUE, "magic 1"),

@@ -62,7 +62,7 @@ cdef int acquire(object data, Py_buffer* view, str name) except -1:
                                 f"NumPy array, pyarrow Buffer), not {type(data).__name__}")
     try:
         PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
-    except BufferError as error:
+    except (BufferError, ValueError) as error:  # ValueError: NumPy; a released memoryview, a closed mmap
         raise InvalidArgumentError(f"{name} must be a contiguous buffer: {error}") from None
     return 0
 
@@ -74,7 +74,7 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
                                 f"NumPy array), not {type(data).__name__}")
     try:
         PyObject_GetBuffer(data, view, PyBUF_SIMPLE | PyBUF_WRITABLE)
-    except BufferError as error:
+    except (BufferError, ValueError) as error:
         raise InvalidArgumentError(f"{name} must be a writable, contiguous buffer: {error}") from None
     return 0
 

@@ -139,6 +139,8 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
         status = gather(p, b, batch, &source, left, &f.error)
         if status != KP_OK and not f.inside and f.error.position >= 0:
             f.error.position += source.start - entry
+    if status != KP_OK and not f.inside and f.error.position < 0:
+        f.error.position = 0  # the whole entry
     pooled_free(&own)
     b.consumed += batch.size
     return status
@@ -245,6 +247,10 @@ cdef class _Reader:
         if isinstance(columns, (str, bytes)):
             raise ArgumentTypeError(f"columns must be a sequence of names, not {type(columns).__name__}")
         fields = []
+        try:
+            columns = tuple(columns)
+        except TypeError:
+            raise ArgumentTypeError(f"columns must be a sequence of names, not {type(columns).__name__}") from None
         for name in columns:
             if name not in NAMES:
                 raise InvalidArgumentError(f"unknown column {name!r}; there are {', '.join(NAMES)}")
