@@ -1,5 +1,7 @@
 """write_columns: any Arrow layout in, the records and batches that were asked for out."""
 
+import ctypes
+
 import pytest
 
 import kpress
@@ -225,3 +227,75 @@ def test_refused(source, error, field):
 def test_options_out_of_range(options):
     with pytest.raises(kpress.KpressError):
         kpress.write_columns(pa.table({"value": [b""]}), **options)
+
+
+class Capsules:
+    """Gives the same capsules to everybody who asks, changed by `change` before."""
+
+    def __init__(self, data, change=lambda schema, array: None):
+        self.given = data.__arrow_c_array__()
+        change(*(address(capsule, name) for capsule, name in zip(self.given, NAMES, strict=True)))
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.given
+
+
+class Stream:
+    def __init__(self, data):
+        self.given = data.__arrow_c_stream__()
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.given
+
+
+NAMES = (b"arrow_schema", b"arrow_array")
+address = ctypes.pythonapi.PyCapsule_GetPointer
+address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def word(at, number):
+    """A 64-bit field of an ArrowSchema or ArrowArray."""
+    return ctypes.c_int64.from_address(at + 8 * number)
+
+
+@pytest.mark.parametrize("kind", [Capsules, Stream])
+def test_capsules_that_another_consumer_emptied(kind):
+    batch = pa.record_batch({"value": [b"v" * 100]})
+    data = kind(batch if kind is Capsules else pa.table(batch))
+    assert pa.table(data).num_rows == 1
+    with pytest.raises(kpress.InvalidArgumentError, match="emptied"):
+        kpress.write_columns(data)
+
+
+def test_null_rows_that_nobody_counted():
+    def forget(schema, array):
+        assert word(array, 1).value == 1
+        word(array, 1).value = -1
+
+    rows = pa.StructArray.from_arrays([pa.array([b"a", b"b", b"c"])], ["value"], mask=pa.array([False, True, False]))
+    with pytest.raises(kpress.InvalidArgumentError, match="null as a whole"):
+        kpress.write_columns(Capsules(rows, forget))
+    valid = pa.StructArray.from_arrays([pa.array([b"a", b"b"])], ["value"], mask=pa.array([False, False]))
+    assert len(records(kpress.write_columns(Capsules(valid, lambda schema, array: None)))) == 2
+
+
+def test_a_column_without_a_name():
+    def forget(schema, array):
+        child = word(word(schema, 5).value, 0).value
+        word(child, 1).value = 0
+
+    with pytest.raises(kpress.InvalidArgumentError, match="column ''"):
+        kpress.write_columns(Capsules(pa.record_batch({"value": [b"a"]}), forget))
+
+
+def test_a_column_twice():
+    with pytest.raises(kpress.InvalidArgumentError, match="twice"):
+        kpress.write_columns(pa.table([[b"a"], [b"b"]], names=["value", "value"]))
+
+
+def test_a_null_timestamp_type_is_create_time():
+    """Whatever number lies below the null."""
+    ones = pa.array([1, 1, 1], pa.int32()).buffers()[1]
+    types = pa.Array.from_buffers(pa.int32(), 3, [pa.array([True, None, True]).buffers()[0], ones])
+    data = kpress.write_columns(pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T], "timestampType": types}))
+    assert [batch.timestamp_type for batch in kpress.read_batches(data)] == [1, 0, 1]

@@ -7,6 +7,7 @@ cdef extern from "Python.h":
     PyObject* PyBytes_FromStringAndSize(const char*, Py_ssize_t)  # NULL, with an exception set: no memory
     int _PyBytes_Resize(PyObject** bytes, Py_ssize_t size)        # -1, the same, and the object is gone
     void Py_SET_SIZE(PyObject*, Py_ssize_t size)
+    int Py_IsInitialized() nogil
 
     # the same two, where the exception is to be raised at once
     PyObject* PyBytes_New "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) except NULL

@@ -11,6 +11,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset, strlen
 
 from kpress._buffers cimport pooled, pooled_free
+from kpress._c.python cimport Py_IsInitialized
 from kpress._c.arrow cimport ARROW_FLAG_NULLABLE, ArrowArray, ArrowArrayStream, ArrowSchema
 from kpress._c.wire cimport kp_ref_drop, kp_ref_take
 
@@ -27,6 +28,10 @@ class Field:
         self.format = format
         self.nullable = nullable
         self.children = children
+
+
+class _NotOneArray(InvalidArgumentError, AttributeError):
+    """hasattr() says False."""
 
 
 # --- chunks -----------------------------------------------------------------------------------------------
@@ -75,7 +80,7 @@ cdef void chunk_drop(chunk_data* chunk) noexcept nogil:
         pooled_free(&chunk.blocks[i])
     free(chunk.columns)
     free(chunk.blocks)
-    if chunk.owner != NULL:
+    if chunk.owner != NULL and Py_IsInitialized():  # a consumer may outlive the interpreter and its objects
         with gil:
             Py_DECREF(<object>chunk.owner)
     free(chunk)
@@ -356,18 +361,24 @@ cdef class Columns:
         """The schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
         return schema_capsule(Field("", "+s", False, self._fields))
 
-    def __arrow_c_array__(self, requested_schema=None):
-        """(``arrow_schema``, ``arrow_array``) capsules; for a result of one record batch.
+    @property
+    def __arrow_c_array__(self):
+        """A method that gives (``arrow_schema``, ``arrow_array``) capsules; only a result of one record batch has it.
+        Consumers look whether it is there (polars: first of all), so several record batches are not without it.
 
         Raises
         ------
         InvalidArgumentError
-            There are several record batches (a result over 2 GiB, or threads > 1): take the stream.
+            Also an AttributeError. There are several record batches (a result over 2 GiB, or threads > 1): take the
+            stream.
         """
-        cdef ArrowArray* array
         if self._n_chunks != 1:
-            raise InvalidArgumentError(f"{self._n_chunks} record batches are not one array: take the stream "
-                                       "(__arrow_c_stream__), or iterate over them")
+            raise _NotOneArray(f"{self._n_chunks} record batches are not one array: take the stream "
+                               "(__arrow_c_stream__), or iterate over them")
+        return self._array
+
+    def _array(self, requested_schema=None):
+        cdef ArrowArray* array
         array = <ArrowArray*>calloc(1, sizeof(ArrowArray))
         if array == NULL:
             raise MemoryError()

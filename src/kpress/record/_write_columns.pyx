@@ -52,7 +52,7 @@ from kpress.record._arrow_input cimport (
     range_of,
     type_of,
 )
-from kpress.record._encoder cimport NO_TIMESTAMP, field, options_of, record_row
+from kpress.record._encoder cimport CREATE_TIME, NO_TIMESTAMP, field, options_of, record_row
 from kpress.record._set_writer cimport (
     raise_row,
     set_writer,
@@ -110,6 +110,10 @@ ctypedef struct input_columns:
 
 # --- schema ---------------------------------------------------------------------------------------------------
 
+cdef bytes name_of(const ArrowSchema* schema):
+    return schema.name if schema.name != NULL else b""
+
+
 cdef int refuse_type(str name, const ArrowSchema* schema) except -1:
     raise ArgumentTypeError(f"column {name} must be {ACCEPTED[name]}, not of Arrow format {schema.format.decode()!r}",
                             field=name)
@@ -125,9 +129,9 @@ cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
     cdef int64_t i
     types.header.kind = STRUCT
     for i in range(item.n_children):
-        if item.children[i].name == b"key":
+        if name_of(item.children[i]) == b"key":
             type_of(item.children[i], i, &types.header_key)
-        elif item.children[i].name == b"value":
+        elif name_of(item.children[i]) == b"value":
             type_of(item.children[i], i, &types.header_value)
     if item.n_children != 2 or types.header_key.kind not in BYTES or types.header_value.kind not in BYTES:
         refuse_type("headers", schema)
@@ -137,7 +141,7 @@ cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
 cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i) except -1:
     """Child i of the schema."""
     cdef const ArrowSchema* child = schema.children[i]
-    cdef str name = child.name.decode("utf-8", "replace")
+    cdef str name = name_of(child).decode("utf-8", "replace")
     if name == "offset":
         type_of(child, i, &types.offset)
         return check_type(name, child, &types.offset, (INT64,))
@@ -166,6 +170,9 @@ cdef int types_of(input_types* types, const ArrowSchema* schema) except -1:
     if schema.format != b"+s":
         raise ArgumentTypeError("data must be a table, a record batch or a struct array, with the columns "
                                 f"{', '.join(ACCEPTED)}; not of Arrow format {schema.format.decode()!r}", field="data")
+    names = [name_of(schema.children[i]) for i in range(schema.n_children)]
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError("data has a column twice", field="data")
     for i in range(schema.n_children):
         column_types(types, schema, i)
     if types.key.kind == ABSENT and types.value.kind == ABSENT:
@@ -323,7 +330,9 @@ cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t bas
         return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
     if c.timestamp_type.kind != ABSENT:
         for i in range(n):
-            rows[i].timestamp_type = <int32_t>number_of(&c.timestamp_type, start + i)
+            rows[i].timestamp_type = CREATE_TIME
+            if not is_null(&c.timestamp_type, start + i):
+                rows[i].timestamp_type = <int32_t>number_of(&c.timestamp_type, start + i)
     if fill_offsets(&c.offset, start, n, base, rows, err) or fill_timestamps(&c.timestamp, start, n, rows, err):
         return err.status
     return fill_headers(c, start, n, rows, scratch, err)
@@ -362,15 +371,17 @@ cdef class _ArrowSource:
     cdef ArrowArray chunk               # of a stream: ours to release
 
     def __cinit__(self, data):
-        if hasattr(type(data), "__arrow_c_array__"):
+        if hasattr(type(data), "__arrow_c_stream__"):  # first: what is of several record batches has only this
+            self.data_capsule = data.__arrow_c_stream__()
+            self.stream = <ArrowArrayStream*>PyCapsule_GetPointer(self.data_capsule, "arrow_array_stream")
+            self.check_owned(self.stream.release != NULL)
+            self.check(self.stream.get_schema(self.stream, &self.stream_schema))
+            self.schema = &self.stream_schema
+        elif hasattr(type(data), "__arrow_c_array__"):
             self.schema_capsule, self.data_capsule = data.__arrow_c_array__()
             self.schema = <const ArrowSchema*>PyCapsule_GetPointer(self.schema_capsule, "arrow_schema")
             self.array = <ArrowArray*>PyCapsule_GetPointer(self.data_capsule, "arrow_array")
-        elif hasattr(type(data), "__arrow_c_stream__"):
-            self.data_capsule = data.__arrow_c_stream__()
-            self.stream = <ArrowArrayStream*>PyCapsule_GetPointer(self.data_capsule, "arrow_array_stream")
-            self.check(self.stream.get_schema(self.stream, &self.stream_schema))
-            self.schema = &self.stream_schema
+            self.check_owned(self.schema.release != NULL and self.array.release != NULL)
         else:
             raise ArgumentTypeError("data must have __arrow_c_array__ or __arrow_c_stream__ (a pyarrow, polars or "
                                     f"pandas table, a kpress.Columns), not be {type(data).__name__}", field="data")
@@ -384,6 +395,12 @@ cdef class _ArrowSource:
         if self.chunk.release != NULL:
             self.chunk.release(&self.chunk)
         self.chunk.release = NULL
+
+    cdef int check_owned(self, bint owned) except -1:
+        if not owned:
+            raise InvalidArgumentError("data gave Arrow capsules that another consumer has emptied: they serve once",
+                                       field="data")
+        return 0
 
     cdef int check(self, int code) except -1:
         cdef const char* text
@@ -407,13 +424,24 @@ cdef class _ArrowSource:
         return &self.chunk if self.chunk.release != NULL else NULL
 
 
+cdef bint has_null_rows(const ArrowArray* array) noexcept nogil:
+    cdef column rows
+    cdef int64_t i
+    if array.null_count >= 0 or column_here(array, STRUCT, &rows):  # -1: nobody counted them yet
+        return array.null_count > 0
+    for i in range(array.length):
+        if is_null(&rows, i):
+            return True
+    return False
+
+
 cdef int write_source(set_writer* w, _ArrowSource source, const input_types* types, int64_t base_offset,
                       pooled* scratch) except -1:
     cdef kp_error err
     cdef int status
     cdef const ArrowArray* array = source.next()
     while array != NULL:
-        if array.null_count > 0:
+        if has_null_rows(array):
             raise InvalidArgumentError("a row of data is null as a whole", field="data")
         with nogil:
             status = write_array(w, types, array, base_offset, scratch, &err)
@@ -444,7 +472,8 @@ def write_columns(data, *, compression_type="none", level=None, magic=2, base_of
 
         - ``offset`` int64: kept, so it must increase; without it, offsets are counted from base_offset
         - ``timestamp`` timestamp[s, ms, us or ns] or int64 (ms since the epoch): rounded down to ms; null is -1, none
-        - ``timestampType`` int32 or int8: 1 puts a record into a batch with LogAppendTime, which has its timestamp
+        - ``timestampType`` int32 or int8: 1 puts a record into a batch with LogAppendTime, which has its timestamp;
+          null is 0
         - ``key``, ``value`` binary, large_binary, binary_view, or a string type; nullable
         - ``headers`` list or large_list of struct<key: string, value: binary>, or map; null is none
 
