@@ -82,23 +82,33 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const kp
     return bool(kp_record_read(&cursor, &r)) and r.key_size >= 4 and kp_load_be16(r.key + 2) == 0
 
 
+cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogil:
+    """Where the producer is among those with an aborted transaction; -1: nowhere."""
+    cdef int64_t i
+    for i in range(state.n_producers):
+        if state.producers[i] == producer_id:
+            return i
+    return -1
+
+
 cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry,
                      const kp_batch* batch) noexcept nogil:
     """Moves the state over one batch; whether its records belong to an aborted transaction."""
-    cdef int64_t i
+    cdef int64_t i, producer_id
     if batch.magic < 2 or batch.producer_id < 0:
         return False
     while state.next < state.n_aborted and state.aborted[state.next].first_offset <= kp_batch_last_offset(batch):
-        state.producers[state.n_producers] = state.aborted[state.next].producer_id
-        state.n_producers += 1
+        producer_id = state.aborted[state.next].producer_id
+        if place_of(state, producer_id) < 0:  # a set: one marker ends all that began before it (CompletedFetch)
+            state.producers[state.n_producers] = producer_id
+            state.n_producers += 1
         state.next += 1
-    for i in range(state.n_producers):
-        if state.producers[i] != batch.producer_id:
-            continue
-        if not batch.attributes & KP_CONTROL:
-            return (batch.attributes & KP_TRANSACTIONAL) != 0
-        if is_abort_marker(context, entry, batch):
-            state.n_producers -= 1
-            state.producers[i] = state.producers[state.n_producers]
+    i = place_of(state, batch.producer_id)
+    if i < 0:
         return False
+    if not batch.attributes & KP_CONTROL:
+        return (batch.attributes & KP_TRANSACTIONAL) != 0
+    if is_abort_marker(context, entry, batch):
+        state.n_producers -= 1
+        state.producers[i] = state.producers[state.n_producers]
     return False

@@ -1,0 +1,93 @@
+"""read_columns and iter_columns: isolation, errors and consumers that the vectors do not show."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+import sys
+
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import kpress
+
+VALUES = [b"a value that is too long to lie in a view", None, b"short"]
+
+
+def _transactional(offset: int, value: bytes) -> bytes:
+    builder = kpress.BatchBuilder(
+        base_offset=offset, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+    )
+    builder.append(value)
+    return builder.build()
+
+
+def _marker(offset: int, commit: bool) -> bytes:
+    builder = kpress.BatchBuilder(
+        base_offset=offset, producer_id=7, producer_epoch=0, is_transactional=True, is_control=True
+    )
+    builder.append_end_txn_marker(commit, coordinator_epoch=1)
+    return builder.build()
+
+
+@pytest.mark.parametrize("aborted", [[(7, 7)], [(7, 0), (7, 7)], [(7, 0), (7, 3), (7, 7), (8, 0)]])
+def test_one_abort_marker_ends_all_aborted_transactions_before_it(aborted: list[tuple[int, int]]) -> None:
+    """Whoever reads from the middle of a log gives transactions that had ended before (CompletedFetch has a set)."""
+    data = _transactional(8, b"aborted") + _marker(10, False) + _transactional(11, b"committed") + _marker(12, True)
+    columns = kpress.read_columns(data, ["value"], aborted_transactions=aborted)
+    assert pa.table(columns)["value"].to_pylist() == [b"committed"]
+
+
+def test_a_timestamp_beyond_microseconds_has_a_place() -> None:
+    good = kpress.write_records([b"a"], timestamps=[5])
+    data = good + kpress.write_records([b"b"], base_offset=1, timestamps=[1 << 60])
+    pieces = kpress.iter_columns(data, ["timestamp"], timestamp_unit="us")
+    assert next(pieces).num_rows == 1
+    with pytest.raises(kpress.InvalidArgumentError, match="microseconds") as caught:
+        next(pieces)
+    assert (caught.value.position, caught.value.offset) == (len(good), 1)
+
+
+@pytest.mark.parametrize("binary_type", ["binary", "large_binary", "binary_view"])
+@pytest.mark.parametrize("n_batches", [0, 1, 3])
+def test_polars_takes_any_number_of_record_batches(binary_type: str, n_batches: int) -> None:
+    data = b"".join(kpress.write_records(VALUES, base_offset=3 * i) for i in range(n_batches))
+    columns = kpress.read_columns(data, ["value"], binary_type=binary_type, threads=3)
+    assert pl.DataFrame(columns)["value"].to_list() == VALUES * n_batches
+
+
+def test_several_record_batches_are_not_one_array() -> None:
+    columns = kpress.read_columns(kpress.write_records(VALUES) * 2, threads=2)
+    assert not hasattr(columns, "__arrow_c_array__")
+    with pytest.raises(kpress.InvalidArgumentError, match="2 record batches"):
+        columns.__arrow_c_array__()
+
+
+def test_several_record_batches_are_written() -> None:
+    columns = kpress.read_columns(kpress.write_records(VALUES) * 2, ["value"], threads=2)
+    written = kpress.write_columns(columns)
+    assert [record.value for batch in kpress.read_batches(written) for record in batch] == VALUES * 2
+
+
+RELEASED_LATE = """
+import ctypes, kpress
+columns = kpress.read_columns(kpress.write_records([b"v" * 100]), ["value"], binary_type="binary_view")
+address = ctypes.pythonapi.PyCapsule_GetPointer
+address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+_, capsule = columns.__arrow_c_array__()
+c = ctypes.CDLL(None)
+c.malloc.restype = ctypes.c_void_p
+c.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
+source, target = address(capsule, b"arrow_array"), c.malloc(80)
+ctypes.memmove(target, source, 80)  # a consumer moves the array
+release = ctypes.c_void_p.from_address(source + 64)
+c.__cxa_atexit(release.value, target, None)  # and lets go of it when there is no interpreter any more
+release.value = None
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="__cxa_atexit")
+def test_an_array_may_outlive_the_interpreter() -> None:
+    assert ctypes.sizeof(ctypes.c_void_p) == 8
+    subprocess.run([sys.executable, "-c", RELEASED_LATE], check=True)
