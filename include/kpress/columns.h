@@ -208,7 +208,8 @@ static __attribute__((noinline, unused)) int kp_gather_messages(kp_columns *c, i
     kp_record r;
     kp_batch b;
     const uint8_t *p = s->start;
-    while (s->end - p >= KP_LOG_OVERHEAD) {
+    /* there is room for count rows, and the bytes may be another thread's to change */
+    for (int32_t i = 0; i < s->count && s->end - p >= KP_LOG_OVERHEAD; i++) {
         int64_t size = (int64_t)(int32_t)kp_load_be32(p + 8) + KP_LOG_OVERHEAD;
         if (size > s->end - p) break; /* a cut inner entry is dropped (DataLogInputStream) */
         int status = kp_message_read(p, size, p - s->start, &b, &r, err);

@@ -1,5 +1,6 @@
 /* Varints, records and entry framing: what is written is read, and no byte outside the buffer is touched. */
 #include "check.h"
+#include "kpress/columns.h"
 #include "kpress/record.h"
 
 static void varints(void) {
@@ -103,11 +104,27 @@ static void header_round_trip(void) {
     CHECK(kp_sequence_add(INT32_MAX, 1) == 0);
 }
 
+/* A plain message is one row, also where another thread has put two into its bytes. */
+static void a_message_is_one_row(void) {
+    enum { ONE = KP_LOG_OVERHEAD + KP_MESSAGE_V0_OVERHEAD };
+    uint8_t bytes[2 * ONE];
+    uint8_t *p = kp_message_write(bytes, 0, 0, 5, -1, NULL, -1, NULL, -1);
+    CHECK(kp_message_write(p, 0, 0, 6, -1, NULL, -1, NULL, -1) == bytes + sizeof bytes);
+    int64_t *offsets = malloc(sizeof *offsets);
+    kp_columns c = {.offset = offsets};
+    kp_source s = {.start = bytes, .end = bytes + sizeof bytes, .readable = bytes + sizeof bytes, .count = 1};
+    kp_error err = {0};
+    CHECK(kp_gather_messages(&c, KP_BINARY, &s, &err) == KP_OK);
+    CHECK(c.rows == 1 && offsets[0] == 5);
+    free(offsets);
+}
+
 int main(void) {
     varints();
     varints_too_long();
     records();
     entries_of_noise();
     header_round_trip();
+    a_message_is_one_row();
     return 0;
 }

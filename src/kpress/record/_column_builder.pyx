@@ -6,7 +6,8 @@ from libc.string cimport memcpy, memset
 
 from kpress._buffers cimport pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, KP_TIMESTAMP_RANGE, KP_TRANSACTIONAL,
+    KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_TIMESTAMP_RANGE,
+    KP_TRANSACTIONAL,
     kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error,
     kp_fail,
     kp_gather, kp_gather_messages, kp_header, kp_header_read, kp_load_be64, kp_record, kp_record_read, kp_source,
@@ -248,7 +249,7 @@ cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, kp_error* err)
             return status
         b.headers_capacity = rows
     # a byte of a key that is not UTF-8 becomes the three bytes of U+FFFD
-    status = reserve_data(b, &b.header_key, key_used, 3 * bytes, 0, err)
+    status = reserve_data(b, &b.header_key, key_used, min(3 * bytes, INT32_MAX - key_used), 0, err)
     if status == KP_OK:
         status = reserve_data(b, &b.header_value, value_used, bytes, 0, err)
     return status
@@ -283,7 +284,7 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
         return status
     cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     for _ in range(source.count):
-        if not kp_record_read(&cursor, &r):
+        if row == end or not kp_record_read(&cursor, &r):
             break
         offset = <int64_t>(<uint64_t>source.base_offset + <uint64_t>r.offset_delta)
         timestamp = <int64_t>(<uint64_t>source.base_timestamp + <uint64_t>r.timestamp_delta)
@@ -291,13 +292,20 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
             timestamp = source.append_time
         if not kept(source, offset, timestamp):
             continue
-        append_headers(b, &r, cursor.p)
+        headers -= r.header_count
+        bytes -= cursor.p - r.headers if r.header_count else 0
+        if headers < 0 or bytes < 0:
+            break  # more than there is room for: another thread writes to the records
+        if append_headers(b, &r, cursor.p, err) != KP_OK:
+            return err.status
         ends[row + 1] = <int32_t>b.n_headers
         row += 1
+    for i in range(row, end):
+        ends[i + 1] = ends[i]
     return KP_OK
 
 
-cdef void append_headers(builder* b, const kp_record* r, const uint8_t* end) noexcept nogil:
+cdef int append_headers(builder* b, const kp_record* r, const uint8_t* end, kp_error* err) noexcept nogil:
     cdef kp_cursor cursor = kp_cursor_of(r.headers, <size_t>(end - r.headers))
     cdef kp_header h
     cdef int32_t used
@@ -305,8 +313,10 @@ cdef void append_headers(builder* b, const kp_record* r, const uint8_t* end) noe
     cdef int32_t* value_ends = <int32_t*>b.header_value.rows.data
     for _ in range(r.header_count):
         if kp_header_read(&cursor, &h) != KP_OK:
-            return  # cannot be: the gather before has walked them
+            break  # cannot be: the gather before has walked them
         used = key_ends[b.n_headers]
+        if used + 3 * <int64_t>h.key_size > INT32_MAX:
+            return kp_fail(err, KP_OUTPUT_CAP, -1, 0, INT32_MAX)
         used += <int32_t>kp_utf8_copy(b.header_key.data.data + used, h.key, <size_t>h.key_size)
         key_ends[b.n_headers + 1] = used
         used = value_ends[b.n_headers]
@@ -318,6 +328,7 @@ cdef void append_headers(builder* b, const kp_record* r, const uint8_t* end) noe
             b.header_value.nulls += 1
         value_ends[b.n_headers + 1] = used
         b.n_headers += 1
+    return KP_OK
 
 
 # --- views ------------------------------------------------------------------------------------------------

@@ -18,7 +18,8 @@ from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_END,
     KP_ENTRY_SIZE_MAX, KP_INNER_COMPRESSED, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_ZSTD, KP_ZSTD_MAGIC, kp_batch,
+    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, KP_ZSTD,
+    KP_ZSTD_MAGIC, kp_batch,
     kp_batch_codec,
     kp_batch_next, kp_error, kp_fail, kp_message_read, kp_record, kp_source, kp_store_be32, kp_store_be64,
 )
@@ -89,6 +90,8 @@ cdef int rewrap(job* j, const uint8_t* entry, const kp_source* source, kp_error*
     if j.batch.magic < 2:
         if kp_message_read(entry, j.batch.size, 0, &ignored, &wrapper, err) != KP_OK:
             return err.status
+        if wrapper.value == NULL:  # it was there before: another thread writes to the bytes
+            return kp_fail(err, KP_WRAPPER_NULL, j.batch.size, 0, 0)
         header = <size_t>(wrapper.value - entry)
     cdef size_t records = <size_t>(source.end - source.start)
     if pooled_reserve_more(&j.out, header + payload_bound(j.codec, records), err) != KP_OK:
