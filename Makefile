@@ -47,6 +47,10 @@ test-aarch64: $(ENVIRONMENT)  ## the suite (Spark aside) on Debian's arm64 Pytho
 bench: $(BUILT) libsnappy  ## every benchmark against its peers, answers checked first
 	$(PYTHON) -m pytest -q bench $(BENCH)
 
+bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measures too
+	-@build_support/debian.sh bench-peers
+	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
+
 bench-smoke: $(BUILT) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
 	$(PYTHON) -m pytest -q bench --benchmark-disable $(BENCH)
 
@@ -95,4 +99,4 @@ $(BUILT): $(SOURCES) $(VENV)/.installed
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 
-.PHONY: demo test lint types sanitize test-aarch64 bench bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize test-aarch64 bench bench-smoke bench-peers build sdist clean clean-all help system java libsnappy

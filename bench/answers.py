@@ -1,5 +1,7 @@
 """Is an answer right? Every contender is asked before it is timed."""
 
+import struct
+import zlib
 from collections.abc import Callable, Iterable
 
 import pyarrow as pa
@@ -28,6 +30,18 @@ def same_records(read: Iterable, records: RecordSet) -> None:
     """Objects with the four attributes."""
     got = [(record.offset, record.timestamp, record.key, record.value) for record in read]
     equal(got, list(zip(records.offsets, records.timestamps, records.keys, records.values, strict=True)), "records")
+
+
+def told(records: RecordSet, batches: int = 1) -> str:
+    """What a program of peers/ has to say of the set `batches` times, with offsets that go on: how many records, the
+    sums of offsets and timestamps, and the CRC-32 of the keys and values, each behind its length (int32, -1: null)."""
+    count = records.count * batches
+    fields = (field for pair in zip(records.keys, records.values, strict=True) for field in pair)
+    once = b"".join(struct.pack(">i", -1 if field is None else len(field)) + (field or b"") for field in fields)
+    crc = 0
+    for _ in range(batches):
+        crc = zlib.crc32(once, crc)
+    return f"{count} {count * (count - 1) // 2} {sum(records.timestamps) * batches} {crc}"
 
 
 def same_batch(data: bytes, records: RecordSet, codec: str) -> None:

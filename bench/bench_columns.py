@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import kpress
-from bench.answers import COLUMNS, equal, same_columns
+from bench.answers import COLUMNS, equal, same_columns, told
 from bench.corpus import CODECS, SETS, RecordSet
 from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, Peer
 from bench.race import ROUNDS, Cell, Contender
@@ -50,12 +50,13 @@ def _race_one_batch(race, operation: str, name: str, codec: str, peers: list[Con
 
 
 @pytest.mark.parametrize("codec", CODECS)
-def bench_decode_log_lines(race, own_process, codec):
+def bench_decode_log_lines(race, own_process, built, codec):
     """5,000 access log lines in a batch."""
     records, data = SETS["apache5000"], SETS["apache5000"].batch(codec)
     _race_one_batch(race, "decode to columns", "apache5000", codec,
                     [*_aiokafka(own_process, records, data),
-                     _peer(own_process, KAFKA_PYTHON, records, data, rounds=3)])
+                     _peer(own_process, KAFKA_PYTHON, records, data, rounds=3),
+                     *built("decode", data, told(records))])
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
@@ -100,7 +101,7 @@ def _file(log_file, smoke: bool) -> tuple[Path, int]:
     return log_file(f"apache5000.zstd.{batches}.log", SETS["apache5000"].batches("zstd", batches)), batches
 
 
-def bench_decode_file(race, own_process, log_file, smoke):
+def bench_decode_file(race, own_process, built, log_file, smoke):
     """A whole file, batch by batch: no more than one batch's columns are alive."""
     records = SETS["apache5000"]
     path, batches = _file(log_file, smoke)
@@ -115,6 +116,7 @@ def bench_decode_file(race, own_process, log_file, smoke):
          lambda: _stream(path),
          Contender("limit", limit, lambda: equal(limit(), total, "record count")),
          own_process("aiokafka", AIOKAFKA, "decode_file", path.read_bytes(), rounds=2),
+         *built("decode_file", path.read_bytes(), told(records, batches), rounds=3),
          check=lambda: equal(_stream(path), total, "record count"))
 
 

@@ -1,15 +1,19 @@
 """The conventions of a benchmark file are in README.md ("Write one"); this file holds the fixtures and the report."""
 
 import functools
+import sys
 import time
 import zlib
+from collections.abc import Sequence
 
 import pytest
 from pytest_benchmark.utils import load_timer
 
 from bench import race as racing
 from bench import report
+from bench.answers import equal
 from bench.ceiling import time_memcpy
+from bench.peers.built import PROGRAMS
 from bench.peers.records import Peer
 from bench.peers.worker import Worker
 
@@ -47,20 +51,45 @@ def log_file(tmp_path_factory):
 
 
 @pytest.fixture
-def own_process(log_file):
-    """A contender that does a job of peers/worker.py on `data` in a process of its own, until the benchmark ends."""
+def elsewhere():
+    """A contender that is a process of its own, started by a command line, until the benchmark ends."""
     workers = []
 
-    def contender(name: str, peer: Peer, job: str, data: bytes, codec: str = "none", aged: bool = False,
-                  **options: object) -> racing.Contender:
-        path = log_file(f"{zlib.crc32(data):08x}.log", data)
-        worker = Worker(peer.name, job, str(path), codec, *["aged"] * aged)
+    def contender(name: str, command: Sequence[str], told: str | None = None, **options: object) -> racing.Contender:
+        worker = Worker(command)
         workers.append(worker)
+        if told is not None:
+            options["check"] = lambda: equal(worker.ask("answer"), told, f"records of {name}")
         return racing.Contender(name, lambda: worker.seconds(1), elsewhere=worker.seconds, **options)
 
     yield contender
     for worker in workers:
         worker.close()
+
+
+@pytest.fixture
+def own_process(elsewhere, log_file):
+    """A contender that does a job of peers/worker.py on `data`."""
+
+    def contender(name: str, peer: Peer, job: str, data: bytes, codec: str = "none", aged: bool = False,
+                  **options: object) -> racing.Contender:
+        path = log_file(f"{zlib.crc32(data):08x}.log", data)
+        command = [sys.executable, "-m", "bench.peers.worker", peer.name, job, str(path), codec, *["aged"] * aged]
+        return elsewhere(name, command, **options)
+
+    return contender
+
+
+@pytest.fixture
+def built(elsewhere, log_file):
+    """The programs of peers/built.py as contenders, as many as there are; `told` is what each has to answer."""
+
+    def contenders(job: str, data: bytes, told: str, **options: object) -> list[racing.Contender]:
+        path = log_file(f"{zlib.crc32(data):08x}.log", data)
+        return [elsewhere(program.name, [*program.command, job, str(path)], told, **options)
+                for program in PROGRAMS if job in program.jobs and program.file.exists()]
+
+    return contenders
 
 
 def pytest_terminal_summary(terminalreporter, config):

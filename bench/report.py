@@ -10,7 +10,7 @@ import statistics
 import sys
 from dataclasses import dataclass
 
-from bench.targets import CEILING_OVER, TARGETS
+from bench.targets import CEILING_OVER, NATIVE_PEERS, TARGETS
 
 
 @dataclass(frozen=True)
@@ -66,10 +66,13 @@ def line(info: dict) -> Line:
     key = cell["operation"], cell["set"], cell["codec"]
     for name, times in seconds.items():
         measures[name] = _ratio(times, ours) * (100 if name.startswith("limit") else 1)
+    if all(name in measures for name in NATIVE_PEERS):
+        measures["native peer"] = min(measures[name] for name in NATIVE_PEERS)
     measures["per_second"] = cell["records"] / statistics.median(ours)
     estimated = {}
     if "limit" in seconds:
-        estimated = {name: over * measures["limit"] / 100 for name, over in CEILING_OVER.get(key, {}).items()}
+        estimated = {name: over * measures["limit"] / 100 for name, over in CEILING_OVER.get(key, {}).items()
+                     if name not in measures}
         over = statistics.median(own - bare for own, bare in zip(ours, seconds["limit"], strict=True))
         measures["over_limit_us"] = 1e6 * over
         measures["over_limit_percent"] = 1e4 / measures["limit"] - 100

@@ -1,4 +1,4 @@
-"""What each cell of the report is to reach, and what is known of peers that the bench does not run.
+"""What each cell of the report is to reach, and what is known of peers that are not always there.
 
 Measures: `limit` is the share of the C ceiling's rate in per cent; a peer's name is how many times as fast as that
 peer; `over_limit_us` and `over_limit_percent` are what a call takes beyond the bare C call; `per_second` counts the
@@ -72,9 +72,12 @@ _row("CRC-32C patch in C", "1 B of 1 MB", recompute=(1000,))
 _row("headers only", "apache100", ("zstd",), per_second=(1e6,))
 _row("peak memory, streaming a file", "apache5000", ("zstd",), at_most=True, growth_mib=(16,))
 
+# Of these (Rust and Go) the fastest counts as "native peer", once all are built.
+NATIVE_PEERS = ("kafka-protocol", "franz-go", "sarama")
+
 # How many times as fast as a peer the C ceiling is on the same work: the smaller of the ratio of bests and the ratio
 # of medians over 2 to 4 rounds, measured once on an AMD Zen 4 with the batches of the corpus. With our share of the
-# ceiling it gives about what we would be against a peer that is not run here (marked "~" in the report).
+# ceiling it gives about what we would be against a peer that is not built here (marked "~" in the report).
 #   java copies: kafka-clients 4.4.0, CRC checked, byte[] made of each key and value
 #   native peer: the best of kafka-protocol 0.18 and rskafka 0.6 (Rust), sarama 1.61, franz-go 1.22, kafka-go 0.4 (Go)
 CEILING_OVER: dict[Key, dict[str, float]] = {

@@ -3,6 +3,7 @@
 #   debian.sh build            compiler, Python's headers and venv, pkg-config, the three libraries
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
+#   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
 #   debian.sh aarch64          cross compiler and user-mode emulator
 # PYTHON3 names the interpreter that the virtual environment is made of.
 set -euo pipefail
@@ -49,6 +50,13 @@ group_build() {
 group_bench() { need libsnappy-dev library snappy; }
 
 group_java() { need default-jre-headless java_runs; }
+
+group_bench-peers() {
+  need default-jdk-headless javac -version
+  need maven mvn --version
+  need cargo cargo --version
+  need golang go version
+}
 
 group_aarch64() {
   need qemu-user-static qemu-aarch64-static --version

@@ -5,13 +5,14 @@ process has freed before: with the same malloc and the same input aiokafka decod
 were freed. The peers are therefore measured in a new process, and aiokafka also in one whose heap is `aged`.
 
 usage: python -m bench.peers.worker PEER JOB PATH CODEC [aged]
-Each line of input, "CALLS CLOCK", is answered with the seconds of that many calls by that clock of `time`.
+Each line of input, "CALLS CLOCK", is answered with the seconds of that many calls by that clock of `time`. The
+programs of `built.py` do the same, and answer the line "answer" with what they read (`answers.told`).
 """
 
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -20,16 +21,22 @@ ROOT = Path(__file__).parents[2]
 class Worker:
     """The caller's end. The process starts with the first question."""
 
-    def __init__(self, *arguments: str):
-        self._arguments = arguments
+    def __init__(self, command: Sequence[str]):
+        self._command = command
         self._process: subprocess.Popen | None = None
 
-    def seconds(self, calls: int, clock: str = "thread_time") -> float:
+    def ask(self, question: str) -> str:
         if self._process is None:
-            self._process = subprocess.Popen([sys.executable, "-m", "bench.peers.worker", *self._arguments], cwd=ROOT,
-                                             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
-        self._process.stdin.write(f"{calls} {clock}\n")
-        return float(self._process.stdout.readline())
+            self._process = subprocess.Popen(self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                             text=True, bufsize=1)
+        self._process.stdin.write(question + "\n")
+        answer = self._process.stdout.readline()
+        if not answer:
+            raise RuntimeError(f"no answer from {' '.join(self._command)}")
+        return answer.strip()
+
+    def seconds(self, calls: int, clock: str = "thread_time") -> float:
+        return float(self.ask(f"{calls} {clock}"))
 
     def close(self) -> None:
         if self._process is not None:
