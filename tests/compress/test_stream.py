@@ -1,5 +1,7 @@
 """Compressors and decompressors: any cut into pieces gives what one call gives."""
 
+from threading import Thread
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -191,3 +193,20 @@ def test_memory_is_bounded_by_a_piece(codec):
     total += len(back.decompress(stream.flush())) + len(back.flush())
     assert total == 10 << 20
     assert sum(kpress.pool_bytes()) - before < 8 << 20
+
+
+def test_a_stream_that_another_thread_uses_is_not_closed() -> None:
+    stream = kpress.compressor("zstd", 12)
+    pieces: list[bytes] = []
+    told: list[kpress.KpressError] = []
+    data = bytes(range(256)) * 40_000
+    other = Thread(target=lambda: pieces.append(stream.compress(data)))
+    other.start()
+    while other.is_alive() and not told:
+        try:
+            stream.compress(b"")
+        except kpress.KpressError as error:
+            told.append(error)
+    other.join()
+    assert kpress.decompress(pieces[0] + stream.flush(), "zstd") == data
+    assert not [error for error in told if isinstance(error, kpress.ClosedError)]

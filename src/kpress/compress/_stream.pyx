@@ -125,10 +125,10 @@ cdef class _Stream:
         return 0
 
     cdef int enter(self) except -1:
+        if self.busy:  # first: a stream is closed while it works, and stays so if that fails
+            raise InvalidArgumentError("the stream is in use by another thread")
         if self.closed:
             raise ClosedError("the stream has ended or failed: make another")
-        if self.busy:
-            raise InvalidArgumentError("the stream is in use by another thread")
         self.busy = True
         return 0
 
