@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ctypes
+import io
+import os
 import subprocess
 import sys
 
@@ -37,6 +39,33 @@ def test_one_abort_marker_ends_all_aborted_transactions_before_it(aborted: list[
     data = _transactional(8, b"aborted") + _marker(10, False) + _transactional(11, b"committed") + _marker(12, True)
     columns = kpress.read_columns(data, ["value"], aborted_transactions=aborted)
     assert pa.table(columns)["value"].to_pylist() == [b"committed"]
+
+
+def test_a_wrapper_as_librdkafka_sends_it_is_looked_into() -> None:
+    """Offset 0 and the first message's timestamp: ranges cannot be told by its header."""
+    times = [1000 + i for i in range(10)]
+    data = bytearray(kpress.write_records([b"v"] * 10, magic=1, compression_type="lz4", timestamps=times))
+    data[0:8] = bytes(8)
+    data[18:26] = (1000).to_bytes(8, "big")
+    data[12:16] = kpress.crc32(data[16:]).to_bytes(4, "big")
+    every = pa.table(kpress.read_columns(data, ["offset"]))["offset"].to_pylist()
+    assert every == list(range(10))
+    for bounds in ({"start_offset": 5}, {"start_timestamp": 1005}, {"start_offset": 5, "end_timestamp": 1010}):
+        assert pa.table(kpress.read_columns(data, ["offset"], **bounds))["offset"].to_pylist() == every[5:]
+
+
+def test_a_file_without_bytes_for_now_is_not_at_its_end() -> None:
+    end, other = os.pipe()
+    os.set_blocking(end, False)
+    os.write(other, kpress.write_records(VALUES)[:-1])
+    with os.fdopen(end, "rb", buffering=0) as file, pytest.raises(kpress.InvalidArgumentError, match="non-blocking"):
+        list(kpress.iter_columns(file))
+    os.close(other)
+
+
+def test_a_file_in_one_piece() -> None:
+    data = kpress.write_records(VALUES) * 100
+    assert [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(data), batch_bytes=1 << 62)] == [300]
 
 
 def test_a_timestamp_beyond_microseconds_has_a_place() -> None:

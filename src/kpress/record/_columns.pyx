@@ -454,7 +454,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     columns : sequence of str, optional
         As in `read_columns`.
     batch_bytes : int
-        Entries (compressed bytes) that go into one result; at least one entry.
+        Entries (compressed bytes) that go into one result; at least one entry. Of a file at most 2 GiB.
     threads : int
         Decode with that many threads, the caller's among them, and that many results ahead.
 
@@ -485,7 +485,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         if not hasattr(source, "readinto"):
             raise ArgumentTypeError("source must be a bytes-like object or a binary file (with readinto), "
                                     f"not {type(source).__name__}")
-        return _results(_file_windows(reader, source, window), reader.threads)
+        return _results(_file_windows(reader, source, min(window, INT32_MAX)), reader.threads)
     return _results(_buffer_windows(reader, InputView(source, "source"), window), reader.threads)
 
 
@@ -516,8 +516,11 @@ def _file_windows(_Reader reader, file, int64_t stop_after):
         # an entry larger than the window makes the pieces grow with it, never its size field
         block = pooled_block(<size_t>(rest + max(stop_after, rest)))
         memcpy(block.buffer.data, view.data + start, <size_t>rest)
-        block.buffer.size = <size_t>(rest + integer_of(file.readinto(memoryview(block)[rest:]) or 0, "readinto()", 0,
-                                                       <int64_t>block.buffer.size - rest))
+        read = file.readinto(memoryview(block)[rest:])
+        if read is None:
+            raise InvalidArgumentError("source must be a file that waits for its bytes, not a non-blocking one",
+                                       field="source")
+        block.buffer.size = <size_t>(rest + integer_of(read, "readinto()", 0, <int64_t>block.buffer.size - rest))
         if <int64_t>block.buffer.size == rest:
             return
         base += start

@@ -19,6 +19,8 @@ cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
     cdef int64_t last = kp_batch_last_offset(batch)
     if batch.magic == 2 and batch.attributes & KP_CONTROL and not p.control:
         return False
+    if batch.magic == 1 and batch.base_offset == 0 and kp_batch_codec(batch):
+        return True  # as librdkafka sends it: neither the last offset nor the largest timestamp (record-formats 3)
     if last < p.first_offset or (batch.max_timestamp < p.first_timestamp and batch.magic > 0):
         return False
     if (batch.magic == 2 or not kp_batch_codec(batch)) and batch.base_offset > p.last_offset:
