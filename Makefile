@@ -12,6 +12,7 @@ export PYTHON3
 # Stamps: newer than all that they are made of, or made again.
 ENVIRONMENT := $(VENV)/.ready
 BUILT       := build/.built
+CURRENT     := $(CURDIR)/build/current
 
 SOURCES := setup.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -46,6 +47,10 @@ test-aarch64: $(ENVIRONMENT)  ## the suite (Spark aside) on Debian's arm64 Pytho
 
 bench: $(BUILT) libsnappy  ## every benchmark against its peers, answers checked first
 	$(PYTHON) -m pytest -q bench $(BENCH)
+
+bench-current: $(CURRENT)/.ready $(BUILT) libsnappy  ## the same with current releases of the codec libraries, as a wheel carries
+	KPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/kpress --build-temp $(CURRENT)/temp
+	KPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/kpress $(PYTHON) -m pytest -q bench $(BENCH)
 
 bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measures too
 	-@build_support/debian.sh bench-peers
@@ -99,4 +104,8 @@ $(BUILT): $(SOURCES) $(VENV)/.installed
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
 
-.PHONY: demo test lint types sanitize test-aarch64 bench bench-smoke bench-peers build sdist clean clean-all help system java libsnappy
+$(CURRENT)/.ready: build_support/current_libraries.sh | system
+	build_support/current_libraries.sh $(CURRENT)
+	touch $@
+
+.PHONY: demo test lint types sanitize test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

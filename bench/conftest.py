@@ -12,7 +12,7 @@ from pytest_benchmark.utils import load_timer
 from bench import race as racing
 from bench import report
 from bench.answers import equal
-from bench.ceiling import time_memcpy
+from bench.ceiling import libraries_used, time_memcpy
 from bench.peers.built import PROGRAMS
 from bench.peers.records import Peer
 from bench.peers.worker import Worker
@@ -99,5 +99,6 @@ def pytest_terminal_summary(terminalreporter, config):
         return
     copied = 16 << 20
     roof = copied * 20 / time_memcpy(copied, 20) / 1e9
-    terminalreporter.section(f"ratios of interleaved rounds (memcpy of 16 MiB here: {roof:.1f} GB/s)")
+    terminalreporter.section("ratios of interleaved rounds")
+    terminalreporter.write_line(f"with {libraries_used()}; memcpy of 16 MiB here: {roof:.1f} GB/s")
     terminalreporter.write_line(report.plain(measured))

@@ -110,4 +110,4 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Conte
     def our_turn() -> None:
         seconds["kpress"].append(us.seconds(clock) / us.calls)
 
-    benchmark.pedantic(our_turn, setup=rivals_turns, rounds=ROUNDS)
+    benchmark.pedantic(our_turn, setup=rivals_turns, rounds=us.rounds)

@@ -1,7 +1,7 @@
 """What each cell of the report is to reach, and what is known of peers that are not always there.
 
 Measures: `limit` is the share of the C ceiling's rate in per cent; a peer's name is how many times as fast as that
-peer; `over_limit_us` and `over_limit_percent` are what a call takes beyond the bare C call; `per_second` counts the
+peer; `over_c_us` and `over_c_percent` are what a call takes beyond the bare C call; `per_second` counts the
 cell's records; others are given by a benchmark itself.
 """
 
@@ -58,8 +58,8 @@ _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 
 _row("records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8),
      kafka_python=(12,) * 5)
 for _operation in ("compress", "decompress", "compress into", "decompress into"):
-    for _size, _over in (("1 KB", {"over_limit_us": 0.2}), ("16 KB", {"over_limit_percent": 3}),
-                         ("1 MB", {"over_limit_percent": 1})):
+    for _size, _over in (("1 KB", {"over_c_us": 0.2}), ("16 KB", {"over_c_percent": 3}),
+                         ("1 MB", {"over_c_percent": 1})):
         _row(_operation, _size, FRAMED, at_most=True, **{name: (bound,) * 4 for name, bound in _over.items()})
         if "into" not in _operation:
             for _codec, _peer in zip(FRAMED, ("gzip", "python_snappy", "lz4", "zstandard"), strict=True):

@@ -4,25 +4,32 @@
 anew, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python
 objects: an iterator of small objects with four fields, one alive at a time.
 
-The extension is built when it is first needed, into build/bench, against the libraries that pkg-config names: the
-same ones that kpress is built against, and libsnappy, which kpress does without.
+The extension is built when it is first needed, against the libraries that kpress is built against (KPRESS_PREFIX names
+others than the machine's) and the machine's libsnappy, which kpress does without.
 """
 
 import importlib.machinery
 import importlib.util
+import os
 import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
+from build_support import libraries
+
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-LIBRARIES = ["libzstd", "liblz4", "snappy", "libdeflate"]
-TARGET = ROOT / "build" / "bench" / f"_ceiling{sysconfig.get_config_var('EXT_SUFFIX')}"
+BUILD = Path(os.environ.get("KPRESS_PREFIX") or ROOT / "build", "bench")
+TARGET = BUILD / f"_ceiling{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
-def _pkg_config(option: str) -> list[str]:
-    return subprocess.run(["pkg-config", option, *LIBRARIES], check=True, capture_output=True, text=True).stdout.split()
+def _library_flags() -> tuple[list[str], list[str]]:
+    """For the compiler, and for the linker."""
+    found = libraries.find(libraries.LIBRARIES).values()
+    snappy = subprocess.run(["pkg-config", "--libs", "snappy"], check=True, capture_output=True, text=True).stdout
+    return ([option for flags in found for option in flags.compile],
+            [*(option for flags in found for option in flags.link), *snappy.split()])
 
 
 def _build() -> None:
@@ -34,8 +41,9 @@ def _build() -> None:
     include = [f"-I{ROOT / 'include'}", f"-I{sysconfig.get_path('include')}"]
     options = ["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Wno-cast-function-type",
                "-fPIC", "-shared"]
-    subprocess.run([*compiler, *options, *include, *_pkg_config("--cflags"), str(HERE / "module.c"), "-o", str(TARGET),
-                    *_pkg_config("--libs")], check=True)
+    compile_flags, link_flags = _library_flags()
+    subprocess.run([*compiler, *options, *include, *compile_flags, str(HERE / "module.c"), "-o", str(TARGET),
+                    *link_flags], check=True)
 
 
 def _load():
@@ -50,3 +58,4 @@ def _load():
 _module = _load()
 Ceiling = _module.Ceiling
 time_memcpy = _module.time_memcpy
+libraries_used = _module.libraries

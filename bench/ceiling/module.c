@@ -250,7 +250,16 @@ static PyObject *time_memcpy(PyObject *module, PyObject *args) {
     return PyFloat_FromDouble(t);
 }
 
-static PyMethodDef functions[] = {{"time_memcpy", time_memcpy, METH_VARARGS, time_memcpy_doc}, {NULL}};
+PyDoc_STRVAR(libraries_doc, "libraries()\n--\n\nNames and versions of the codec libraries, for the report.");
+static PyObject *libraries(PyObject *module, PyObject *args) {
+    (void)module, (void)args;
+    return PyUnicode_FromFormat("zstd %s, lz4 %s, libdeflate %s", ZSTD_versionString(), LZ4_versionString(),
+                                LIBDEFLATE_VERSION_STRING);
+}
+
+static PyMethodDef functions[] = {{"time_memcpy", time_memcpy, METH_VARARGS, time_memcpy_doc},
+                                  {"libraries", libraries, METH_NOARGS, libraries_doc},
+                                  {NULL}};
 
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, .m_name = "_ceiling", .m_size = -1, .m_methods = functions,
