@@ -252,6 +252,11 @@ BROKEN = {
         lambda b: b.append_end_txn_marker(True, 0),
         "is_transactional",
     ),
+    "a leader change of no epoch": (
+        {"is_control": True},
+        lambda b: b.append_control("LEADER_CHANGE", bytes(2)),
+        "partition_leader_epoch",
+    ),
     "unknown control type": (CONTROL, lambda b: b.append_control("PAUSE", b""), "type"),
     "unknown control id": (CONTROL, lambda b: b.append_control(7, b""), "type"),
     "offset that does not increase": ({}, lambda b: (b.append(b"", offset=4), b.append(b"", offset=4)), "offset"),

@@ -398,7 +398,8 @@ cdef class BatchBuilder:
         Raises
         ------
         InvalidArgumentError
-            The batch is not a control batch, or the type has no name; and as for `append`.
+            The batch is not a control batch, the type has no name, or a LEADER_CHANGE has no leader epoch; and as for
+            `append`.
 
         Examples
         --------
@@ -420,8 +421,12 @@ cdef class BatchBuilder:
                 raise InvalidArgumentError(f"control record type {type!r} is not one of {', '.join(CONTROL_TYPES)}",
                                            field="type")
             type = CONTROL_TYPES.index(type)
+        cdef int number = <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1)
+        if CONTROL_TYPES[number] == "LEADER_CHANGE" and self.encoder.options.partition_leader_epoch < 0:
+            raise InvalidArgumentError("a LEADER_CHANGE record needs a batch with a partition_leader_epoch",
+                                       field="partition_leader_epoch", rule="record set builder")
         kp_store_be16(key, 0)  # version
-        kp_store_be16(key + 2, <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1))
+        kp_store_be16(key + 2, number)
         row.key.data, row.key.size = key, 4
         row.headers.size = 0
         self._set_place(&row, timestamp, offset)
