@@ -39,6 +39,7 @@ cdef class Columns:
     cdef readonly int64_t num_rows
 
     cdef Columns _only(self, int64_t i)
+    cdef chunk_data* _only_chunk(self) except NULL
 
     @staticmethod
     cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks)

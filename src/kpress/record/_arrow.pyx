@@ -372,18 +372,22 @@ cdef class Columns:
             Also an AttributeError. There are several record batches (a result over 2 GiB, or threads > 1): take the
             stream.
         """
+        self._only_chunk()
+        return self._array
+
+    cdef chunk_data* _only_chunk(self) except NULL:
         if self._n_chunks != 1:
             raise _NotOneArray(f"{self._n_chunks} record batches are not one array: take the stream "
                                "(__arrow_c_stream__), or iterate over them")
-        return self._array
+        return self._chunks[0]
 
     def _array(self, requested_schema=None):
-        cdef ArrowArray* array
-        array = <ArrowArray*>calloc(1, sizeof(ArrowArray))
+        cdef chunk_data* chunk = self._only_chunk()
+        cdef ArrowArray* array = <ArrowArray*>calloc(1, sizeof(ArrowArray))
         if array == NULL:
             raise MemoryError()
         capsule = PyCapsule_New(array, "arrow_array", destroy_array_capsule)
-        if export_chunk(self._chunks[0], array):
+        if export_chunk(chunk, array):
             raise MemoryError()
         return self.__arrow_c_schema__(), capsule
 
