@@ -210,3 +210,21 @@ def test_empty_input() -> None:
 def test_arguments(arguments: tuple[object, ...], options: dict[str, object], error: type[Exception]) -> None:
     with pytest.raises(error):
         kpress.recompress(*arguments, **options)
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+@pytest.mark.parametrize("magic", [0, 1])
+@pytest.mark.parametrize("append_time", [False, True])
+def test_a_wrong_checksum_inside_a_wrapper_is_found(magic: int, codec: str, append_time: bool) -> None:
+    """A message with LogAppendTime is given a new checksum, which would hide that the old one was wrong."""
+    stamp = {"timestamp_type": 1, "log_append_time": 7} if append_time and magic else {}
+    wrapper = kpress.write_records([b"first", b"second"], magic=magic, compression_type="gzip", **stamp)
+    header = wrapper.index(b"\x1f\x8b")
+    messages = kpress.decompress(wrapper[header:], "gzip").replace(b"second", b"secret")
+    payload = kpress.compress(messages, "gzip")
+    wrapper = bytearray(wrapper[:header] + payload)
+    struct.pack_into(">i", wrapper, 8, len(wrapper) - 12)
+    struct.pack_into(">i", wrapper, header - 4, len(payload))
+    struct.pack_into(">I", wrapper, 12, kpress.crc32(wrapper[16:]))
+    with pytest.raises(kpress.CorruptRecordError, match="stored checksum"):
+        kpress.recompress(wrapper, codec)

@@ -16,8 +16,8 @@ from libc.string cimport memcpy, memset
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, PooledBlock, pooled, pooled_block, pooled_free
 from kpress._c.wire cimport (
-    KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_LOG_OVERHEAD, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec,
-    kp_error, kp_fail, kp_load_be32, kp_message_read, kp_record, kp_source,
+    KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec, kp_error, kp_fail,
+    kp_source,
 )
 from kpress._status cimport error_of
 from kpress.compress._context cimport codec_context, context_acquire, context_release
@@ -25,7 +25,7 @@ from kpress.record._arrow cimport Columns, chunk_data, chunk_drop
 from kpress.record._column_builder cimport (
     builder, builder_free, finish_chunk, gather, most_used, place_views, reserve_rows,
 )
-from kpress.record._decode cimport check_crc, open_source
+from kpress.record._decode cimport check_crc, check_inner_crcs, open_source
 from kpress.record._plan cimport (
     BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
     PRODUCER_ID, SEQUENCE, TIMESTAMP, TIMESTAMP_TYPE, VALUE, failure, plan,
@@ -144,24 +144,6 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
     pooled_free(&own)
     b.consumed += batch.size
     return status
-
-
-cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil:
-    """Inner messages of a wrapper carry checksums of their own; base_of_inner has checked their sizes."""
-    cdef const uint8_t* p = source.start
-    cdef kp_batch inner
-    cdef kp_record ignored
-    cdef int status
-    for _ in range(source.count):
-        status = kp_message_read(p, <int64_t>kp_load_be32(p + 8) + KP_LOG_OVERHEAD, p - source.start, &inner, &ignored,
-                                 err)
-        if status == KP_OK:
-            status = check_crc(p, &inner, err)
-            err.position += p - source.start
-        if status != KP_OK:
-            return status
-        p += inner.size
-    return KP_OK
 
 
 cdef int decode_entries(const plan* p, const kp_batch* batches, int64_t n, chunk_list* chunks,

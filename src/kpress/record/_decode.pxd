@@ -10,6 +10,9 @@ from kpress.compress._context cimport codec_context
 # KP_OK or KP_CRC. `entry` is the first byte of the entry that `batch` was read from.
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
 
+# The same for the messages of an open v0/v1 wrapper, which carry checksums of their own.
+cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
+
 # Fills `source` but for its filter and view fields; decompressed records are appended to `scratch`.
 # inside: whether positions in `err`, and of the records, are in decompressed data (1) or in the entry (0).
 # `prefix`: keep what was decoded before a codec error (see decompress_prefix); source then holds that.

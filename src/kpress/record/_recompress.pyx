@@ -27,7 +27,7 @@ from kpress._status cimport error_of
 from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.compress._codec cimport LEVEL_DEFAULT, codec_of, compress_payload, level_of, payload_bound
 from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._decode cimport check_crc, open_source
+from kpress.record._decode cimport check_crc, check_inner_crcs, open_source
 
 from kpress.compress import DEFAULT_MAX_SIZE
 
@@ -75,6 +75,8 @@ cdef int recompress_entry(job* j, const uint8_t* entry, kp_error* err) noexcept 
     j.context.scratch.size = 0
     if open_source(j.context, entry, &j.batch, entry + j.batch.size, &j.context.scratch, j.cap, False, &source,
                    &j.inside, err) != KP_OK:
+        return err.status
+    if j.batch.magic < 2 and check_inner_crcs(&source, err) != KP_OK:
         return err.status
     if j.batch.magic < 2 and j.codec == KP_NONE:
         return unwrap(j, &source, err)
@@ -190,7 +192,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     level is asked for. Wrapper messages of v0 and v1 keep their magic; to ``none`` their messages become entries of
     their own. Plain v0/v1 messages stay as they are: only a wrapper carries a codec.
 
-    Every checksum of the source is compared first.
+    Every checksum of the source is compared first, those inside of a wrapper where it is opened.
 
     Parameters
     ----------
