@@ -1,6 +1,8 @@
 """write_columns: any Arrow layout in, the records and batches that were asked for out."""
 
 import ctypes
+import mmap
+import struct
 
 import pytest
 
@@ -299,3 +301,14 @@ def test_a_null_timestamp_type_is_create_time():
     types = pa.Array.from_buffers(pa.int32(), 3, [pa.array([True, None, True]).buffers()[0], ones])
     data = kpress.write_columns(pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T], "timestampType": types}))
     assert [batch.timestamp_type for batch in kpress.read_batches(data)] == [1, 0, 1]
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+def test_a_value_that_no_entry_can_hold(magic, codec):
+    """Nothing of it is copied: the memory is asked for, not touched."""
+    size = (1 << 31) + 100
+    offsets = pa.py_buffer(struct.pack("<2q", 0, size))
+    value = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, pa.py_buffer(mmap.mmap(-1, size))])
+    with pytest.raises(kpress.InvalidArgumentError, match="record 0: "):
+        kpress.write_columns(pa.table({"value": value}), magic=magic, compression_type=codec, batch_bytes=None)

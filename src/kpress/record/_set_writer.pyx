@@ -121,6 +121,9 @@ cdef void begin_batch(set_writer* w, const record_row* row) noexcept nogil:
 cdef int open_batch(set_writer* w, const record_row* row, kp_error* err) noexcept nogil:
     cdef size_t header = header_size(&w.encoder.options)
     begin_batch(w, row)
+    cdef int64_t least = <int64_t>(header + record_size(&w.encoder, row))
+    if least > MAX_SET_SIZE:
+        return kp_fail(err, KP_SET_SIZE, -1, least, MAX_SET_SIZE)
     w.start = w.out.size
     cdef int status = pooled_reserve_more(&w.out, header, err) if w.context != NULL else reserve(w, header, err)
     if status == KP_OK:
