@@ -202,3 +202,10 @@ def test_others_read_its_blocks(pieces, repeats):
     assert len(block) <= 32 + len(data) + len(data) // 6
     assert snappy.decompress(block) == bytes(cramjam.snappy.decompress_raw(block)) == data
     assert kpress.decompress(exact(block), "snappy") == data
+
+
+def test_a_cap_does_not_count_what_is_not_read() -> None:
+    """Another stream's magic that is wrong ends the payload: what lies behind it has no size."""
+    stream = kpress.compress(b"\0" * 1000, "snappy")
+    payload = stream[:16] + stream[:6] + b"?" + stream[7:]
+    assert kpress.decompress(payload, "snappy", max_size=100) == b""

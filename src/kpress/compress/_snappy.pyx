@@ -77,7 +77,9 @@ cdef void snappy_expect(const uint8_t* src, size_t size, size_range* expected) n
         return
     while size - at >= LENGTH:
         length = kp_load_be32(src + at)
-        if length == MAGIC_HEAD and size - at >= SNAPPY_HEADER:
+        if length == MAGIC_HEAD:
+            if not snappy_is_xerial(src + at, size - at):
+                break  # Java stops reading here, or it is an error
             at += SNAPPY_HEADER
             continue
         at += LENGTH
