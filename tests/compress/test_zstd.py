@@ -211,3 +211,12 @@ def test_a_declared_size_beyond_the_cap_is_refused():
 def test_noise_is_stored():
     data = noise(300_000)
     assert len(kpress.compress(data, "zstd")) < len(data) + 20
+
+
+def test_a_block_larger_than_its_window_is_refused_whatever_room_there_is() -> None:
+    """A window of 3328 bytes, a block of 70000: libzstd's streams refuse it, and so Java does."""
+    frame = bytes.fromhex("28b52ffd000d54000010000001006b113bc002010000")
+    with pytest.raises(kpress.DecompressionError):
+        kpress.decompress(frame, "zstd")
+    with pytest.raises(kpress.DecompressionError):
+        kpress.decompress_into(frame, bytearray(1 << 20), "zstd")

@@ -247,6 +247,8 @@ cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, ui
             if ZSTD_getErrorCode(produced) == ZSTD_error_dstSize_tooSmall and room < frame.most:
                 return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
             return zstd_fail(produced, <int64_t>at.consumed, err)
+        if produced > frame.most:  # a block above its maximum: one call takes it where there is room, no stream does
+            return kp_fail(err, KP_ZSTD_DATA, <int64_t>at.consumed, 0, 0)
         at.consumed += frame.size
         at.produced += produced
         frame.size = 0
