@@ -116,7 +116,7 @@ cdef int snappy_decode(const uint8_t* src, size_t size, uint8_t* dst, size_t cap
                 return kp_fail(err, KP_SNAPPY_HEADER, <int64_t>at.consumed + MAGIC, 0, 0)
             at.consumed += SNAPPY_HEADER
             continue
-        if not 0 < length <= CHUNK_MAX:
+        if not 0 < length <= <int32_t>CHUNK_MAX:
             return kp_fail(err, KP_SNAPPY_CHUNK, <int64_t>at.consumed, length, CHUNK_MAX)
         if <size_t>length > size - next:
             return kp_fail(err, KP_SNAPPY_SHORT, <int64_t>at.consumed, length, <int64_t>(size - next))

@@ -328,7 +328,7 @@ cdef int zstd_compressor(codec_context* context, int level, kp_error* err) noexc
         if context.zstd_c == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
         ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_contentSizeFlag, 0)
-    context.zstd_grown = context.zstd_grown or level > SMALL_LEVEL
+    context.zstd_grown = context.zstd_grown or level > <int>SMALL_LEVEL
     ZSTD_CCtx_reset(context.zstd_c, ZSTD_reset_session_only)
     ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_compressionLevel, level)
     return KP_OK

@@ -22,6 +22,7 @@ from kpress._c.wire cimport (
     KP_CONTROL,
     KP_LOG_APPEND_TIME,
     KP_LZ4,
+    KP_NO_MEMORY,
     KP_OFFSET_DELTA,
     KP_OK,
     KP_SNAPPY,
@@ -371,7 +372,10 @@ cdef class BatchBuilder:
     cdef int _compress(self, size_t start, pooled* out, kp_error* err) noexcept nogil:
         """Append the compressed record bytes from `start` on to `out`."""
         cdef codec_context* context = context_acquire()
-        cdef int status = compress_payload(
+        cdef int status
+        if context == NULL:
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+        status = compress_payload(
             context, self.encoder.options.codec, self.encoder.options.level, self.encoder.options.magic,
             self.records.data + start, self.records.size - start, out, err)
         context_release(context)
