@@ -53,6 +53,45 @@ def _write_columns() -> None:
     kpress.write_columns(kpress.read_columns(LARGE, ["key", "value"]), compression_type="lz4")
 
 
+ROWS = {"values": [b"value" * 9] * 600, "keys": [b"key"] * 600, "headers": [[("name", b"header" * 99)]] * 600}
+
+
+def _write_records() -> None:
+    for codec in ("none", "lz4"):
+        kpress.write_records(**ROWS, compression_type=codec)
+        with pytest.raises(kpress.InvalidArgumentError, match="record 500"):
+            kpress.write_records(**ROWS, compression_type=codec, timestamps=[0] * 500 + [-5] * 100)
+
+
+def _write_headers() -> None:
+    headers = [[{"key": key, "value": value} for key, value in row] for row in ROWS["headers"]]
+    columns = {"value": ROWS["values"], "headers": pa.array(headers)}
+    wrong = {"timestamp": [0] * 500 + [-5] * 100}
+    for codec in ("none", "lz4"):
+        kpress.write_columns(pa.table(columns), compression_type=codec)
+        with pytest.raises(kpress.InvalidArgumentError, match="record 500"):
+            kpress.write_columns(pa.table(columns | wrong), compression_type=codec)
+
+
+def _recompress() -> None:
+    kpress.recompress(COMPRESSED, "gzip")
+    for broken in (COMPRESSED[:-1], COMPRESSED + BAD_CRC):
+        with pytest.raises(kpress.CorruptRecordError):
+            kpress.recompress(broken, "gzip")
+
+
+def _limits() -> None:
+    """Builders that try, join and refuse."""
+    for codec in ("gzip", "snappy", "lz4", "zstd"):
+        builder = kpress.BatchBuilder(compression_type=codec, limit=900)
+        while builder.append(os.urandom(60)):
+            pass
+        builder.build()
+
+
+COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
+BAD_CRC = COMPRESSED[:-1] + bytes([COMPRESSED[-1] ^ 1])
+
 WORK: list[Callable[[], object]] = [
     lambda: read_objects(LARGE),
     _read_arrow,
@@ -61,8 +100,13 @@ WORK: list[Callable[[], object]] = [
     _write,
     _write_columns,
     lambda: kpress.batch_table(LARGE).to_numpy(),
+    _write_records,
+    _write_headers,
+    _recompress,
+    _limits,
 ]
 NAMES = ["objects", "columns", "half read", "refused", "builder", "write_columns", "batch_table"]
+NAMES += ["write_records", "headers", "recompress", "limits"]
 
 
 def _resident_bytes() -> int:

@@ -1,4 +1,4 @@
-"""Arrow arrays whose lengths and offsets contradict each other are refused: nothing is read outside of their buffers."""
+"""Arrow arrays whose lengths and offsets contradict each other are refused: nothing outside of a buffer is read."""
 
 from __future__ import annotations
 
@@ -120,3 +120,13 @@ def test_lengths_of_arrays(change: Callable[[int], None]) -> None:
     batch = pa.record_batch({"value": [b"1", b"2"], "headers": headers})
     with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
         kpress.write_columns(_Changed(batch, change))
+
+
+def test_rows_that_lie_behind_a_column_but_not_behind_its_buffers() -> None:
+    def change(at: int) -> None:
+        for field, value in ((LENGTH, 2), (OFFSET, 1)):
+            _set(field, value)(at)
+        _set(0, LENGTH, 2)(at)
+
+    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
+        kpress.write_columns(_Changed(pa.record_batch({"value": [b"1", b"2", b"3", b"4"]}), change))

@@ -161,3 +161,39 @@ def test_transaction_index(tmp_path: Path) -> None:
         with pytest.raises(kpress.CorruptRecordError) as caught:
             read_transaction_index(path, 100)
         assert (caught.value.file, caught.value.position, caught.value.field) == (str(path), position, field)
+
+
+def test_an_open_transaction_begins_with_its_first_batch(tmp_path: Path) -> None:
+    """Many batches of it, also in the next segment, and those of others between them, change nothing of that."""
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    state = dict(producer_id=5, producer_epoch=0, is_transactional=True)
+    transaction = [
+        kpress.write_records([b"v"] * 10, base_offset=offset, base_sequence=offset - 7, **state)
+        for offset in (7, 17, 37)
+    ]
+    idempotent = kpress.write_records([b"v"] * 10, base_offset=27, producer_id=4, producer_epoch=0, base_sequence=0)
+    plain = kpress.write_records([b"v"] * 7)
+    (directory / "00000000000000000000.log").write_bytes(plain + transaction[0] + transaction[1] + idempotent)
+    (directory / "00000000000000000037.log").write_bytes(transaction[2])
+    assert last_stable_offset(list_partitions(directory)[0].segments) == 7
+
+
+def test_an_index_belongs_to_its_segment(tmp_path: Path) -> None:
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    (directory / "00000000000000000100.log").touch()
+    index = directory / "00000000000000000100.txnindex"
+    segments = list_partitions(directory)[0].segments
+    index.write_bytes(ENTRY.pack(0, 1, 50, 100, 50))
+    assert transactions_of(segments) == [AbortedTxn(1, 50, 100, 50)]
+    index.write_bytes(ENTRY.pack(0, 1, 50, 99, 50))
+    with pytest.raises(kpress.CorruptRecordError, match="lastOffset 99 is below 100"):
+        transactions_of(segments)
+
+
+def test_a_version_below_the_known_one_is_read(tmp_path: Path) -> None:
+    """Kafka's TransactionIndex refuses greater ones only."""
+    path = tmp_path / "00000000000000000000.txnindex"
+    path.write_bytes(ENTRY.pack(-1, 4242, 100, 141, 100))
+    assert read_transaction_index(path) == [AbortedTxn(4242, 100, 141, 100)]

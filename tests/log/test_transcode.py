@@ -79,6 +79,7 @@ def test_shallow_batches_are_packed() -> None:
         {"timestamp_type": 1, "log_append_time": 1_700_000_000_000},
         {"delete_horizon_ms": 1_700_000_000_000},
         {"magic": 1},
+        {"base_sequence": 5},
     ],
     ids=str,
 )
@@ -211,3 +212,135 @@ def test_the_digest_is_one_of_values(tmp_path: Path) -> None:
     for name in sorted(streams):
         whole.update(name.encode() + b"\0" + hashlib.blake2b(streams[name], digest_size=16).digest())
     assert digest(k=pa.array([b"a", None, b"bc"], pa.binary())) == whole.hexdigest()
+
+
+T = 1_700_000_000_000
+PRODUCER = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 5}
+
+
+def built(values: list[bytes], key: bytes | None = None, last_offset: int | None = None, **options: object) -> bytes:
+    builder = kpress.BatchBuilder(**options)
+    for value in values:
+        builder.append(value, key=key, timestamp=T)
+    if last_offset is not None:
+        builder.last_offset = last_offset
+    return builder.build()
+
+
+def test_only_a_run_of_batches_that_are_all_shallow_is_packed() -> None:
+    """One that is not stays as it is also where a shallow one follows, and the other way round."""
+    plain = [b"v"] * 5
+    large = [b"v" * 50] * 40
+    for other, options in ((plain, PRODUCER), (large, {})):
+        for data in (
+            built(other, **options) + built(plain, base_offset=len(other)),
+            built(plain) + built(other, base_offset=5, **options),
+        ):
+            assert pack(data, "none", None, 1000) == data
+
+
+def test_a_gap_inside_of_a_batch_is_a_border() -> None:
+    """Compaction took the last records: what follows keeps a batch of its own, so the last offset is not lost."""
+    data = built([b"v"] * 3, last_offset=4) + built([b"v"] * 3, base_offset=5, last_offset=9)
+    assert pack(data, "none", None, 1 << 20) == data
+
+
+def test_negative_timestamps_are_not_packed() -> None:
+    def shifted(batch: bytes) -> bytes:
+        batch = batch[:27] + (-5).to_bytes(8, "big", signed=True) + batch[35:]
+        return batch[:17] + kpress.crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
+
+    data = shifted(built([b"a"])) + shifted(built([b"b"], base_offset=1))
+    assert [row["timestamp"] for row in rows(data)] == [-5, -5]
+    assert pack(data, "none", None, 1 << 20) == data
+
+
+def test_damage_in_a_later_run_is_told_by_its_position() -> None:
+    data = bytearray(built([b"v"] * 9, **PRODUCER) + built([b"v"], base_offset=9) + built([b"v"], base_offset=10))
+    at = [batch.position for batch in kpress.read_batches(bytes(data))][2]
+    data[at + 65] ^= 1
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        pack(bytes(data), "zstd", None, 1 << 20)
+    assert caught.value.position == at + 17
+
+
+def test_the_level_arrives(tmp_path: Path) -> None:
+    values = [b"%d" % (i * i) * 9 for i in range(500)]
+    one = built(values)
+    two = one + built(values, base_offset=500)
+    source, target = tmp_path / "source.log", tmp_path / "target.log"
+    for data, batch_bytes in ((one, None), (one, 1 << 20), (two, 1 << 20)):
+        source.write_bytes(data)
+        sizes = [transcode_segment(source, target, "zstd", level, batch_bytes)[1].bytes for level in (1, 19)]
+        assert sizes[0] > sizes[1]
+
+
+def snapshot(is_control: bool) -> bytes:
+    """A control record, or an ordinary one of the same bytes."""
+    builder = kpress.BatchBuilder(is_control=is_control)
+    if is_control:
+        builder.append_control("SNAPSHOT_FOOTER", bytes(3), T)
+    else:
+        builder.append(bytes(3), key=bytes([0, 0, 0, 4]), timestamp=T)
+    return builder.build()
+
+
+def one(values: tuple[bytes, ...] = (b"a", b"b"), **options: object) -> bytes:
+    return kpress.write_records(values, **{"timestamps": [T, T], "keys": [b"k", None], **PRODUCER, **options})
+
+
+# pairs that differ in one column only
+DIFFERENT = {
+    "offset": tuple(kpress.write_records([b"v"] * 3, offsets=[0, middle, 5]) for middle in (2, 3)),
+    "timestamp": (one(), one(timestamps=[T, T + 1])),
+    "timestampType": (one(), one(timestamp_type=1, log_append_time=T)),
+    "key": (one(), one(keys=[b"k", b""])),
+    "value": (one(), one((b"a", b"c"))),
+    "headers": (one(), one(headers=[None, [("h", b"")]])),
+    "producerId": (one(), one(producer_id=2)),
+    "producerEpoch": (one(), one(producer_epoch=1)),
+    "sequence": (one(), one(base_sequence=6)),
+    "partitionLeaderEpoch": (one(), one(partition_leader_epoch=0)),
+    "isTransactional": (one(), one(is_transactional=True)),
+    "isControl": (snapshot(False), snapshot(True)),
+    "next offset": (built([b"v"]), built([b"v"], last_offset=1)),
+}
+
+
+@pytest.mark.parametrize("what", DIFFERENT)
+@pytest.mark.parametrize("swap", [False, True])
+def test_a_copy_with_one_difference_is_not_kept(
+    what: str, swap: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    original, copy = DIFFERENT[what][:: -1 if swap else 1]
+    monkeypatch.setattr(_transcode, "recompress", lambda data, codec, level: copy)
+    source = tmp_path / "source.log"
+    source.write_bytes(original)
+    with pytest.raises(kpress.CorruptRecordError, match="other records"):
+        transcode_segment(source, tmp_path / "target.log", "zstd")
+    assert list(tmp_path.iterdir()) == [source]
+
+
+def test_what_a_segment_holds(tmp_path: Path) -> None:
+    """Markers and emptied batches are neither records nor batches, and their codec is none of the segment's."""
+    source = tmp_path / "source.log"
+    data = kpress.write_records([b"v"] * 5, compression_type="gzip")
+    data += built([b"v"] * 2, base_offset=5, compression_type="lz4")
+    data += kpress.empty_batch(7, 9) + snapshot(True)[:7] + b"\x0a" + snapshot(True)[8:]
+    source.write_bytes(data)
+    content = read_content(source)
+    assert (content.records, content.batches, content.bytes) == (7, 2, len(data))
+    assert (content.compression_types, content.next_offset) == (("gzip", "lz4"), 11)
+
+
+def test_damage_behind_the_first_piece_is_told_by_its_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_transcode, "_PIECE_BYTES", 500)
+    data = bytearray(shallow(100))
+    at = [batch.position for batch in kpress.read_batches(bytes(data))][50]
+    data[at + 70] ^= 0x40
+    source = tmp_path / "source.log"
+    source.write_bytes(data)
+    for call in (read_content, lambda path: transcode_segment(path, tmp_path / "target.log", "zstd")):
+        with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
+            call(source)
+        assert (caught.value.file, caught.value.position) == (str(source), at + 17)

@@ -335,3 +335,84 @@ def test_a_number_that_closes_the_builder(argument):
     builder.append(b"first")
     with pytest.raises(kpress.ClosedError):
         builder.append(b"second", **{argument: Closes(builder)})
+
+
+def test_the_largest_offset_delta():
+    builder = kpress.BatchBuilder(base_offset=7)
+    assert builder.append(b"", offset=7 + 2**31 - 1)
+    with pytest.raises(kpress.InvalidArgumentError):
+        builder.append(b"")
+    [batch] = kpress.read_batches(builder.build())
+    assert batch.last_offset == 7 + 2**31 - 1
+
+
+def test_last_offset_stays_within_the_largest_delta():
+    builder = kpress.BatchBuilder(base_offset=7)
+    builder.append(b"")
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        builder.last_offset = 7 + 2**31
+    assert caught.value.field == "last_offset"
+    builder.last_offset = 7 + 2**31 - 1
+    [batch] = kpress.read_batches(builder.build())
+    assert batch.last_offset == 7 + 2**31 - 1
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_limit_to_the_byte_with_the_longest_deltas(magic):
+    """Every varint of a record as long as it gets: what was reckoned as its size is what it takes."""
+    rows = [dict(value=b"v", timestamp=0)]
+    rows += [dict(value=b"v" * size, timestamp=2**63 - 1 - size, offset=2**30 + size) for size in range(40, 130)]
+    sizes = [len(build(rows[:count], magic=magic)) for count in range(1, len(rows) + 1)]
+    for count, size in enumerate(sizes, 1):
+        for limit, taken in ((size, count), (size - 1, count - 1)):
+            builder = kpress.BatchBuilder(magic, limit=limit)
+            assert [builder.append(**row) for row in rows[:count]] == [True] * taken + [False] * (count - taken)
+            assert builder.size_in_bytes == (sizes[taken - 1] if taken else 0)
+
+
+def test_magic_0_has_no_timestamps():
+    """Neither a timestamp nor bit 3 of the attributes, which is v1's (spec record-formats 2)."""
+    builder = kpress.BatchBuilder(0, timestamp_type=1, log_append_time=T)
+    builder.append(b"v", timestamp=T)
+    assert (builder.max_timestamp, builder.offset_of_max_timestamp) == (-1, -1)
+    assert builder.build() == build([dict(value=b"v")], magic=0, timestamp_type=-1)
+
+
+def test_a_delete_horizon_is_the_base_timestamp():
+    assert kpress.BatchBuilder(delete_horizon_ms=T).base_timestamp == T
+
+
+@pytest.mark.parametrize("codec", CODECS[1:])
+def test_size_in_bytes_is_never_too_small(codec):
+    """While records are proven by compressing and others are behind them."""
+    limit = 6000
+    builder = kpress.BatchBuilder(compression_type=codec, limit=limit)
+    taken = []
+    for value in FILLS["noise"]:
+        if builder.append(value):
+            taken.append(value)
+        alone = len(build([dict(value=value) for value in taken], compression_type=codec))
+        assert min(alone, limit) <= builder.size_in_bytes <= limit
+
+
+@pytest.mark.parametrize(("commit", "name"), [(True, "COMMIT"), (False, "ABORT")])
+def test_markers(commit, name):
+    builder = kpress.BatchBuilder(**CONTROL)
+    assert builder.append_end_txn_marker(commit, 5)
+    [[marker]] = kpress.read_batches(builder.build())
+    assert kpress.control_record(marker).type == name
+    assert marker.key.hex() == ("00000001" if commit else "00000000")
+
+
+def test_an_empty_batch_of_append_time():
+    [batch] = kpress.read_batches(kpress.empty_batch(10, 14, max_timestamp=T, timestamp_type=1))
+    assert (batch.attributes, batch.timestamp_type, batch.max_timestamp) == (8, 1, T)
+    assert batch.is_valid()
+
+
+def test_an_empty_batch_keeps_what_its_batch_was():
+    options = dict(producer_id=1, producer_epoch=2, base_sequence=3, partition_leader_epoch=4, is_transactional=True)
+    [batch] = kpress.read_batches(kpress.empty_batch(10, 14, is_control=True, **options))
+    assert {name: getattr(batch, name) for name in options} == options
+    assert batch.is_control
+    assert (batch.base_offset, batch.last_offset, batch.records_count) == (10, 14, 0)

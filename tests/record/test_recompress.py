@@ -228,3 +228,68 @@ def test_a_wrong_checksum_inside_a_wrapper_is_found(magic: int, codec: str, appe
     struct.pack_into(">I", wrapper, 12, kpress.crc32(wrapper[16:]))
     with pytest.raises(kpress.CorruptRecordError, match="stored checksum"):
         kpress.recompress(wrapper, codec)
+
+
+@pytest.mark.parametrize(("at", "byte", "field_at"), [(16, 9, 16), (11, 1, 8)], ids=["magic", "size"])
+def test_an_impossible_second_entry_is_told_by_its_position(at: int, byte: int, field_at: int) -> None:
+    data = bytearray(two_batches())
+    second = [batch.position for batch in kpress.read_batches(bytes(data))][1]
+    data[second + 8 : second + 12] = (0 if field_at == 8 else len(data) - second - 12).to_bytes(4, "big")
+    data[second + at] = byte
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        kpress.recompress(data, "zstd")
+    assert caught.value.position == second + field_at
+
+
+def test_a_cut_tail_has_no_offset() -> None:
+    """That of the batch before is not its own."""
+    with pytest.raises(kpress.CorruptRecordError, match="last entry is cut") as caught:
+        kpress.recompress(two_batches()[:-1], "zstd")
+    assert caught.value.offset is None
+
+
+def wrapper_of(messages: bytes, attributes: int, timestamp: int) -> bytes:
+    """A v1 wrapper at offset 41, written by hand (spec record-formats 3)."""
+    payload = zlib.compress(messages, wbits=31)
+    body = struct.pack(">bbqii", 1, attributes | 1, timestamp, -1, len(payload)) + payload
+    return struct.pack(">qiI", 41, len(body) + 4, zlib.crc32(body)) + body
+
+
+def test_an_append_time_inside_of_a_wrapper_of_create_time_does_not_count() -> None:
+    """The wrapper's timestamp type does (spec record-formats 3), and each message keeps its own timestamp."""
+    messages = kpress.write_records([b"a", b"b"], magic=1, timestamp_type=1, log_append_time=7)
+    data = wrapper_of(messages, 0, 7)
+    copy = kpress.recompress(data, "none")
+    expected = kpress.write_records([b"a", b"b"], timestamps=7, magic=1, base_offset=40)
+    assert copy == expected
+    assert peer_rows(copy) == peer_rows(expected)
+
+
+def test_v0_messages_inside_of_a_v1_wrapper_get_no_timestamp() -> None:
+    """Such logs exist (KAFKA-4298); only messages of v1 take the wrapper's time and type (spec record-formats 3)."""
+    data = wrapper_of(kpress.write_records([b"a", b"b"], magic=0), 8, 7)
+    assert kpress.recompress(data, "none") == kpress.write_records([b"a", b"b"], magic=0, base_offset=40)
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        kpress.write_records([b"a"], magic=1, compression_type="gzip"),
+        kpress.write_records([b"a"], magic=2),
+    ],
+    ids=["wrapper", "v2 batch"],
+)
+def test_what_no_wrapper_may_hold(inner: bytes) -> None:
+    with pytest.raises((kpress.InvalidRecordError, kpress.CorruptRecordError)):
+        kpress.recompress(wrapper_of(inner, 0, 7), "none")
+
+
+def test_a_position_in_decompressed_records_is_told_apart() -> None:
+    """`position` is one in the data that the caller has."""
+    good = kpress.write_records([b"first", b"second"], magic=1)
+    data = two_batches() + wrapper_of(good.replace(b"second", b"secret"), 0, 7)
+    *_, wrapper = kpress.read_batches(data)
+    second = [batch.position for batch in kpress.read_batches(good)][1]
+    with pytest.raises(kpress.CorruptRecordError, match=f"at byte {second + 12} of the decompressed") as caught:
+        kpress.recompress(data, "none")
+    assert caught.value.position in (wrapper.position, wrapper.position + 34)

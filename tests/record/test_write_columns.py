@@ -312,3 +312,153 @@ def test_a_value_that_no_entry_can_hold(magic, codec):
     value = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, pa.py_buffer(mmap.mmap(-1, size))])
     with pytest.raises(kpress.InvalidArgumentError, match="record 0: "):
         kpress.write_columns(pa.table({"value": value}), magic=magic, compression_type=codec, batch_bytes=None)
+
+
+class Counted:
+    """A stream whose schema and arrays are counted when they are given, and when they are released."""
+
+    NEXT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    RELEASE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+
+    def __init__(self, reader):
+        self.given = reader.__arrow_c_stream__()
+        self.held, self.taken, self.callbacks = 0, 0, []
+        at = address(self.given, b"arrow_array_stream")
+        self.count(word(at, 0), 7)  # get_schema, and where ArrowSchema has its release
+        self.count(word(at, 1), 8)  # get_next, ArrowArray
+
+    def count(self, function, release_at):
+        original = self.NEXT(function.value)
+
+        def get(stream, struct_):
+            code = original(stream, struct_)
+            release = word(struct_, release_at)
+            if code == 0 and release.value:
+                self.held, self.taken = self.held + 1, self.taken + 1
+                release.value = self.releasing(release.value)
+            return code
+
+        function.value = self.keep(self.NEXT(get))
+
+    def releasing(self, original):
+        def release(struct_):
+            self.held -= 1
+            self.RELEASE(original)(struct_)
+
+        return self.keep(self.RELEASE(release))
+
+    def keep(self, callback):
+        self.callbacks.append(callback)
+        return ctypes.cast(callback, ctypes.c_void_p).value
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.given
+
+
+PART = pa.record_batch({"offset": [1, 2], "value": [b"a", b"b"]})
+
+
+def test_every_array_of_a_stream_is_released():
+    rising = [PART.set_column(0, "offset", pa.array([i, i + 1])) for i in (1, 5, 9)]
+    stream = Counted(pa.RecordBatchReader.from_batches(PART.schema, rising))
+    assert [r[0] for r in records(kpress.write_columns(stream))] == [1, 2, 5, 6, 9, 10]
+    assert (stream.taken, stream.held) == (4, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "taken"), [({}, 3), ({"magic": 7}, 1), ({"base_offset": 0}, 1)], ids=["row", "option", "base_offset"]
+)
+def test_what_was_taken_of_a_stream_is_released_after_an_error(options, taken):
+    stream = Counted(pa.RecordBatchReader.from_batches(PART.schema, [PART, PART, PART]))
+    with pytest.raises(kpress.InvalidArgumentError):
+        kpress.write_columns(stream, **options)
+    assert (stream.taken, stream.held) == (taken, 0)
+
+
+def test_a_stream_that_fails_is_not_taken_for_one_that_ends():
+    def parts():
+        yield PART
+        raise OSError("the disk is gone")
+
+    with pytest.raises(kpress.InvalidArgumentError, match=r"stream failed: .*the disk is gone"):
+        kpress.write_columns(pa.RecordBatchReader.from_batches(PART.schema, parts()))
+
+
+def test_header_fields_go_by_their_names():
+    swapped = pa.struct([("value", pa.binary()), ("key", pa.string())])
+    headers = pa.array([[{"key": "k", "value": b"v"}]], pa.list_(swapped))
+    assert records(kpress.write_columns(pa.table({"value": [b""], "headers": headers})))[0][4] == [("k", b"v")]
+
+
+@pytest.mark.parametrize("names", [("key", "value", "more"), ("key",), ("key", "key"), ("key", "other")])
+def test_a_header_is_a_key_and_a_value(names):
+    struct_ = pa.StructArray.from_arrays([pa.array(["k"])] * len(names), names)
+    headers = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), struct_)
+    with pytest.raises(kpress.ArgumentTypeError) as caught:
+        kpress.write_columns(pa.table({"value": [b""], "headers": headers}))
+    assert caught.value.field == "headers"
+
+
+def test_a_header_that_is_null():
+    """Whatever key lies below the null, and wherever the list's structs begin in their buffers."""
+    keys = [pa.array(["a", "b", "c", "d"]), pa.array([b"1", b"2", b"3", b"4"])]
+    mask = pa.array([True, False, False, True])
+    structs = pa.StructArray.from_arrays(keys, fields=list(HEADER_TYPE), mask=mask)
+
+    def written(items):
+        headers = pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), items)
+        return records(kpress.write_columns(pa.table({"value": [b""], "headers": headers})))
+
+    with pytest.raises(kpress.InvalidArgumentError, match="record 0: ") as caught:
+        written(structs)
+    assert caught.value.field == "headers"
+    assert written(structs[1:])[0][4] == [("b", b"2"), ("c", b"3")]
+
+
+def test_seconds_beyond_what_milliseconds_can_say():
+    most = (2**63 - 1) // 1000
+
+    def source(seconds):
+        return pa.table({"value": [b"", b""], "timestamp": pa.array([0, seconds], pa.timestamp("s"))})
+
+    assert records(kpress.write_columns(source(most)))[1][1] == most * 1000
+    for seconds in (most + 1, 2**62, 2**63 - 1, -most - 1, -(2**63)):
+        with pytest.raises(kpress.InvalidArgumentError, match=r"^record 1: ") as caught:
+            kpress.write_columns(source(seconds))
+        assert caught.value.field == "timestamp"
+
+
+@pytest.mark.parametrize("name", ["binary", "binary_view"])
+def test_every_size_of_a_value(name):
+    """Views are inline up to 12 bytes; short copies are steps that overlap, other ones for each size up to 64."""
+    if not hasattr(pa, name):
+        pytest.skip("this pyarrow has no views")
+    values = [bytes(range(100, 100 + size)) for size in range(140)]
+    source = pa.table({"value": pa.array(values, pa.binary()).cast(getattr(pa, name)())})
+    for magic in (1, 2):
+        assert [r[3] for r in records(kpress.write_columns(source, magic=magic))] == values
+
+
+TYPED = pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T + 1], "timestampType": pa.array([0, 1, 1])})
+TYPED = TYPED.set_column(2, "timestampType", TYPED["timestampType"].cast(pa.int32()))
+
+
+@pytest.mark.parametrize("timestamp_type", [0, 1])
+def test_the_argument_is_stronger_than_the_timestamp_type_column(timestamp_type):
+    options = {"timestamp_type": timestamp_type, "log_append_time": T + 9 if timestamp_type else -1}
+    [batch] = kpress.read_batches(kpress.write_columns(TYPED, **options))
+    assert (batch.timestamp_type, batch.max_timestamp) == (timestamp_type, T + 9 if timestamp_type else T + 1)
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_magic_0_knows_no_timestamp_type(codec):
+    """Bit 3 of the attributes is v1's (spec record-formats 2), and nothing of it makes another wrapper."""
+    for typed in (TYPED, TYPED.slice(1)):
+        plain = kpress.write_columns(typed.select(["value"]), magic=0, compression_type=codec)
+        assert kpress.write_columns(typed, magic=0, compression_type=codec) == plain
+
+
+def test_base_offset_beside_an_offset_column():
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        kpress.write_columns(pa.table({"value": [b""], "offset": [1]}), base_offset=1)
+    assert caught.value.field == "base_offset"

@@ -103,3 +103,38 @@ def test_the_record_is_named():
 def test_refused_types(call):
     with pytest.raises(kpress.ArgumentTypeError):
         call()
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_a_batch_may_have_batch_bytes_and_no_byte_more(codec):
+    values = [b"v" * size for size in (10, 100, 3, 200)]
+    whole = len(kpress.write_records(values))
+    for batch_bytes, counts in ((whole, [4]), (whole - 1, [3, 1])):
+        batches = kpress.read_batches(kpress.write_records(values, batch_bytes=batch_bytes, compression_type=codec))
+        assert [batch.records_count for batch in batches] == counts
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_many_batches_without_a_producer_have_no_sequence(magic):
+    batches = kpress.read_batches(kpress.write_records(VALUES, batch_records=1, magic=magic))
+    assert [(batch.base_sequence, batch.producer_id) for batch in batches] == [(-1, -1)] * len(VALUES)
+
+
+@pytest.mark.parametrize(("codec", "levels"), [("gzip", (1, 9)), ("lz4", (1, 9)), ("zstd", (1, 19))])
+def test_the_level_is_that_of_the_builder(codec, levels):
+    values = [b"%d" % (i * i) * 9 for i in range(2000)]
+    sizes = set()
+    for level in levels:
+        builder = kpress.BatchBuilder(compression_type=codec, level=level)
+        for value in values:
+            builder.append(value)
+        data = kpress.write_records(values, compression_type=codec, level=level)
+        assert data == builder.build()
+        sizes.add(len(data))
+    assert len(sizes) == len(levels)
+
+
+def test_the_largest_offset_delta():
+    offsets = [5, 5 + 2**31 - 1, 5 + 2**31]
+    batches = list(kpress.read_batches(kpress.write_records([b"a", b"b", b"c"], offsets=offsets)))
+    assert [(b.base_offset, b.last_offset) for b in batches] == [(5, offsets[1]), (offsets[2], offsets[2])]

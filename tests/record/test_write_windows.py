@@ -87,9 +87,27 @@ def test_timestamp_types(number: pa.DataType) -> None:
     assert [(int(batch.timestamp_type), batch.records_count) for batch in batches] == runs
 
 
-@pytest.mark.parametrize("at", [0, 255, 256, 600])
-def test_a_null_offset_is_named(at: int) -> None:
-    offsets = pa.array([None if i == at else i for i in range(N)], pa.int64())
-    with pytest.raises(kpress.InvalidArgumentError, match=f"the offset is null|record {at}: ") as caught:
-        kpress.write_columns(table(offset=offsets))
-    assert caught.value.field == "offset"
+WRONG = {
+    "offset": (pa.int64(), None, "the offset is null"),
+    "timestamp": (pa.timestamp("s"), 2**62, "timestamp"),
+    "headers": (HEADER_TYPE, [{"key": None, "value": b""}], "a header"),
+}
+
+
+@pytest.mark.parametrize("at", [0, 255, 256, 600, N - 1])
+@pytest.mark.parametrize("column", WRONG)
+def test_the_record_is_named(column: str, at: int) -> None:
+    type_, wrong, sentence = WRONG[column]
+    right = {"offset": list(range(N)), "timestamp": [0] * N, "headers": [[]] * N}[column]
+    values = pa.array([*right[:at], wrong, *right[at + 1 :]], type_)
+    with pytest.raises(kpress.InvalidArgumentError, match=f"^record {at}: {sentence}") as caught:
+        kpress.write_columns(table(**{column: values}))
+    assert caught.value.field == column
+
+
+def test_the_first_record_that_is_wrong_is_named() -> None:
+    """Whatever rule each breaks."""
+    times = pa.array([-5 if i == 300 else 0 for i in range(N)], pa.int64())
+    offsets = pa.array([None if i == 400 else i for i in range(N)], pa.int64())
+    with pytest.raises(kpress.InvalidArgumentError, match=r"^record 300: timestamp"):
+        kpress.write_columns(table(timestamp=times, offset=offsets))

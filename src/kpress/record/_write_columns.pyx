@@ -344,7 +344,7 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
                      pooled* scratch, kp_error* err) noexcept nogil:
     cdef input_columns c
     cdef record_row rows[ROWS]
-    cdef int64_t start = 0, n
+    cdef int64_t start = 0, n, window = ROWS
     if columns_of(&c, types, array):
         return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
     if array.length == 0:
@@ -352,8 +352,13 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
     if writer_expect(w, expected_size(&c, array.length), err):
         return err.status
     while start < array.length:
-        n = min(array.length - start, ROWS)
-        if fill_rows(&c, start, n, base_offset + w.rows, rows, scratch, err) or writer_rows(w, rows, n, err):
+        n = min(array.length - start, window)
+        if fill_rows(&c, start, n, base_offset + w.rows, rows, scratch, err):
+            if n == 1:
+                return err.status
+            window = 1  # row by row up to the one that is wrong: then w.rows is its number
+            continue
+        if writer_rows(w, rows, n, err):
             return err.status
         start += n
     return KP_OK
