@@ -531,16 +531,21 @@ def _decoded(windows, int threads):
             window.run()
             yield window
         return
+    import atexit
     from collections import deque
+    from functools import partial
     from queue import SimpleQueue
     from threading import Lock, Thread
 
     tasks = SimpleQueue()
     ahead = deque()
     others = []
+    # A generator that is still open when Python exits: Python waits for threads that are no daemons, and daemons cannot
+    # be joined once it has begun to take itself apart.
+    stop = partial(_stop, tasks, others)
+    atexit.register(stop)
     try:
         for i in range(threads - 1):
-            # a daemon: a generator that is not closed when Python exits must not keep it from that
             other = Thread(target=_work, args=(tasks,), name=f"kpress_{i}", daemon=True)
             other.start()
             others.append(other)
@@ -554,10 +559,16 @@ def _decoded(windows, int threads):
         while ahead:
             yield _finished(ahead.popleft(), tasks)
     finally:
-        for _ in others:
-            tasks.put(None)
-        for other in others:
-            other.join()
+        atexit.unregister(stop)
+        stop()
+
+
+def _stop(tasks, others):
+    """End the threads, if they have not been."""
+    for _ in others:
+        tasks.put(None)
+    while others:
+        others.pop().join()
 
 
 def _work(tasks):
