@@ -175,6 +175,9 @@ def test_limit_is_exact(magic, codec, fill):
     assert len(data) <= limit
     assert [record.value for batch in kpress.read_batches(data) for record in batch] == taken
     assert refused or fill == "zeros"
+    rows = [dict(value=value, timestamp=T + i) for i, value in enumerate(taken)]
+    whole = build(rows, magic=magic, compression_type=codec)
+    assert data == whole or len(whole) > limit
     for count, value in refused[:5] + refused[-5:]:
         assert size_of([*taken[:count], value], codec, magic) > limit
 
@@ -416,3 +419,12 @@ def test_an_empty_batch_keeps_what_its_batch_was():
     assert {name: getattr(batch, name) for name in options} == options
     assert batch.is_control
     assert (batch.base_offset, batch.last_offset, batch.records_count) == (10, 14, 0)
+
+
+def test_the_largest_timestamp_under_append_time():
+    """MemoryRecordsBuilder notes the append time for v1, whose messages have it, and the records' own for v2."""
+    for magic, offset in ((1, 0), (2, 1)):
+        builder = kpress.BatchBuilder(magic, timestamp_type=1, log_append_time=T)
+        for timestamp in (5, 9, 7):
+            builder.append(b"v", timestamp=timestamp)
+        assert (builder.max_timestamp, builder.offset_of_max_timestamp) == (T, offset)

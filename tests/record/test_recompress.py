@@ -293,3 +293,14 @@ def test_a_position_in_decompressed_records_is_told_apart() -> None:
     with pytest.raises(kpress.CorruptRecordError, match=f"at byte {second + 12} of the decompressed") as caught:
         kpress.recompress(data, "none")
     assert caught.value.position in (wrapper.position, wrapper.position + 34)
+
+
+@pytest.mark.parametrize("codec", CODECS)
+def test_control_and_empty_batches_are_kept_byte_for_byte(codec: str) -> None:
+    """As brokers keep them (spec record-formats 7 and 8)."""
+    builder = kpress.BatchBuilder(is_control=True)
+    builder.append_control("SNAPSHOT_FOOTER", bytes(3))
+    data = builder.build() + kpress.empty_batch(1, 4)
+    assert kpress.recompress(data, codec) == data
+    level = {"gzip": 9, "lz4": 9, "zstd": 3}.get(codec)
+    assert kpress.recompress(data, codec, level) == data
