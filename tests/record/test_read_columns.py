@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 
-import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -81,9 +80,10 @@ def test_a_timestamp_beyond_microseconds_has_a_place() -> None:
 @pytest.mark.parametrize("binary_type", ["binary", "large_binary", "binary_view"])
 @pytest.mark.parametrize("n_batches", [0, 1, 3])
 def test_polars_takes_any_number_of_record_batches(binary_type: str, n_batches: int) -> None:
+    polars = pytest.importorskip("polars")
     data = b"".join(kpress.write_records(VALUES, base_offset=3 * i) for i in range(n_batches))
     columns = kpress.read_columns(data, ["value"], binary_type=binary_type, threads=3)
-    assert pl.DataFrame(columns)["value"].to_list() == VALUES * n_batches
+    assert polars.DataFrame(columns)["value"].to_list() == VALUES * n_batches
 
 
 def test_several_record_batches_are_not_one_array() -> None:
