@@ -14,6 +14,8 @@ ENVIRONMENT := $(VENV)/.ready
 BUILT       := build/.built
 CURRENT     := $(CURDIR)/build/current
 
+BENCH ?= bench
+
 SOURCES := setup.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
@@ -45,19 +47,19 @@ test-aarch64: $(ENVIRONMENT)  ## the suite (Spark aside) on Debian's arm64 Pytho
 
 ##@ Benchmarks
 
-bench: $(BUILT) libsnappy  ## every benchmark against its peers, answers checked first
-	$(PYTHON) -m pytest -q bench $(BENCH)
+bench: $(BUILT) libsnappy  ## every benchmark against its peers, answers checked first (BENCH=bench/bench_columns.py for a part)
+	$(PYTHON) -m pytest -q $(BENCH)
 
 bench-current: $(CURRENT)/.ready $(BUILT) libsnappy  ## the same with current releases of the codec libraries, as a wheel carries
 	KPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/kpress --build-temp $(CURRENT)/temp
-	KPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/kpress $(PYTHON) -m pytest -q bench $(BENCH)
+	KPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/kpress $(PYTHON) -m pytest -q $(BENCH)
 
 bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measures too
 	-@build_support/debian.sh bench-peers
 	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
 
 bench-smoke: $(BUILT) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
-	$(PYTHON) -m pytest -q bench --benchmark-disable $(BENCH)
+	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
 
 ##@ Making things
 
