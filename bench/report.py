@@ -66,9 +66,9 @@ def line(info: dict) -> Line:
     key = cell["operation"], cell["set"], cell["codec"]
     if "one in C" in seconds:
         one, nothing = seconds.pop("one in C"), seconds.pop("nothing in C")
-        over = [own - (bare - call) for own, bare, call in zip(ours, one, nothing, strict=True)]
-        measures["over_c_us"] = 1e6 * statistics.median(over)
-        measures["over_c_percent"] = 100 * statistics.median(over) / statistics.median(one)
+        bare = [call - empty for call, empty in zip(one, nothing, strict=True)]
+        measures["over_c_us"] = 1e6 * statistics.median(own - c for own, c in zip(ours, bare, strict=True))
+        measures["over_c_percent"] = 100 * statistics.median(own / c - 1 for own, c in zip(ours, bare, strict=True))
     for name, times in seconds.items():
         measures[name] = _ratio(times, ours) * (100 if name.startswith("limit") else 1)
     if all(name in measures for name in NATIVE_PEERS):

@@ -13,8 +13,7 @@ cdef class Batch:
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL
     cdef int _read_header(self) except -1
-    cdef void _stamp_batch(self, uint8_t* entry, int type_, int64_t time) noexcept
-    cdef void _stamp_message(self, uint8_t* entry, int type_, int64_t time) noexcept
+    cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept
 
 
 cdef class BatchIterator:

@@ -28,6 +28,8 @@ cdef enum:
     CHANGED_SIZE = 22
     MESSAGE_CHANGED_SIZE = 9
 
+cdef int KNOWN_ATTRIBUTES = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_DELETE_HORIZON  # but for the type
+
 cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -321,6 +323,7 @@ cdef class Batch:
         >>> [record.timestamp for record in batch], batch.is_valid()
         ([1700000000000, 1700000000000], True)
         """
+        cdef uint8_t changed[CHANGED_SIZE]
         cdef uint8_t* entry = self._change()
         cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", 0, 1)
         cdef int64_t time = integer_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
@@ -329,32 +332,26 @@ cdef class Batch:
         if type_ == kp_batch_timestamp_type(&self._header) and time == self._header.max_timestamp:
             return
         if self._header.magic == 2:
-            self._stamp_batch(entry, type_, time)
+            memcpy(changed, entry + KP_ATTRIBUTES_OFFSET, CHANGED_SIZE)
+            kp_store_be16(changed, self._header.attributes & KNOWN_ATTRIBUTES | type_ * KP_LOG_APPEND_TIME)
+            kp_store_be64(changed + KP_MAX_TIMESTAMP_OFFSET - KP_ATTRIBUTES_OFFSET, <uint64_t>time)
+            self._put(entry, KP_ATTRIBUTES_OFFSET, changed, CHANGED_SIZE)
         else:
-            self._stamp_message(entry, type_, time)
+            changed[0] = <uint8_t>(self._header.attributes & KP_CODEC_MASK | type_ * KP_LOG_APPEND_TIME)
+            kp_store_be64(changed + 1, <uint64_t>time)
+            self._put(entry, KP_MESSAGE_ATTRIBUTES_OFFSET, changed, MESSAGE_CHANGED_SIZE)
         self._read_header()
 
-    cdef void _stamp_batch(self, uint8_t* entry, int type_, int64_t time) noexcept:
-        cdef uint8_t changed[CHANGED_SIZE]
-        cdef int known = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_DELETE_HORIZON
-        cdef uint8_t* start = entry + KP_ATTRIBUTES_OFFSET
-        memcpy(changed, start, CHANGED_SIZE)
-        kp_store_be16(changed, self._header.attributes & known | type_ * KP_LOG_APPEND_TIME)
-        kp_store_be64(changed + KP_MAX_TIMESTAMP_OFFSET - KP_ATTRIBUTES_OFFSET, <uint64_t>time)
-        kp_store_be32(entry + KP_CRC_OFFSET, crc32c_patched(
-            self._header.crc, start, changed, CHANGED_SIZE,
-            self._header.size - KP_ATTRIBUTES_OFFSET - CHANGED_SIZE))
-        memcpy(start, changed, CHANGED_SIZE)
-
-    cdef void _stamp_message(self, uint8_t* entry, int type_, int64_t time) noexcept:
-        cdef uint8_t changed[MESSAGE_CHANGED_SIZE]
-        cdef uint8_t* start = entry + KP_MESSAGE_ATTRIBUTES_OFFSET
-        changed[0] = <uint8_t>(self._header.attributes & KP_CODEC_MASK | type_ * KP_LOG_APPEND_TIME)
-        kp_store_be64(changed + 1, <uint64_t>time)
-        kp_store_be32(entry + KP_MESSAGE_CRC_OFFSET, crc32_patched(
-            self._header.crc, start, changed, MESSAGE_CHANGED_SIZE,
-            self._header.size - KP_MESSAGE_ATTRIBUTES_OFFSET - MESSAGE_CHANGED_SIZE))
-        memcpy(start, changed, MESSAGE_CHANGED_SIZE)
+    cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept:
+        """Write `changed` at `start`, which the checksum covers, and patch that."""
+        cdef uint64_t behind = <uint64_t>self._header.size - start - size
+        if self._header.magic == 2:
+            kp_store_be32(entry + KP_CRC_OFFSET,
+                          crc32c_patched(self._header.crc, entry + start, changed, size, behind))
+        else:
+            kp_store_be32(entry + KP_MESSAGE_CRC_OFFSET,
+                          crc32_patched(self._header.crc, entry + start, changed, size, behind))
+        memcpy(entry + start, changed, size)
 
     def set_partition_leader_epoch(self, epoch):
         """Set the epoch of the leader that appends the batch. Writes to the data; no checksum covers it.
