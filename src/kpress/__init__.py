@@ -4,8 +4,8 @@
 
      .log file / fetch bytes
             │
-     record set ──► batches ──► payload ──► record bytes ──► columns ──► Arrow ──► Spark
-                    record/     compress/                └─► records ──► Python objects
+     record set ──► batches ──► payload ──► record bytes ──► columns/ ──► Arrow ──► Spark
+                    record/     codecs/                  └─► records ──► Python objects
      producer side ◄── the same, read from right to left ◄──┘
 
 Importing this package loads no third-party package; Arrow arrays are made and taken through the PyCapsule
@@ -14,7 +14,7 @@ interface, so pyarrow, polars, duckdb, pandas or none of them may be there.
 
 from kpress._buffers import pool_bytes, release_unused
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
-from kpress.compress import (
+from kpress.codecs import (
     DEFAULT_MAX_SIZE,
     Compressor,
     Decompressor,
@@ -28,6 +28,7 @@ from kpress.compress import (
     decompressor,
     fix_lz4_header,
 )
+from kpress.columns import BatchTable, Columns, batch_table, iter_columns, read_columns, write_columns
 from kpress.errors import (
     ArgumentTypeError,
     ClosedError,
@@ -39,17 +40,19 @@ from kpress.errors import (
     OutputTooLargeError,
     UnsupportedCompressionTypeError,
 )
-from kpress.record._arrow import Columns
-from kpress.record._batch import Batch, BatchIterator, read_batches
-from kpress.record._builder import BatchBuilder, empty_batch
-from kpress.record._columns import iter_columns, read_columns
-from kpress.record._control import ControlRecord, control_record
-from kpress.record._recompress import recompress
-from kpress.record._records import Record
-from kpress.record._table import BatchTable, batch_table
-from kpress.record._types import TimestampType
-from kpress.record._write_columns import write_columns
-from kpress.record._write_records import write_records
+from kpress.record import (
+    Batch,
+    BatchBuilder,
+    BatchIterator,
+    ControlRecord,
+    Record,
+    TimestampType,
+    control_record,
+    empty_batch,
+    read_batches,
+    recompress,
+    write_records,
+)
 
 __version__ = "0.1.0"
 

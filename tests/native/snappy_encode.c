@@ -1,5 +1,5 @@
 /* The snappy encoder on drawn inputs in buffers of exact size, with a table that is full of other things; read back by
- * the decoder. That its bytes are libsnappy's is asked in tests/compress/test_snappy.py. */
+ * the decoder. That its bytes are libsnappy's is asked in tests/codecs/test_snappy.py. */
 #include "check.h"
 #include "kpress/snappy_encode.h"
 

@@ -1,4 +1,4 @@
-"""liblz4: single blocks (lz4.h, lz4hc.h). The frame around them is kpress/compress/_lz4.pyx."""
+"""liblz4: single blocks (lz4.h, lz4hc.h). The frame around them is kpress/codecs/_lz4.pyx."""
 
 cdef extern from "lz4.h" nogil:
     int LZ4_compressBound(int size)

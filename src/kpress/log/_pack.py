@@ -10,11 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from kpress.columns import read_columns, write_columns
 from kpress.log._directory import located
-from kpress.record._batch import Batch, read_batches
-from kpress.record._columns import read_columns
-from kpress.record._recompress import recompress
-from kpress.record._write_columns import write_columns
+from kpress.record import Batch, read_batches, recompress
 
 if TYPE_CHECKING:
     import pyarrow as pa

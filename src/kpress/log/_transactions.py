@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from kpress.errors import CorruptRecordError
 from kpress.log._directory import TXN_INDEX_FILE_SUFFIX, LogSegment, located
-from kpress.record._batch import Batch, read_batches
+from kpress.record import Batch, read_batches
 
 # version, producerId, firstOffset, lastOffset, lastStableOffset (spec log-segments 5). As Kafka's TransactionIndex
 # does, a reader looks at the first byte of the version only.

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import BinaryIO
 from uuid import uuid4
 
+from kpress.columns import iter_columns
 from kpress.errors import CorruptRecordError
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import located
 from kpress.log._pack import pack
-from kpress.record._batch import read_batches
-from kpress.record._columns import iter_columns
-from kpress.record._recompress import recompress
+from kpress.record import read_batches, recompress
 
 _PIECE_BYTES = 16 << 20
 # All that a record is, and what brokers and consumers derive from its batch.

@@ -1,15 +1,39 @@
-"""Record sets <-> records: the stages between the bytes of a log and columns or objects.
+"""Record sets <-> records: from the bytes of a log to batches and records, and back.
 
 ::
 
-    entries        _batch    by header alone          _table    one row a batch
-    payload        _decode   checksum, decompression, where the records lie
-    records        _records  Python objects, lazily   _columns  Arrow columns     both over include/kpress/record.h
-    Arrow          _arrow    handing arrays out through the C data interface
+    entries        _batch    by header alone
+    payload        decode    checksum, decompression, where the records lie
+    records        _records  Python objects, lazily, over include/kpress/record.h
 
 and back::
 
     _builder        records appended one by one       ─┐
-    _write_records  sequences, by way of _record_args  ├─► _encoder   one batch: records, header, checksum
-    _write_columns  Arrow, by way of _arrow_input     ─┘   _set_writer  the two latter's: as many batches as are needed
+    _write_records  sequences, through _record_args    ├─► encode      one batch: records, header, checksum
+                                                       ─┘   set_writer  as many batches as rows need
+    _recompress     a record set under another codec
+
+`decode`, `encode` and `set_writer` are also the doors for `kpress.columns`.
 """
+
+from kpress.record._batch import Batch, BatchIterator, read_batches
+from kpress.record._builder import BatchBuilder, empty_batch
+from kpress.record._control import ControlRecord, control_record
+from kpress.record._recompress import recompress
+from kpress.record._records import Record
+from kpress.record._types import TimestampType
+from kpress.record._write_records import write_records
+
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "BatchIterator",
+    "ControlRecord",
+    "Record",
+    "TimestampType",
+    "control_record",
+    "empty_batch",
+    "read_batches",
+    "recompress",
+    "write_records",
+]

@@ -3,7 +3,7 @@ from typing import Any, Self
 
 from typing_extensions import Buffer, disjoint_base
 
-from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.record._records import Record
 from kpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
 from kpress.record._types import TimestampType

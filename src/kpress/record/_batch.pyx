@@ -14,11 +14,11 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport error_of
 from kpress.checksum cimport crc32_patched, crc32c_patched
-from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._decode cimport check_crc, open_source
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.record.decode cimport check_crc, open_source
 from kpress.record._records cimport records_of
 
-from kpress.compress import DEFAULT_MAX_SIZE
+from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import CorruptRecordError, InvalidArgumentError
 from kpress.record._types import TIMESTAMP_TYPES
 

@@ -33,9 +33,9 @@ from kpress._c.wire cimport (
     kp_store_le32,
 )
 from kpress._status cimport raise_status
-from kpress.compress._codec cimport compress_payload, payload_bound
-from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._encoder cimport (
+from kpress.codecs.payload cimport compress_payload, payload_bound
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.record.encode cimport (
     MAX_SET_SIZE,
     batch_begin,
     batch_encoder,

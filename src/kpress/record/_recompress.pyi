@@ -1,6 +1,6 @@
 from typing_extensions import Buffer
 
-from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 
 def recompress(
     data: Buffer,

@@ -25,11 +25,11 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport error_of
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.compress._codec cimport LEVEL_DEFAULT, codec_of, compress_payload, level_of, payload_bound
-from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._decode cimport check_crc, check_inner_crcs, open_source
+from kpress.codecs.payload cimport LEVEL_DEFAULT, codec_of, compress_payload, level_of, payload_bound
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
 
-from kpress.compress import DEFAULT_MAX_SIZE
+from kpress.codecs import DEFAULT_MAX_SIZE
 
 # One call: what is wanted, where the result grows, and the entry at hand, for an error.
 ctypedef struct job:

@@ -4,7 +4,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SI
 from libc.stdint cimport uint8_t
 
 from kpress._buffers cimport pooled
-from kpress.record._encoder cimport field
+from kpress.record.encode cimport field
 
 
 cdef inline bint bytes_field(object value, field* f) noexcept:

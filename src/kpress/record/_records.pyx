@@ -16,8 +16,8 @@ from kpress._c.wire cimport (
     kp_record_explain, kp_record_read, kp_sequence_add,
 )
 from kpress._status cimport error_of
-from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._decode cimport check_crc, open_source
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.record.decode cimport check_crc, open_source
 
 from kpress.record._types import TIMESTAMP_TYPES
 

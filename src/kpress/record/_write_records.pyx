@@ -8,9 +8,9 @@ from libc.string cimport memset
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport kp_error
-from kpress.record._encoder cimport NO_TIMESTAMP, field, options_of, record_row
+from kpress.record.encode cimport NO_TIMESTAMP, field, options_of, record_row
 from kpress.record._record_args cimport bytes_field, encode_headers
-from kpress.record._set_writer cimport (
+from kpress.record.set_writer cimport (
     raise_row,
     set_writer,
     writer_expect,

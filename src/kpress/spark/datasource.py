@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
+from kpress.columns import iter_columns
 from kpress.errors import InvalidArgumentError
 from kpress.log import PartitionDirectory, last_stable_offset, list_partitions, transactions_of
-from kpress.record._columns import iter_columns
 from kpress.spark.options import ReadOptions
 from kpress.spark.schema import arrow_schema, spark_schema
 

@@ -24,7 +24,7 @@ from kpress.log._directory import (
     TXN_INDEX_FILE_SUFFIX,
 )
 from kpress.log._transcode import sync_directory, transcode_segment
-from kpress.record._recompress import recompress
+from kpress.record import recompress
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

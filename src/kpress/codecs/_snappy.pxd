@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t
 
 from kpress._c.wire cimport kp_error
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     SNAPPY_HEADER = 16     # bytes of a xerial header

@@ -12,8 +12,8 @@ from kpress._c.wire cimport (
     kp_batch_codec, kp_error, kp_fail, kp_load_be32, kp_load_be64, kp_message_read, kp_record, kp_source,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.compress._codec cimport decompress_payload, decompress_prefix
-from kpress.compress._context cimport codec_context
+from kpress.codecs.payload cimport decompress_payload, decompress_prefix
+from kpress.codecs.context cimport codec_context
 
 
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:

@@ -24,9 +24,9 @@ from kpress._c.wire cimport (
     kp_sequence_add,
 )
 from kpress._status cimport error_of, raise_status
-from kpress.compress._codec cimport compress_payload
-from kpress.compress._context cimport context_acquire, context_release
-from kpress.record._encoder cimport (
+from kpress.codecs.payload cimport compress_payload
+from kpress.codecs.context cimport context_acquire, context_release
+from kpress.record.encode cimport (
     LOG_APPEND_TIME,
     MAX_SET_SIZE,
     batch_begin,

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
-from kpress.record._arrow cimport chunk_data
-from kpress.record._plan cimport N_COLUMNS, plan
+from kpress.columns._arrow_out cimport chunk_data
+from kpress.columns._plan cimport N_COLUMNS, plan
 
 
 ctypedef struct binary_builder:

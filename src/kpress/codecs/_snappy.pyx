@@ -24,7 +24,7 @@ from kpress._c.wire cimport (
     kp_snappy_preamble,
     kp_store_be32,
 )
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     MAGIC = 8

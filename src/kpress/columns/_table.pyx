@@ -10,9 +10,9 @@ from kpress._c.wire cimport (
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error,
 )
 from kpress._status cimport error_of
-from kpress.record._arrow cimport Columns, array_data, array_init, chunk_data, chunk_drop, chunk_new
+from kpress.columns._arrow_out cimport Columns, array_data, array_init, chunk_data, chunk_drop, chunk_new
 
-from kpress.record._arrow import Field
+from kpress.columns._arrow_out import Field
 
 
 # A row as NumPy sees it.

@@ -47,9 +47,9 @@ from kpress._c.zstd cimport (
     ZSTD_outBuffer,
 )
 from kpress._status cimport error_of
-from kpress.compress._codec cimport LEVEL_DEFAULT, cap_of, codec_of, level_of, magic_of
-from kpress.compress._context cimport codec_context, context_acquire, context_release, progress, size_range
-from kpress.compress._gzip cimport (
+from kpress.codecs.payload cimport LEVEL_DEFAULT, cap_of, codec_of, level_of, magic_of
+from kpress.codecs.context cimport codec_context, context_acquire, context_release, progress, size_range
+from kpress.codecs._gzip cimport (
     GZIP_HEADER,
     GZIP_LEVEL_DEFAULT,
     GZIP_MEMBER_MIN,
@@ -59,7 +59,7 @@ from kpress.compress._gzip cimport (
     gzip_header,
     gzip_trailer_fits,
 )
-from kpress.compress._lz4 cimport (
+from kpress.codecs._lz4 cimport (
     LZ4_BLOCK,
     LZ4_LEVEL_DEFAULT,
     lz4_begin,
@@ -69,7 +69,7 @@ from kpress.compress._lz4 cimport (
     lz4_end,
     lz4_expect,
 )
-from kpress.compress._snappy cimport (
+from kpress.codecs._snappy cimport (
     SNAPPY_CHUNK,
     SNAPPY_HEADER,
     snappy_begin,
@@ -79,7 +79,7 @@ from kpress.compress._snappy cimport (
     snappy_expect,
     snappy_is_xerial,
 )
-from kpress.compress._zstd cimport (
+from kpress.codecs._zstd cimport (
     ZSTD_HEAD,
     ZSTD_LEVEL_DEFAULT,
     zstd_compressor,
@@ -90,7 +90,7 @@ from kpress.compress._zstd cimport (
     zstd_stream,
 )
 
-from kpress.compress._codec import DEFAULT_MAX_SIZE
+from kpress.codecs.payload import DEFAULT_MAX_SIZE
 from kpress.errors import ClosedError, InvalidArgumentError
 
 cdef enum:

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t
 
 from kpress._c.wire cimport kp_batch
-from kpress.record._plan cimport failure, plan
+from kpress.columns._plan cimport failure, plan
 
 
 ctypedef struct batch_list:

@@ -20,21 +20,21 @@ from kpress._c.wire cimport (
     kp_source,
 )
 from kpress._status cimport error_of
-from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._arrow cimport Columns, chunk_data, chunk_drop
-from kpress.record._column_builder cimport (
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.columns._arrow_out cimport Columns, chunk_data, chunk_drop
+from kpress.columns._gather cimport (
     builder, builder_free, finish_chunk, gather, most_used, place_views, reserve_rows,
 )
-from kpress.record._decode cimport check_crc, check_inner_crcs, open_source
-from kpress.record._plan cimport (
+from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
+from kpress.columns._plan cimport (
     BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
     PRODUCER_ID, SEQUENCE, TIMESTAMP, TIMESTAMP_TYPE, VALUE, failure, plan,
 )
-from kpress.record._scan cimport aborted_transaction, batch_list, isolation, scan
+from kpress.columns._scan cimport aborted_transaction, batch_list, isolation, scan
 
-from kpress.compress import DEFAULT_MAX_SIZE
+from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, InvalidArgumentError, KpressError
-from kpress.record._arrow import Field
+from kpress.columns._arrow_out import Field
 
 
 # --- what can be asked for --------------------------------------------------------------------------------

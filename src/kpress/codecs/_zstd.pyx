@@ -54,7 +54,7 @@ from kpress._c.zstd cimport (
     ZSTD_outBuffer,
     ZSTD_reset_session_only,
 )
-from kpress.compress._context cimport codec_context, progress, size_range, zstd_frame
+from kpress.codecs.context cimport codec_context, progress, size_range, zstd_frame
 
 cdef enum:
     MAGIC = 0xFD2FB528

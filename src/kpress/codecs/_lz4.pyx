@@ -41,7 +41,7 @@ from kpress._c.wire cimport (
     kp_xxh32,
 )
 from kpress._status cimport raise_status
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     WORD = 4                  # a block's size, its checksum, the end mark

@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t, uint8_t
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
 from kpress._c.zstd cimport ZSTD_inBuffer
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     ZSTD_LEVEL_MIN = -131072

@@ -31,8 +31,8 @@ from kpress._c.wire cimport (
     kp_fail,
 )
 from kpress._status cimport raise_status
-from kpress.compress._context cimport codec_context, context_acquire, context_release, progress, size_range
-from kpress.compress._gzip cimport (
+from kpress.codecs.context cimport codec_context, context_acquire, context_release, progress, size_range
+from kpress.codecs._gzip cimport (
     GZIP_LEVEL_DEFAULT,
     GZIP_LEVEL_MAX,
     GZIP_LEVEL_MIN,
@@ -42,7 +42,7 @@ from kpress.compress._gzip cimport (
     gzip_expect,
     gzip_prefix,
 )
-from kpress.compress._lz4 cimport (
+from kpress.codecs._lz4 cimport (
     LZ4_LEVEL_DEFAULT,
     LZ4_LEVEL_MAX,
     LZ4_LEVEL_MIN,
@@ -51,8 +51,8 @@ from kpress.compress._lz4 cimport (
     lz4_encode,
     lz4_expect,
 )
-from kpress.compress._snappy cimport snappy_bound, snappy_decode, snappy_encode, snappy_expect, snappy_prefix
-from kpress.compress._zstd cimport (
+from kpress.codecs._snappy cimport snappy_bound, snappy_decode, snappy_encode, snappy_expect, snappy_prefix
+from kpress.codecs._zstd cimport (
     ZSTD_LEVEL_DEFAULT,
     ZSTD_LEVEL_MAX,
     ZSTD_LEVEL_MIN,

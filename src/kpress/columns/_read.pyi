@@ -3,8 +3,8 @@ from typing import Literal, Protocol
 
 from typing_extensions import Buffer
 
-from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.record._arrow import Columns
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.columns._arrow_out import Columns
 
 class _BinaryFile(Protocol):
     def readinto(self, buffer: memoryview, /) -> int | None: ...

@@ -16,7 +16,9 @@ in pieces, `_context` the pool of libraries' contexts. What Kafka accepts and re
 files, by the rules of Java's readers.
 """
 
-from kpress.compress._codec import (
+from kpress.codecs._lz4 import break_lz4_header, fix_lz4_header
+from kpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
+from kpress.codecs.payload import (
     DEFAULT_MAX_SIZE,
     compress,
     compress_bound,
@@ -24,8 +26,6 @@ from kpress.compress._codec import (
     decompress,
     decompress_into,
 )
-from kpress.compress._lz4 import break_lz4_header, fix_lz4_header
-from kpress.compress._stream import Compressor, Decompressor, compressor, decompressor
 
 __all__ = [
     "DEFAULT_MAX_SIZE",

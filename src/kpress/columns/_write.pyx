@@ -28,7 +28,7 @@ from kpress._c.wire cimport (
     kp_field_write,
     kp_varlong_write,
 )
-from kpress.record._arrow_input cimport (
+from kpress.columns._arrow_in cimport (
     ABSENT,
     BINARY,
     BINARY_VIEW,
@@ -52,8 +52,8 @@ from kpress.record._arrow_input cimport (
     range_of,
     type_of,
 )
-from kpress.record._encoder cimport CREATE_TIME, NO_TIMESTAMP, field, options_of, record_row
-from kpress.record._set_writer cimport (
+from kpress.record.encode cimport CREATE_TIME, NO_TIMESTAMP, field, options_of, record_row
+from kpress.record.set_writer cimport (
     raise_row,
     set_writer,
     writer_expect,

@@ -2,7 +2,7 @@ from libc.stdint cimport uint8_t, uint32_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     GZIP_LEVEL_MIN = 1

@@ -1,7 +1,7 @@
 from libc.stdint cimport uint8_t
 
 from kpress._c.wire cimport kp_error
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     LZ4_LEVEL_MIN = 1

@@ -3,7 +3,7 @@
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
-from kpress.record._encoder cimport field
+from kpress.record.encode cimport field
 
 cdef enum column_kind:
     ABSENT        # no such column

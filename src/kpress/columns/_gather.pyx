@@ -13,8 +13,8 @@ from kpress._c.wire cimport (
     kp_gather, kp_gather_messages, kp_header, kp_header_read, kp_load_be64, kp_record, kp_record_read, kp_source,
     kp_utf8_copy,
 )
-from kpress.record._arrow cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
-from kpress.record._plan cimport (
+from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
+from kpress.columns._plan cimport (
     BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, N_COLUMNS, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
     PRODUCER_ID, SEQUENCE, TIMESTAMP, TIMESTAMP_TYPE, VALUE, plan,
 )

@@ -5,8 +5,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
-from kpress.compress._context cimport codec_context
-from kpress.record._encoder cimport batch_encoder, record_row
+from kpress.codecs.context cimport codec_context
+from kpress.record.encode cimport batch_encoder, record_row
 
 
 ctypedef struct set_writer:

@@ -32,7 +32,7 @@ from kpress._c.wire cimport (
     kp_load_le32,
     kp_store_le32,
 )
-from kpress.compress._context cimport codec_context, progress, size_range
+from kpress.codecs.context cimport codec_context, progress, size_range
 
 cdef enum:
     FHCRC = 0x02

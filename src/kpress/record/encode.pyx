@@ -14,7 +14,7 @@ from kpress._c.wire cimport (
 )
 from kpress._arguments cimport integer_of
 from kpress.checksum cimport crc32c_update
-from kpress.compress._codec cimport codec_of, level_of
+from kpress.codecs.payload cimport codec_of, level_of
 
 from kpress.errors import InvalidArgumentError
 

@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
-from kpress.compress._context cimport codec_context
+from kpress.codecs.context cimport codec_context
 
 
 # KP_OK or KP_CRC. `entry` is the first byte of the entry that `batch` was read from.

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
-from kpress.compress._context cimport codec_context
+from kpress.codecs.context cimport codec_context
 
 cdef enum:
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level

@@ -2,7 +2,7 @@ from typing import Any
 
 from typing_extensions import Buffer, disjoint_base
 
-from kpress.compress import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 
 @disjoint_base
 class Compressor:

@@ -8,9 +8,9 @@ from kpress._c.wire cimport (
     kp_batch_last_offset, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_load_be16, kp_record,
     kp_record_read, kp_source,
 )
-from kpress.compress._context cimport codec_context, context_acquire, context_release
-from kpress.record._decode cimport open_source
-from kpress.record._plan cimport failure, plan
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.record.decode cimport open_source
+from kpress.columns._plan cimport failure, plan
 
 
 cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
