@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -204,6 +206,165 @@ def test_refused(call: Callable[[], object], error: type[Exception], says: str) 
     with pytest.raises(error, match=says) as caught:
         call()
     assert isinstance(caught.value, TypeError | ValueError)
+
+
+# --- integers, flags and choices -------------------------------------------------------------------------------------
+
+INTEGERS: dict[str, Callable[[Any], object]] = {
+    "offset": lambda number: kpress.BatchBuilder().append(b"", offset=number),
+    "start_offset": lambda number: kpress.read_columns(GOOD, start_offset=number),
+    "value": lambda number: kpress.crc32c(b"", number),
+}
+
+
+@pytest.mark.parametrize("field", INTEGERS)
+@pytest.mark.parametrize("number", [np.int8(3), np.uint64(3), np.array(3), 3], ids=lambda number: type(number).__name__)
+def test_numpy_integers_are_integers(field: str, number: Any) -> None:
+    INTEGERS[field](number)
+
+
+@pytest.mark.parametrize("field", INTEGERS)
+@pytest.mark.parametrize("number", [True, np.True_, 3.0, "3", None.__class__, np.array([3, 4]), np.array([])], ids=repr)
+def test_what_is_no_integer_is_refused(field: str, number: Any) -> None:
+    with pytest.raises(WRONG_TYPE, match=f"{field} must be an int") as caught:
+        INTEGERS[field](number)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("field", INTEGERS)
+@pytest.mark.parametrize("number", [10**5000, -(10**5000), 2**64], ids=["5,001 digits", "negative", "65 bits"])
+def test_a_long_integer_is_refused_in_a_short_sentence(field: str, number: int) -> None:
+    with pytest.raises(WRONG_VALUE, match=f"{field} must be from .* not ") as caught:
+        INTEGERS[field](number)
+    assert caught.value.field == field
+    assert len(str(caught.value)) < 200
+
+
+class _Failing:
+    """Says of itself that it is an integer, and fails to become one."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def __index__(self) -> int:
+        raise self.error
+
+
+@pytest.mark.parametrize("field", INTEGERS)
+def test_an_exception_of_the_callers_own_passes_through(field: str) -> None:
+    error = RuntimeError("mine")
+    with pytest.raises(RuntimeError) as caught:
+        INTEGERS[field](_Failing(error))
+    assert caught.value is error
+    error = TypeError("mine")
+    with pytest.raises(WRONG_TYPE, match="mine") as refused:
+        INTEGERS[field](_Failing(error))
+    assert refused.value.__cause__ is error
+
+
+@pytest.mark.parametrize("flag", ["check_crcs", "control"])
+def test_a_flag_is_true_or_false(flag: str) -> None:
+    for value in (True, False, np.True_, np.False_):
+        kpress.read_columns(GOOD, **{flag: value})
+    for value in (0, 1, None, "no", 10**5000, [10**5000]):
+        with pytest.raises(WRONG_TYPE, match=f"{flag} must be True or False") as caught:
+            kpress.read_columns(GOOD, **{flag: value})
+        assert caught.value.field == flag
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("Large_Binary", "large_binary"), (" binary ", "binary"), ("binary-view", "binary_view"), ("text", None)],
+)
+def test_a_name_nearly_right_is_told_the_right_one(given: str, meant: str | None) -> None:
+    with pytest.raises(WRONG_VALUE) as caught:
+        kpress.read_columns(GOOD, binary_type=given)
+    question = f": did you mean {meant!r}?" if meant else ""
+    accepted = "'binary', 'large_binary' or 'binary_view'"
+    assert caught.value.message == f"binary_type must be {accepted}, not {given!r}{question}"
+    assert caught.value.field == "binary_type"
+
+
+@pytest.mark.parametrize("given", [None, 1, b"binary", ["binary"], 10**5000], ids=lambda given: type(given).__name__)
+def test_a_name_is_a_str(given: Any) -> None:
+    with pytest.raises(WRONG_TYPE, match="binary_type must be a str, 'binary', 'large_binary' or") as caught:
+        kpress.read_columns(GOOD, binary_type=given)
+    assert caught.value.field == "binary_type"
+
+
+def test_a_long_name_is_shortened() -> None:
+    with pytest.raises(WRONG_VALUE) as caught:
+        kpress.read_columns(GOOD, binary_type="b" * 1_000_000)
+    assert len(str(caught.value)) < 300
+
+
+# --- times -----------------------------------------------------------------------------------------------------------
+
+
+def _written(time: Any) -> int:
+    builder = kpress.BatchBuilder()
+    builder.append(b"", timestamp=time)
+    return next(iter(next(kpress.read_batches(builder.build())))).timestamp
+
+
+IN_BERLIN = timezone(timedelta(hours=2))
+TIMES: list[tuple[Any, int]] = [
+    (0, 0),
+    (np.int64(7), 7),
+    (datetime(1970, 1, 1, tzinfo=UTC), 0),
+    (datetime(2024, 5, 1, 12, 0, 0, 123_000, tzinfo=UTC), 1_714_564_800_123),
+    (datetime(2024, 5, 1, 14, 0, 0, 123_000, tzinfo=IN_BERLIN), 1_714_564_800_123),
+    (datetime(9999, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), 253_402_300_799_999),
+    (pd.Timestamp("2024-05-01 12:00:00.123", tz="UTC"), 1_714_564_800_123),
+    ("2024-05-01T12:00:00.123Z", 1_714_564_800_123),
+    ("2024-05-01 14:00:00,123+02:00", 1_714_564_800_123),
+    ("2024-05-01T12:00:00.123000000Z", 1_714_564_800_123),
+    ("20240501T120000Z", 1_714_564_800_000),
+]
+
+
+@pytest.mark.parametrize(("time", "milliseconds"), TIMES, ids=repr)
+def test_a_time_is_milliseconds_a_datetime_or_text(time: Any, milliseconds: int) -> None:
+    assert _written(time) == milliseconds
+
+
+NOT_TIMES: list[tuple[Any, type[Exception], str]] = [
+    (datetime(2024, 5, 1), WRONG_VALUE, "time zone"),
+    ("2024-05-01T12:00:00", WRONG_VALUE, "time zone"),
+    ("2024-05-01", WRONG_VALUE, "time zone"),
+    ("yesterday", WRONG_VALUE, "ISO 8601"),
+    ("2024-05-01T12:00:61Z", WRONG_VALUE, "ISO 8601"),
+    ("0" * 1_000_000, WRONG_VALUE, "ISO 8601"),
+    (datetime(2024, 5, 1, 12, 0, 0, 1, tzinfo=UTC), WRONG_VALUE, "whole milliseconds.*round"),
+    (pd.Timestamp("2024-05-01 12:00:00.000000001", tz="UTC"), WRONG_VALUE, "whole milliseconds"),
+    ("2024-05-01T12:00:00.1234Z", WRONG_VALUE, "whole milliseconds"),
+    ("2024-05-01T12:00:00.1230001+02:00", WRONG_VALUE, "whole milliseconds"),
+    (datetime(1969, 12, 31, 23, 59, 59, 999_000, tzinfo=UTC), WRONG_VALUE, "from 0 to"),
+    ("0001-01-01T00:00:00+23:59", WRONG_VALUE, "from 0 to"),
+    (-2, WRONG_VALUE, "from -1 to"),
+    (10**5000, WRONG_VALUE, "bits"),
+    (datetime(2024, 5, 1).date(), WRONG_TYPE, "time zone"),
+    (np.datetime64("2024-05-01"), WRONG_TYPE, "time zone"),
+    (1.5, WRONG_TYPE, "time zone"),
+    (True, WRONG_TYPE, "time zone"),
+    (None, WRONG_TYPE, "time zone"),
+]
+
+
+@pytest.mark.parametrize(("time", "error", "says"), NOT_TIMES, ids=map(str, range(len(NOT_TIMES))))
+def test_a_time_that_is_not_clear_is_refused(time: Any, error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says) as caught:
+        kpress.BatchBuilder().append(b"", timestamp=time)
+    assert caught.value.field == "timestamp"
+    assert len(str(caught.value)) < 400
+
+
+def test_a_range_of_times_may_start_before_1970() -> None:
+    data = kpress.write_records([b""] * 3, timestamps=[10, 20, 30])
+    for start, end in ((20, 30), ("1970-01-01T00:00:00.020Z", datetime(1970, 1, 1, 0, 0, 0, 30_000, tzinfo=UTC))):
+        columns = pa.table(kpress.read_columns(data, ["offset"], start_timestamp=start, end_timestamp=end))
+        assert columns["offset"].to_pylist() == [1]
+    assert kpress.read_columns(data, start_timestamp="1969-12-31T23:59:59.999Z").num_rows == 3
 
 
 def test_offsets_must_rise() -> None:

@@ -1,5 +1,24 @@
 from libc.stdint cimport int64_t
 
 
-# An integer argument from `least` to `most`; the error says what is accepted. -2**63 + 1 is no argument's value.
+# Arguments of Python calls. Every error carries the argument's name as its field; an exception that the caller's own
+# object raises passes through. INT64_MIN + 1 is no argument's value: it stands for "an exception was raised".
+
+# An int from `least` to `most`: int or anything with __index__ (NumPy's integers), but no bool.
 cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
+
+# True or False: no other value is taken for its truth.
+cdef bint flag_of(object value, str name) except -1
+
+# accepted[value], where value is one of the strings in `accepted`; their order is that of the message.
+cdef object choice_of(str name, object value, dict accepted)
+
+# Milliseconds since 1970: an int from `least` to `most`, a datetime with a time zone, or ISO 8601 text with one.
+# With least = -1, Kafka's "no timestamp", only an int can be -1: dates start in 1970.
+cdef int64_t time_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
+
+# What a message says of a value: its repr, shortened. Never raises on its own account.
+cdef str shown(object value)
+
+# ": did you mean 'zstd'?", or nothing.
+cdef str did_you_mean(object value, accepted)

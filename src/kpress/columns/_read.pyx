@@ -13,7 +13,7 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t, uint8_t
 from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
-from kpress._arguments cimport integer_of
+from kpress._arguments cimport choice_of, flag_of, integer_of, time_of
 from kpress._buffers cimport InputView, PooledBlock, pooled, pooled_block, pooled_free
 from kpress._c.wire cimport (
     KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec, kp_error, kp_fail,
@@ -204,19 +204,19 @@ cdef class _Reader:
     def __init__(self, columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                  end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes):
         cdef plan* p = &self.plan
-        p.layout = choice("binary_type", binary_type, _LAYOUTS)
+        p.layout = choice_of("binary_type", binary_type, _LAYOUTS)
         p.row_width = (4, 8, 16)[p.layout]
-        choice("timestamp_unit", timestamp_unit, _UNITS)
+        choice_of("timestamp_unit", timestamp_unit, _UNITS)
         p.micros = timestamp_unit == "us"
-        p.check_crcs = bool(check_crcs)
-        p.control = bool(control)
+        p.check_crcs = flag_of(check_crcs, "check_crcs")
+        p.control = flag_of(control, "control")
         p.cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
         p.chunk_bytes = integer_of(chunk_bytes, "chunk_bytes", 1, INT32_MAX)
         self.threads = integer_of(threads, "threads", 1, 1024)
         p.first_offset = limit("start_offset", start_offset, INT64_MIN)
         p.last_offset = last("end_offset", end_offset)
-        p.first_timestamp = limit("start_timestamp", start_timestamp, INT64_MIN)
-        p.last_timestamp = last("end_timestamp", end_timestamp)
+        p.first_timestamp = first_time("start_timestamp", start_timestamp)
+        p.last_timestamp = last_time("end_timestamp", end_timestamp)
         p.filtered = any(value is not None for value in (start_offset, end_offset, start_timestamp, end_timestamp))
         self._ask_columns(columns, timestamp_unit)
         if aborted_transactions is not None:
@@ -407,13 +407,6 @@ cdef run_all(list tasks):
             other.result()
 
 
-cdef choice(str name, value, dict accepted):
-    try:
-        return accepted[value]
-    except (KeyError, TypeError):
-        raise InvalidArgumentError(f"{name} must be {' or '.join(map(repr, accepted))}, not {value!r}") from None
-
-
 cdef int64_t limit(str name, value, int64_t otherwise) except? -1:
     return otherwise if value is None else integer_of(value, name, INT64_MIN, INT64_MAX)
 
@@ -421,6 +414,15 @@ cdef int64_t limit(str name, value, int64_t otherwise) except? -1:
 cdef int64_t last(str name, value) except? -1:
     """The last value below an upper bound that is not included."""
     return INT64_MAX if value is None else integer_of(value, name, INT64_MIN + 1, INT64_MAX) - 1
+
+
+cdef int64_t first_time(str name, value) except? -1:
+    return INT64_MIN if value is None else time_of(value, name, INT64_MIN, INT64_MAX)
+
+
+cdef int64_t last_time(str name, value) except? -1:
+    """The last millisecond before an upper bound that is not included."""
+    return INT64_MAX if value is None else time_of(value, name, INT64_MIN + 1, INT64_MAX) - 1
 
 
 def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary",

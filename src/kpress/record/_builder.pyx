@@ -16,7 +16,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from kpress._arguments cimport integer_of
+from kpress._arguments cimport integer_of, time_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_CONTROL,
@@ -37,6 +37,7 @@ from kpress.codecs.payload cimport compress_payload, payload_bound
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.encode cimport (
     MAX_SET_SIZE,
+    NO_TIMESTAMP,
     batch_begin,
     batch_encoder,
     batch_finish,
@@ -220,7 +221,7 @@ cdef class BatchBuilder:
 
     @cython.final
     cdef int _set_place(self, record_row* row, timestamp, offset) except -1:
-        row.timestamp = integer_of(timestamp, "timestamp", -INT64_MAX, INT64_MAX)
+        row.timestamp = time_of(timestamp, "timestamp", NO_TIMESTAMP, INT64_MAX)
         row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
         if offset is not None:
             row.offset = integer_of(offset, "offset", 0, INT64_MAX)
