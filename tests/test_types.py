@@ -19,7 +19,7 @@ def copy(tmp_path):
     package = tmp_path / "kpress"
     package.mkdir()
     for file in (ROOT / "src" / "kpress").glob("*"):
-        if file.name.split(".")[0] in ("checksum", "_arguments", "_status", "_buffers", "errors", "py"):
+        if file.name.split(".")[0] in ("checksum", "_arguments", "_status", "_buffers", "errors", "typing", "py"):
             shutil.copy(file, package)
     (package / "__init__.py").write_text("from kpress.checksum import crc32c as crc32c\n")
     return tmp_path
@@ -55,3 +55,70 @@ def test_mypy_sees_a_wrong_argument(copy):
     assert result.returncode == 1
     assert "arg-type" in result.stdout
     assert "assignment" in result.stdout
+
+
+TRUE_PROGRAM = """
+import mmap
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import kpress
+from kpress.typing import CompressionType, Integer, Time
+
+def total(numbers: Iterable[Integer]) -> int:
+    return sum(int(number) for number in numbers)
+
+codec: CompressionType = "zstd"
+now: Time = datetime.now(UTC)
+builder = kpress.BatchBuilder(2, codec, 3, base_offset=7)
+assert builder.append(b"value", bytearray(b"key"), now, [("h", None)], offset=8)
+data: bytes = builder.build()
+names: list[str] = ["offset", "value"]
+columns = kpress.read_columns(memoryview(data), names, start_timestamp="2024-01-01T00:00:00Z", end_timestamp=now)
+offsets: list[int] = [record.offset for batch in kpress.read_batches(data) for record in batch]
+again: bytes = kpress.write_columns(columns, compression_type="none")
+again = kpress.write_records([b"a", None], timestamps=[1, now], offsets=[1, 2], compression_type="lz4", level=None)
+again = kpress.compress(mmap.mmap(-1, 9), "gzip", level="kafka-default")
+with Path("x").open("rb") as file:
+    for part in kpress.iter_columns(file, ("offset",), binary_type="binary_view", timestamp_unit="us"):
+        rows: int = part.num_rows
+"""
+
+FALSE_LINES = [
+    'kpress.compress(b"", "brotli")',
+    'kpress.compress(b"", "ZSTD")',
+    'kpress.compress(b"", 4)',
+    'kpress.compress("text", "zstd")',
+    'kpress.compress(b"", "zstd", level="9")',
+    'kpress.compress(b"", "zstd", level=1.5)',
+    'kpress.decompress(b"", "zstd", "1000")',
+    'kpress.decompressor("deflate")',
+    'kpress.BatchBuilder(compression_type="zst")',
+    "kpress.BatchBuilder(compression_type=4)",
+    'kpress.BatchBuilder().append("text")',
+    "kpress.BatchBuilder().append(b\"\", timestamp=1.5)",
+    'kpress.write_records([b""], compression_type=4)',
+    'kpress.write_records([b""], compression_type="zst")',
+    'kpress.write_records(["text"])',
+    'kpress.write_columns([1, 2])',
+    'kpress.recompress(b"", "zst")',
+    'kpress.read_columns(b"", binary_type="string")',
+    'kpress.read_columns(b"", timestamp_unit="ns")',
+    'kpress.read_columns(b"", start_timestamp=1.5)',
+    'kpress.read_columns(b"", 7)',
+    'kpress.read_columns("a.log")',
+    'kpress.iter_columns("a.log")',
+    'value: str = kpress.crc32c(b"")',
+    'number: int = kpress.compress(b"", "zstd")',
+]
+
+
+def test_mypy_passes_what_is_right_and_sees_every_line_that_is_wrong(tmp_path):
+    program = tmp_path / "program.py"
+    lines = [*TRUE_PROGRAM.splitlines(), *FALSE_LINES]
+    program.write_text("\n".join(lines) + "\n")
+    result = run("mypy", "--strict", program, cwd=ROOT / "src")
+    seen = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
+    wrong = range(len(lines) - len(FALSE_LINES) + 1, len(lines) + 1)
+    assert seen == set(wrong), result.stdout + result.stderr

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from kpress.columns import read_columns, write_columns
 from kpress.log._directory import located
 from kpress.record import Batch, read_batches, recompress
+from kpress.typing import CompressionType, Level
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,7 +25,7 @@ _CODEC_BITS = 7
 _NOT_UTF8 = "\N{REPLACEMENT CHARACTER}"
 
 
-def pack(data: bytes, compression_type: str, level: int | str | None, batch_bytes: int) -> bytes:
+def pack(data: bytes, compression_type: CompressionType, level: Level, batch_bytes: int) -> bytes:
     """The record set with its shallow batches packed into batches of up to `batch_bytes` before compression.
 
     Offsets, timestamps, keys, values and headers are kept.
@@ -74,7 +75,7 @@ def _is_shallow(batch: Batch, batch_bytes: int) -> bool:
 
 
 def _pack_run(
-    data: memoryview, run: list[Batch], compression_type: str, level: int | str | None, batch_bytes: int
+    data: memoryview, run: list[Batch], compression_type: CompressionType, level: Level, batch_bytes: int
 ) -> bytes:
     start = run[0].position
     part = data[start : run[-1].position + run[-1].size]

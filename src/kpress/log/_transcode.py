@@ -20,6 +20,7 @@ from kpress.log._digest import RecordDigest
 from kpress.log._directory import located
 from kpress.log._pack import pack
 from kpress.record import read_batches, recompress
+from kpress.typing import CompressionType, Level
 
 _PIECE_BYTES = 16 << 20
 # All that a record is, and what brokers and consumers derive from its batch.
@@ -134,7 +135,7 @@ def whole_entries(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
 
 
 def transcode_segment(
-    source: Path, target: Path, compression_type: str, level: int | str | None = None, batch_bytes: int | None = None
+    source: Path, target: Path, compression_type: CompressionType, level: Level = None, batch_bytes: int | None = None
 ) -> tuple[SegmentContent, SegmentContent]:
     """Write `source` under another codec to `target`, which gets its name when all records are proven the same.
 

@@ -1,7 +1,8 @@
-from collections.abc import Iterable
 from typing import Final
 
 from typing_extensions import Buffer, disjoint_base
+
+from kpress.typing import CompressionType, Headers, Integer, Level, Time
 
 CONTROL_TYPES: Final[tuple[str, ...]]
 
@@ -9,40 +10,40 @@ CONTROL_TYPES: Final[tuple[str, ...]]
 class BatchBuilder:
     def __new__(
         cls,
-        magic: int = 2,
-        compression_type: str = "none",
-        level: int | str | None = None,
-        limit: int | None = None,
+        magic: Integer = 2,
+        compression_type: CompressionType = "none",
+        level: Level = None,
+        limit: Integer | None = None,
         *,
-        base_offset: int = 0,
-        timestamp_type: int = 0,
-        log_append_time: int = -1,
-        producer_id: int = -1,
-        producer_epoch: int = -1,
-        base_sequence: int = -1,
-        partition_leader_epoch: int = -1,
+        base_offset: Integer = 0,
+        timestamp_type: Integer = 0,
+        log_append_time: Time = -1,
+        producer_id: Integer = -1,
+        producer_epoch: Integer = -1,
+        base_sequence: Integer = -1,
+        partition_leader_epoch: Integer = -1,
         is_transactional: bool = False,
         is_control: bool = False,
-        delete_horizon_ms: int | None = None,
+        delete_horizon_ms: Time | None = None,
     ) -> BatchBuilder: ...
     def append(
         self,
         value: Buffer | None,
         key: Buffer | None = None,
-        timestamp: int = -1,
-        headers: Iterable[tuple[str, Buffer | None]] | None = (),
-        offset: int | None = None,
+        timestamp: Time = -1,
+        headers: Headers | None = (),
+        offset: Integer | None = None,
     ) -> bool: ...
     def append_control(
-        self, type: int | str, value: Buffer, timestamp: int = -1, offset: int | None = None
+        self, type: Integer | str, value: Buffer, timestamp: Time = -1, offset: Integer | None = None
     ) -> bool: ...
-    def append_end_txn_marker(self, commit: bool, coordinator_epoch: int, timestamp: int = -1) -> bool: ...
+    def append_end_txn_marker(self, commit: bool, coordinator_epoch: Integer, timestamp: Time = -1) -> bool: ...
     def build(self) -> bytes: ...
     def abort(self) -> None: ...
     @property
     def magic(self) -> int: ...
     @property
-    def compression_type(self) -> str: ...
+    def compression_type(self) -> CompressionType: ...
     @property
     def limit(self) -> int: ...
     @property
@@ -52,7 +53,7 @@ class BatchBuilder:
     @property
     def last_offset(self) -> int | None: ...
     @last_offset.setter
-    def last_offset(self, offset: int) -> None: ...
+    def last_offset(self, offset: Integer) -> None: ...
     @property
     def next_offset(self) -> int: ...
     @property
@@ -69,15 +70,15 @@ class BatchBuilder:
     def is_closed(self) -> bool: ...
 
 def empty_batch(
-    base_offset: int,
-    last_offset: int,
+    base_offset: Integer,
+    last_offset: Integer,
     *,
-    max_timestamp: int = -1,
-    timestamp_type: int = 0,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    base_sequence: int = -1,
-    partition_leader_epoch: int = -1,
+    max_timestamp: Time = -1,
+    timestamp_type: Integer = 0,
+    producer_id: Integer = -1,
+    producer_epoch: Integer = -1,
+    base_sequence: Integer = -1,
+    partition_leader_epoch: Integer = -1,
     is_transactional: bool = False,
     is_control: bool = False,
 ) -> bytes: ...

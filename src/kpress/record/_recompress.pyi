@@ -1,11 +1,12 @@
 from typing_extensions import Buffer
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.typing import CompressionType, Integer, Level
 
 def recompress(
     data: Buffer,
-    compression_type: str,
-    level: int | str | None = None,
+    compression_type: CompressionType,
+    level: Level = None,
     *,
-    max_decompressed_bytes: int = ...,
+    max_decompressed_bytes: Integer = ...,
 ) -> bytes: ...

@@ -2,25 +2,27 @@ from collections.abc import Iterable
 
 from typing_extensions import Buffer
 
+from kpress.typing import CompressionType, Headers, Integer, Level, Time
+
 def write_records(
     values: Iterable[Buffer | None],
     keys: Iterable[Buffer | None] | None = None,
-    timestamps: int | Iterable[int] | None = None,
-    headers: Iterable[Iterable[tuple[str, Buffer | None]] | None] | None = None,
+    timestamps: Time | Iterable[Time] | None = None,
+    headers: Iterable[Headers | None] | None = None,
     *,
-    offsets: Iterable[int] | None = None,
-    compression_type: str | int = "none",
-    level: int | str | None = None,
-    magic: int = 2,
-    base_offset: int | None = None,
-    batch_bytes: int | None = None,
-    batch_records: int | None = None,
-    timestamp_type: int = 0,
-    log_append_time: int = -1,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    base_sequence: int = -1,
-    partition_leader_epoch: int = -1,
+    offsets: Iterable[Integer] | None = None,
+    compression_type: CompressionType = "none",
+    level: Level = None,
+    magic: Integer = 2,
+    base_offset: Integer | None = None,
+    batch_bytes: Integer | None = None,
+    batch_records: Integer | None = None,
+    timestamp_type: Integer = 0,
+    log_append_time: Time = -1,
+    producer_id: Integer = -1,
+    producer_epoch: Integer = -1,
+    base_sequence: Integer = -1,
+    partition_leader_epoch: Integer = -1,
     is_transactional: bool = False,
-    delete_horizon_ms: int | None = None,
+    delete_horizon_ms: Time | None = None,
 ) -> bytes: ...

@@ -25,6 +25,7 @@ from kpress.log._directory import (
 )
 from kpress.log._transcode import sync_directory, transcode_segment
 from kpress.record import recompress
+from kpress.typing import CompressionType, Level
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -98,8 +99,8 @@ def transcode(
     spark: SparkSession,
     src: str | Path,
     dst: str | Path,
-    compression_type: str = "zstd",
-    level: int | str | None = None,
+    compression_type: CompressionType = "zstd",
+    level: Level = None,
     batch_bytes: int | None = None,
 ) -> list[TranscodedPartition]:
     """Write a log dir under another codec; every record keeps its offset.
@@ -195,7 +196,7 @@ def _prepare(partitions: list[PartitionDirectory], source: Path, unfinished: Pat
 
 
 def _task_of(
-    tasks: list[_Task], compression_type: str, level: int | str | None, batch_bytes: int | None
+    tasks: list[_Task], compression_type: CompressionType, level: Level, batch_bytes: int | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What an executor does with the numbers of tasks that it gets."""
 

@@ -1,0 +1,85 @@
+"""Types for annotations: what the calls of kpress take.
+
+Importing kpress does not load this module.
+
+Examples
+--------
+>>> from kpress.typing import CompressionType
+>>> def topic_codec(name: str) -> CompressionType:
+...     return "zstd" if name.startswith("logs") else "none"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "ArrowArray",
+    "ArrowStream",
+    "BatchOptions",
+    "BinaryFile",
+    "BinaryType",
+    "CompressionType",
+    "Headers",
+    "Integer",
+    "Level",
+    "Time",
+    "TimestampUnit",
+]
+
+CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
+"""Kafka's names of its codecs."""
+
+Integer: TypeAlias = SupportsIndex
+"""An int, or what stands for one: NumPy's integers. No bool, although type checkers let it pass."""
+
+Level: TypeAlias = SupportsIndex | Literal["kafka-default"] | None
+"""A level on the codec's own scale. None and "kafka-default" stand for the level that Kafka's clients use."""
+
+Time: TypeAlias = SupportsIndex | datetime | str
+"""Milliseconds since 1970, a datetime with a time zone, or ISO 8601 text with a time zone."""
+
+TimestampUnit: TypeAlias = Literal["ms", "us"]
+BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
+
+Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"]
+"""The headers of one record."""
+
+
+class BinaryFile(Protocol):
+    """A file opened for reading bytes."""
+
+    def readinto(self, buffer: memoryview, /) -> int | None: ...
+
+
+class ArrowArray(Protocol):
+    """Anything that gives its data as one Arrow array."""
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class ArrowStream(Protocol):
+    """Anything that gives its data as a stream of Arrow arrays."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class BatchOptions(TypedDict, total=False):
+    """The options of a batch, by the names that BatchBuilder, write_records and write_columns share."""
+
+    compression_type: CompressionType
+    level: Level
+    magic: Integer
+    timestamp_type: Integer
+    log_append_time: Time
+    producer_id: Integer
+    producer_epoch: Integer
+    base_sequence: Integer
+    partition_leader_epoch: Integer
+    is_transactional: bool
+    delete_horizon_ms: Time | None
