@@ -3,54 +3,66 @@
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
+.NOTPARALLEL: # one pip at a time; compilers run side by side anyway
 
-PYTHON3 ?= python3
-VENV    := .venv
-PYTHON  := $(VENV)/bin/python
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+
+# PYTHON3 is what .venv is made of. Unnamed, it is the Python of the .venv that is there; another one makes it again.
+ifndef PYTHON3
+PYTHON3 := $(shell ls $(VENV)/.cpython-*/made >/dev/null 2>&1 && $(PYTHON) -c '' 2>/dev/null && echo $(PYTHON) || echo python3)
+endif
 export PYTHON3
+TAG := $(shell $(PYTHON3) -c 'import sys; print(sys.implementation.cache_tag + sys.abiflags)' 2>/dev/null || echo none)
 
-# Stamps: newer than all that they are made of, or made again.
-ENVIRONMENT := $(VENV)/.ready
-BUILT       := build/.built
-CURRENT     := $(CURDIR)/build/current
+# Stamps: newer than all that they are made of, or made again. Those in .venv are named for its Python, and go with it.
+STAMPS    := $(VENV)/.$(TAG)
+MADE      := $(STAMPS)/made
+BUILT     := build/.built-$(TAG)
+INSTALLED := $(STAMPS)/installed
+CURRENT   := $(CURDIR)/build/current
+TESTING   := $(STAMPS)/with-test $(INSTALLED)
 
 BENCH ?= bench
 
 SOURCES := setup.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
+say = @echo "kpress: $(1)" >&2
+
 ##@ The two commands
 
-demo: $(BUILT) java  ## read Kafka logs into Spark, query them, recompress them, prove that nothing was lost
+demo: $(STAMPS)/with-demo $(INSTALLED) java  ## read Kafka logs into Spark, query them, recompress them, prove that nothing was lost
 	$(PYTHON) demo/demo.py
 
-test: $(BUILT) java  ## the whole suite, Spark included (TESTS="tests/record -k name" for a part)
+test: $(TESTING) java  ## the whole suite, Spark included (TESTS="tests/record -k name" for a part)
+	$(call say,running the tests: about two minutes in all)
 	$(PYTHON) -m pytest -q $(TESTS)
 
 ##@ Checks
 
-lint: $(ENVIRONMENT)  ## ruff and cython-lint
+lint: $(STAMPS)/with-lint  ## ruff and cython-lint
 	$(PYTHON) -m ruff check .
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src
 
-types: $(BUILT)  ## mypy --strict, and the stubs against the compiled modules
+types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules
 	$(PYTHON) -m mypy src/kpress
 	$(PYTHON) -m mypy.stubtest --mypy-config-file pyproject.toml \
 	  --allowlist build_support/stubtest-allowlist.txt --ignore-unused-allowlist kpress
 
-sanitize: $(BUILT)  ## the suite (Spark aside) and the C tests under ASan and UBSan
+sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and UBSan
 	PYTHON=$(PYTHON) build_support/sanitize.sh $(TESTS)
 
-test-aarch64: $(ENVIRONMENT)  ## the suite (Spark aside) on Debian's arm64 Python, under qemu
+test-aarch64: $(STAMPS)/with-build  ## the suite (Spark aside) on Debian's arm64 Python, under qemu
 	build_support/debian.sh aarch64
 	PYTHON=$(PYTHON) build_support/aarch64.sh $(TESTS)
 
 ##@ Benchmarks
 
-bench: $(BUILT) libsnappy  ## every benchmark against its peers, answers checked first (BENCH=bench/bench_columns.py for a part)
+bench: $(TESTING) libsnappy  ## every benchmark against its peers, answers checked first (BENCH=bench/bench_columns.py for a part)
 	$(PYTHON) -m pytest -q $(BENCH)
 
-bench-current: $(CURRENT)/.ready $(BUILT) libsnappy  ## the same with current releases of the codec libraries, as a wheel carries
+bench-current: $(CURRENT)/.ready $(TESTING) libsnappy  ## the same with current releases of the codec libraries, as a wheel carries
 	KPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/kpress --build-temp $(CURRENT)/temp
 	KPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/kpress $(PYTHON) -m pytest -q $(BENCH)
 
@@ -58,14 +70,14 @@ bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measur
 	-@build_support/debian.sh bench-peers
 	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
 
-bench-smoke: $(BUILT) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
+bench-smoke: $(TESTING) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
 
 ##@ Making things
 
-build: $(BUILT)  ## compile what changed, in place
+build: $(INSTALLED)  ## compile what changed, in place
 
-sdist: $(ENVIRONMENT)  ## dist/kpress-*.tar.gz
+sdist: $(STAMPS)/with-build  ## dist/kpress-*.tar.gz
 	$(PYTHON) setup.py -q sdist
 
 clean:  ## remove what was made (.venv stays: `make clean-all` removes it too)
@@ -91,20 +103,32 @@ java:
 libsnappy:
 	@build_support/debian.sh bench
 
-$(ENVIRONMENT): pyproject.toml | system
-	$(PYTHON3) -m venv $(VENV)
+$(MADE): | system
+	$(call say,making $(VENV) with $$($(PYTHON3) -V): 10 seconds)
+	$(PYTHON3) -m venv --clear $(VENV)
 	$(PYTHON) -m pip install -q --upgrade 'pip >= 25.1'
-	$(PYTHON) -m pip install -q --group dev
-	touch $@
+	@mkdir $(STAMPS) && touch $@
 
-# The editable install runs the whole build once; after that only what changed is compiled.
-$(VENV)/.installed: $(ENVIRONMENT)
-	$(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
-	touch $@
+# What each dependency group of pyproject.toml adds to the environment.
+build-takes := 10 seconds
+demo-takes  := one to three minutes (Spark is a download of 450 MB)
+test-takes  := one to three minutes (Spark, if it is not there, is a download of 450 MB)
+lint-takes  := 10 seconds
 
-$(BUILT): $(SOURCES) $(VENV)/.installed
+$(STAMPS)/with-%: pyproject.toml | $(MADE)
+	$(call say,installing the packages of "$*": $($*-takes))
+	$(PYTHON) -m pip install -q --group $*
+	@touch $@
+
+$(BUILT): $(SOURCES) $(STAMPS)/with-build
+	$(call say,compiling what changed: about a minute for everything on two cores)
 	$(PYTHON) setup.py -q build_ext --inplace
 	@mkdir -p build && touch $@
+
+# The installation points to src: a source that changed is only compiled.
+$(INSTALLED): pyproject.toml | $(BUILT)
+	$(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
+	@touch $@
 
 $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)

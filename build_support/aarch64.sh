@@ -10,7 +10,10 @@ work=$PWD/build/aarch64 python=${PYTHON:-.venv/bin/python}
 sysroot=$work/sysroot
 mkdir -p "$work"
 
+say() { echo "kpress: $*" >&2; }
+
 unpack_sysroot() {
+  say "unpacking Debian's arm64 packages: about a minute"
   local apt=$work/apt deb link
   rm -rf "$sysroot.new" "$apt"; mkdir -p "$sysroot.new" "$apt/lists/partial" "$apt/cache/archives/partial"; : > "$apt/status"
   # the host's sources, asked for another architecture
@@ -34,6 +37,7 @@ interpreter=$(basename "$(readlink -f "$sysroot/usr/bin/python3")") # python3.11
 version=${interpreter#python}
 
 if [ ! "$work/site/.ready" -nt pyproject.toml ]; then
+  say "installing pytest and the peers for aarch64: about half a minute"
   rm -rf "$work/site"
   platforms=(); for tag in manylinux2014 manylinux_2_17 manylinux_2_26 manylinux_2_27 manylinux_2_28 manylinux_2_31 manylinux_2_34
   do platforms+=(--platform "${tag}_aarch64"); done
@@ -48,6 +52,7 @@ mkdir -p "$headers"
 cp -rL "$sysroot/usr/include/$interpreter/." "$headers"
 cp "$sysroot/usr/include/aarch64-linux-gnu/$interpreter/pyconfig.h" "$headers"
 
+say "compiling for aarch64 what changed: about a minute for everything on two cores"
 # --sysroot, because libc.so is a linker script with absolute paths
 cc="aarch64-linux-gnu-gcc --sysroot=$sysroot"
 env CC="$cc" LDSHARED="$cc -shared" CFLAGS="-g0 -I$headers" LDFLAGS="-L$sysroot/usr/lib/aarch64-linux-gnu" \
@@ -71,5 +76,6 @@ echo "import sys; sys.executable = '$work/python'" > "$work/start/sitecustomize.
 
 # the packed vectors unless somebody names others: under emulation the full collection takes three times as long
 export KPRESS_VECTORS=${KPRESS_VECTORS-}
+say "running the tests under qemu: about four minutes"
 "$work/python" -c 'import platform; print("suite on", platform.machine(), platform.python_version())'
 exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"

@@ -28,6 +28,10 @@ class build_ext(setuptools_build_ext.build_ext):
     def finalize_options(self):
         super().finalize_options()
         self.parallel = self.parallel or True  # as many compilers as there are cores
+        if self.editable_mode:  # else setuptools builds in a temporary folder, and `build_ext --inplace` all over again
+            build = self.distribution.get_command_class("build")(self.distribution)
+            build.finalize_options()
+            self.build_lib, self.build_temp = build.build_platlib, build.build_temp
 
     def build_extensions(self):
         from Cython.Build import cythonize

@@ -44,6 +44,7 @@ archive() {  # archive NAME SOURCE...: compile the sources into libNAME.a
 
 rm -rf "$work" "$prefix/lib" "$prefix/include"
 mkdir -p "$work" "$prefix/lib" "$prefix/include"
+echo "kpress: fetching and compiling ${packages[*]} of Debian $suite: about a minute" >&2
 fetch
 
 unpack libzstd  # the assembly decodes Huffman streams on x86_64; elsewhere it is empty

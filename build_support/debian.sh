@@ -72,7 +72,7 @@ if [ "$(id -u)" != 0 ]; then
   command -v sudo >/dev/null || { say "not root and no sudo: have somebody run  apt-get install ${missing[*]}"; exit 1; }
 fi
 command -v apt-get >/dev/null || { say "no apt-get here: install by hand what Debian calls ${missing[*]}"; exit 1; }
-say "installing ${missing[*]}"
+say "installing the Debian packages ${missing[*]}: about a minute"
 export DEBIAN_FRONTEND=noninteractive
 $sudo apt-get -qq update
 $sudo apt-get -qq install -y --no-install-recommends "${missing[@]}" >/dev/null

@@ -51,6 +51,7 @@ or let KPRESS_PREFIX name a folder that has them in include/ and, as static arch
 
 def find(names):
     """The flags of each library in `names`; exits with one message when anything is missing."""
+    check_prefix()
     missing = []
     if not shutil.which(compiler()[0]):
         missing.append(f"a C compiler ({compiler()[0]})")
@@ -63,15 +64,25 @@ def find(names):
     return found
 
 
+def check_prefix():
+    """A prefix that holds nothing is a mistake: the build would silently link what the machine has."""
+    prefix = os.environ.get("KPRESS_PREFIX")
+    if prefix and not any(archive_in(prefix, name).exists() for name in LIBRARIES):
+        archives = ", ".join(archive_in(prefix, name).name for name in LIBRARIES)
+        raise SystemExit(f"KPRESS_PREFIX={prefix}: none of {archives} is in {Path(prefix, 'lib')}")
+
+
+def archive_in(prefix, name):
+    return Path(prefix, "lib", f"lib{LIBRARIES[name].link_name}.a")
+
+
 def in_prefix(name):
     prefix = os.environ.get("KPRESS_PREFIX")
-    library = LIBRARIES[name]
-    archive = Path(prefix or "", "lib", f"lib{library.link_name}.a")
-    if not prefix or not archive.exists():
+    if not prefix or not archive_in(prefix, name).exists():
         return None
     # Another copy of the library in the process must not stand in for ours.
     hide = ["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else []
-    return Flags([f"-I{Path(prefix, 'include')}"], [str(archive), *hide])
+    return Flags([f"-I{Path(prefix, 'include')}"], [str(archive_in(prefix, name)), *hide])
 
 
 def by_pkg_config(name):

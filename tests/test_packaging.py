@@ -100,8 +100,14 @@ def test_wheel_holds_modules_stubs_and_nothing_else(installed):
     assert {name for name in package if not name.endswith(".so")} == expected
 
 
+def is_seen_from_python(name):
+    """A module of C functions alone is a door for other Cython modules, declared by its .pxd."""
+    return re.search(r"^(def|cpdef|class|cdef class) ", (ROOT / "src" / f"{name}.pyx").read_text(), re.MULTILINE)
+
+
 def test_wheel_has_a_stub_for_every_module_without_underscore(installed):
-    public = {name for name in modules_of(ROOT) if not Path(name).name.startswith("_")}
+    public = {name for name in modules_of(ROOT) if not Path(name).name.startswith("_") and is_seen_from_python(name)}
+    assert public
     stubs = {re.sub(r"\.pyi$", "", name) for name in files_of(installed, "**/*.pyi")}
     assert public <= stubs
 
@@ -183,3 +189,24 @@ class TestLookUp:
         assert found["liblz4"].compile == [f"-I{tmp_path / 'include'}"]
         assert found["liblz4"].link[0] == str(archive)
         assert "-lzstd" in found["libzstd"].link  # not in the prefix: the next way
+
+    def test_prefix_that_holds_no_library(self, libraries, monkeypatch, tmp_path):
+        for prefix in (tmp_path, tmp_path / "nothing"):
+            monkeypatch.setenv("KPRESS_PREFIX", str(prefix))
+            with pytest.raises(SystemExit, match=r"KPRESS_PREFIX=.*: none of libzstd\.a, liblz4\.a, libdeflate\.a"):
+                libraries.find(["libzstd"])
+
+
+def test_editable_install_compiles_nothing_that_was_built_in_place(checkout, tmp_path):
+    """`make` does both, one after the other, and compiling everything takes a minute."""
+    setup = (checkout / "setup.py").read_text()
+    one_module = re.sub(r"(?ms)^MODULES = \[.*?^\]", 'MODULES = [("kpress._status", [])]', setup)
+    shutil.copytree(checkout, tmp_path / "kpress", ignore=shutil.ignore_patterns("build", "dist", "tests"))
+    (tmp_path / "kpress" / "setup.py").write_text(one_module)
+    succeed("setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path / "kpress", CFLAGS="-O0 -g0")
+    # fails when it is asked to compile a module, and is a compiler when setup.py looks for one
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *build/cython*) exit 1;; *) exec gcc "$@";; esac\n')
+    compiler.chmod(0o755)
+    install = ("-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps", "--no-index", "--target", tmp_path)
+    succeed(*install, "-e", ".", cwd=tmp_path / "kpress", CC=str(compiler))

@@ -1,0 +1,124 @@
+"""The work that must leave nothing behind. As a program: repeat one of it, and print by how much the process grew."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from hostile_sets import SMALL_SETS, read_columns, read_objects
+
+import kpress
+
+LARGE = b"".join(SMALL_SETS.values()) * 20
+BROKEN = [data[:-3] + b"\xff\xff\xff" for data in SMALL_SETS.values()]
+
+
+def _read_arrow() -> None:
+    for binary_type in ("binary", "large_binary", "binary_view"):
+        table = pa.table(kpress.read_columns(LARGE, binary_type=binary_type, threads=2))
+        assert table.num_rows == kpress.read_columns(LARGE, columns=("offset",)).num_rows
+
+
+def _read_half() -> None:
+    """Iterators and records that are dropped before their end."""
+    for batch in kpress.read_batches(LARGE):
+        record = next(iter(batch))
+        _ = record.key, record.headers
+        break
+
+
+def _refuse() -> None:
+    for data in BROKEN:
+        read_objects(data)
+        read_columns(data, check_crcs=False)
+        read_columns(data)
+
+
+def _write() -> None:
+    for magic, codec in ((0, "snappy"), (1, "lz4"), (2, "gzip"), (2, "zstd")):
+        builder = kpress.BatchBuilder(magic=magic, compression_type=codec)
+        for _ in range(50):
+            builder.append(b"value" * 20, key=b"key")
+        builder.build()
+        kpress.BatchBuilder(magic=magic, compression_type=codec).append(b"never built")
+
+
+def _write_columns() -> None:
+    table = pa.table({"value": pa.array([b"value"] * 500, pa.binary())})
+    kpress.write_columns(table, compression_type="zstd", batch_records=100)
+    kpress.write_columns(kpress.read_columns(LARGE, ["key", "value"]), compression_type="lz4")
+
+
+ROWS = {"values": [b"value" * 9] * 600, "keys": [b"key"] * 600, "headers": [[("name", b"header" * 99)]] * 600}
+
+
+def _write_records() -> None:
+    for codec in ("none", "lz4"):
+        kpress.write_records(**ROWS, compression_type=codec)
+        with pytest.raises(kpress.InvalidArgumentError, match="record 500"):
+            kpress.write_records(**ROWS, compression_type=codec, timestamps=[0] * 500 + [-5] * 100)
+
+
+def _write_headers() -> None:
+    headers = [[{"key": key, "value": value} for key, value in row] for row in ROWS["headers"]]
+    columns = {"value": ROWS["values"], "headers": pa.array(headers)}
+    wrong = {"timestamp": [0] * 500 + [-5] * 100}
+    for codec in ("none", "lz4"):
+        kpress.write_columns(pa.table(columns), compression_type=codec)
+        with pytest.raises(kpress.InvalidArgumentError, match="record 500"):
+            kpress.write_columns(pa.table(columns | wrong), compression_type=codec)
+
+
+def _recompress() -> None:
+    kpress.recompress(COMPRESSED, "gzip")
+    for broken in (COMPRESSED[:-1], COMPRESSED + BAD_CRC):
+        with pytest.raises(kpress.CorruptRecordError):
+            kpress.recompress(broken, "gzip")
+
+
+def _limits() -> None:
+    """Builders that try, join and refuse."""
+    for codec in ("gzip", "snappy", "lz4", "zstd"):
+        builder = kpress.BatchBuilder(compression_type=codec, limit=900)
+        while builder.append(os.urandom(60)):
+            pass
+        builder.build()
+
+
+COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
+BAD_CRC = COMPRESSED[:-1] + bytes([COMPRESSED[-1] ^ 1])
+
+WORK: dict[str, Callable[[], object]] = {
+    "objects": lambda: read_objects(LARGE),
+    "columns": _read_arrow,
+    "half read": _read_half,
+    "refused": _refuse,
+    "builder": _write,
+    "write_columns": _write_columns,
+    "batch_table": lambda: kpress.batch_table(LARGE).to_numpy(),
+    "write_records": _write_records,
+    "headers": _write_headers,
+    "recompress": _recompress,
+    "limits": _limits,
+}
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def _repeat(work: Callable[[], object], times: int) -> int:
+    for _ in range(times):
+        work()
+    gc.collect()
+    return _resident_bytes()
+
+
+if __name__ == "__main__":
+    before = _repeat(WORK[sys.argv[1]], 20)
+    print(_repeat(WORK[sys.argv[1]], 100) - before)
