@@ -36,6 +36,8 @@ MODULES = [
     ("kpress.record._write_records", ["libzstd", "libdeflate"]),
     ("kpress.record._recompress", ["libzstd", "libdeflate"]),
     ("kpress.columns._arrow_in", []),
+    ("kpress.columns._arrow_source", []),
+    ("kpress.columns._input", []),
     ("kpress.columns._write", ["libzstd", "libdeflate"]),
 ]
 

@@ -1,6 +1,7 @@
 """Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie."""
 
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
 from kpress.record.encode cimport field
@@ -36,7 +37,7 @@ ctypedef struct column:
     const uint8_t* data
     const uint8_t** view_data   # BINARY_VIEW: its data buffers, their number and sizes
     int64_t view_buffers
-    const int64_t* view_sizes
+    const uint8_t* view_sizes
 
 
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1
@@ -45,39 +46,64 @@ cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexc
 cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil
 
 
+# Foreign buffers may lie at any address: numbers are copied out of them, which compiles to one load.
+cdef inline int32_t load_i32(const uint8_t* numbers, int64_t i) noexcept nogil:
+    cdef int32_t number
+    memcpy(&number, numbers + 4 * i, 4)
+    return number
+
+
+cdef inline int64_t load_i64(const uint8_t* numbers, int64_t i) noexcept nogil:
+    cdef int64_t number
+    memcpy(&number, numbers + 8 * i, 8)
+    return number
+
+
+cdef inline int64_t difference(int64_t end, int64_t start) noexcept nogil:
+    """It may wrap: offsets from outside may be anything."""
+    return <int64_t>(<uint64_t>end - <uint64_t>start)
+
+
 cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
     cdef int64_t i = c.at + row
     return c.validity != NULL and not c.validity[i >> 3] >> (i & 7) & 1
 
 
 cdef inline bint field_of(const column* c, column_kind kind, int64_t row, field* f) noexcept nogil:
-    """The bytes of a row; False: the array's offsets contradict each other. kind is c.kind, as a constant where the
-    caller loops."""
+    """The bytes of a row; False: the array's offsets contradict each other, or the row is larger than any field of a
+    record (f.size says which). kind is c.kind, as a constant where the caller loops."""
     cdef int64_t start, i = c.at + row
     f.data, f.size = NULL, -1
     if kind <= NULLS or is_null(c, row):
         return True
     if kind == BINARY:
-        start = (<const int32_t*>c.index)[i]
-        f.size = (<const int32_t*>c.index)[i + 1] - start
+        start = load_i32(c.index, i)
+        f.size = <int64_t>load_i32(c.index, i + 1) - start
     elif kind == LARGE_BINARY:
-        start = (<const int64_t*>c.index)[i]
-        f.size = (<const int64_t*>c.index)[i + 1] - start
+        start = load_i64(c.index, i)
+        f.size = difference(load_i64(c.index, i + 1), start)
     else:
-        return view_of(c, <const int32_t*>c.index + 4 * i, f)
-    f.data = c.data + start
-    return start >= 0 and f.size >= 0
-
-
-cdef inline bint view_of(const column* c, const int32_t* view, field* f) noexcept nogil:
-    """A view: its size, then up to 12 bytes, or the first four, the number of a buffer, and where it lies there."""
-    f.size = view[0]
-    if view[0] <= 12:
-        f.data = <const uint8_t*>(view + 1)
-        return view[0] >= 0
-    if not 0 <= view[2] < c.view_buffers or view[3] < 0 or <int64_t>view[3] + view[0] > c.view_sizes[view[2]]:
+        return view_of(c, c.index + 16 * i, f)
+    if start < 0 or <uint64_t>f.size > INT32_MAX:
         return False
-    f.data = c.view_data[view[2]] + view[3]
+    f.data = c.data + start
+    return True
+
+
+cdef inline bint view_of(const column* c, const uint8_t* view, field* f) noexcept nogil:
+    """A view: its size, then up to 12 bytes, or the first four, the number of a buffer, and where it lies there."""
+    cdef int32_t buffer, start
+    f.size = load_i32(view, 0)
+    if f.size <= 12:
+        f.data = view + 4
+        return f.size >= 0
+    buffer, start = load_i32(view, 2), load_i32(view, 3)
+    if not 0 <= buffer < c.view_buffers or start < 0 or start + f.size > load_i64(c.view_sizes, buffer):
+        return False
+    f.data = c.view_data[buffer]
+    if f.data == NULL:
+        return False
+    f.data += start
     return True
 
 
@@ -88,9 +114,9 @@ cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t*
     if c.kind <= NULLS or is_null(c, row):
         return True
     if c.kind == LIST:
-        start[0], end[0] = (<const int32_t*>c.index)[i], (<const int32_t*>c.index)[i + 1]
+        start[0], end[0] = load_i32(c.index, i), load_i32(c.index, i + 1)
     else:
-        start[0], end[0] = (<const int64_t*>c.index)[i], (<const int64_t*>c.index)[i + 1]
+        start[0], end[0] = load_i64(c.index, i), load_i64(c.index, i + 1)
     return 0 <= start[0] <= end[0]
 
 
@@ -99,5 +125,5 @@ cdef inline int64_t number_of(const column* c, int64_t row) noexcept nogil:
     if c.kind == INT8:
         return (<const int8_t*>c.index)[i]
     if c.kind == INT32:
-        return (<const int32_t*>c.index)[i]
-    return (<const int64_t*>c.index)[i]
+        return load_i32(c.index, i)
+    return load_i64(c.index, i)

@@ -1,5 +1,10 @@
-"""Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie."""
+"""Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie.
 
+The arrays come from outside. Of what they say, everything is checked that can be: the interface gives no sizes of
+buffers, so that an offset that rises beyond its data is the one lie that cannot be seen.
+"""
+
+from libc.stdint cimport int64_t
 from libc.string cimport memset
 
 # format string of the Arrow C data interface -> how it is read
@@ -9,6 +14,11 @@ cdef dict KINDS = {
     b"+l": LIST, b"+m": LIST, b"+L": LARGE_LIST,
 }
 cdef dict UNITS_PER_MS = {b"tss:": 0, b"tsm:": 1, b"tsu:": 1000, b"tsn:": 1000000}
+
+# Rows of one array, offset included: a number beyond it would overflow the address of a row.
+cdef int64_t MOST_ROWS = 1 << 58
+
+cdef uint8_t[1] NOTHING   # data of columns that have none
 
 
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1:
@@ -31,27 +41,59 @@ cdef int64_t buffers_of(column_kind kind) noexcept nogil:
     return 3 if kind == BINARY or kind == LARGE_BINARY or kind == BINARY_VIEW else 2
 
 
+cdef bint lengths_agree(const ArrowArray* array, column_kind kind) noexcept nogil:
+    if array == NULL or array.release == NULL or array.offset < 0 or array.length < 0:
+        return False
+    if array.offset > MOST_ROWS or array.length > MOST_ROWS - array.offset:
+        return False
+    return array.n_buffers >= buffers_of(kind) and (array.n_buffers == 0 or array.buffers != NULL)
+
+
+cdef bint children_agree(const ArrowArray* array) noexcept nogil:
+    """Whether the children may be looked at; the rest is checked in each."""
+    return array.n_children >= 0 and (array.n_children == 0 or array.children != NULL)
+
+
+cdef bint has_no_bytes(const column* c, int64_t rows) noexcept nogil:
+    """Whether all rows of a column are empty, by its offsets."""
+    cdef int64_t i
+    for i in range(rows):
+        if c.kind == BINARY and load_i32(c.index, c.at + i) != load_i32(c.index, c.at + i + 1):
+            return False
+        if c.kind == LARGE_BINARY and load_i64(c.index, c.at + i) != load_i64(c.index, c.at + i + 1):
+            return False
+    return True
+
+
 cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexcept nogil:
-    """The array itself as a column; -1: its lengths contradict each other."""
+    """The array itself as a column; -1: its lengths or buffers contradict each other."""
     memset(c, 0, sizeof(column))
     c.kind = kind
-    c.at = array.offset
-    if array.offset < 0 or array.length < 0 or array.n_buffers < buffers_of(kind):
+    if not lengths_agree(array, kind):
         return -1
+    c.at = array.offset
     if kind == NULLS or array.length == 0:
         return 0
     if array.null_count != 0:
         c.validity = <const uint8_t*>array.buffers[0]
+    if array.null_count > 0 and c.validity == NULL:
+        return -1
     if kind == STRUCT:
         return 0
     c.index = <const uint8_t*>array.buffers[1]
-    if kind == BINARY or kind == LARGE_BINARY:
-        c.data = <const uint8_t*>array.buffers[2]
+    if c.index == NULL:
+        return -1
     if kind == BINARY_VIEW:
         c.view_data = <const uint8_t**>array.buffers + 2
         c.view_buffers = array.n_buffers - 3
-        c.view_sizes = <const int64_t*>array.buffers[array.n_buffers - 1]
-    return 0 if c.index != NULL else -1
+        c.view_sizes = <const uint8_t*>array.buffers[array.n_buffers - 1]
+        return -1 if c.view_buffers and c.view_sizes == NULL else 0
+    if kind == BINARY or kind == LARGE_BINARY:
+        c.data = <const uint8_t*>array.buffers[2]
+        if c.data == NULL:  # as some producers have it where all rows are empty
+            c.data = NOTHING
+            return 0 if has_no_bytes(c, array.length) else -1
+    return 0
 
 
 cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) noexcept nogil:
@@ -60,10 +102,10 @@ cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) no
     memset(c, 0, sizeof(column))
     if t.kind == ABSENT:
         return 0
-    if t.child >= parent.n_children or parent.offset < 0:
+    if not lengths_agree(parent, NULLS) or not children_agree(parent) or t.child >= parent.n_children:
         return -1
     array = parent.children[t.child]
-    if array.length < parent.offset + parent.length or column_here(array, t.kind, c):
+    if column_here(array, t.kind, c) or array.length - parent.offset < parent.length:
         return -1
     c.per_ms = t.per_ms
     c.at += parent.offset
@@ -71,12 +113,13 @@ cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) no
 
 
 cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil:
-    """Bytes of that many rows, where the layout tells without a pass over them; else 0."""
+    """Bytes of that many rows, where the layout tells without a pass over them; else 0. A hint: the rows are checked
+    when they are read."""
     cdef int64_t size = 0
     if c.index == NULL:
         return 0
     if c.kind == BINARY:
-        size = (<const int32_t*>c.index)[c.at + rows] - (<const int32_t*>c.index)[c.at]
+        size = <int64_t>load_i32(c.index, c.at + rows) - load_i32(c.index, c.at)
     elif c.kind == LARGE_BINARY:
-        size = (<const int64_t*>c.index)[c.at + rows] - (<const int64_t*>c.index)[c.at]
-    return <size_t>max(size, 0)
+        size = difference(load_i64(c.index, c.at + rows), load_i64(c.index, c.at))
+    return <size_t>size if 0 <= size < MOST_ROWS else 0

@@ -7,52 +7,23 @@ Rows are filled column by column, so that the choice of a layout is made once fo
 calls of the stream that gives the arrays, run without the GIL.
 """
 
-import os
-
-from cpython.pycapsule cimport PyCapsule_GetPointer
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport pooled, pooled_free, pooled_reserve_more
-from kpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from kpress._c.arrow cimport ArrowArray
 from kpress._c.wire cimport (
-    KP_ARROW_LAYOUT,
-    KP_HEADER_KEY_NULL,
-    KP_OFFSET_NULL,
-    KP_OK,
-    KP_TIMESTAMP_SECONDS,
-    KP_VARLONG_MAX,
-    kp_error,
-    kp_fail,
-    kp_field_write,
-    kp_varlong_write,
+    KP_ARROW_LAYOUT, KP_HEADER_KEY_NULL, KP_OFFSET_NULL, KP_OK, KP_SET_SIZE, KP_TIMESTAMP_SECONDS, KP_VARLONG_MAX,
+    kp_error, kp_fail, kp_field_write, kp_varlong_write,
 )
 from kpress.columns._arrow_in cimport (
-    ABSENT,
-    BINARY,
-    BINARY_VIEW,
-    INT8,
-    INT32,
-    INT64,
-    LARGE_BINARY,
-    LARGE_LIST,
-    LIST,
-    NULLS,
-    STRUCT,
-    column,
-    column_here,
-    column_kind,
-    column_of,
-    column_type,
-    extent_of,
-    field_of,
-    is_null,
-    number_of,
-    range_of,
-    type_of,
+    ABSENT, BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_kind, extent_of, field_of, is_null, load_i64,
+    number_of, range_of,
 )
-from kpress.record.encode cimport CREATE_TIME, NO_TIMESTAMP, field, options_of, record_row
+from kpress.columns._arrow_source cimport ArrowSource
+from kpress.columns._input cimport columns_of, has_null_rows, input_columns, input_types, types_of
+from kpress.record.encode cimport CREATE_TIME, MAX_SET_SIZE, NO_TIMESTAMP, field, options_of, record_row
 from kpress.record.set_writer cimport (
     raise_row,
     set_writer,
@@ -63,148 +34,11 @@ from kpress.record.set_writer cimport (
     writer_rows,
 )
 
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError
 
 cdef enum:
     ROWS = 256
     RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
-
-cdef tuple BYTES = (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW)
-
-cdef dict ACCEPTED = {
-    "offset": "int64",
-    "timestamp": "timestamp or int64 (ms)",
-    "timestampType": "int32 or int8",
-    "key": "binary, large_binary, binary_view or a string type",
-    "value": "binary, large_binary, binary_view or a string type",
-    "headers": "list or large_list of struct<key: string, value: binary>, or map<string, binary>",
-}
-
-
-# What the schema says of the input.
-ctypedef struct input_types:
-    column_type offset
-    column_type timestamp
-    column_type timestamp_type
-    column_type key
-    column_type value
-    column_type headers
-    column_type header          # the struct inside
-    column_type header_key
-    column_type header_value
-
-
-# Where the columns of one array lie.
-ctypedef struct input_columns:
-    column offset
-    column timestamp
-    column timestamp_type
-    column key
-    column value
-    column headers
-    column header
-    column header_key
-    column header_value
-    int64_t header_items        # their number
-
-
-# --- schema ---------------------------------------------------------------------------------------------------
-
-cdef bytes name_of(const ArrowSchema* schema):
-    return schema.name if schema.name != NULL else b""
-
-
-cdef int refuse_type(str name, const ArrowSchema* schema) except -1:
-    raise ArgumentTypeError(f"column {name} must be {ACCEPTED[name]}, not of Arrow format {schema.format.decode()!r}",
-                            field=name)
-
-
-cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, tuple kinds) except -1:
-    return 0 if t.kind in kinds else refuse_type(name, schema)
-
-
-cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
-    """The types inside a list of headers."""
-    cdef const ArrowSchema* item = schema.children[0]
-    cdef int64_t i
-    types.header.kind = STRUCT
-    for i in range(item.n_children):
-        if name_of(item.children[i]) == b"key":
-            type_of(item.children[i], i, &types.header_key)
-        elif name_of(item.children[i]) == b"value":
-            type_of(item.children[i], i, &types.header_value)
-    if item.n_children != 2 or types.header_key.kind not in BYTES or types.header_value.kind not in BYTES:
-        refuse_type("headers", schema)
-    return 0
-
-
-cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i) except -1:
-    """Child i of the schema."""
-    cdef const ArrowSchema* child = schema.children[i]
-    cdef str name = name_of(child).decode("utf-8", "replace")
-    if name == "offset":
-        type_of(child, i, &types.offset)
-        return check_type(name, child, &types.offset, (INT64,))
-    if name == "timestamp":
-        type_of(child, i, &types.timestamp)
-        return check_type(name, child, &types.timestamp, (INT64, NULLS))
-    if name == "timestampType":
-        type_of(child, i, &types.timestamp_type)
-        return check_type(name, child, &types.timestamp_type, (INT32, INT8))
-    if name == "key":
-        type_of(child, i, &types.key)
-        return check_type(name, child, &types.key, BYTES)
-    if name == "value":
-        type_of(child, i, &types.value)
-        return check_type(name, child, &types.value, BYTES)
-    if name == "headers":
-        type_of(child, i, &types.headers)
-        check_type(name, child, &types.headers, (LIST, LARGE_LIST, NULLS))
-        return 0 if types.headers.kind == NULLS else header_types(types, child)
-    raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(ACCEPTED)}", field=name)
-
-
-cdef int types_of(input_types* types, const ArrowSchema* schema) except -1:
-    cdef int64_t i
-    memset(types, 0, sizeof(input_types))
-    if schema.format != b"+s":
-        raise ArgumentTypeError("data must be a table, a record batch or a struct array, with the columns "
-                                f"{', '.join(ACCEPTED)}; not of Arrow format {schema.format.decode()!r}", field="data")
-    names = [name_of(schema.children[i]) for i in range(schema.n_children)]
-    if len(set(names)) < len(names):
-        raise InvalidArgumentError("data has a column twice", field="data")
-    for i in range(schema.n_children):
-        column_types(types, schema, i)
-    if types.key.kind == ABSENT and types.value.kind == ABSENT:
-        raise InvalidArgumentError("data has neither a key nor a value column", field="data")
-    return 0
-
-
-# --- one array ------------------------------------------------------------------------------------------------
-
-cdef int header_columns(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
-    cdef const ArrowArray* items
-    if types.headers.kind == ABSENT or types.headers.kind == NULLS:
-        return 0
-    if array.children[types.headers.child].n_children != 1:
-        return -1
-    items = array.children[types.headers.child].children[0]
-    c.header_items = items.length
-    return (column_here(items, STRUCT, &c.header)
-            or column_of(items, &types.header_key, &c.header_key)
-            or column_of(items, &types.header_value, &c.header_value))
-
-
-cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
-    """Where the columns of the array lie; not 0: its lengths contradict each other."""
-    c.header_items = 0
-    return (column_of(array, &types.offset, &c.offset)
-            or column_of(array, &types.timestamp, &c.timestamp)
-            or column_of(array, &types.timestamp_type, &c.timestamp_type)
-            or column_of(array, &types.key, &c.key)
-            or column_of(array, &types.value, &c.value)
-            or column_of(array, &types.headers, &c.headers)
-            or header_columns(c, types, array))
 
 
 cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
@@ -250,7 +84,7 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* 
         rows[i].timestamp = NO_TIMESTAMP
         if here.kind <= NULLS or is_null(&here, start + i):
             continue
-        time = (<const int64_t*>here.index)[here.at + start + i]
+        time = load_i64(here.index, here.at + start + i)
         if here.per_ms == 1:
             rows[i].timestamp = time
         elif here.per_ms > 1:
@@ -269,12 +103,19 @@ cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, r
     cdef int64_t i
     for i in range(n):
         if here.kind == ABSENT:
-            rows[i].offset = base + i
+            rows[i].offset = <int64_t>(<uint64_t>base + <uint64_t>i)  # where it wraps, record_check refuses it
         elif is_null(&here, start + i):
             return kp_fail(err, KP_OFFSET_NULL, -1, 0, 0)
         else:
             rows[i].offset = number_of(&here, start + i)
     return KP_OK
+
+
+cdef int fail_field(int64_t size, kp_error* err) noexcept nogil:
+    """What field_of refused."""
+    if size > MAX_SET_SIZE:
+        return kp_fail(err, KP_SET_SIZE, -1, size, MAX_SET_SIZE)
+    return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
 
 
 cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp_error* err) noexcept nogil:
@@ -289,9 +130,10 @@ cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp
         return err.status
     out.size = kp_varlong_write(out.data + out.size, end - first) - out.data
     for i in range(first, end):
-        if not (field_of(&c.header_key, c.header_key.kind, i, &key)
-                and field_of(&c.header_value, c.header_value.kind, i, &value)):
-            return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
+        if not field_of(&c.header_key, c.header_key.kind, i, &key):
+            return fail_field(key.size, err)
+        if not field_of(&c.header_value, c.header_value.kind, i, &value):
+            return fail_field(value.size, err)
         if key.size < 0 or is_null(&c.header, i):
             return kp_fail(err, KP_HEADER_KEY_NULL, -1, 0, 0)
         if pooled_reserve_more(out, 2 * KP_VARLONG_MAX + key.size + max(value.size, 0), err):
@@ -326,8 +168,10 @@ cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, record_r
 cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, record_row* rows, pooled* scratch,
                    kp_error* err) noexcept nogil:
     cdef int64_t i
-    if not (fill_fields(&c.key, start, n, &rows[0].key) and fill_fields(&c.value, start, n, &rows[0].value)):
-        return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
+    if not fill_fields(&c.key, start, n, &rows[0].key):
+        return fail_field(rows[0].key.size, err)
+    if not fill_fields(&c.value, start, n, &rows[0].value):
+        return fail_field(rows[0].value.size, err)
     if c.timestamp_type.kind != ABSENT:
         for i in range(n):
             rows[i].timestamp_type = CREATE_TIME
@@ -364,83 +208,7 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
     return KP_OK
 
 
-cdef class _ArrowSource:
-    """The capsules of the caller's data; they own the structs and release them."""
-
-    cdef object schema_capsule
-    cdef object data_capsule
-    cdef ArrowSchema stream_schema      # of a stream: ours to release
-    cdef const ArrowSchema* schema
-    cdef ArrowArray* array              # NULL: a stream
-    cdef ArrowArrayStream* stream
-    cdef ArrowArray chunk               # of a stream: ours to release
-
-    def __cinit__(self, data):
-        if hasattr(type(data), "__arrow_c_stream__"):  # first: what is of several record batches has only this
-            self.data_capsule = data.__arrow_c_stream__()
-            self.stream = <ArrowArrayStream*>PyCapsule_GetPointer(self.data_capsule, "arrow_array_stream")
-            self.check_owned(self.stream.release != NULL)
-            self.check(self.stream.get_schema(self.stream, &self.stream_schema))
-            self.schema = &self.stream_schema
-        elif hasattr(type(data), "__arrow_c_array__"):
-            self.schema_capsule, self.data_capsule = data.__arrow_c_array__()
-            self.schema = <const ArrowSchema*>PyCapsule_GetPointer(self.schema_capsule, "arrow_schema")
-            self.array = <ArrowArray*>PyCapsule_GetPointer(self.data_capsule, "arrow_array")
-            self.check_owned(self.schema.release != NULL and self.array.release != NULL)
-        else:
-            raise ArgumentTypeError("data must have __arrow_c_array__ or __arrow_c_stream__ (a pyarrow, polars or "
-                                    f"pandas table, a kpress.Columns), not be {type(data).__name__}", field="data")
-
-    def __dealloc__(self):
-        self.release_chunk()
-        if self.stream_schema.release != NULL:
-            self.stream_schema.release(&self.stream_schema)
-
-    cdef void release_chunk(self) noexcept:
-        if self.chunk.release != NULL:
-            self.chunk.release(&self.chunk)
-        self.chunk.release = NULL
-
-    cdef int check_owned(self, bint owned) except -1:
-        if not owned:
-            raise InvalidArgumentError("data gave Arrow capsules that another consumer has emptied: they serve once",
-                                       field="data")
-        return 0
-
-    cdef int check(self, int code) except -1:
-        cdef const char* text
-        if code == 0:
-            return 0
-        text = self.stream.get_last_error(self.stream)
-        reason = text.decode("utf-8", "replace") if text != NULL else os.strerror(code)
-        raise InvalidArgumentError(f"the Arrow stream failed: {reason}", field="data")
-
-    cdef const ArrowArray* next(self) except? NULL:
-        """The next array; NULL at the end."""
-        cdef int code
-        cdef ArrowArray* array = self.array
-        if self.stream == NULL:
-            self.array = NULL
-            return array
-        self.release_chunk()
-        with nogil:
-            code = self.stream.get_next(self.stream, &self.chunk)
-        self.check(code)
-        return &self.chunk if self.chunk.release != NULL else NULL
-
-
-cdef bint has_null_rows(const ArrowArray* array) noexcept nogil:
-    cdef column rows
-    cdef int64_t i
-    if array.null_count >= 0 or column_here(array, STRUCT, &rows):  # -1: nobody counted them yet
-        return array.null_count > 0
-    for i in range(array.length):
-        if is_null(&rows, i):
-            return True
-    return False
-
-
-cdef int write_source(set_writer* w, _ArrowSource source, const input_types* types, int64_t base_offset,
+cdef int write_source(set_writer* w, ArrowSource source, const input_types* types, int64_t base_offset,
                       pooled* scratch) except -1:
     cdef kp_error err
     cdef int status
@@ -456,12 +224,10 @@ cdef int write_source(set_writer* w, _ArrowSource source, const input_types* typ
     return 0
 
 
-cdef int64_t first_offset(const input_types* types, object base_offset) except -1:
-    if base_offset is None:
-        return 0
-    if types.offset.kind != ABSENT:
+cdef int check_offsets(const input_types* types, object base_offset) except -1:
+    if base_offset is not None and types.offset.kind != ABSENT:
         raise InvalidArgumentError("give either base_offset or an offset column", field="base_offset")
-    return integer_of(base_offset, "base_offset", 0, INT64_MAX)
+    return 0
 
 
 def write_columns(data, *, compression_type="none", level=None, magic=2, base_offset=None, batch_bytes=1 << 20,
@@ -519,17 +285,22 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     cdef set_writer w
     cdef input_types types
     cdef pooled scratch
-    cdef _ArrowSource source = _ArrowSource(data)
+    cdef ArrowSource source = ArrowSource()
+    cdef int64_t first_offset = 0
     memset(&w, 0, sizeof(w))
     memset(&scratch, 0, sizeof(scratch))
     try:
-        types_of(&types, source.schema)
+        if base_offset is not None:
+            first_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
         options_of(&w.encoder.options, magic, compression_type, level,
                    0 if timestamp_type is None else timestamp_type, log_append_time, producer_id, producer_epoch,
                    base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms)
-        w.typed = timestamp_type is None and types.timestamp_type.kind != ABSENT
         writer_open(&w, batch_bytes, batch_records)
-        write_source(&w, source, &types, first_offset(&types, base_offset), &scratch)
+        source.ask(data)  # last of all that runs the caller's code: its arrays are still the caller's there
+        types_of(&types, &source.schema)
+        check_offsets(&types, base_offset)
+        w.typed = timestamp_type is None and types.timestamp_type.kind != ABSENT
+        write_source(&w, source, &types, first_offset, &scratch)
         return writer_result(&w)
     finally:
         pooled_free(&scratch)

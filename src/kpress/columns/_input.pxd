@@ -1,0 +1,38 @@
+"""What write_columns takes: the columns of its input by name."""
+
+from libc.stdint cimport int64_t
+
+from kpress._c.arrow cimport ArrowArray, ArrowSchema
+from kpress.columns._arrow_in cimport column, column_type
+
+
+# What the schema says of the input.
+ctypedef struct input_types:
+    column_type offset
+    column_type timestamp
+    column_type timestamp_type
+    column_type key
+    column_type value
+    column_type headers
+    column_type header          # the struct inside
+    column_type header_key
+    column_type header_value
+
+
+# Where the columns of one array lie.
+ctypedef struct input_columns:
+    column offset
+    column timestamp
+    column timestamp_type
+    column key
+    column value
+    column headers
+    column header
+    column header_key
+    column header_value
+    int64_t header_items        # their number
+
+
+cdef int types_of(input_types* types, const ArrowSchema* schema) except -1
+cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil
+cdef bint has_null_rows(const ArrowArray* array) noexcept nogil

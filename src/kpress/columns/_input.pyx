@@ -1,0 +1,145 @@
+"""What write_columns takes: the columns of its input by name."""
+
+from libc.stdint cimport int64_t
+from libc.string cimport memset
+
+from kpress._c.arrow cimport ArrowArray, ArrowSchema
+from kpress.columns._arrow_in cimport (
+    ABSENT, BINARY, BINARY_VIEW, INT8, INT32, INT64, LARGE_BINARY, LARGE_LIST, LIST, NULLS, STRUCT, column, column_here,
+    column_of, column_type, is_null, type_of,
+)
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef tuple BYTES = (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW)
+
+cdef dict ACCEPTED = {
+    "offset": "int64",
+    "timestamp": "timestamp or int64 (ms)",
+    "timestampType": "int32 or int8",
+    "key": "binary, large_binary, binary_view or a string type",
+    "value": "binary, large_binary, binary_view or a string type",
+    "headers": "list or large_list of struct<key: string, value: binary>, or map<string, binary>",
+}
+
+
+# --- schema ---------------------------------------------------------------------------------------------------
+
+cdef bytes name_of(const ArrowSchema* schema):
+    return schema.name if schema.name != NULL else b""
+
+
+cdef str format_of(const ArrowSchema* schema):
+    return (<bytes>schema.format).decode("utf-8", "replace")
+
+
+cdef int refuse_type(str name, const ArrowSchema* schema) except -1:
+    raise ArgumentTypeError(f"column {name} must be {ACCEPTED[name]}, not of Arrow format {format_of(schema)!r}",
+                            field=name)
+
+
+cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, tuple kinds) except -1:
+    return 0 if t.kind in kinds else refuse_type(name, schema)
+
+
+cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
+    """The types inside a list of headers. The fields of a map go by their place: their names are not fixed."""
+    cdef const ArrowSchema* item
+    cdef int64_t i
+    if schema.n_children != 1 or schema.children[0].format != b"+s" or schema.children[0].n_children != 2:
+        refuse_type("headers", schema)
+    item = schema.children[0]
+    types.header.kind = STRUCT
+    for i in range(2):
+        name = (b"key", b"value")[i] if schema.format == b"+m" else name_of(item.children[i])
+        if name == b"key":
+            type_of(item.children[i], i, &types.header_key)
+        elif name == b"value":
+            type_of(item.children[i], i, &types.header_value)
+    if types.header_key.kind not in BYTES or types.header_value.kind not in BYTES:
+        refuse_type("headers", schema)
+    return 0
+
+
+cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i) except -1:
+    """Child i of the schema."""
+    cdef const ArrowSchema* child = schema.children[i]
+    cdef str name = name_of(child).decode("utf-8", "replace")
+    if name == "offset":
+        type_of(child, i, &types.offset)
+        return check_type(name, child, &types.offset, (INT64,))
+    if name == "timestamp":
+        type_of(child, i, &types.timestamp)
+        return check_type(name, child, &types.timestamp, (INT64, NULLS))
+    if name == "timestampType":
+        type_of(child, i, &types.timestamp_type)
+        return check_type(name, child, &types.timestamp_type, (INT32, INT8))
+    if name == "key":
+        type_of(child, i, &types.key)
+        return check_type(name, child, &types.key, BYTES)
+    if name == "value":
+        type_of(child, i, &types.value)
+        return check_type(name, child, &types.value, BYTES)
+    if name == "headers":
+        type_of(child, i, &types.headers)
+        check_type(name, child, &types.headers, (LIST, LARGE_LIST, NULLS))
+        return 0 if types.headers.kind == NULLS else header_types(types, child)
+    raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(ACCEPTED)}", field=name)
+
+
+cdef int types_of(input_types* types, const ArrowSchema* schema) except -1:
+    cdef int64_t i
+    memset(types, 0, sizeof(input_types))
+    if schema.format != b"+s":
+        raise ArgumentTypeError("data must be a table, a record batch or a struct array, with the columns "
+                                f"{', '.join(ACCEPTED)}; not of Arrow format {format_of(schema)!r}", field="data")
+    names = [name_of(schema.children[i]) for i in range(schema.n_children)]
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError("data has a column twice", field="data")
+    for i in range(schema.n_children):
+        column_types(types, schema, i)
+    if types.key.kind == ABSENT and types.value.kind == ABSENT:
+        raise InvalidArgumentError("data has neither a key nor a value column", field="data")
+    return 0
+
+
+# --- one array ------------------------------------------------------------------------------------------------
+
+cdef int header_columns(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
+    cdef const ArrowArray* items
+    if types.headers.kind == ABSENT or types.headers.kind == NULLS:
+        return 0
+    items = array.children[types.headers.child]
+    if items.n_children != 1 or items.children == NULL or items.children[0] == NULL:
+        return -1
+    items = items.children[0]
+    c.header_items = items.length
+    return (column_here(items, STRUCT, &c.header)
+            or column_of(items, &types.header_key, &c.header_key)
+            or column_of(items, &types.header_value, &c.header_value))
+
+
+cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
+    """Where the columns of the array lie; not 0: its lengths contradict each other."""
+    memset(c, 0, sizeof(input_columns))
+    return (column_of(array, &types.offset, &c.offset)
+            or column_of(array, &types.timestamp, &c.timestamp)
+            or column_of(array, &types.timestamp_type, &c.timestamp_type)
+            or column_of(array, &types.key, &c.key)
+            or column_of(array, &types.value, &c.value)
+            or column_of(array, &types.headers, &c.headers)
+            or header_columns(c, types, array))
+
+
+cdef bint has_null_rows(const ArrowArray* array) noexcept nogil:
+    """Whether a row is null as a whole."""
+    cdef column rows
+    cdef int64_t i
+    if array.null_count >= 0 or column_here(array, STRUCT, &rows):  # -1: nobody counted them yet
+        return array.null_count > 0
+    if rows.validity == NULL:
+        return False
+    for i in range(array.length):
+        if is_null(&rows, i):
+            return True
+    return False
