@@ -71,7 +71,7 @@ def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partitio
     first: dict[int, int] = {}
     aborted = []
     for segment in directory.segments:
-        for batch in kpress.read_batches(segment.mapped()):
+        for batch in kpress.read_batches(segment.path.read_bytes()):
             if batch.is_transactional and not batch.is_control:
                 first.setdefault(batch.producer_id, batch.base_offset)
             elif batch.is_control:
@@ -138,10 +138,10 @@ def test_last_stable_offset_names_the_file_of_a_damaged_segment(tmp_path: Path) 
     directory = tmp_path / "t-0"
     directory.mkdir()
     path = directory / "00000000000000000000.log"
-    path.write_bytes(bytes(100))
+    path.write_bytes(bytes(99) + b"1")
     with pytest.raises(kpress.CorruptRecordError) as caught:
         last_stable_offset(list_partitions(directory)[0].segments)
-    assert (caught.value.file, caught.value.position) == (str(path), 8)
+    assert (caught.value.file, caught.value.position) == (str(path), 0)
 
 
 def test_transaction_index(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import oracle
 
 pa = pytest.importorskip("pyarrow")
 
-from kpress.log import _transcode
+from kpress.log import _file_records, _transcode
 from kpress.log._digest import RecordDigest
 from kpress.log._pack import pack
 from kpress.log._transcode import read_content, transcode_segment
@@ -126,7 +126,7 @@ def test_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
 
 
 def test_a_cut_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_transcode, "_PIECE_BYTES", 500)
+    monkeypatch.setattr(_file_records, "PIECE_BYTES", 500)
     data = shallow(100)
     source = tmp_path / "source.log"
     source.write_bytes(data[:-3])
@@ -140,7 +140,7 @@ def test_pieces_do_not_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     source = tmp_path / "source.log"
     source.write_bytes(shallow(100))
     whole = read_content(source)
-    monkeypatch.setattr(_transcode, "_PIECE_BYTES", 40)  # less than an entry
+    monkeypatch.setattr(_file_records, "PIECE_BYTES", 40)  # less than an entry
     assert read_content(source) == whole
 
 
@@ -334,7 +334,7 @@ def test_what_a_segment_holds(tmp_path: Path) -> None:
 
 
 def test_damage_behind_the_first_piece_is_told_by_its_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_transcode, "_PIECE_BYTES", 500)
+    monkeypatch.setattr(_file_records, "PIECE_BYTES", 500)
     data = bytearray(shallow(100))
     at = [batch.position for batch in kpress.read_batches(bytes(data))][50]
     data[at + 70] ^= 0x40

@@ -56,6 +56,17 @@ def test_every_record_is_found_again(spark: Any, logs: Path, tmp_path: Path) -> 
     assert not [path for path in tmp_path.iterdir() if path.name not in ("logs", "copy")]
 
 
+def test_one_partition_gets_a_directory_with_the_name_of_one(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Also where the destination has another name: what is written can be read."""
+    before = segments(logs / "headers-v2-0")
+    for dst, directory in (("cold", "cold/headers-v2-0"), ("renamed-7", "renamed-7")):
+        [row] = kpress.spark.transcode(spark, logs / "headers-v2-0", tmp_path / dst, "gzip")
+        assert (row.topic, row.partition) == ("headers-v2", 0)
+        assert segments(tmp_path / directory).keys() == before.keys()
+        [found] = kpress.log.list_partitions(tmp_path / dst)
+        assert found.path == tmp_path / directory
+
+
 def test_files_that_stay_valid_are_copied(spark: Any, logs: Path, tmp_path: Path) -> None:
     directory = logs / "txn_topic-0"
     kpress.spark.transcode(spark, directory, tmp_path / "txn_topic-0", "gzip", 1)
@@ -135,3 +146,23 @@ def test_arguments(arguments: tuple[Any, ...], error: type[Exception], logs: Pat
     with pytest.raises(error):
         kpress.spark.transcode(None, logs, tmp_path / "copy", *arguments)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == [logs]
+
+
+def test_what_is_odd_in_the_source_is_refused(logs: Path, tmp_path: Path) -> None:
+    directory = logs / "headers-v2-0"
+    for make in (lambda path: path.symlink_to("/etc/hostname"), Path.mkdir):
+        make(directory / "x.snapshot")
+        with pytest.raises(kpress.InvalidArgumentError, match=r"x\.snapshot is a"):
+            kpress.spark.transcode(None, logs, tmp_path / "copy")  # type: ignore[arg-type]
+        assert list(tmp_path.iterdir()) == [logs]
+        (directory / "x.snapshot").unlink() if (directory / "x.snapshot").is_symlink() else None
+
+
+def test_what_a_killed_job_left_is_removed(logs: Path, tmp_path: Path) -> None:
+    """By the next job with that destination; what another destination's job left is none of its business."""
+    for name in (f".copy.{'0' * 32}", f".copy2.{'0' * 32}"):
+        (tmp_path / name / "headers-v2-0").mkdir(parents=True)
+    (logs / "headers-v2-0" / "x.snapshot").mkdir()
+    with pytest.raises(kpress.InvalidArgumentError, match=r"x\.snapshot is a directory"):
+        kpress.spark.transcode(None, logs, tmp_path / "copy")  # type: ignore[arg-type]
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", f".copy2.{'0' * 32}"}

@@ -1,41 +1,24 @@
-"""The directories and files of a log dir by their names (spec log-segments 1; Kafka's LocalLog and LogFileUtils)."""
+"""The directories and files of a log dir by their names (Kafka's LocalLog, UnifiedLog and LogFileUtils)."""
 
 from __future__ import annotations
 
-import mmap
+import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
 
-from kpress.errors import InvalidArgumentError, KpressError
+from kpress._file_names import LOG_FILE_SUFFIX, printable, refuse_without_records
+from kpress.errors import InvalidArgumentError
+from kpress.log._files import check_link, check_regular
 
-LOG_FILE_SUFFIX = ".log"
-INDEX_FILE_SUFFIX = ".index"
-TIME_INDEX_FILE_SUFFIX = ".timeindex"
-TXN_INDEX_FILE_SUFFIX = ".txnindex"
-PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
-LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
-PARTITION_METADATA = "partition.metadata"
-
+_INT32_MAX = (1 << 31) - 1
+_INT64_MAX = (1 << 63) - 1
 # [0-9]: \d takes the digits of other scripts, too
-_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>[0-9]+)", re.DOTALL)
+_LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
+_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
 _SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
-
-
-@contextmanager
-def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Make an error about a part of a file say where in the file it is."""
-    try:
-        yield
-    except KpressError as error:
-        if error.position is not None:
-            error.position += position
-        if file is not None:
-            error.file = str(file)
-        raise
 
 
 @dataclass(frozen=True, order=True)
@@ -55,12 +38,25 @@ class TopicPartition:
 
     @classmethod
     def of_directory(cls, name: str) -> Self | None:
-        """By the last ``-`` of a directory's name; None where that is not the directory of a live partition."""
+        """The partition whose directory has this name, split at its last ``-``; None if Kafka gives no partition this
+        name: one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, a topic that
+        is not UTF-8."""
         match = _PARTITION_DIRECTORY.fullmatch(name)
-        return cls(match["topic"], int(match["partition"])) if match else None
+        if not match or int(match["partition"]) > _INT32_MAX or not _is_utf8(name):
+            return None
+        return cls(match["topic"], int(match["partition"]))
 
     def __str__(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+
+def _is_utf8(name: str) -> bool:
+    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, order=True)
@@ -72,21 +68,17 @@ class LogSegment:
     base_offset : int
         From the file's name: at most the first offset in it.
     path : Path
+    is_last : bool
+        Whether it is the last of its partition: only this one may end in an entry that is cut, or in zeros.
     """
 
     base_offset: int
     path: Path
+    is_last: bool = field(default=False, compare=False)
 
     def sibling(self, suffix: str) -> Path:
-        """The file of that kind, such as ``.txnindex``, whether it is there or not."""
+        """The file of that kind, such as ``.txnindex``, whether it exists or not."""
         return self.path.with_suffix(suffix)
-
-    def mapped(self) -> mmap.mmap | bytes:
-        """The content of the file, mapped: pages are read when they are touched."""
-        if self.path.stat().st_size == 0:
-            return b""  # mmap takes no empty file
-        with open(self.path, "rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 @dataclass(frozen=True)
@@ -99,17 +91,14 @@ class PartitionDirectory:
     path : Path
     segments : tuple of LogSegment
         In order of base offset.
+    root : Path
+        The directory that `list_partitions` was given: no link may leave it.
     """
 
     topic_partition: TopicPartition
     path: Path
     segments: tuple[LogSegment, ...]
-
-
-def segments_of(directory: Path) -> tuple[LogSegment, ...]:
-    """Segments by name; ``.log.deleted``, ``.cleaned`` and ``.swap`` are of unfinished work and no segments."""
-    found = ((_SEGMENT_FILE.fullmatch(path.name), path) for path in directory.iterdir() if path.is_file())
-    return tuple(sorted(LogSegment(int(name["base"]), path) for name, path in found if name))
+    root: Path = field(default=Path(os.sep), compare=False, repr=False)
 
 
 def list_partitions(path: str | Path) -> list[PartitionDirectory]:
@@ -123,30 +112,103 @@ def list_partitions(path: str | Path) -> list[PartitionDirectory]:
     Returns
     -------
     list of PartitionDirectory
-        By topic and partition. Partitions without a segment are left out, and so are directories that wait
-        for deletion or are not yet whole (``-delete``, ``-future``, ``-stray``).
+        By topic and partition. Left out are partitions without a segment, directories that await deletion or are
+        not yet complete (``-delete``, ``-future``, ``-stray``), and everything whose name does not end in a number.
 
     Raises
     ------
-    FileNotFoundError, NotADirectoryError
+    FileNotFoundError
     InvalidArgumentError
-        There is no partition.
+        There is no partition, or `path` is a file. A directory with segments has a number that Kafka does not give
+        (``a-00``, ``a-99999999999``), has a name that is not UTF-8, or lies in another partition's directory. A
+        symbolic link leaves `path`. A segment is a directory or a named pipe. The message names the culprit.
 
     Examples
     --------
     >>> [str(p.topic_partition) for p in list_partitions("demo/logs")][:3]      # doctest: +SKIP
     ['access-json-0', 'access-json-1', 'access-log-0']
     """
-    root = Path(path).resolve()
-    candidates = [root, *sorted(entry for entry in root.iterdir() if entry.is_dir())]
-    partitions = [
-        PartitionDirectory(topic_partition, directory, segments)
-        for directory in candidates
-        if (topic_partition := TopicPartition.of_directory(directory.name)) and (segments := segments_of(directory))
-    ]
+    root = Path(os.path.realpath(path))
+    _check_directory(root)
+    own = _partition(root, root)
+    partitions = [own] if own else list(_partitions_in(root, root))
+    for partition in partitions:
+        _refuse_nested(partition, root)
     if not partitions:
         raise InvalidArgumentError(
-            f"{root} holds no partition: there is no directory <topic>-<partition> with a segment "
+            f"{printable(root)} holds no partition: there is no directory <topic>-<partition> with a segment "
             "(<20 digits>.log) in it, nor is it one itself"
         )
     return sorted(partitions, key=lambda found: found.topic_partition)
+
+
+def _check_directory(path: Path) -> None:
+    if path.is_dir() or not path.exists():
+        return
+    refuse_without_records(path)
+    if path.name.endswith(LOG_FILE_SUFFIX):
+        hint = 'one segment is read by kpress.iter_columns(open(path, "rb"))'
+    else:
+        hint = "a log dir or the directory of one partition is needed"
+    raise InvalidArgumentError(f"{printable(path)} is not a directory; {hint}", file=printable(path))
+
+
+def _partitions_in(directory: Path, root: Path) -> Iterator[PartitionDirectory]:
+    """Those whose directories lie in `directory`."""
+    with os.scandir(directory) as entries:
+        names = sorted(entry.name for entry in entries if _LIKE_A_PARTITION.fullmatch(entry.name))
+    for name in names:
+        check_link(directory / name, root)
+        if (directory / name).is_dir() and (partition := _partition(directory / name, root)):
+            yield partition
+
+
+def _partition(directory: Path, root: Path) -> PartitionDirectory | None:
+    """None if the directory holds no segment, or has a name that is not like a partition's."""
+    if not _LIKE_A_PARTITION.fullmatch(directory.name):
+        return None
+    segments = _segments_of(directory, root)
+    if not segments:
+        return None
+    topic_partition = TopicPartition.of_directory(directory.name)
+    if topic_partition is None:
+        raise InvalidArgumentError(
+            f"{printable(directory)} holds segments, but Kafka gives no partition this name: it is a topic in UTF-8, "
+            f"'-', and a number from 0 to {_INT32_MAX} without leading zeros",
+            file=printable(directory),
+        )
+    return PartitionDirectory(topic_partition, directory, segments, root)
+
+
+def _refuse_nested(outer: PartitionDirectory, root: Path) -> None:
+    """Whose records are meant could not be told."""
+    for inner in _partitions_in(outer.path, root):
+        raise InvalidArgumentError(
+            f"{printable(inner.path)} is a partition inside the partition {printable(outer.path)}",
+            file=printable(inner.path),
+        )
+
+
+def _segments_of(directory: Path, root: Path) -> tuple[LogSegment, ...]:
+    """Segments by name; ``.log.deleted``, ``.cleaned`` and ``.swap`` belong to unfinished work and are not segments."""
+    found = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            path = directory / entry.name
+            if entry.is_symlink():
+                check_link(path, root)
+            if name := _SEGMENT_FILE.fullmatch(entry.name):
+                if not entry.is_file(follow_symlinks=False):
+                    check_regular(path)
+                found.append((_base_offset(path, name["base"]), path))
+    found.sort()
+    return tuple(LogSegment(base, path, path is found[-1][1]) for base, path in found)
+
+
+def _base_offset(path: Path, digits: str) -> int:
+    offset = int(digits)
+    if offset > _INT64_MAX:
+        raise InvalidArgumentError(
+            f"{printable(path)}: {digits} is greater than any offset, which is an int64", file=printable(path)
+        )
+    return offset

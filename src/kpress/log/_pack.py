@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kpress.columns import read_columns, write_columns
-from kpress.log._directory import located
+from kpress.log._files import located
 from kpress.record import Batch, read_batches, recompress
 from kpress.typing import CompressionType, Level
 
@@ -25,7 +25,7 @@ _CODEC_BITS = 7
 _NOT_UTF8 = "\N{REPLACEMENT CHARACTER}"
 
 
-def pack(data: bytes, compression_type: CompressionType, level: Level, batch_bytes: int) -> bytes:
+def pack(data: bytes | memoryview, compression_type: CompressionType, level: Level, batch_bytes: int) -> bytes:
     """The record set with its shallow batches packed into batches of up to `batch_bytes` before compression.
 
     Offsets, timestamps, keys, values and headers are kept.

@@ -11,8 +11,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from kpress._file_names import TXN_INDEX_FILE_SUFFIX, printable
 from kpress.errors import CorruptRecordError
-from kpress.log._directory import TXN_INDEX_FILE_SUFFIX, LogSegment, located
+from kpress.log._directory import LogSegment
+from kpress.log._file_records import FileRecords
+from kpress.log._files import open_file
 from kpress.record import Batch, read_batches
 
 # version, producerId, firstOffset, lastOffset, lastStableOffset (spec log-segments 5). As Kafka's TransactionIndex
@@ -55,7 +58,8 @@ def read_transaction_index(path: str | Path, base_offset: int = 0) -> list[Abort
         An unknown version, a cut entry, or offsets that do not rise from the base offset on.
     """
     try:
-        data = Path(path).read_bytes()
+        with open_file(path) as file:
+            data = file.readall()
     except FileNotFoundError:
         return []
     transactions = []
@@ -75,7 +79,7 @@ def read_transaction_index(path: str | Path, base_offset: int = 0) -> list[Abort
 
 
 def _corrupt(message: str, path: str | Path, position: int, field: str) -> CorruptRecordError:
-    return CorruptRecordError(message, file=str(path), position=position, field=field, rule="transaction index")
+    return CorruptRecordError(message, file=printable(path), position=position, field=field, rule="transaction index")
 
 
 def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
@@ -92,9 +96,10 @@ def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
     """
     first_offsets: dict[int, int] = {}
     for segment in segments:
-        with located(0, segment.path):
-            for batch in read_batches(segment.mapped()):
-                _follow(batch, first_offsets)
+        with FileRecords(segment.path, complete=not segment.is_last) as file:
+            for _, piece in file.pieces():
+                for batch in read_batches(piece):
+                    _follow(batch, first_offsets)
     return min(first_offsets.values(), default=None)
 
 

@@ -1,6 +1,6 @@
 """One segment under another codec: written beside, compared record by record, then given its name.
 
-    source ─► whole entries, piece by piece ─► recompress | pack ─► temporary file ─► digests compared ─► rename
+    source ─► whole entries, piece by piece ─► recompress | pack ─► unfinished file ─► digests compared ─► rename
 
 Memory is bounded by a piece, not by the segment. Needs pyarrow, for the digests.
 """
@@ -8,21 +8,24 @@ Memory is bounded by a piece, not by the segment. Needs pyarrow, for the digests
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
-from uuid import uuid4
+from typing import TYPE_CHECKING
 
+from kpress._file_names import printable
 from kpress.columns import iter_columns
 from kpress.errors import CorruptRecordError
 from kpress.log._digest import RecordDigest
-from kpress.log._directory import located
+from kpress.log._file_records import INT32_MAX, FileRecords
+from kpress.log._files import located, sync_directory
 from kpress.log._pack import pack
+from kpress.log._unfinished import unfinished_file
 from kpress.record import read_batches, recompress
 from kpress.typing import CompressionType, Level
 
-_PIECE_BYTES = 16 << 20
+if TYPE_CHECKING:
+    from io import FileIO
+
 # All that a record is, and what brokers and consumers derive from its batch.
 _COMPARED = (
     "offset",
@@ -51,6 +54,7 @@ class SegmentContent:
     batches : int
         Entries that hold them: neither control batches nor those that compaction emptied.
     bytes : int
+        Of the file.
     compression_types : tuple of str
         Of these entries, sorted.
     next_offset : int | None
@@ -58,6 +62,8 @@ class SegmentContent:
     digest : str
         Over all records and markers in order: offset, timestamp and its type, key, value, headers, and from the
         batch producer id, epoch, sequence, leader epoch, transactional and control flags.
+    trailing_bytes : int
+        After the last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
     """
 
     records: int
@@ -66,22 +72,31 @@ class SegmentContent:
     compression_types: tuple[str, ...]
     next_offset: int | None
     digest: str
+    trailing_bytes: int = 0
 
 
-def read_content(path: Path) -> SegmentContent:
+def read_content(path: Path, *, complete: bool = True, max_message_bytes: int = INT32_MAX) -> SegmentContent:
     """Read a segment from beginning to end.
+
+    Parameters
+    ----------
+    path : Path
+    complete : bool
+        If False, the file may end in an entry that is cut, or in zeros, as the last segment of a partition does.
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
 
     Raises
     ------
     KpressError
-        What `iter_columns` raises; and CorruptRecordError where the last entry is cut.
+        What `iter_columns` raises; and CorruptRecordError if the file does not end as it may.
     """
     digest = RecordDigest(_COMPARED)
     records = batches = 0
     next_offset = None
     codecs = set()
-    with open(path, "rb") as file:
-        for position, piece in whole_entries(file):
+    with FileRecords(path, complete=complete, max_message_bytes=max_message_bytes) as file:
+        for position, piece in file.pieces():
             with located(position, path):
                 for batch in read_batches(piece):
                     next_offset = batch.next_offset
@@ -89,12 +104,13 @@ def read_content(path: Path) -> SegmentContent:
                         batches += 1
                         codecs.add(batch.compression_type)
                 records += _add(digest, piece)
-        size = file.tell()
-    return SegmentContent(records, batches, size, tuple(sorted(codecs)), next_offset, digest.hexdigest())
+    return SegmentContent(
+        records, batches, file.size, tuple(sorted(codecs)), next_offset, digest.hexdigest(), file.trailing_bytes
+    )
 
 
-def _add(digest: RecordDigest, piece: bytes) -> int:
-    """The number of records which are not control records."""
+def _add(digest: RecordDigest, piece: memoryview) -> int:
+    """The number of records that are not control records."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -106,38 +122,19 @@ def _add(digest: RecordDigest, piece: bytes) -> int:
     return records
 
 
-def whole_entries(file: BinaryIO) -> Iterator[tuple[int, bytes]]:
-    """Pieces of a segment which end between entries, each with its position.
-
-    Raises
-    ------
-    CorruptRecordError
-        An impossible entry, or the last one is cut. Pieces before it are handed out.
-    """
-    position, data = 0, b""
-    while piece := file.read(max(_PIECE_BYTES, len(data))):  # an entry larger than a piece: twice as much each time
-        data += piece
-        with located(position, file.name):
-            entries = read_batches(data)
-            for _ in entries:
-                pass
-        if size := entries.valid_bytes:
-            yield position, data[:size]
-            position, data = position + size, data[size:]
-    if data:
-        raise CorruptRecordError(
-            f"the last entry is cut: {len(data)} bytes of it are here",
-            file=file.name,
-            position=position,
-            field="size",
-            rule="record set framing",
-        )
-
-
 def transcode_segment(
-    source: Path, target: Path, compression_type: CompressionType, level: Level = None, batch_bytes: int | None = None
+    source: Path,
+    target: Path,
+    compression_type: CompressionType,
+    level: Level = None,
+    batch_bytes: int | None = None,
+    *,
+    complete: bool = True,
+    max_message_bytes: int = INT32_MAX,
 ) -> tuple[SegmentContent, SegmentContent]:
     """Write `source` under another codec to `target`, which gets its name when all records are proven the same.
+
+    What earlier calls with this `target` left beside it when they were killed is removed first.
 
     Parameters
     ----------
@@ -147,6 +144,12 @@ def transcode_segment(
         As in `recompress`.
     batch_bytes : int, optional
         Pack shallow batches into batches of up to that size before compression.
+    complete : bool
+        If False, `source` may end in an entry that is cut, or in zeros, as the last segment of a partition does
+        after a crash. These bytes hold no record and are left out; ``trailing_bytes`` of the first result says how
+        many there are. If True, they are an error.
+    max_message_bytes : int
+        An entry of the source whose size field is above this is corrupt. An entry is held in memory as a whole.
 
     Returns
     -------
@@ -159,37 +162,42 @@ def transcode_segment(
         The source is damaged; file, position and offset say where.
     CorruptRecordError
         The copy does not hold what the source does: nothing is left of it.
+
+    Examples
+    --------
+    >>> before, after = transcode_segment(                                          # doctest: +SKIP
+    ...     Path("logs/orders-0/00000000000000000000.log"), Path("cold/orders-0/00000000000000000000.log"), "zstd", 9)
+    >>> before.digest == after.digest                                               # doctest: +SKIP
+    True
     """
-    # one name for each attempt: a scheduler may run the same work twice at a time
-    temporary = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        with open(source, "rb") as file, open(temporary, "xb") as out:
-            for position, piece in whole_entries(file):
+    source, target = Path(source), Path(target)
+    with unfinished_file(target) as (path, out):
+        with FileRecords(source, complete=complete, max_message_bytes=max_message_bytes) as file:
+            for position, piece in file.pieces():
                 with located(position, source):
-                    if batch_bytes is None:
-                        out.write(recompress(piece, compression_type, level))
-                    else:
-                        out.write(pack(piece, compression_type, level, batch_bytes))
-            out.flush()
-            os.fsync(out.fileno())
-        before, after = read_content(source), read_content(temporary)
+                    _write(out, _transcoded(piece, compression_type, level, batch_bytes))
+        os.fsync(out.fileno())
+        before = read_content(source, complete=complete, max_message_bytes=max_message_bytes)
+        after = read_content(path)
         if (before.digest, before.next_offset) != (after.digest, after.next_offset):
             raise CorruptRecordError(
                 f"the copy holds other records than the source: {after} instead of {before}",
-                file=str(source),
+                file=printable(source),
                 rule="verification of the copy",
             )
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        os.replace(path, target)
     sync_directory(target.parent)
     return before, after
 
 
-def sync_directory(path: Path) -> None:
-    """Make names that were given in a directory last."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+def _transcoded(piece: memoryview, compression_type: CompressionType, level: Level, batch_bytes: int | None) -> bytes:
+    if batch_bytes is None:
+        return recompress(piece, compression_type, level)
+    return pack(piece, compression_type, level, batch_bytes)
+
+
+def _write(out: FileIO, data: bytes) -> None:
+    """All of it: a call to write takes 2 GiB at most."""
+    left = memoryview(data)
+    while left:
+        left = left[out.write(left) :]

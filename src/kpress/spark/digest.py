@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from kpress.errors import InvalidArgumentError
-from kpress.log._digest import RecordDigest
+from kpress.log import RecordDigest
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -6,33 +6,29 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
 import pyarrow as pa
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-from kpress.log import PartitionDirectory, list_partitions
-from kpress.log._directory import (
-    LEADER_EPOCH_CHECKPOINT,
-    PARTITION_METADATA,
-    PRODUCER_SNAPSHOT_FILE_SUFFIX,
-    TXN_INDEX_FILE_SUFFIX,
+from kpress.log import (
+    PartitionDirectory,
+    TopicPartition,
+    copy_offset_files,
+    list_partitions,
+    sweep_directory,
+    sync_directory,
+    transcode_segment,
+    unfinished_directory,
 )
-from kpress.log._transcode import sync_directory, transcode_segment
 from kpress.record import recompress
 from kpress.typing import CompressionType, Level
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-# Files that speak of offsets, which are kept. Those of byte positions (.index, .timeindex) are not valid for the copy.
-_STILL_VALID_SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
-_STILL_VALID_NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,10 @@ class TranscodedPartition:
     compression_types_before, compression_types_after : tuple of str
         Of these batches.
     digests : tuple of str
-        One a segment, the same of source and copy; over all records, markers and what their batches say of them.
+        One per segment, the same for source and copy; over all records, markers and what their batches say of them.
+    trailing_bytes : int
+        At the end of the last segment of the source: an entry that a crash cut, or zeros. They hold no record, and
+        the copy ends before them.
     """
 
     topic: str
@@ -65,6 +64,7 @@ class TranscodedPartition:
     compression_types_before: tuple[str, ...]
     compression_types_after: tuple[str, ...]
     digests: tuple[str, ...]
+    trailing_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class _Task:
     partition: int  # which of the partitions, as listed
     source: Path
     target: Path
+    is_last: bool  # of its partition
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,7 @@ class _Done:
     codecs_before: str
     codecs_after: str
     digest: str
+    trailing_bytes: int
 
 
 _DONE_ARROW = pa.schema([(f.name, pa.string() if f.type == "str" else pa.int64()) for f in fields(_Done)])
@@ -105,13 +107,19 @@ def transcode(
 ) -> list[TranscodedPartition]:
     """Write a log dir under another codec; every record keeps its offset.
 
-    Executors do the work, one segment a task, in bounded memory; only paths and numbers go through the driver. The
+    Executors do the work, one segment per task, in bounded memory; only paths and numbers go through the driver. The
     source is only read. Each copy of a segment is read back and compared with its source, record by record through
     digests, before it gets its name, and `dst` appears when all of them are there.
 
-    Copied along are the files that stay valid: ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and
+    The files that stay valid are copied, too: ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and
     ``.txnindex``, which speak of offsets. ``.index`` and ``.timeindex`` hold byte positions, which change with
     every batch's size, so they are left out: a broker that finds none rebuilds them.
+
+    Every segment but the last of its partition must be complete. The last may end in an entry that a crash cut, or in
+    zeros; the copy ends before these bytes, and ``trailing_bytes`` says how many there are.
+
+    Work is hidden beside `dst` until it is finished. What a killed job left there is removed by the next one with the
+    same `dst`.
 
     Parameters
     ----------
@@ -120,7 +128,8 @@ def transcode(
     src : str or Path
         A log dir, or the directory of one partition; no broker may be writing to it.
     dst : str or Path
-        A path where nothing is yet, not in `src`.
+        A path where nothing is yet, not in `src`. If `src` is the directory of one partition, `dst` becomes that
+        directory if its name is a partition's (``topic-0``), else a log dir that holds it.
     compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
     level : int, optional
         As in `kpress.recompress`; None is what Kafka's Java producer does by default.
@@ -137,7 +146,8 @@ def transcode(
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        `dst` exists or lies in `src`; `src` holds no partition; a codec, level or size that is not accepted.
+        `dst` exists or lies in `src`; `src` holds no partition, or something that `list_partitions` refuses, such as
+        a symbolic link that leaves `src`; a codec, level or size that is not accepted.
     pyspark.errors.PySparkException
         A task failed: it carries the text of the `KpressError`, with file, position and offset. Nothing is left
         at `dst` or beside it.
@@ -152,15 +162,13 @@ def transcode(
     source, target = Path(src).resolve(), Path(dst).absolute()
     partitions = list_partitions(source)
     _check_target(source, target)
-    unfinished = target.with_name(f".{target.name}.{uuid4().hex}")
-    try:
-        tasks = list(_prepare(partitions, source, unfinished))
+    with unfinished_directory(target) as unfinished:
+        tasks = list(_prepare(partitions, source, unfinished, target))
         done = _run(spark, tasks, _task_of(tasks, compression_type, level, batch_bytes))
+        _finish(unfinished)
         _check_target(source, target)
         unfinished.rename(target)
         sync_directory(target.parent)
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)
     return [
         _summary(partition, [segment for segment in done if tasks[segment.task].partition == i])
         for i, partition in enumerate(partitions)
@@ -183,16 +191,30 @@ def _check_target(source: Path, target: Path) -> None:
         raise InvalidArgumentError(f"{target} lies in the source {source}", field="dst")
 
 
-def _prepare(partitions: list[PartitionDirectory], source: Path, unfinished: Path) -> Iterator[_Task]:
+def _prepare(
+    partitions: list[PartitionDirectory], source: Path, unfinished: Path, target: Path
+) -> Iterator[_Task]:
     """Make the directories, copy the small files, and name the work."""
     for i, partition in enumerate(partitions):
-        directory = unfinished / partition.path.relative_to(source)
-        directory.mkdir(parents=True)
-        for path in partition.path.iterdir():
-            if path.name in _STILL_VALID_NAMES or path.suffix in _STILL_VALID_SUFFIXES:
-                shutil.copyfile(path, directory / path.name)
+        directory = unfinished / _place(partition, source, target)
+        directory.mkdir(parents=True, exist_ok=True)
+        copy_offset_files(partition, directory)
         for segment in partition.segments:
-            yield _Task(i, segment.path, directory / segment.path.name)
+            yield _Task(i, segment.path, directory / segment.path.name, segment.is_last)
+
+
+def _place(partition: PartitionDirectory, source: Path, target: Path) -> Path:
+    """Where a partition's directory lies in the copy: a partition needs a directory with the name of one."""
+    if partition.path == source and TopicPartition.of_directory(target.name):
+        return Path()
+    return Path(partition.path.name)
+
+
+def _finish(unfinished: Path) -> None:
+    """No attempt that was killed leaves a file in the copy, and all names last."""
+    for directory in [*(path for path in unfinished.iterdir() if path.is_dir()), unfinished]:
+        sweep_directory(directory)
+        sync_directory(directory)
 
 
 def _task_of(
@@ -204,7 +226,9 @@ def _task_of(
         for batch in batches:
             for number in batch.column("id").to_pylist():
                 task = tasks[number]
-                before, after = transcode_segment(task.source, task.target, compression_type, level, batch_bytes)
+                before, after = transcode_segment(
+                    task.source, task.target, compression_type, level, batch_bytes, complete=not task.is_last
+                )
                 done = _Done(
                     number,
                     before.records,
@@ -215,6 +239,7 @@ def _task_of(
                     ",".join(before.compression_types),
                     ",".join(after.compression_types),
                     after.digest,
+                    before.trailing_bytes,
                 )
                 yield pa.RecordBatch.from_arrays([pa.array([value]) for value in astuple(done)], schema=_DONE_ARROW)
 
@@ -240,6 +265,7 @@ def _summary(partition: PartitionDirectory, done: list[_Done]) -> TranscodedPart
         _codecs(d.codecs_before for d in done),
         _codecs(d.codecs_after for d in done),
         tuple(d.digest for d in done),
+        sum(d.trailing_bytes for d in done),
     )
 
 

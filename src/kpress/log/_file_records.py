@@ -1,0 +1,168 @@
+"""The record set in one ``.log`` file, in pieces of whole entries (Kafka's FileRecords and FileLogInputStream).
+
+Bytes are read with pread: a file that is truncated meanwhile gives an error, and no mapping that could fault.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from kpress._file_names import printable
+from kpress.checksum import crc32, crc32c
+from kpress.errors import CorruptRecordError, KpressError
+from kpress.log._files import located, open_file
+from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
+from kpress.record import read_batches
+
+# Large enough for a call's fixed costs not to show, small enough for several to be in memory.
+PIECE_BYTES = 16 << 20
+INT32_MAX = (1 << 31) - 1
+
+_CRC_START = {0: 16, 1: 16, 2: 21}  # what the checksum of each magic covers begins here
+
+
+class FileRecords:
+    """One segment's file, open to be read.
+
+    Parameters
+    ----------
+    path : str or Path
+    complete : bool
+        The file must end with a whole entry, as every segment but the last of its partition does. If False, it may
+        end as a broker leaves it after a crash: in an entry that is cut, or in zeros (a file that was preallocated).
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the file when it was opened; what is appended later is not read.
+    valid_bytes : int
+        Bytes of the whole entries that were handed out.
+    trailing_bytes : int
+        What follows them at the end of the file; 0 before all pieces have been handed out.
+    tail : {'', 'cut', 'zeros'}
+        What these bytes are.
+    """
+
+    def __init__(self, path: str | Path, *, complete: bool = True, max_message_bytes: int = INT32_MAX) -> None:
+        self.path = Path(path)
+        self.complete = complete
+        self.max_message_bytes = max_message_bytes
+        self._file = open_file(path)
+        self.size = os.fstat(self._file.fileno()).st_size
+        self.valid_bytes = 0
+        self.trailing_bytes = 0
+        self.tail: Tail = ""
+        self._next_offset: int | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def pieces(self) -> Iterator[tuple[int, memoryview]]:
+        """Whole entries, about 16 MiB at a time and at least one, each piece with its position.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry, or an end that the file may not have; pieces before it are handed out.
+        """
+        while self.valid_bytes < self.size and (piece := self._piece()):
+            yield self.valid_bytes, piece
+            self.valid_bytes += len(piece)
+        self.end(self.valid_bytes, self._next_offset)
+
+    def end(self, position: int, next_offset: int | None) -> None:
+        """Judge what lies between the last whole entry and the end of the file.
+
+        Raises
+        ------
+        CorruptRecordError
+            The file must be complete, or these bytes are not what a crash leaves.
+        """
+        self.valid_bytes = position
+        self.trailing_bytes = self.size - position
+        if self.trailing_bytes:
+            with located(0, self.path):
+                self.tail = tail_of(self.read, position, self.size, next_offset, self.complete)
+
+    def read(self, position: int, size: int) -> bytes:
+        """Exactly these bytes.
+
+        Raises
+        ------
+        CorruptRecordError
+            The file has become shorter than it was.
+        """
+        parts = []
+        while size:
+            part = os.pread(self._file.fileno(), size, position)
+            if not part:
+                raise CorruptRecordError(
+                    f"the file was truncated while it was read: it had {self.size} bytes and now ends at {position}",
+                    file=printable(self.path),
+                    position=position,
+                    rule="file size",
+                )
+            parts.append(part)
+            position += len(part)
+            size -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _piece(self) -> memoryview:
+        """The whole entries in the next piece; none where the tail begins."""
+        position = self.valid_bytes
+        left = self.size - position
+        data = self.read(position, min(PIECE_BYTES, left))
+        whole = self._whole(data)
+        if whole or len(data) == left:
+            return memoryview(data)[:whole]
+        size = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big")
+        if size == LOG_OVERHEAD or size > left:
+            return memoryview(b"")
+        self._check_large(data[:ENTRY_PREFIX], size)
+        data = self.read(position, size)
+        return memoryview(data)[: self._whole(data)]
+
+    def _whole(self, data: bytes) -> int:
+        """How many bytes of `data` are whole entries. One that is impossible ends them, and is an error where it is
+        the first, unless nothing but zeros follows."""
+        entries = read_batches(data, max_message_bytes=self.max_message_bytes)
+        try:
+            for entry in entries:
+                self._next_offset = entry.next_offset
+        except KpressError as error:
+            if not entries.valid_bytes and any(data[:ENTRY_PREFIX]):
+                with located(self.valid_bytes, self.path):
+                    raise error
+        return entries.valid_bytes
+
+    def _check_large(self, prefix: bytes, size: int) -> None:
+        """An entry larger than a piece is held in memory only if its checksum is right: read in steps, a size field
+        that lies costs nothing."""
+        magic, start = prefix[16], self.valid_bytes
+        checksum, position = 0, start + _CRC_START[magic]
+        crc_position = start + (17 if magic == 2 else 12)
+        while position < start + size:
+            data = self.read(position, min(PIECE_BYTES, start + size - position))
+            checksum = (crc32c if magic == 2 else crc32)(data, checksum)
+            position += len(data)
+        stored = int.from_bytes(self.read(crc_position, 4), "big")
+        if stored != checksum:
+            raise CorruptRecordError(
+                f"stored checksum {stored:#010x}, computed {checksum:#010x}",
+                file=printable(self.path),
+                position=crc_position,
+                offset=int.from_bytes(prefix[:8], "big", signed=True),
+                field="crc",
+                rule="checksum",
+            )

@@ -1,0 +1,96 @@
+"""Files as they are found in a directory that others wrote: links, pipes and directories may have any name there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import FileIO
+from pathlib import Path
+
+from kpress._file_names import printable
+from kpress.errors import InvalidArgumentError, KpressError
+
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFBLK: "a device",
+    stat.S_IFCHR: "a device",
+}
+
+
+@contextmanager
+def located(position: int, file: str | Path | None = None) -> Iterator[None]:
+    """Make an error about a part of a file say where in the file it is."""
+    try:
+        yield
+    except KpressError as error:
+        if error.position is not None:
+            error.position += position
+        if file is not None:
+            error.file = printable(file)
+        raise
+
+
+def check_link(path: Path, root: Path) -> None:
+    """Refuse a symbolic link that leads out of `root`, a resolved path, or to nothing.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    if not path.is_symlink():
+        return
+    target = Path(os.path.realpath(path))
+    if not target.is_relative_to(root):
+        raise InvalidArgumentError(
+            f"{printable(path)} is a symbolic link to {printable(target)}, which is outside {printable(root)}; "
+            "links are followed only inside the directory that was given",
+            file=printable(path),
+        )
+    if not target.exists():
+        raise InvalidArgumentError(
+            f"{printable(path)} is a symbolic link to {printable(target)}, which does not exist", file=printable(path)
+        )
+
+
+def check_regular(path: str | Path) -> None:
+    """Refuse what is not a file.
+
+    Raises
+    ------
+    InvalidArgumentError
+    OSError
+        There is nothing at `path`, or it cannot be looked at.
+    """
+    mode = os.stat(path).st_mode
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "something else")
+        raise InvalidArgumentError(f"{printable(path)} is {kind}, not a file", file=printable(path))
+
+
+def open_file(path: str | Path) -> FileIO:
+    """Open a file to read it; a named pipe is refused, and never waited for.
+
+    Raises
+    ------
+    InvalidArgumentError, OSError
+        As `check_regular`.
+    """
+    check_regular(path)
+    return FileIO(os.fspath(path), opener=_without_waiting)
+
+
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names that were given in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

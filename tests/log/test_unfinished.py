@@ -1,0 +1,144 @@
+"""Hidden names until the work is done: removed when it fails, swept when it was killed, left alone while it lives."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import kpress
+from kpress.log import copy_offset_files, list_partitions, sweep_directory, unfinished_directory
+from kpress.log._unfinished import unfinished_file
+
+pytest.importorskip("pyarrow")
+
+ATTEMPT = "0123456789abcdef" * 2
+HOLD = """
+import sys
+from pathlib import Path
+from kpress.log._unfinished import unfinished_directory, unfinished_file
+
+with globals()[sys.argv[1]](Path(sys.argv[2])):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@contextmanager
+def another_process(what: str, target: Path) -> Iterator[subprocess.Popen[str]]:
+    """One that works on `target` until its standard input is closed."""
+    command = [sys.executable, "-c", HOLD, what, str(target)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        yield process
+
+
+def names(path: Path) -> set[str]:
+    return {found.name for found in path.iterdir()}
+
+
+@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
+def test_nothing_is_left_of_work_that_failed(what, tmp_path: Path) -> None:
+    def fail() -> None:
+        with what(tmp_path / "copy"):
+            assert len(names(tmp_path)) == 1
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
+def test_a_killed_process_is_swept_and_a_living_one_is_not(what, tmp_path: Path) -> None:
+    target = tmp_path / "copy"
+    with another_process(what.__name__, target) as process:
+        [living] = names(tmp_path)
+        with what(target):
+            assert living in names(tmp_path) and len(names(tmp_path)) == 2
+        assert names(tmp_path) == {living}
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert names(tmp_path) == {living}
+        with what(target):
+            assert living not in names(tmp_path)
+    assert names(tmp_path) == set()
+
+
+def test_only_attempts_at_the_same_name_are_swept(tmp_path: Path) -> None:
+    kept = {f".copy.{ATTEMPT}0", f".copy.{ATTEMPT[:-1]}", f"copy.{ATTEMPT}", f".copy2.{ATTEMPT}", ".copy", "copy"}
+    for name in {*kept, f".copy.{ATTEMPT}"}:
+        (tmp_path / name).touch()
+    (tmp_path / "important").touch()
+    (tmp_path / f".copy.{'f' * 32}").symlink_to("important")
+    with unfinished_directory(tmp_path / "copy"):
+        pass
+    assert names(tmp_path) == kept | {"important", f".copy.{'f' * 32}"}
+
+
+def test_a_directory_that_is_done_holds_no_attempt_at_all(tmp_path: Path) -> None:
+    target = tmp_path / "00000000000000000000.log"
+    with another_process("unfinished_file", target):
+        (tmp_path / f".x.log.{ATTEMPT}").touch()
+        (tmp_path / ".hidden").touch()
+        sweep_directory(tmp_path)
+        assert names(tmp_path) == {".hidden"}
+
+
+def test_the_longest_names(tmp_path: Path) -> None:
+    target = tmp_path / ("\N{SNOWMAN}" * 85)
+    with unfinished_directory(target) as path:
+        path.rename(target)
+    with unfinished_directory(target):
+        assert len(names(tmp_path)) == 2
+
+
+# ---- what is on disk before a name is given
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """What was synced and renamed, in order, by names."""
+    seen = []
+    fsync, replace = os.fsync, os.replace
+
+    def synced(descriptor: int) -> None:
+        seen.append(("fsync", os.readlink(f"/proc/self/fd/{descriptor}")))
+        fsync(descriptor)
+
+    def replaced(source: Path, target: Path) -> None:
+        seen.append(("replace", str(target)))
+        replace(source, target)
+
+    monkeypatch.setattr(os, "fsync", synced)
+    monkeypatch.setattr(os, "replace", replaced)
+    return seen
+
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="names of open files come from /proc")
+
+
+@linux
+def test_a_segment_is_on_disk_before_it_has_its_name(calls: list[tuple[str, str]], tmp_path: Path) -> None:
+    source, target = tmp_path / "source.log", tmp_path / "target.log"
+    source.write_bytes(kpress.write_records([b"a"]))
+    kpress.log.transcode_segment(source, target, "gzip")
+    (first, unfinished), *rest = calls
+    assert first == "fsync" and Path(unfinished).name.startswith(".target.log.")
+    assert rest == [("replace", str(target)), ("fsync", str(tmp_path))]
+
+
+@linux
+def test_copied_files_are_on_disk_and_so_are_their_names(calls: list[tuple[str, str]], tmp_path: Path) -> None:
+    directory = tmp_path / "d-0"
+    directory.mkdir()
+    (directory / "00000000000000000000.log").touch()
+    (directory / "partition.metadata").touch()
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    copy_offset_files(list_partitions(directory)[0], copy)
+    assert calls == [("fsync", str(copy / "partition.metadata")), ("fsync", str(copy))]
