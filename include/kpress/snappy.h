@@ -28,9 +28,10 @@ static inline size_t kp_snappy_preamble(const uint8_t *p, size_t size, uint32_t 
 /* An element's tag byte: 2 bits of kind, 6 of length and offset. */
 enum { KP_SNAPPY_LITERAL, KP_SNAPPY_COPY1, KP_SNAPPY_COPY2, KP_SNAPPY_COPY4 };
 
-/* What the fast loop may read behind a tag (a short literal, a second tag, its offset) and write (the
- * literal, 64 bytes of copy, one vector too much). Nearer to the ends the careful loop takes over. */
-enum { KP_SNAPPY_MARGIN_IN = 24, KP_SNAPPY_MARGIN_OUT = 96 };
+/* The most that one turn of the fast loop reads: a tag, four bytes of length, a literal of 16, a second tag and its
+ * four bytes of offset. And the most that it writes: a literal of 16, a copy of 64, one vector too much. Nearer to the
+ * ends the careful loop takes over. */
+enum { KP_SNAPPY_TURN_IN = 1 + 4 + 16 + 1 + 4, KP_SNAPPY_TURN_OUT = 16 + 64 + 16 };
 
 /* By the tag of a copy with an offset of 1 or 2 bytes: its length, and in bits 8 to 10 the offset's high bits. */
 #define KP_SNAPPY_ENTRY(tag) \
@@ -77,7 +78,7 @@ static inline void kp_snappy_pattern(uint8_t *op, size_t offset, size_t length) 
 static inline int kp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uint8_t *op, uint8_t *oend) {
     const uint8_t *start = op;
     size_t length, offset;
-    while (iend - ip > KP_SNAPPY_MARGIN_IN && oend - op > KP_SNAPPY_MARGIN_OUT) {
+    while (iend - ip >= KP_SNAPPY_TURN_IN && oend - op >= KP_SNAPPY_TURN_OUT) {
         uint32_t tag = *ip++;
         if ((tag & 3) == KP_SNAPPY_LITERAL) {
             length = kp_snappy_literal(tag, &ip, iend);
@@ -137,8 +138,8 @@ static inline int kp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uin
         for (size_t i = 0; i < bytes; i++) offset |= (size_t)ip[i] << (8 * i);
         ip += bytes;
         if (offset - 1 >= (size_t)(op - start) || length > (size_t)(oend - op)) return 0;
-        for (size_t i = 0; i < length; i++) op[i] = op[i - offset];
-        op += length;
+        const uint8_t *from = op - offset; /* byte by byte: the copy may run into what it wrote itself */
+        for (size_t i = 0; i < length; i++) *op++ = from[i];
     }
     return op == oend;
 }

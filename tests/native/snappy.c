@@ -91,6 +91,22 @@ static void drawn_blocks(void) {
     }
 }
 
+/* The longest turn of the fast loop: a literal of 16 bytes whose length takes four, then a copy with a four byte
+ * offset, 26 bytes in all. Every cut of it lies at the very end of its memory. */
+static void longest_turn(void) {
+    static const uint8_t lead[] = {60 << 2 | 3 << 2, 15, 0, 0, 0}, end[] = {15, 1, 0, 0};
+    uint8_t block[2 * sizeof lead + 32 + sizeof end + 64];
+    for (size_t more = 0; more <= 8; more++) {
+        size_t at = 0;
+        for (size_t i = 0; i < more; i++) block[at++] = 0, block[at++] = 'x'; /* literals of one byte before it */
+        memcpy(block + at, lead, sizeof lead);
+        memset(block + at + sizeof lead, 'a', 16);
+        at += sizeof lead + 16;
+        memcpy(block + at, end, sizeof end);
+        for (size_t size = 1; size <= at + sizeof end; size++) decode_both(block, size, 200);
+    }
+}
+
 static void preambles(void) {
     uint32_t decoded = 7;
     CHECK(kp_snappy_preamble((const uint8_t *)"", 0, &decoded) == 0);
@@ -104,6 +120,7 @@ static void preambles(void) {
 
 int main(void) {
     preambles();
+    longest_turn();
     drawn_blocks();
     return 0;
 }
