@@ -73,11 +73,12 @@ static int kp_pool_class(size_t size) {
 /* At least *size bytes, aligned to 64; *size becomes what the block really holds and is needed to give it
  * back. NULL when there is no memory. */
 static void *kp_pool_take(size_t *size) {
-    int cls = kp_pool_class(*size);
-    if (cls < 0 && *size < ((size_t)1 << KP_POOL_MIN_SHIFT)) {
+    if (*size < (size_t)1 << KP_POOL_MIN_SHIFT) {
         *size = (*size + KP_POOL_ALIGN) & ~(size_t)(KP_POOL_ALIGN - 1);
-        return aligned_alloc(KP_POOL_ALIGN, *size);
+        /* rounded up to a pooled size it is a pooled block: by its size alone kp_pool_give knows whose it is */
+        if (*size < (size_t)1 << KP_POOL_MIN_SHIFT) return aligned_alloc(KP_POOL_ALIGN, *size);
     }
+    int cls = kp_pool_class(*size);
     if (cls >= 0) {
         *size = kp_pool_class_size(cls);
         kp_pool_lock();

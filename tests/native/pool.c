@@ -18,6 +18,20 @@ static void sizes(void) {
     CHECK(kp_pool.in_use == 0);
 }
 
+/* Sizes that rounding takes over the border between malloc and the pool. */
+static void sizes_at_the_border(void) {
+    kp_pool_release();
+    for (size_t asked = ((size_t)1 << KP_POOL_SMALLEST) - 200; asked < ((size_t)1 << KP_POOL_SMALLEST) + 200; asked++) {
+        size_t size = asked;
+        uint8_t *p = kp_pool_take(&size);
+        CHECK(p && size >= asked);
+        CHECK(kp_pool.in_use == (size < (size_t)1 << KP_POOL_SMALLEST ? 0 : size));
+        kp_pool_give(p, size);
+        CHECK(kp_pool.in_use == 0);
+    }
+    kp_pool_release();
+}
+
 static void last_given_first_taken(void) {
     size_t size = 1 << 20;
     void *first = kp_pool_take(&size);
@@ -70,6 +84,7 @@ static void threads_and_fork(void) {
 int main(void) {
     kp_pool_init();
     sizes();
+    sizes_at_the_border();
     last_given_first_taken();
     bounded();
     threads_and_fork();
