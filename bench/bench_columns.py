@@ -29,10 +29,15 @@ def _peer(own_process, peer: Peer, records: RecordSet, data: bytes, batches: int
     return own_process(peer.name, peer, "decode", data, check=check, rounds=rounds)
 
 
+def _both(own_process, peer: Peer, records: RecordSet, data: bytes, batches: int = 1,
+          rounds: int = ROUNDS) -> list[Contender]:
+    """A peer in a long-lived process, and in a new one."""
+    return [own_process(f"{peer.name} long-lived", peer, "decode", data, long_lived=True, rounds=rounds),
+            _peer(own_process, peer, records, data, batches, rounds)]
+
+
 def _aiokafka(own_process, records: RecordSet, data: bytes, batches: int = 1) -> list[Contender]:
-    """In a new process, and in one whose heap keeps its pages."""
-    return [_peer(own_process, AIOKAFKA, records, data, batches),
-            own_process("aiokafka aged heap", AIOKAFKA, "decode", data, aged=True)]
+    return _both(own_process, AIOKAFKA, records, data, batches)
 
 
 def _read(data: bytes, **options: object) -> object:
@@ -55,7 +60,7 @@ def bench_decode_log_lines(race, own_process, built, codec):
     records, data = SETS["apache5000"], SETS["apache5000"].batch(codec)
     _race_one_batch(race, "decode to columns", "apache5000", codec,
                     [*_aiokafka(own_process, records, data),
-                     _peer(own_process, KAFKA_PYTHON, records, data, rounds=3),
+                     *_both(own_process, KAFKA_PYTHON, records, data, rounds=3),
                      *built("decode", data, told(records))])
 
 

@@ -71,10 +71,11 @@ def elsewhere():
 def own_process(elsewhere, log_file):
     """A contender that does a job of peers/worker.py on `data`."""
 
-    def contender(name: str, peer: Peer, job: str, data: bytes, codec: str = "none", aged: bool = False,
+    def contender(name: str, peer: Peer, job: str, data: bytes, codec: str = "none", long_lived: bool = False,
                   **options: object) -> racing.Contender:
         path = log_file(f"{zlib.crc32(data):08x}.log", data)
-        command = [sys.executable, "-m", "bench.peers.worker", peer.name, job, str(path), codec, *["aged"] * aged]
+        command = [sys.executable, "-m", "bench.peers.worker", peer.name, job, str(path), codec,
+                   *["long-lived"] * long_lived]
         return elsewhere(name, command, **options)
 
     return contender

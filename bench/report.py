@@ -85,7 +85,8 @@ def lines(infos: list[dict]) -> list[Line]:
     return [line(info) for info in infos if "kpress" in info.get("seconds", {})]
 
 
-FIXED = {"limit": "% of limit", "aiokafka": "x aiokafka", "kafka python": "x kafka-python"}
+FIXED = {"limit": "% of limit", "aiokafka long-lived": "x aiokafka, long-lived", "aiokafka": "x aiokafka, new process",
+         "kafka python long-lived": "x kafka-python, long-lived", "kafka python": "x kafka-python, new process"}
 
 
 def _others(one: Line, bounds: bool) -> str:

@@ -2,9 +2,10 @@
 
 That matters. Memory of malloc costs a fault for each fresh page, and whether pages are kept depends on what the
 process has freed before: with the same malloc and the same input aiokafka decodes up to twice as fast once 30 MB
-were freed. The peers are therefore measured in a new process, and aiokafka also in one whose heap is `aged`.
+were freed. Clients live in long-lived processes, so the Python peers are measured in one (`long-lived`: the heap has
+grown to 30 MB and is kept) as well as in a new process.
 
-usage: python -m bench.peers.worker PEER JOB PATH CODEC [aged]
+usage: python -m bench.peers.worker PEER JOB PATH CODEC [long-lived]
 Each line of input, "CALLS CLOCK", is answered with the seconds of that many calls by that clock of `time`. The
 programs of `built.py` do the same, and answer the line "answer" with what they read (`answers.told`).
 """
@@ -59,9 +60,9 @@ def _job(peer_name: str, job: str, path: str, codec: str) -> Callable[[], object
     return lambda: peer.encode(*columns, codec, java_level=job == "encode_level")
 
 
-def main(peer: str, job: str, path: str, codec: str, aged: str = "") -> None:
+def main(peer: str, job: str, path: str, codec: str, long_lived: str = "") -> None:
     work = _job(peer, job, path, codec)
-    if aged:
+    if long_lived:
         bytearray(30 << 20)  # below 32 MB, where glibc's thresholds follow what is freed
     for line in sys.stdin:
         calls, clock = line.split()
