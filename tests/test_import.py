@@ -17,3 +17,24 @@ def test_import_loads_no_other_package():
     ours = {"kpress", "cython_runtime"}
     strangers = {name for name in printed.split() if name not in sys.stdlib_module_names | ours}
     assert {name for name in strangers if not name.startswith("_cython_")} == set()
+
+
+LATER = """
+import sys
+import kpress
+assert not {"kpress.log", "kpress.spark"} & set(sys.modules), sorted(sys.modules)
+print(kpress.log.list_partitions.__name__, kpress.log.transcode_segment.__name__)
+assert kpress.log is sys.modules["kpress.log"] and "pyarrow" not in sys.modules
+try:
+    kpress.logs
+except AttributeError as error:
+    print(error)
+"""
+
+
+def test_rooms_that_are_loaded_when_they_are_used():
+    printed = subprocess.run([sys.executable, "-c", LATER], check=True, capture_output=True, text=True).stdout
+    assert printed.splitlines() == [
+        "list_partitions transcode_segment",
+        "module 'kpress' has no attribute 'logs'",
+    ]

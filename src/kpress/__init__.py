@@ -9,7 +9,8 @@
      producer side ◄── the same, read from right to left ◄──┘
 
 Importing this package loads no third-party package; Arrow arrays are made and taken through the PyCapsule
-interface, so pyarrow, polars, duckdb, pandas or none of them may be there.
+interface, so pyarrow, polars, duckdb, pandas or none of them may be there. `kpress.log` and `kpress.spark` are loaded
+when they are first used.
 """
 
 from kpress._buffers import pool_bytes, release_unused
@@ -53,6 +54,10 @@ from kpress.record import (
     recompress,
     write_records,
 )
+
+TYPE_CHECKING = False  # importing typing would take a tenth of the time that importing kpress takes
+if TYPE_CHECKING:
+    from types import ModuleType
 
 __version__ = "0.1.0"
 
@@ -105,3 +110,11 @@ __all__ = [
     "write_columns",
     "write_records",
 ]
+
+
+def __getattr__(name: str) -> "ModuleType":
+    if name in ("log", "spark"):
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
