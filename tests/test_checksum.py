@@ -205,6 +205,6 @@ def test_size_out_of_range(compute, combine, patch, oracle, size: int) -> None:
 @kinds
 def test_patch_with_two_sizes(compute, combine, patch, oracle) -> None:
     buffer = bytearray(b"ab")
-    with pytest.raises(kpress.InvalidArgumentError, match="old and new must be of one size, not 2 and 1 bytes"):
+    with pytest.raises(kpress.InvalidArgumentError, match="new must be of the same size as old, 2 bytes, not 1"):
         patch(0, buffer, b"a", 0)
     buffer.append(1)  # its view was given back

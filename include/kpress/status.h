@@ -27,15 +27,15 @@ enum kp_kind {
     X(END, NONE, "", "", "no further whole entry")                                                \
     X(NO_MEMORY, MEMORY, "", "", "out of memory ({limit} bytes asked)")                           \
     /* output */                                                                                  \
-    X(OUTPUT_CAP, TOO_LARGE, "", "decompression limit",                                           \
-      "output would be larger than the cap of {limit} bytes")                                     \
+    X(OUTPUT_CAP, TOO_LARGE, "max_decompressed_bytes", "decompression limit",                     \
+      "the decompressed data is larger than {limit} bytes: raise max_decompressed_bytes")         \
     X(OUTPUT_FULL, ARGUMENT, "out", "",                                                           \
       "the output buffer of {limit} bytes is too small")                                          \
     /* framing of a record set */                                                                 \
     X(ENTRY_SIZE, CORRUPT, "size", "record set framing",                                          \
       "entry size {found} is less than the minimum of {limit}")                                   \
     X(ENTRY_SIZE_MAX, CORRUPT, "size", "record set framing",                                      \
-      "entry size {found} is larger than the maximum of {limit}")                                 \
+      "entry size {found} is larger than {limit}, the most that max_message_bytes allows")        \
     X(MAGIC, CORRUPT, "magic", "record set framing", "magic {found}: 0 to {limit} is possible here")            \
     X(BATCH_LENGTH, CORRUPT, "batchLength", "record batch v2",                                    \
       "batch length {found} is less than a v2 header's {limit}")                                  \

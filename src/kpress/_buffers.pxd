@@ -24,7 +24,7 @@ cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogi
 cdef int pooled_reserve_more(pooled* b, size_t more, kp_error* err) noexcept nogil
 cdef void pooled_free(pooled* b) noexcept nogil
 
-cdef int acquire(object data, Py_buffer* view, str name) except -1
+cdef int acquire(object data, Py_buffer* view, str name, str field=*) except -1
 cdef int acquire_writable(object data, Py_buffer* view, str name) except -1
 
 

@@ -27,7 +27,7 @@ cdef void pool_give(void* p, size_t size) noexcept nogil:
 
 
 cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogil:
-    """Make room for `capacity` bytes in all; what is there is kept."""
+    """Make room for `capacity` bytes in all, and keep the bytes that are there."""
     if capacity <= b.capacity and b.data != NULL:
         return KP_OK
     cdef size_t block = capacity + PADDING
@@ -44,7 +44,7 @@ cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogi
 
 
 cdef int pooled_reserve_more(pooled* b, size_t more, kp_error* err) noexcept nogil:
-    """Make room for `more` bytes behind those there. A block that must grow doubles: growing costs little in all."""
+    """Make room for `more` bytes after those there. A block that must grow doubles: growing costs little in all."""
     if b.data != NULL and b.capacity - b.size >= more:
         return KP_OK
     return pooled_reserve(b, max(b.size + more, 2 * b.capacity), err)
@@ -55,15 +55,18 @@ cdef void pooled_free(pooled* b) noexcept nogil:
     memset(b, 0, sizeof(pooled))
 
 
-cdef int acquire(object data, Py_buffer* view, str name) except -1:
-    """A contiguous read view of `data`; the caller releases it with PyBuffer_Release."""
+cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:
+    """A contiguous read view of `data`; the caller releases it with PyBuffer_Release.
+
+    name is what a message calls it; field is the argument it came in, where that is not its name.
+    """
     if not PyObject_CheckBuffer(data):
-        raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, "
-                                f"NumPy array, pyarrow Buffer), not {type(data).__name__}")
+        raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, NumPy array, "
+                                f"pyarrow Buffer), not {type(data).__name__}{advice(data)}", field=field or name)
     try:
         PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
     except (BufferError, ValueError) as error:  # ValueError: NumPy; a released memoryview, a closed mmap
-        raise InvalidArgumentError(f"{name} must be a contiguous buffer: {error}") from None
+        raise InvalidArgumentError(f"{name} must be a contiguous buffer: {error}", field=field or name) from error
     return 0
 
 
@@ -71,19 +74,27 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
     """A contiguous view of `data` to write to; the caller releases it with PyBuffer_Release."""
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a writable bytes-like object (bytearray, memoryview, mmap, "
-                                f"NumPy array), not {type(data).__name__}")
+                                f"NumPy array), not {type(data).__name__}", field=name)
     try:
         PyObject_GetBuffer(data, view, PyBUF_SIMPLE | PyBUF_WRITABLE)
     except (BufferError, ValueError) as error:
-        raise InvalidArgumentError(f"{name} must be a writable, contiguous buffer: {error}") from None
+        raise InvalidArgumentError(f"{name} must be a writable, contiguous buffer: {error}", field=name) from error
     return 0
+
+
+cdef str advice(data):
+    """What makes bytes of text and paths, which are given most often in their place."""
+    files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records piece by piece"
+    if isinstance(data, str):
+        return f": text.encode() makes bytes of text; {files}"
+    return f": {files}" if hasattr(type(data), "__fspath__") else ""
 
 
 cdef class InputView:
     """Owns a view of the caller's buffer for as long as anything points into it."""
 
-    def __cinit__(self, data, str name="data"):
-        acquire(data, &self.view, name)
+    def __cinit__(self, data, str name="data", str field=None):
+        acquire(data, &self.view, name, field)
         self.data = <const uint8_t*>self.view.buf
         self.size = self.view.len
 
@@ -92,7 +103,7 @@ cdef class InputView:
 
 
 cdef PooledBlock pooled_block(size_t size):
-    """A block of `size` bytes, whatever was in them."""
+    """A block of `size` bytes that are not initialised."""
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef kp_error err
     if pooled_reserve(&block.buffer, size, &err) != KP_OK:

@@ -39,7 +39,7 @@ cdef uint32_t crc32c_update(uint32_t crc, const uint8_t* p, size_t n) noexcept n
 
 
 cdef uint32_t crc32_update(uint32_t crc, const uint8_t* p, size_t n) noexcept nogil:
-    return libdeflate_crc32(crc, p, n) if n else crc  # to libdeflate, NULL means start anew
+    return libdeflate_crc32(crc, p, n) if n else crc  # libdeflate takes NULL for a request to start again
 
 
 cdef uint32_t crc32c_combined(uint32_t a, uint32_t b, uint64_t size_b) noexcept nogil:
@@ -82,7 +82,7 @@ cdef inline object checksum(object data, object value, update_function update):
 
 cdef object patched(object crc, object old, object new, object distance, patch_function patch):
     cdef uint32_t before = <uint32_t>integer_of(crc, "crc", 0, UINT32_MAX)
-    cdef uint64_t behind = <uint64_t>integer_of(distance, "distance", 0, INT64_MAX)
+    cdef uint64_t after = <uint64_t>integer_of(distance, "distance", 0, INT64_MAX)
     cdef Py_buffer old_view, new_view
     acquire(old, &old_view, "old")
     try:
@@ -90,8 +90,8 @@ cdef object patched(object crc, object old, object new, object distance, patch_f
         try:
             if old_view.len != new_view.len:
                 raise InvalidArgumentError(
-                    f"old and new must be of one size, not {old_view.len} and {new_view.len} bytes")
-            return patch(before, <const uint8_t*>old_view.buf, <const uint8_t*>new_view.buf, old_view.len, behind)
+                    f"new must be of the same size as old, {old_view.len} bytes, not {new_view.len}", field="new")
+            return patch(before, <const uint8_t*>old_view.buf, <const uint8_t*>new_view.buf, old_view.len, after)
         finally:
             PyBuffer_Release(&new_view)
     finally:
@@ -104,9 +104,9 @@ def crc32c(data, value=0):
     Parameters
     ----------
     data : bytes-like
-        The bytes: of any contiguous buffer, as they lie in memory. From 32 KiB on the GIL is released.
+        Any contiguous buffer, read as it lies in memory. From 32 KiB on, the GIL is released.
     value : int
-        Checksum of the bytes before them, to go on from; 0 at the start.
+        Checksum of the bytes before `data`, 0 if there are none.
 
     Returns
     -------
@@ -137,9 +137,9 @@ def crc32(data, value=0):
     Parameters
     ----------
     data : bytes-like
-        The bytes: of any contiguous buffer, as they lie in memory. From 32 KiB on the GIL is released.
+        Any contiguous buffer, read as it lies in memory. From 32 KiB on, the GIL is released.
     value : int
-        Checksum of the bytes before them, to go on from; 0 at the start.
+        Checksum of the bytes before `data`, 0 if there are none.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def crc32(data, value=0):
 
 
 def crc32c_combine(a, b, len_b):
-    """CRC-32C of two byte strings, one behind the other, from the checksums of both.
+    """CRC-32C of two byte strings, one after the other, from the checksums of both.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def crc32c_combine(a, b, len_b):
 
 
 def crc32_combine(a, b, len_b):
-    """CRC-32 of two byte strings, one behind the other, from the checksums of both.
+    """CRC-32 of two byte strings, one after the other, from the checksums of both.
 
     Parameters
     ----------
@@ -235,7 +235,7 @@ def crc32c_patch(crc, old, new, distance):
     crc : int
         Checksum of the byte string before the change.
     old, new : bytes-like
-        The field's bytes before and after, of one size.
+        The field's bytes before and after the change, of the same size.
     distance : int
         Bytes between the field's end and the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
 
@@ -268,7 +268,7 @@ def crc32_patch(crc, old, new, distance):
     crc : int
         Checksum of the byte string before the change.
     old, new : bytes-like
-        The field's bytes before and after, of one size.
+        The field's bytes before and after the change, of the same size.
     distance : int
         Bytes between the field's end and the end of the byte string, 0 to 2**63 - 1. The time is O(log distance).
 
@@ -319,7 +319,7 @@ cdef const kp_crc32c_path* path_named(str name) except NULL:
     for i in range(KP_CRC32C_PATHS):
         if kp_crc32c_paths[i].name.decode("ascii") == name and kp_crc32c_paths[i].supported():
             return &kp_crc32c_paths[i]
-    raise InvalidArgumentError(f"path must be one of {', '.join(_crc32c_paths())}, not {name}")
+    raise InvalidArgumentError(f"path must be one of {', '.join(_crc32c_paths())}, not {name}", field="path")
 
 
 def _crc32c_by_path(str path, data, value=0):

@@ -79,7 +79,7 @@ def control_record(record: Record) -> ControlRecord:
     ControlRecord(type='COMMIT', coordinator_epoch=15)
     """
     if not isinstance(record, Record):
-        raise ArgumentTypeError(f"record must be a kpress.Record, not {type(record).__name__}")
+        raise ArgumentTypeError(f"record must be a kpress.Record, not {type(record).__name__}", field="record")
     number = _versioned(_KEY, record.key, record.offset, "key")
     name = CONTROL_TYPES[number] if 0 <= number < len(CONTROL_TYPES) else "UNKNOWN"
     if name not in _END_TXN:
