@@ -1,7 +1,12 @@
 """What `import kpress` may cost: nothing but the standard library and our own modules."""
 
+import importlib
 import subprocess
 import sys
+
+import pytest
+
+import kpress
 
 SCRIPT = """
 import sys
@@ -38,3 +43,28 @@ def test_rooms_that_are_loaded_when_they_are_used():
         "list_partitions transcode_segment",
         "module 'kpress' has no attribute 'logs'",
     ]
+
+
+SMALL = """
+import sys
+before = set(sys.modules)
+import kpress
+print(*sorted({"datetime", "difflib", "re", "typing", "kpress.typing"} & (set(sys.modules) - before)))
+"""
+
+
+def test_what_few_calls_need_is_not_loaded():
+    printed = subprocess.run([sys.executable, "-S", "-c", SMALL], check=True, capture_output=True, text=True).stdout
+    assert printed.split() == []
+
+
+def test_a_name_means_one_thing():
+    """compress is a function, not also a module; what the facade shows of a room is what the room shows."""
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("kpress.compress")
+    for room in ("codecs", "columns", "record"):
+        module = importlib.import_module(f"kpress.{room}")
+        assert set(module.__all__) <= set(dir(module))
+        for name in set(module.__all__) & set(kpress.__all__):
+            assert getattr(module, name) is getattr(kpress, name)
+    assert importlib.import_module("kpress.record").Batch is kpress.Batch

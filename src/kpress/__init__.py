@@ -2,15 +2,15 @@
 
 ::
 
-     .log file / fetch bytes
-            │
-     record set ──► batches ──► payload ──► record bytes ──► columns/ ──► Arrow ──► Spark
-                    record/     codecs/                  └─► records ──► Python objects
-     producer side ◄── the same, read from right to left ◄──┘
+    fetched bytes, .log files ──► record set ──► batches ──► records area ──► columns ──► Arrow arrays ──► Spark
+                    log/                         record/       codecs/    │   columns/                     spark/
+                                                                          └─► Record objects
+                                                                              record/
 
-Importing this package loads no third-party package; Arrow arrays are made and taken through the PyCapsule
-interface, so pyarrow, polars, duckdb, pandas or none of them may be there. `kpress.log` and `kpress.spark` are loaded
-when they are first used.
+    Writers go the other way: write_columns, write_records and BatchBuilder make record sets.
+
+Importing kpress loads no third-party package. Arrow arrays come and go through the Arrow PyCapsule interface, so any
+of pyarrow, polars, duckdb and pandas will do, or none. `kpress.log` and `kpress.spark` are loaded on first use.
 """
 
 from kpress._buffers import pool_bytes, release_unused
@@ -55,7 +55,7 @@ from kpress.record import (
     write_records,
 )
 
-TYPE_CHECKING = False  # importing typing would take a tenth of the time that importing kpress takes
+TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing kpress takes
 if TYPE_CHECKING:
     from types import ModuleType
 

@@ -7,13 +7,13 @@
     │   └── DecompressionError            CORRUPT_MESSAGE (2)
     ├── InvalidRecordError                INVALID_RECORD (87)
     ├── UnsupportedCompressionTypeError   UNSUPPORTED_COMPRESSION_TYPE (76)
-    ├── OutputTooLargeError               the caller's cap was reached; nothing is wrong with the data
+    ├── OutputTooLargeError               the caller's limit was reached; the data may be sound
     ├── InvalidArgumentError              also a ValueError
     │   └── ClosedError
     └── ArgumentTypeError                 also a TypeError
 
-Bytes from outside raise the first four, arguments the last three. Running out of memory is Python's own
-MemoryError.
+Data that was read raises the first four, a wrong argument one of the last three. Running out of memory raises
+Python's own MemoryError.
 """
 
 __all__ = [
@@ -32,22 +32,22 @@ __all__ = [
 class KpressError(Exception):
     """Base of all errors of this package.
 
-    What is known of the place is given as data; what is not known is None.
+    Its attributes say what is known of the place; those that are not known are None.
 
     Attributes
     ----------
     file : str | None
-        File that was being read.
+        The file that was being read.
     position : int | None
-        Byte position in the file or buffer of the entry or field that is wrong.
+        Position in the file or buffer of the entry or field that is wrong.
     offset : int | None
-        Kafka offset of the batch or record.
+        Kafka's offset of the batch or record.
     field : str | None
-        The field that is wrong, by the name that Kafka's protocol or the codec's format gives it.
+        The field that is wrong, named as in Kafka's protocol or the codec's format; or the argument that is wrong.
     rule : str | None
         The rule that was broken.
     code : int | None
-        Kafka's error code for it.
+        Kafka's error code, for errors that Kafka has a code for.
 
     Examples
     --------
@@ -108,27 +108,27 @@ class CorruptRecordError(KpressError):
 
 
 class DecompressionError(CorruptRecordError):
-    """A codec's stream is damaged, cut short, or uses what Kafka does not accept."""
+    """A codec's stream is damaged, cut short, or uses features that Kafka does not accept."""
 
 
 class InvalidRecordError(KpressError):
-    """A record or a batch breaks a rule of the format although its checksum may be right."""
+    """A record or batch breaks a rule of the format, even if its checksum is right."""
 
     code = 87
 
 
 class UnsupportedCompressionTypeError(KpressError):
-    """The compression type id is not one that Kafka assigned, or not one for this message format."""
+    """No codec has this compression type id, or this message format does not allow it."""
 
     code = 76
 
 
 class OutputTooLargeError(KpressError):
-    """Decompression was stopped at the cap that the caller set."""
+    """Decompression reached the caller's limit, max_decompressed_bytes."""
 
 
 class InvalidArgumentError(KpressError, ValueError):
-    """An argument has a value that is not accepted; the message says which ones are."""
+    """An argument has a value that is not accepted; the message says which values are."""
 
 
 class ClosedError(InvalidArgumentError):
@@ -136,4 +136,4 @@ class ClosedError(InvalidArgumentError):
 
 
 class ArgumentTypeError(KpressError, TypeError):
-    """An argument has a type that is not accepted; the message says which ones are."""
+    """An argument has a type that is not accepted; the message says which types are."""
