@@ -82,7 +82,7 @@ static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     b->magic = (int8_t)data[16];
     if (b->magic == 2) {
         if (size < KP_BATCH_HEADER)
-            return kp_fail(err, KP_BATCH_LENGTH, position + 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
+            return kp_fail(err, KP_BATCH_LENGTH, 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
         b->partition_leader_epoch = (int32_t)kp_load_be32(data + KP_PARTITION_LEADER_EPOCH_OFFSET);
         b->crc = kp_load_be32(data + KP_CRC_OFFSET);
         b->attributes = (int16_t)kp_load_be16(data + KP_ATTRIBUTES_OFFSET);
@@ -97,7 +97,7 @@ static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     }
     int64_t least = KP_LOG_OVERHEAD + (b->magic ? KP_MESSAGE_V1_OVERHEAD : KP_MESSAGE_V0_OVERHEAD);
     if (size < least)
-        return kp_fail(err, KP_MESSAGE_SIZE, position + 8, size - KP_LOG_OVERHEAD, least - KP_LOG_OVERHEAD);
+        return kp_fail(err, KP_MESSAGE_SIZE, 8, size - KP_LOG_OVERHEAD, least - KP_LOG_OVERHEAD);
     b->crc = kp_load_be32(data + KP_MESSAGE_CRC_OFFSET);
     b->attributes = (int8_t)data[KP_MESSAGE_ATTRIBUTES_OFFSET];
     b->base_timestamp = b->magic ? (int64_t)kp_load_be64(data + KP_MESSAGE_TIMESTAMP_OFFSET) : -1;
@@ -111,7 +111,7 @@ static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     return KP_OK;
 }
 
-/* The next whole entry at `position` of a record set in memory. KP_END at the end and at a cut last entry,
+/* The next whole entry at `position` of a record set in memory; errors count from there. KP_END at the end and at a cut last entry,
  * in the order of tests of ByteBufferLogInputStream (spec record-formats 1). */
 static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t position, int64_t max_size, kp_batch *b,
                                 kp_error *err) {
@@ -119,11 +119,11 @@ static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t posit
     if (left < KP_LOG_OVERHEAD) return KP_END;
     const uint8_t *p = data + position;
     int64_t entry = (int32_t)kp_load_be32(p + 8);
-    if (entry < KP_MIN_ENTRY_SIZE) return kp_fail(err, KP_ENTRY_SIZE, position + 8, entry, KP_MIN_ENTRY_SIZE);
-    if (entry > max_size) return kp_fail(err, KP_ENTRY_SIZE_MAX, position + 8, entry, max_size);
+    if (entry < KP_MIN_ENTRY_SIZE) return kp_fail(err, KP_ENTRY_SIZE, 8, entry, KP_MIN_ENTRY_SIZE);
+    if (entry > max_size) return kp_fail(err, KP_ENTRY_SIZE_MAX, 8, entry, max_size);
     if (left < KP_ENTRY_PREFIX) return KP_END;
     int magic = (int8_t)p[16];
-    if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, position + 16, magic, 2);
+    if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, 16, magic, 2);
     if (left < entry + KP_LOG_OVERHEAD) return KP_END;
     return kp_batch_read(p, entry + KP_LOG_OVERHEAD, position, b, err);
 }

@@ -49,24 +49,6 @@ typedef struct kp_columns {
     kp_binary value;
 } kp_columns;
 
-/* Where the records of one batch lie and how their deltas become offsets and timestamps. */
-typedef struct kp_source {
-    const uint8_t *start;      /* records, or v0/v1 entries */
-    const uint8_t *end;
-    const uint8_t *readable;   /* end of the memory that may be read: end, or more */
-    const uint8_t *view_base;  /* binary_view: where buffer `view_buffer` starts */
-    int32_t view_buffer;
-    int32_t count;             /* v2: records that the header declares */
-    int32_t base_sequence;     /* -1: none */
-    int64_t base_offset;
-    int64_t base_timestamp;
-    int64_t append_time;       /* every record's timestamp if log_append_time */
-    int log_append_time;
-    int filtered;              /* the four bounds below count; they are included */
-    int64_t first_offset, last_offset;
-    int64_t first_timestamp, last_timestamp;
-} kp_source;
-
 typedef uint8_t kp_block32 __attribute__((vector_size(32), aligned(1), may_alias));
 
 static inline __attribute__((always_inline)) void kp_copy32(uint8_t *to, const uint8_t *from, int blocks) {
@@ -102,8 +84,10 @@ static inline __attribute__((always_inline)) void kp_copy_inlined(uint8_t *to, c
     kp_store_le32(to + 8, (uint32_t)high);
 }
 
-static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, int layout, int64_t row, const uint8_t *data,
-                                                                 int32_t size, const kp_source *s) {
+static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, int layout, int64_t row, const kp_field *f,
+                                                                 const kp_source *s) {
+    const uint8_t *data = f->data;
+    int64_t size = f->size;
     if (KP_UNLIKELY(size < 0)) {
         b->validity[row >> 3] &= (uint8_t) ~(1u << (row & 7));
         b->nulls++;
@@ -112,8 +96,8 @@ static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, i
     }
     if (layout == KP_BINARY_VIEW) {
         kp_view *v = (kp_view *)b->rows + row;
-        v->size = size;
-        if (size <= (int32_t)sizeof v->u.inlined) {
+        v->size = (int32_t)size;
+        if (size <= (int64_t)sizeof v->u.inlined) {
             kp_copy_inlined(v->u.inlined, data, (unsigned)size, s->readable);
         } else {
             memcpy(v->u.ref.prefix, data, sizeof v->u.ref.prefix);
@@ -129,20 +113,18 @@ static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, i
 }
 
 /* One record into every asked column, unless a bound of the source keeps it out. */
-static inline __attribute__((always_inline)) void kp_emit(kp_columns *c, int layout, const kp_source *s, const kp_record *r,
-                                                          int64_t offset, int64_t timestamp) {
-    if (KP_UNLIKELY(s->filtered) && (offset < s->first_offset || offset > s->last_offset ||
-                                     timestamp < s->first_timestamp || timestamp > s->last_timestamp))
+static inline __attribute__((always_inline)) void kp_emit(kp_columns *c, int layout, const kp_source *s, const kp_record *r) {
+    if (KP_UNLIKELY(s->filtered) && (r->offset < s->first_offset || r->offset > s->last_offset ||
+                                     r->timestamp < s->first_timestamp || r->timestamp > s->last_timestamp))
         return;
     int64_t row = c->rows++;
-    if (c->offset) c->offset[row] = offset;
-    if (c->timestamp) c->timestamp[row] = timestamp;
-    if (c->sequence) c->sequence[row] = s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)r->offset_delta);
-    if (c->key.rows) kp_emit_binary(&c->key, layout, row, r->key, r->key_size, s);
-    if (c->value.rows) kp_emit_binary(&c->value, layout, row, r->value, r->value_size, s);
+    if (c->offset) c->offset[row] = r->offset;
+    if (c->timestamp) c->timestamp[row] = r->timestamp;
+    if (c->sequence) c->sequence[row] = kp_record_sequence(s, r);
+    if (c->key.rows) kp_emit_binary(&c->key, layout, row, &r->key, s);
+    if (c->value.rows) kp_emit_binary(&c->value, layout, row, &r->value, s);
 }
 
-/* Positions in kp_error count from s->start. */
 static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *columns, int layout, const kp_source *source,
                                                                   kp_error *err) {
     kp_columns c = *columns; /* locals: the compiler keeps them in registers, byte stores cannot alias them */
@@ -154,22 +136,17 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
     const int more_follows = layout != KP_BINARY_VIEW && s.readable - s.end > KP_PREFETCH / 8;
     for (int32_t i = 0; i < s.count; i++) {
         const uint8_t *at = cur.p;
-        if (KP_UNLIKELY(!kp_record_read(&cur, &r))) {
-            status = at == s.end ? kp_fail(err, KP_RECORDS_MISSING, at - s.start, i, s.count)
-                                 : kp_record_explain(at, s.end, s.start, err);
-            break;
-        }
-        /* wrapping sums: deltas from outside may be anything, as in Java */
-        int64_t offset = (int64_t)((uint64_t)s.base_offset + (uint64_t)r.offset_delta);
-        int64_t timestamp = s.log_append_time ? s.append_time
-                                              : (int64_t)((uint64_t)s.base_timestamp + (uint64_t)r.timestamp_delta);
+        status = kp_record_next(&s, &cur, i, &r, err);
+        if (KP_UNLIKELY(status)) break;
         if (more_follows)
             for (const uint8_t *line = at; line < cur.p; line += 64)
                 __builtin_prefetch((const void *)((uintptr_t)line + KP_PREFETCH));
-        kp_emit(&c, layout, &s, &r, offset, timestamp);
+        kp_emit(&c, layout, &s, &r);
     }
-    if (!status && cur.p != s.end && s.count) /* a batch of no records is not looked into */
-        status = kp_fail(err, KP_RECORDS_LEFT, cur.p - s.start, s.end - cur.p, s.count);
+    if (!status && cur.p != s.end && s.count) { /* a batch of no records is not looked into */
+        kp_fail(err, KP_RECORDS_LEFT, 0, s.end - cur.p, s.count);
+        status = kp_source_fail(&s, cur.p, err);
+    }
     *columns = c;
     return status;
 }
@@ -202,22 +179,16 @@ static inline int kp_gather(kp_columns *c, int layout, const kp_source *s, kp_er
     return kp_gather_baseline(c, layout, s, err);
 }
 
-/* The entries of a v0/v1 wrapper, or the one entry of a plain message. Offsets are base_offset + the entry's;
- * `magic` is the wrapper's: its LogAppendTime reaches inner messages of magic 1 only. */
+/* The entries of a v0/v1 wrapper, or the one entry of a plain message. */
 static __attribute__((noinline, unused)) int kp_gather_messages(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
+    kp_cursor cur = {s->start, s->end};
     kp_record r;
     kp_batch b;
-    const uint8_t *p = s->start;
     /* there is room for count rows, and the bytes may be another thread's to change */
-    for (int32_t i = 0; i < s->count && s->end - p >= KP_LOG_OVERHEAD; i++) {
-        int64_t size = (int64_t)(int32_t)kp_load_be32(p + 8) + KP_LOG_OVERHEAD;
-        if (size > s->end - p) break; /* a cut inner entry is dropped (DataLogInputStream) */
-        int status = kp_message_read(p, size, p - s->start, &b, &r, err);
-        if (status) return status;
-        if (kp_batch_codec(&b)) return kp_fail(err, KP_INNER_COMPRESSED, p + KP_MESSAGE_ATTRIBUTES_OFFSET - s->start, b.attributes, 0);
-        int64_t offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)b.base_offset);
-        kp_emit(c, layout, s, &r, offset, s->log_append_time && b.magic ? s->append_time : b.base_timestamp);
-        p += size;
+    for (int32_t i = 0; i < s->count; i++) {
+        int status = kp_message_next(s, &cur, &b, &r, err);
+        if (status) return status == KP_END ? KP_OK : status;
+        kp_emit(c, layout, s, &r);
     }
     return KP_OK;
 }

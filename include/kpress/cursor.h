@@ -23,7 +23,7 @@ typedef struct kp_cursor {
 } kp_cursor;
 
 static inline kp_cursor kp_cursor_of(const uint8_t *data, size_t size) {
-    kp_cursor c = {data, data + size};
+    kp_cursor c = {data, size ? data + size : data}; /* no offset from NULL, which an empty buffer may be */
     return c;
 }
 static inline int kp_cursor_ok(const kp_cursor *c) { return c->p != NULL; }

@@ -12,38 +12,62 @@
 #include "cursor.h"
 #include "status.h"
 
+/* A nullable run of bytes. */
+typedef struct kp_field {
+    const uint8_t *data;
+    int64_t size; /* -1: null */
+} kp_field;
+
+/* One record, read or to be written: what was read can be written as it is. It points into bytes of others. */
 typedef struct kp_record {
-    int64_t timestamp_delta; /* v0/v1: the timestamp itself */
-    int64_t offset_delta;    /* v0/v1: the entry's offset */
-    const uint8_t *key;      /* NULL: null */
-    const uint8_t *value;
-    const uint8_t *headers;  /* behind headerCount: header_count headers, checked to lie inside the record */
-    int32_t key_size;        /* -1: null */
-    int32_t value_size;
-    int32_t header_count;
-    int32_t size;            /* bytes of the whole record, its length field (of minimal form) included */
-    int8_t attributes;
+    int64_t offset;
+    int64_t timestamp;    /* ms, -1: none */
+    kp_field key;
+    kp_field value;
+    kp_field headers;     /* headerCount and all headers, encoded; size 0: none */
+    int32_t header_count; /* this and all below: set by reading, ignored by writing */
+    int32_t size;         /* bytes of the whole record, its length field (of minimal form) included */
+    int8_t attributes;    /* writers write 0 in v2 (DefaultRecord.writeTo) */
+    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime. A set's writer may read it */
 } kp_record;
+
+/* Where the records of one entry lie, and how their deltas become offsets and timestamps. */
+typedef struct kp_source {
+    const uint8_t *start;      /* records, or v0/v1 entries */
+    const uint8_t *end;
+    const uint8_t *readable;   /* end of the memory that may be read: end, or more */
+    const uint8_t *view_base;  /* binary_view: where buffer `view_buffer` starts */
+    int32_t view_buffer;
+    int32_t count;             /* v2: records that the header declares; v0/v1: entries */
+    int32_t base_sequence;     /* -1: none */
+    int32_t frame;             /* KP_IN_PAYLOAD or, decompressed, KP_IN_RECORDS: what `start` is for an error */
+    int64_t payload;           /* where the payload starts in the entry */
+    int64_t base_offset;
+    int64_t base_timestamp;
+    int64_t append_time;       /* every record's timestamp if log_append_time */
+    int log_append_time;
+    int filtered;              /* the four bounds below count; they are included */
+    int64_t first_offset, last_offset;
+    int64_t first_timestamp, last_timestamp;
+} kp_source;
 
 /* One header at a checked position. */
 typedef struct kp_header {
-    const uint8_t *key;
-    const uint8_t *value;
-    int32_t key_size;
-    int32_t value_size; /* -1: null */
+    kp_field key;
+    kp_field value;
 } kp_header;
 
 /* A nullable field: its length (any negative one is null) and its bytes. 0 where it does not fit. */
-static inline __attribute__((always_inline)) int kp_read_field(kp_cursor *c, const uint8_t **data, int32_t *size) {
+static inline __attribute__((always_inline)) int kp_read_field(kp_cursor *c, kp_field *f) {
     int64_t n = kp_read_varint(c);
     if (n < 0) {
-        *data = NULL;
-        *size = -1;
+        f->data = NULL;
+        f->size = -1;
         return kp_cursor_ok(c);
     }
-    *size = (int32_t)n;
-    *data = kp_read_bytes(c, (size_t)n);
-    return *data != NULL;
+    f->size = n;
+    f->data = kp_read_bytes(c, (size_t)n);
+    return f->data != NULL;
 }
 
 /* Reads the header at the cursor; a status other than KP_OK names the field that lies. */
@@ -51,16 +75,23 @@ static inline int kp_header_read(kp_cursor *c, kp_header *h) {
     int64_t n = kp_read_varint(c);
     if (!kp_cursor_ok(c)) return KP_VARINT;
     if (n < 0 || (uint64_t)n > kp_cursor_left(c)) return KP_HEADER_KEY_LENGTH;
-    h->key_size = (int32_t)n;
-    h->key = kp_read_bytes(c, (size_t)n);
-    if (!kp_read_field(c, &h->value, &h->value_size)) return KP_HEADER_VALUE_LENGTH;
+    h->key.size = n;
+    h->key.data = kp_read_bytes(c, (size_t)n);
+    if (!kp_read_field(c, &h->value)) return KP_HEADER_VALUE_LENGTH;
     return KP_OK;
+}
+
+/* A cursor at the first of a record's header_count headers. */
+static inline kp_cursor kp_headers_of(const kp_record *r) {
+    kp_cursor c = kp_cursor_of(r->headers.data, (size_t)r->headers.size);
+    kp_read_varint(&c);
+    return c;
 }
 
 /* Why a record could not be read: the checks of kp_record_read again, slowly and with the numbers. Positions
  * count from `start`, the first byte of the record data. */
-static __attribute__((noinline, cold, unused)) int kp_record_explain(const uint8_t *at, const uint8_t *end, const uint8_t *start,
-                                                             kp_error *err) {
+static __attribute__((noinline, cold, unused)) int kp_record_explain(const uint8_t *at, const uint8_t *end,
+                                                                     const uint8_t *start, kp_error *err) {
     kp_cursor c = {at, end};
     int64_t length = kp_read_varint(&c);
     if (!kp_cursor_ok(&c)) return kp_fail(err, KP_VARINT, at - start, 0, 0);
@@ -140,13 +171,15 @@ static __attribute__((noinline, unused)) const uint8_t *kp_record_read_any(const
     if (!body) return NULL;
     kp_cursor f = {body, body + length};
     r->attributes = (int8_t)kp_read_u8(&f);
-    r->timestamp_delta = kp_read_varlong(&f);
-    r->offset_delta = kp_read_varint(&f);
-    if (!kp_read_field(&f, &r->key, &r->key_size) || !kp_read_field(&f, &r->value, &r->value_size)) return NULL;
+    r->timestamp = kp_read_varlong(&f);
+    r->offset = kp_read_varint(&f);
+    if (!kp_read_field(&f, &r->key) || !kp_read_field(&f, &r->value)) return NULL;
+    r->headers.data = f.p;
+    r->headers.size = f.end - f.p;
     int64_t headers = kp_read_varint(&f);
     if (!kp_cursor_ok(&f) || headers < 0 || (uint64_t)headers > kp_cursor_left(&f)) return NULL;
     r->header_count = (int32_t)headers;
-    r->headers = f.p;
+    if (!headers) r->headers.size = 0;
     for (; headers > 0; headers--) {
         kp_header h;
         if (kp_header_read(&f, &h)) return NULL;
@@ -155,8 +188,8 @@ static __attribute__((noinline, unused)) const uint8_t *kp_record_read_any(const
     return f.p == f.end ? c.p : NULL;
 }
 
-/* Read the v2 record at the cursor, every length checked, every header walked. On failure the cursor stays
- * failed and 0 comes back: ask kp_record_explain.
+/* Read the v2 record at the cursor, every length checked, every header walked; offset and timestamp are deltas.
+ * On failure the cursor stays failed and 0 comes back: ask kp_record_explain.
  *
  * Nearly every record has lengths of one or two bytes and no headers: those are read with one check of what is
  * left for all of them, which halves the time. Whatever is different goes to kp_record_read_any. */
@@ -172,21 +205,22 @@ static inline __attribute__((always_inline)) int kp_record_read(kp_cursor *c, kp
     r->attributes = (int8_t)*p++;
     if (KP_UNLIKELY(!kp_read_word(&p, &timestamp, 8) || !kp_read_word(&p, &offset, 4) || !kp_read_short(&p, &size)))
         goto any;
-    r->timestamp_delta = kp_unzigzag(timestamp);
-    r->offset_delta = kp_unzigzag(offset);
-    r->key_size = size & 1 ? -1 : (int32_t)(size >> 1);
-    r->key = size & 1 ? NULL : p;
+    r->timestamp = kp_unzigzag(timestamp);
+    r->offset = kp_unzigzag(offset);
+    r->key.size = size & 1 ? -1 : (int64_t)(size >> 1);
+    r->key.data = size & 1 ? NULL : p;
     size = size & 1 ? 0 : size >> 1;
     /* p may have passed the end of a record of few bytes: the sums below are negative then */
     if (KP_UNLIKELY((int64_t)size + 2 > end - p)) goto any;
     p += size;
     if (KP_UNLIKELY(!kp_read_short(&p, &size))) goto any;
-    r->value_size = size & 1 ? -1 : (int32_t)(size >> 1);
-    r->value = size & 1 ? NULL : p;
+    r->value.size = size & 1 ? -1 : (int64_t)(size >> 1);
+    r->value.data = size & 1 ? NULL : p;
     size = size & 1 ? 0 : size >> 1;
     if (KP_UNLIKELY((int64_t)size + 1 != end - p || p[size])) goto any;
     r->header_count = 0;
-    r->headers = end;
+    r->headers.data = end;
+    r->headers.size = 0;
     r->size = (int32_t)(length + 1 + (length > 63)); /* of a minimal length field, as below */
     c->p = end;
     return 1;
@@ -206,40 +240,99 @@ any: {
 /* Bytes of a nullable field: its length varint and its data. size -1: null. */
 static inline size_t kp_field_size(int64_t size) { return kp_varlong_size(size) + (size > 0 ? (size_t)size : 0); }
 
-/* Bytes of a v2 record behind its length field. headers_size: headerCount and all headers. */
-static inline size_t kp_record_body_size(int64_t timestamp_delta, int64_t offset_delta, int64_t key_size,
-                                         int64_t value_size, size_t headers_size) {
-    return 1 + kp_varlong_size(timestamp_delta) + kp_varlong_size(offset_delta) + kp_field_size(key_size) +
-           kp_field_size(value_size) + headers_size;
+/* Bytes of a v2 record in a batch with these bases. Differences wrap, as in Java: a reader's sums wrap back. */
+static inline size_t kp_record_size(const kp_record *r, int64_t base_offset, int64_t base_timestamp) {
+    size_t body = 1 + kp_varlong_size((int64_t)((uint64_t)r->timestamp - (uint64_t)base_timestamp)) +
+                  kp_varlong_size((int64_t)((uint64_t)r->offset - (uint64_t)base_offset)) + kp_field_size(r->key.size) +
+                  kp_field_size(r->value.size) + (r->headers.size ? (size_t)r->headers.size : 1);
+    return body + kp_varlong_size((int64_t)body);
 }
 
-/* Read the v0/v1 message of a whole entry of `size` bytes (b has its offset, magic, attributes, timestamp). */
+/* Read the v0/v1 message of a whole entry of `size` bytes (b has its magic, attributes and checksum). */
 static inline int kp_message_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_record *r,
                                   kp_error *err) {
     if (size < KP_LOG_OVERHEAD + KP_MIN_ENTRY_SIZE)
-        return kp_fail(err, KP_ENTRY_SIZE, position + 8, size - KP_LOG_OVERHEAD, KP_MIN_ENTRY_SIZE);
-    if (data[16] > 1) return kp_fail(err, KP_MAGIC, position + 16, (int8_t)data[16], 1);
+        return kp_fail(err, KP_ENTRY_SIZE, 8, size - KP_LOG_OVERHEAD, KP_MIN_ENTRY_SIZE);
+    if (data[16] > 1) return kp_fail(err, KP_MAGIC, 16, (int8_t)data[16], 1);
     int status = kp_batch_read(data, size, position, b, err);
     if (status) return status;
     const uint8_t *p = data + (b->magic ? KP_MESSAGE_TIMESTAMP_OFFSET + 8 : KP_MESSAGE_TIMESTAMP_OFFSET);
     const uint8_t *end = data + size;
     int64_t n = (int32_t)kp_load_be32(p), left = end - p - 8; /* both length fields are there: kp_batch_read */
     p += 4;
-    if (n > left) return kp_fail(err, KP_KEY_LENGTH, position + (p - 4 - data), n, left);
-    r->key_size = n < 0 ? -1 : (int32_t)n;
-    r->key = n < 0 ? NULL : p;
+    if (n > left) return kp_fail(err, KP_KEY_LENGTH, p - 4 - data, n, left);
+    r->key.size = n < 0 ? -1 : n;
+    r->key.data = n < 0 ? NULL : p;
     if (n > 0) p += n, left -= n;
     n = (int32_t)kp_load_be32(p);
     p += 4;
-    if (n > left) return kp_fail(err, KP_VALUE_LENGTH, position + (p - 4 - data), n, left);
-    r->value_size = n < 0 ? -1 : (int32_t)n;
-    r->value = n < 0 ? NULL : p;
-    r->timestamp_delta = b->base_timestamp;
-    r->offset_delta = b->base_offset;
-    r->headers = NULL;
+    if (n > left) return kp_fail(err, KP_VALUE_LENGTH, p - 4 - data, n, left);
+    r->value.size = n < 0 ? -1 : n;
+    r->value.data = n < 0 ? NULL : p;
+    r->offset = b->base_offset;
+    r->timestamp = b->base_timestamp;
+    r->timestamp_type = (int8_t)kp_batch_timestamp_type(b);
+    r->headers.data = NULL;
+    r->headers.size = 0;
     r->header_count = 0;
     r->size = (int32_t)size;
     r->attributes = (int8_t)b->attributes;
+    return KP_OK;
+}
+
+/* --- the records of a source, one after the other --- */
+
+/* The error, whose position counts from `at`, is one of the source. */
+static inline int kp_source_fail(const kp_source *s, const uint8_t *at, kp_error *err) {
+    err->position += at - s->start;
+    return kp_in_frame(err, s->frame, s->payload);
+}
+
+static __attribute__((noinline, cold, unused)) int kp_record_wrong(const kp_source *s, const uint8_t *at, int32_t index,
+                                                                   kp_error *err) {
+    if (at == s->end) kp_fail(err, KP_RECORDS_MISSING, 0, index, s->count);
+    else kp_record_explain(at, s->end, at, err);
+    return kp_source_fail(s, at, err);
+}
+
+/* The v2 record number `index` at the cursor. Sums wrap: deltas from outside may be anything, as in Java. */
+static inline __attribute__((always_inline)) int kp_record_next(const kp_source *s, kp_cursor *c, int32_t index,
+                                                                kp_record *r, kp_error *err) {
+    const uint8_t *at = c->p;
+    if (KP_UNLIKELY(!kp_record_read(c, r))) {
+        int status = kp_record_wrong(s, at, index, err);
+        if (status == KP_OK) __builtin_unreachable(); /* else the compiler takes r for unset where it is used */
+        return status;
+    }
+    r->offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)r->offset);
+    r->timestamp = s->log_append_time ? s->append_time : (int64_t)((uint64_t)s->base_timestamp + (uint64_t)r->timestamp);
+    r->timestamp_type = (int8_t)s->log_append_time;
+    return KP_OK;
+}
+
+/* The sequence of a record of the source, -1 for none. */
+static inline int32_t kp_record_sequence(const kp_source *s, const kp_record *r) {
+    return s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)((uint64_t)r->offset - (uint64_t)s->base_offset));
+}
+
+/* The next entry of a v0/v1 wrapper, or the one entry of a plain message; `m` is its header, with the offset as
+ * stored. KP_END at the end and at a cut entry, which is dropped (AbstractLegacyRecordBatch.DataLogInputStream). A
+ * LogAppendTime of the wrapper reaches inner messages of magic 1 only. */
+static inline int kp_message_next(const kp_source *s, kp_cursor *c, kp_batch *m, kp_record *r, kp_error *err) {
+    const uint8_t *at = c->p;
+    size_t left = kp_cursor_left(c);
+    if (left < KP_LOG_OVERHEAD) return KP_END;
+    int64_t size = (int64_t)(int32_t)kp_load_be32(at + 8) + KP_LOG_OVERHEAD;
+    if (size > (int64_t)left) return KP_END;
+    if (kp_message_read(at, size, at - s->start, m, r, err)) return kp_source_fail(s, at, err);
+    if (kp_batch_codec(m)) {
+        kp_fail(err, KP_INNER_COMPRESSED, KP_MESSAGE_ATTRIBUTES_OFFSET, m->attributes, 0);
+        return kp_source_fail(s, at, err);
+    }
+    kp_read_bytes(c, (size_t)size);
+    r->offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)r->offset);
+    if (m->magic) r->timestamp_type = (int8_t)s->log_append_time;
+    if (m->magic && s->log_append_time) r->timestamp = s->append_time;
     return KP_OK;
 }
 
@@ -274,10 +367,11 @@ static inline void kp_copy(uint8_t *to, const uint8_t *from, size_t size) {
 }
 
 /* Write a nullable field, size -1 being null; returns the end. */
-static inline uint8_t *kp_field_write(uint8_t *p, const uint8_t *data, int64_t size) {
+static inline uint8_t *kp_field_write(uint8_t *p, const kp_field *f) {
+    int64_t size = f->size; /* stores to p must not make the compiler read it again */
     p = kp_varlong_write(p, size);
     if (size <= 0) return p;
-    kp_copy(p, data, (size_t)size);
+    kp_copy(p, f->data, (size_t)size);
     return p + size;
 }
 
@@ -285,26 +379,25 @@ static inline uint8_t *kp_field_write(uint8_t *p, const uint8_t *data, int64_t s
  * offsetDelta 5, keyLength 5, valueLength 5, a headerCount of 0; v1: 34. */
 enum { KP_RECORD_OVERHEAD_MAX = 40 };
 
-/* Write a v2 record; returns the end. There must be room for the sizes given and KP_RECORD_OVERHEAD_MAX, whatever
- * is needed of it. headers: headerCount and all headers, encoded; headers_size 0 means none.
+/* Write a v2 record into a batch with these bases; returns the end. There must be room for key, value, headers and
+ * KP_RECORD_OVERHEAD_MAX, whatever is needed of it.
  *
  * The length goes first and is known last: its place is guessed, and the record moved by a byte where the guess
  * was wrong. Knowing it beforehand would take as long as all the rest but the copies. */
-static inline uint8_t *kp_record_write(uint8_t *p, int64_t timestamp_delta, int64_t offset_delta, const uint8_t *key,
-                                       int64_t key_size, const uint8_t *value, int64_t value_size,
-                                       const uint8_t *headers, int64_t headers_size) {
-    size_t guess = kp_varlong_size(key_size + value_size + headers_size + 8);
+static inline uint8_t *kp_record_write(uint8_t *p, const kp_record *record, int64_t base_offset, int64_t base_timestamp) {
+    const kp_record r = *record; /* no store to p can change it: it may stay in registers */
+    size_t guess = kp_varlong_size(r.key.size + r.value.size + r.headers.size + 8);
     uint8_t *body = p + guess, *q = body;
     *q++ = 0; /* attributes */
-    q = kp_varlong_write(q, timestamp_delta);
-    q = kp_varlong_write(q, offset_delta);
-    q = kp_field_write(q, key, key_size);
-    q = kp_field_write(q, value, value_size);
-    if (KP_LIKELY(!headers_size)) {
+    q = kp_varlong_write(q, (int64_t)((uint64_t)r.timestamp - (uint64_t)base_timestamp));
+    q = kp_varlong_write(q, (int64_t)((uint64_t)r.offset - (uint64_t)base_offset));
+    q = kp_field_write(q, &r.key);
+    q = kp_field_write(q, &r.value);
+    if (KP_LIKELY(!r.headers.size)) {
         *q++ = 0;
     } else {
-        memcpy(q, headers, (size_t)headers_size);
-        q += headers_size;
+        memcpy(q, r.headers.data, (size_t)r.headers.size);
+        q += r.headers.size;
     }
     int64_t size = q - body;
     size_t length = kp_varlong_size(size);
@@ -316,28 +409,28 @@ static inline uint8_t *kp_record_write(uint8_t *p, int64_t timestamp_delta, int6
     return q;
 }
 
-static inline uint8_t *kp_message_field_write(uint8_t *p, const uint8_t *data, int64_t size) {
+static inline uint8_t *kp_message_field_write(uint8_t *p, const kp_field *f) {
+    int64_t size = f->size;
     kp_store_be32(p, (uint32_t)(int32_t)size);
     p += 4;
     if (size <= 0) return p;
-    kp_copy(p, data, (size_t)size);
+    kp_copy(p, f->data, (size_t)size);
     return p + size;
 }
 
-/* Write a v0/v1 entry but for its CRC; returns the end. */
-static inline uint8_t *kp_message_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
-                                        const uint8_t *key, int64_t key_size, const uint8_t *value, int64_t value_size) {
-    kp_store_be64(p, (uint64_t)offset);
-    kp_store_be32(p + 8, (uint32_t)(kp_message_size(magic, key_size, value_size) - KP_LOG_OVERHEAD));
+/* Write a v0/v1 entry but for its CRC; returns the end. In a v1 wrapper offsets count from base_offset. */
+static inline uint8_t *kp_message_write(uint8_t *p, const kp_record *r, int magic, int attributes, int64_t base_offset) {
+    kp_store_be64(p, (uint64_t)r->offset - (uint64_t)base_offset);
+    kp_store_be32(p + 8, (uint32_t)(kp_message_size(magic, r->key.size, r->value.size) - KP_LOG_OVERHEAD));
     p[16] = (uint8_t)magic;
     p[KP_MESSAGE_ATTRIBUTES_OFFSET] = (uint8_t)attributes;
     p += KP_MESSAGE_TIMESTAMP_OFFSET;
     if (magic) {
-        kp_store_be64(p, (uint64_t)timestamp);
+        kp_store_be64(p, (uint64_t)r->timestamp);
         p += 8;
     }
-    p = kp_message_field_write(p, key, key_size);
-    return kp_message_field_write(p, value, value_size);
+    p = kp_message_field_write(p, &r->key);
+    return kp_message_field_write(p, &r->value);
 }
 
 /* Bytes of a wrapper before its payload: an entry with a null key, and the length of the value. */
@@ -346,7 +439,8 @@ static inline size_t kp_wrapper_size(int magic) { return kp_message_size(magic, 
 /* Write the wrapper of a compressed v0/v1 set, whose payload lies behind it already, but for the CRC. */
 static inline void kp_wrapper_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
                                     size_t payload) {
-    uint8_t *end = kp_message_write(p, magic, attributes, offset, timestamp, NULL, -1, NULL, -1);
+    const kp_record nulls = {.offset = offset, .timestamp = timestamp, .key = {NULL, -1}, .value = {NULL, -1}};
+    uint8_t *end = kp_message_write(p, &nulls, magic, attributes, 0);
     kp_store_be32(p + 8, (uint32_t)(kp_wrapper_size(magic) - KP_LOG_OVERHEAD + payload));
     kp_store_be32(end - 4, (uint32_t)payload);
 }

@@ -163,20 +163,38 @@ static inline const kp_status_row *kp_status_of(int status) {
     return &rows[status];
 }
 
-/* Where and what: position is a byte position in the buffer that was being read, -1 if unknown. */
+/* What the position of an error counts from. */
+enum kp_frame {
+    KP_IN_ENTRY,   /* the first byte of the entry; of the input, where there are no entries (a codec's own call) */
+    KP_IN_PAYLOAD, /* the first byte of the entry's records area, or of a wrapper's value */
+    KP_IN_RECORDS  /* the first byte of the decompressed records */
+};
+
+/* Where and what. kpress/_status.pyx adds the rest of the place: the entry, the buffer, the file. */
 typedef struct kp_error {
     int32_t status;
-    int64_t position;
+    int32_t frame;
+    int64_t position; /* in the frame, -1 if unknown */
+    int64_t start;    /* of the frame in the entry; 0 for KP_IN_RECORDS, which lie elsewhere */
     int64_t found;
     int64_t limit;
 } kp_error;
 
 static inline int kp_fail(kp_error *err, int status, int64_t position, int64_t found, int64_t limit) {
     err->status = status;
+    err->frame = KP_IN_ENTRY;
     err->position = position;
+    err->start = 0;
     err->found = found;
     err->limit = limit;
     return status;
+}
+
+/* The error counts from the frame that starts `start` bytes into the entry. */
+static inline int kp_in_frame(kp_error *err, int frame, int64_t start) {
+    err->frame = frame;
+    err->start = frame == KP_IN_RECORDS ? 0 : start;
+    return err->status;
 }
 
 #endif

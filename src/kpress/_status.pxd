@@ -1,7 +1,22 @@
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
-from kpress._c.wire cimport kp_error
+from kpress._c.wire cimport kp_batch, kp_error
 
 
-cdef object error_of(const kp_error* err, int64_t base=*, object offset=*, object file=*, bint inside=*)
+# Where the entry lies that an error is about; kp_error itself says where in the entry.
+ctypedef struct place:
+    PyObject* file        # its name or None, kept alive by the caller
+    int64_t base          # where the buffer that was read starts in the file, or in the caller's data
+    int64_t entry         # of the entry in the buffer
+    int64_t offset        # Kafka's, where it is known
+    bint has_offset
+
+
+cdef place place_at(int64_t entry, int64_t base=*, object file=*) noexcept
+cdef place place_of(const kp_batch* batch, int64_t base=*, object file=*) noexcept
+
+# Raises what the status stands for, unless it is KP_OK. Without a place positions are those of kp_error.
+cdef int check(int status, const kp_error* err, const place* at=*) except -1
 cdef int raise_status(const kp_error* err) except -1
+cdef object error_of(const kp_error* err, const place* at=*)

@@ -1,5 +1,6 @@
 """C status -> Python exception: the only place that translates one into the other."""
 
+from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
 from kpress import errors
@@ -7,7 +8,7 @@ from kpress._c.status cimport (
     KP_KIND_ARGUMENT, KP_KIND_CORRUPT, KP_KIND_DECOMPRESS, KP_KIND_INVALID, KP_KIND_MEMORY, KP_KIND_NONE,
     KP_KIND_TOO_LARGE, KP_KIND_UNSUPPORTED, kp_status_of, kp_status_row,
 )
-from kpress._c.wire cimport KP_STATUS_COUNT, kp_error
+from kpress._c.wire cimport KP_IN_RECORDS, KP_OK, KP_STATUS_COUNT, kp_batch, kp_error, kp_fail
 
 cdef dict CLASSES = {
     KP_KIND_CORRUPT: errors.CorruptRecordError,
@@ -19,31 +20,56 @@ cdef dict CLASSES = {
 }
 
 
-cdef object error_of(const kp_error* err, int64_t base=0, object offset=None, object file=None, bint inside=False):
-    """The exception for a failed status.
+cdef place place_at(int64_t entry, int64_t base=0, object file=None) noexcept:
+    """An entry whose header could not be read: the place has no offset."""
+    cdef place at
+    at.file = <PyObject*>file
+    at.base = base
+    at.entry = entry
+    at.offset = 0
+    at.has_offset = False
+    return at
 
-    base: where the buffer that was being read starts in the file or buffer of the user. inside: that buffer
-    was decompressed data, so the position in it goes into the sentence and base is what `position` says.
-    """
+
+cdef place place_of(const kp_batch* batch, int64_t base=0, object file=None) noexcept:
+    """The entry of a header that was read."""
+    cdef place at = place_at(batch.position, base, file)
+    at.offset = batch.base_offset
+    at.has_offset = True
+    return at
+
+
+cdef object position_of(const kp_error* err, const place* at):
+    """Byte position in the caller's file or data, as near as it is known: of the field, else of its entry."""
+    if at == NULL:
+        return err.position if err.position >= 0 else None
+    if err.frame == KP_IN_RECORDS or err.position < 0:
+        return at.base + at.entry
+    return at.base + at.entry + err.start + err.position
+
+
+cdef object error_of(const kp_error* err, const place* at=NULL):
+    """The exception for a failed status."""
     cdef const kp_status_row* row = kp_status_of(err.status)
     sentence = row.sentence.decode("ascii").format(found=err.found, limit=err.limit)
     if row.kind == KP_KIND_MEMORY:
         return MemoryError(sentence)
-    position = None
-    if inside:
-        position = base
-        if err.position >= 0:
-            sentence += f" at byte {err.position} of the decompressed records"
-    elif err.position >= 0:
-        position = base + err.position
+    if err.frame == KP_IN_RECORDS and err.position >= 0:
+        sentence += f" at byte {err.position} of the decompressed records"
     return CLASSES[row.kind](
         sentence,
-        position=position,
-        offset=offset,
-        file=file,
+        file=<object>at.file if at != NULL else None,
+        position=position_of(err, at),
+        offset=at.offset if at != NULL and at.has_offset else None,
         field=row.field.decode("ascii") or None,
         rule=row.rule.decode("ascii") or None,
     )
+
+
+cdef int check(int status, const kp_error* err, const place* at=NULL) except -1:
+    if status != KP_OK:
+        raise error_of(err, at)
+    return 0
 
 
 cdef int raise_status(const kp_error* err) except -1:
@@ -57,6 +83,6 @@ def _every_status():
     for status in range(KP_STATUS_COUNT):
         if kp_status_of(status).kind == KP_KIND_NONE:
             continue
-        err.status, err.position, err.found, err.limit = status, 1, 2, 3
+        kp_fail(&err, status, 1, 2, 3)
         rows.append((kp_status_of(status).name.decode("ascii"), error_of(&err)))
     return rows

@@ -4,9 +4,15 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 
 
 cdef extern from "kpress/status.h" nogil:
+    enum:
+        KP_IN_ENTRY
+        KP_IN_PAYLOAD
+        KP_IN_RECORDS
     ctypedef struct kp_error:
         int32_t status
+        int32_t frame
         int64_t position
+        int64_t start
         int64_t found
         int64_t limit
     enum:
@@ -74,6 +80,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_TIMESTAMP_SECONDS
         KP_STATUS_COUNT
     int kp_fail(kp_error* err, int status, int64_t position, int64_t found, int64_t limit)
+    int kp_in_frame(kp_error* err, int frame, int64_t start)
 
 
 cdef extern from "kpress/endian.h" nogil:
@@ -162,36 +169,54 @@ cdef extern from "kpress/batch_header.h" nogil:
 cdef extern from "kpress/record.h" nogil:
     enum:
         KP_RECORD_OVERHEAD_MAX
+    ctypedef struct kp_field:
+        const uint8_t* data
+        int64_t size
     ctypedef struct kp_record:
-        int64_t timestamp_delta
-        int64_t offset_delta
-        const uint8_t* key
-        const uint8_t* value
-        const uint8_t* headers
-        int32_t key_size
-        int32_t value_size
+        int64_t offset
+        int64_t timestamp
+        kp_field key
+        kp_field value
+        kp_field headers
         int32_t header_count
         int32_t size
         int8_t attributes
+        int8_t timestamp_type
     ctypedef struct kp_header:
-        const uint8_t* key
-        const uint8_t* value
-        int32_t key_size
-        int32_t value_size
+        kp_field key
+        kp_field value
+    ctypedef struct kp_source:
+        const uint8_t* start
+        const uint8_t* end
+        const uint8_t* readable
+        const uint8_t* view_base
+        int32_t view_buffer
+        int32_t count
+        int32_t base_sequence
+        int32_t frame
+        int64_t payload
+        int64_t base_offset
+        int64_t base_timestamp
+        int64_t append_time
+        bint log_append_time
+        bint filtered
+        int64_t first_offset
+        int64_t last_offset
+        int64_t first_timestamp
+        int64_t last_timestamp
     int kp_header_read(kp_cursor*, kp_header*)
-    int kp_record_explain(const uint8_t* at, const uint8_t* end, const uint8_t* start, kp_error*)
-    bint kp_record_read(kp_cursor*, kp_record*)
-    size_t kp_field_size(int64_t)
-    size_t kp_record_body_size(int64_t timestamp_delta, int64_t offset_delta, int64_t key_size,
-                               int64_t value_size, size_t headers_size)
+    kp_cursor kp_headers_of(const kp_record*)
+    int kp_source_fail(const kp_source*, const uint8_t* at, kp_error*)
+    int kp_record_next(const kp_source*, kp_cursor*, int32_t index, kp_record*, kp_error*)
+    int32_t kp_record_sequence(const kp_source*, const kp_record*)
+    int kp_message_next(const kp_source*, kp_cursor*, kp_batch*, kp_record*, kp_error*)
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
+    size_t kp_field_size(int64_t)
+    size_t kp_record_size(const kp_record*, int64_t base_offset, int64_t base_timestamp)
     size_t kp_message_size(int magic, int64_t key_size, int64_t value_size)
-    uint8_t* kp_field_write(uint8_t*, const uint8_t* data, int64_t size)
-    uint8_t* kp_record_write(uint8_t*, int64_t timestamp_delta, int64_t offset_delta,
-                             const uint8_t* key, int64_t key_size, const uint8_t* value, int64_t value_size,
-                             const uint8_t* headers, int64_t headers_size)
-    uint8_t* kp_message_write(uint8_t*, int magic, int attributes, int64_t offset, int64_t timestamp,
-                              const uint8_t* key, int64_t key_size, const uint8_t* value, int64_t value_size)
+    uint8_t* kp_field_write(uint8_t*, const kp_field*)
+    uint8_t* kp_record_write(uint8_t*, const kp_record*, int64_t base_offset, int64_t base_timestamp)
+    uint8_t* kp_message_write(uint8_t*, const kp_record*, int magic, int attributes, int64_t base_offset)
     size_t kp_wrapper_size(int magic)
     void kp_wrapper_write(uint8_t*, int magic, int attributes, int64_t offset, int64_t timestamp, size_t payload)
 
@@ -245,23 +270,6 @@ cdef extern from "kpress/columns.h" nogil:
         int32_t* sequence
         kp_binary key
         kp_binary value
-    ctypedef struct kp_source:
-        const uint8_t* start
-        const uint8_t* end
-        const uint8_t* readable
-        const uint8_t* view_base
-        int32_t view_buffer
-        int32_t count
-        int32_t base_sequence
-        int64_t base_offset
-        int64_t base_timestamp
-        int64_t append_time
-        bint log_append_time
-        bint filtered
-        int64_t first_offset
-        int64_t last_offset
-        int64_t first_timestamp
-        int64_t last_timestamp
     int kp_gather(kp_columns*, int layout, const kp_source*, kp_error*)
     int kp_gather_messages(kp_columns*, int layout, const kp_source*, kp_error*)
 

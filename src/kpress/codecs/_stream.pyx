@@ -46,7 +46,7 @@ from kpress._c.zstd cimport (
     ZSTD_isError,
     ZSTD_outBuffer,
 )
-from kpress._status cimport error_of
+from kpress._status cimport error_of, place, place_at
 from kpress.codecs.payload cimport LEVEL_DEFAULT, cap_of, codec_of, level_of, magic_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release, progress, size_range
 from kpress.codecs._gzip cimport (
@@ -172,8 +172,10 @@ cdef int append_bytes(pooled* buffer, bytes data) except -1:
 
 
 cdef int check(int status, const kp_error* err, int64_t base=0) except -1:
+    cdef place at
     if status != KP_OK:
-        raise error_of(err, base)
+        at = place_at(0, base)
+        raise error_of(err, &at if err.position >= 0 else NULL)
     return 0
 
 

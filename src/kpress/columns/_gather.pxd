@@ -44,7 +44,7 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) no
 
 # The buffer that the views of a batch point into: the decompressed block, which goes over to the builder, or a
 # window of the input of at most 2 GiB. Before gather, for binary_view.
-cdef int place_views(builder* b, kp_source* source, pooled* decompressed, bint inside, kp_error* err) noexcept nogil
+cdef int place_views(builder* b, kp_source* source, pooled* decompressed, kp_error* err) noexcept nogil
 
 # The records of one entry into the asked columns; `left`: bytes of the entries that come after it.
 cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_source* source, int64_t left,

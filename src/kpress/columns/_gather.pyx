@@ -6,11 +6,12 @@ from libc.string cimport memcpy, memset
 
 from kpress._buffers cimport pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_TIMESTAMP_RANGE,
+    KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_IN_RECORDS, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_TIMESTAMP_RANGE,
     KP_TRANSACTIONAL,
     kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error,
     kp_fail,
-    kp_gather, kp_gather_messages, kp_header, kp_header_read, kp_load_be64, kp_record, kp_record_read, kp_source,
+    kp_gather, kp_gather_messages, kp_header, kp_header_read, kp_headers_of, kp_load_be64, kp_record,
+    kp_record_next, kp_source,
     kp_utf8_copy,
 )
 from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
@@ -266,7 +267,7 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
     cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
     cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef kp_record r
-    cdef int64_t i, row = b.rows, headers = 0, bytes = 0, offset, timestamp
+    cdef int64_t i, row = b.rows, headers = 0, bytes = 0
     cdef int status
     if batch.magic < 2:
         status = reserve_headers(b, 0, 0, err)
@@ -274,29 +275,24 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
             ends[i + 1] = ends[i]
         return status
     for _ in range(source.count):
-        if not kp_record_read(&cursor, &r):
+        if kp_record_next(source, &cursor, 0, &r, err) != KP_OK:
             break  # cannot be: the gather before read them all
         headers += r.header_count
-        if r.header_count:
-            bytes += cursor.p - r.headers
+        bytes += r.headers.size
     status = reserve_headers(b, headers, bytes, err)
     if status != KP_OK:
         return status
     cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     for _ in range(source.count):
-        if row == end or not kp_record_read(&cursor, &r):
+        if row == end or kp_record_next(source, &cursor, 0, &r, err) != KP_OK:
             break
-        offset = <int64_t>(<uint64_t>source.base_offset + <uint64_t>r.offset_delta)
-        timestamp = <int64_t>(<uint64_t>source.base_timestamp + <uint64_t>r.timestamp_delta)
-        if source.log_append_time:
-            timestamp = source.append_time
-        if not kept(source, offset, timestamp):
+        if not kept(source, r.offset, r.timestamp):
             continue
         headers -= r.header_count
-        bytes -= cursor.p - r.headers if r.header_count else 0
+        bytes -= r.headers.size
         if headers < 0 or bytes < 0:
             break  # more than there is room for: another thread writes to the records
-        if append_headers(b, &r, cursor.p, err) != KP_OK:
+        if append_headers(b, &r, err) != KP_OK:
             return err.status
         ends[row + 1] = <int32_t>b.n_headers
         row += 1
@@ -305,8 +301,8 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
     return KP_OK
 
 
-cdef int append_headers(builder* b, const kp_record* r, const uint8_t* end, kp_error* err) noexcept nogil:
-    cdef kp_cursor cursor = kp_cursor_of(r.headers, <size_t>(end - r.headers))
+cdef int append_headers(builder* b, const kp_record* r, kp_error* err) noexcept nogil:
+    cdef kp_cursor cursor = kp_headers_of(r)
     cdef kp_header h
     cdef int32_t used
     cdef int32_t* key_ends = <int32_t*>b.header_key.rows.data
@@ -315,15 +311,15 @@ cdef int append_headers(builder* b, const kp_record* r, const uint8_t* end, kp_e
         if kp_header_read(&cursor, &h) != KP_OK:
             break  # cannot be: the gather before has walked them
         used = key_ends[b.n_headers]
-        if used + 3 * <int64_t>h.key_size > INT32_MAX:
+        if used + 3 * h.key.size > INT32_MAX:
             return kp_fail(err, KP_OUTPUT_CAP, -1, 0, INT32_MAX)
-        used += <int32_t>kp_utf8_copy(b.header_key.data.data + used, h.key, <size_t>h.key_size)
+        used += <int32_t>kp_utf8_copy(b.header_key.data.data + used, h.key.data, <size_t>h.key.size)
         key_ends[b.n_headers + 1] = used
         used = value_ends[b.n_headers]
-        if h.value_size > 0:
-            memcpy(b.header_value.data.data + used, h.value, <size_t>h.value_size)
-            used += h.value_size
-        elif h.value_size < 0:
+        if h.value.size > 0:
+            memcpy(b.header_value.data.data + used, h.value.data, <size_t>h.value.size)
+            used += <int32_t>h.value.size
+        elif h.value.size < 0:
             b.header_value.validity.data[b.n_headers >> 3] &= ~(1 << (b.n_headers & 7))
             b.header_value.nulls += 1
         value_ends[b.n_headers + 1] = used
@@ -346,10 +342,11 @@ cdef view_buffer* add_view(builder* b) noexcept nogil:
     return &b.views[b.n_views - 1]
 
 
-cdef int place_views(builder* b, kp_source* source, pooled* decompressed, bint inside, kp_error* err) noexcept nogil:
+cdef int place_views(builder* b, kp_source* source, pooled* decompressed, kp_error* err) noexcept nogil:
     """The buffer that the views of a batch point into: the decompressed block, which goes over to the
     builder, or a window of the input of at most 2 GiB."""
     cdef view_buffer* view = NULL
+    cdef bint inside = source.frame == KP_IN_RECORDS
     if not inside and b.n_views:
         view = &b.views[b.n_views - 1]
         if view.owned.data != NULL or source.end - view.data > INT32_MAX:

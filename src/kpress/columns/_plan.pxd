@@ -30,8 +30,7 @@ ctypedef struct plan:
     bint control
 
 
-# What a failed step leaves for the exception: which entry, and where positions count from.
+# What a failed step leaves for the exception: what is wrong, and in which entry.
 ctypedef struct failure:
     kp_error error
     kp_batch batch
-    bint inside

@@ -19,7 +19,7 @@ from kpress._c.wire cimport (
     KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec, kp_error, kp_fail,
     kp_source,
 )
-from kpress._status cimport error_of
+from kpress._status cimport error_of, place, place_at, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.columns._arrow_out cimport Columns, chunk_data, chunk_drop
 from kpress.columns._gather cimport (
@@ -91,8 +91,8 @@ cdef int list_add(chunk_list* chunks, chunk_data* chunk, kp_error* err) noexcept
 
 cdef object exception_of(const failure* f, int64_t base, object file):
     """The exception; `base` is where the buffer starts in the caller's file or buffer."""
-    position = base + f.batch.position
-    return error_of(&f.error, position, f.batch.base_offset, file, f.inside)
+    cdef place at = place_of(&f.batch, base, file)
+    return error_of(&f.error, &at)
 
 
 cdef void bound(const plan* p, const kp_batch* batch, kp_source* source) noexcept nogil:
@@ -113,7 +113,6 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
     cdef kp_source source
     cdef int status = KP_OK
     cdef int64_t bytes
-    f.inside = False
     if p.check_crcs:
         status = check_crc(entry, batch, &f.error)
     memset(&own, 0, sizeof(pooled))
@@ -121,7 +120,7 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
         scratch = &own  # the result keeps it
     if status == KP_OK:
         scratch.size = 0
-        status = open_source(context, entry, batch, p.data + p.size, scratch, p.cap, False, &source, &f.inside,
+        status = open_source(context, entry, batch, p.data + p.size, scratch, p.cap, False, &source,
                              &f.error)
     if status == KP_OK and batch.magic < 2 and p.check_crcs and kp_batch_codec(batch):
         status = check_inner_crcs(&source, &f.error)
@@ -130,17 +129,13 @@ cdef int decode_entry(const plan* p, codec_context* context, builder* b, chunk_l
         if b.rows and most_used(p, b) + bytes > p.chunk_bytes:
             status = list_add(chunks, finish_chunk(p, b, &f.error), &f.error)
     if status == KP_OK and p.layout == KP_BINARY_VIEW:
-        status = place_views(b, &source, scratch, f.inside, &f.error)
+        status = place_views(b, &source, scratch, &f.error)
     if status == KP_OK:
         bound(p, batch, &source)
         # a count that lies costs no memory: no record has less than 7 bytes
         status = reserve_rows(p, b, b.rows + min(<int64_t>source.count, bytes // 7 + 1), &f.error)
     if status == KP_OK:
         status = gather(p, b, batch, &source, left, &f.error)
-        if status != KP_OK and not f.inside and f.error.position >= 0:
-            f.error.position += source.start - entry
-    if status != KP_OK and not f.inside and f.error.position < 0:
-        f.error.position = 0  # the whole entry
     pooled_free(&own)
     b.consumed += batch.size
     return status
@@ -267,6 +262,7 @@ cdef class _Reader:
         """The headers of the entries from `start` on, about `stop_after` bytes of them."""
         cdef _Window window = _Window.__new__(_Window)
         cdef failure f
+        cdef place at
         cdef int status
         window.fields = self.fields
         window.plan = self.plan
@@ -279,7 +275,8 @@ cdef class _Reader:
         with nogil:
             status = scan(&window.plan, start, stop_after, &self.isolation, &window.entries, &f)
         if status != KP_OK:
-            window.error = error_of(&f.error, base, None, file)
+            at = place_at(window.entries.end, base, file)
+            window.error = error_of(&f.error, &at)
         return window
 
 

@@ -6,7 +6,7 @@ from libc.stdlib cimport realloc
 from kpress._c.wire cimport (
     KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_NO_MEMORY, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
     kp_batch_last_offset, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_load_be16, kp_record,
-    kp_record_read, kp_source,
+    kp_record_next, kp_source,
 )
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.decode cimport open_source
@@ -75,13 +75,14 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const kp
     cdef kp_error ignored
     cdef kp_cursor cursor
     cdef kp_record r
-    cdef bint inside
     context.scratch.size = 0
-    if open_source(context, entry, batch, entry + batch.size, &context.scratch, 1 << 16, False, &source, &inside,
+    if open_source(context, entry, batch, entry + batch.size, &context.scratch, 1 << 16, False, &source,
                    &ignored) != KP_OK:
         return False
     cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
-    return bool(kp_record_read(&cursor, &r)) and r.key_size >= 4 and kp_load_be16(r.key + 2) == 0
+    if kp_record_next(&source, &cursor, 0, &r, &ignored) != KP_OK:
+        return False
+    return r.key.size >= 4 and kp_load_be16(r.key.data + 2) == 0
 
 
 cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogil:

@@ -9,7 +9,7 @@ from kpress._c.wire cimport (
     KP_CODEC_MASK, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error,
 )
-from kpress._status cimport error_of
+from kpress._status cimport check, place, place_at
 from kpress.columns._arrow_out cimport Columns, array_data, array_init, chunk_data, chunk_drop, chunk_new
 
 from kpress.columns._arrow_out import Field
@@ -92,12 +92,13 @@ cdef void fill(row* r, const kp_batch* b) noexcept nogil:
     r.crc = b.crc
 
 
-cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, kp_error* err) noexcept nogil:
+cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, int64_t* position,
+              kp_error* err) noexcept nogil:
+    """position: bytes of whole entries so far."""
     cdef kp_batch batch
-    cdef int64_t position = 0
     cdef int status
     while True:
-        status = kp_batch_next(data, size, position, INT32_MAX, &batch, err)
+        status = kp_batch_next(data, size, position[0], INT32_MAX, &batch, err)
         if status != KP_OK:
             return status
         rows.size = <size_t>n[0] * sizeof(row)
@@ -107,7 +108,7 @@ cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, kp_er
                 return status
         fill(<row*>rows.data + n[0], &batch)
         n[0] += 1
-        position += batch.size
+        position[0] += batch.size
 
 
 cdef class BatchTable:
@@ -292,9 +293,12 @@ def batch_table(data):
     cdef BatchTable table = BatchTable.__new__(BatchTable)
     cdef InputView view = InputView(data)
     cdef kp_error err
+    cdef place at
+    cdef int64_t position = 0
     cdef int status
     with nogil:
-        status = scan(view.data, view.size, &table._rows, &table.num_rows, &err)
+        status = scan(view.data, view.size, &table._rows, &table.num_rows, &position, &err)
     if status != KP_END:
-        raise error_of(&err)
+        at = place_at(position)
+        check(status, &err, &at)
     return table

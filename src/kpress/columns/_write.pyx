@@ -7,7 +7,7 @@ Rows are filled column by column, so that the choice of a layout is made once fo
 calls of the stream that gives the arrays, run without the GIL.
 """
 
-from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
@@ -23,7 +23,7 @@ from kpress.columns._arrow_in cimport (
 )
 from kpress.columns._arrow_source cimport ArrowSource
 from kpress.columns._input cimport columns_of, has_null_rows, input_columns, input_types, types_of
-from kpress.record.encode cimport CREATE_TIME, MAX_SET_SIZE, NO_TIMESTAMP, field, options_of, record_row
+from kpress.record.encode cimport CREATE_TIME, LOG_APPEND_TIME, MAX_SET_SIZE, NO_TIMESTAMP, field, options_of, record_row
 from kpress.record.set_writer cimport (
     raise_row,
     set_writer,
@@ -138,8 +138,8 @@ cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp
             return kp_fail(err, KP_HEADER_KEY_NULL, -1, 0, 0)
         if pooled_reserve_more(out, 2 * KP_VARLONG_MAX + key.size + max(value.size, 0), err):
             return err.status
-        out.size = kp_field_write(out.data + out.size, key.data, key.size) - out.data
-        out.size = kp_field_write(out.data + out.size, value.data, value.size) - out.data
+        out.size = kp_field_write(out.data + out.size, &key) - out.data
+        out.size = kp_field_write(out.data + out.size, &value) - out.data
     return KP_OK
 
 
@@ -176,7 +176,7 @@ cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t bas
         for i in range(n):
             rows[i].timestamp_type = CREATE_TIME
             if not is_null(&c.timestamp_type, start + i):
-                rows[i].timestamp_type = <int32_t>number_of(&c.timestamp_type, start + i)
+                rows[i].timestamp_type = number_of(&c.timestamp_type, start + i) == LOG_APPEND_TIME
     if fill_offsets(&c.offset, start, n, base, rows, err) or fill_timestamps(&c.timestamp, start, n, rows, err):
         return err.status
     return fill_headers(c, start, n, rows, scratch, err)

@@ -12,7 +12,7 @@ from kpress._c.wire cimport (
     kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_error, kp_load_be64,
     kp_sequence_add, kp_source, kp_store_be16, kp_store_be32, kp_store_be64,
 )
-from kpress._status cimport error_of
+from kpress._status cimport check, place, place_at, place_of
 from kpress.checksum cimport crc32_patched, crc32c_patched
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.decode cimport check_crc, open_source
@@ -229,10 +229,10 @@ cdef class Batch:
         """
         cdef kp_error err
         cdef int status
+        cdef place at = place_of(&self._header, self._base)
         with nogil:
             status = check_crc(self._entry, &self._header, &err)
-        if status != KP_OK:
-            raise error_of(&err, self.position, self._header.base_offset)
+        check(status, &err, &at)
 
     cdef uint8_t* _change(self) except NULL:
         """The entry, to be written to, and its header as it is now: another Batch of the bytes may have changed it."""
@@ -248,9 +248,9 @@ cdef class Batch:
         if magic != self._header.magic:
             raise CorruptRecordError(f"magic {magic}: it was {self._header.magic} when the batch was read",
                                      position=self.position + KP_ENTRY_PREFIX - 1, field="magic")
-        if kp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err) != KP_OK:
-            raise error_of(&err, self._base)
-        return 0
+        cdef place at = place_of(&self._header, self._base)
+        return check(kp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err),
+                     &err, &at)
 
     def set_last_offset(self, offset):
         """Give the entry another place in the log, as a broker does when it appends. Writes to the data.
@@ -398,7 +398,7 @@ cdef class Batch:
         cdef codec_context* context = context_acquire()
         cdef kp_source source
         cdef kp_error err
-        cdef bint inside = False
+        cdef place at = place_of(&self._header, self._base)
         cdef int status
         cdef int64_t offset = 0
         if context == NULL:
@@ -406,12 +406,11 @@ cdef class Batch:
         with nogil:
             context.scratch.size = 0
             status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
-                                 self._cap, False, &source, &inside, &err)
+                                 self._cap, False, &source, &err)
             if status == KP_OK:
                 offset = <int64_t>(<uint64_t>source.base_offset + kp_load_be64(source.start))  # may wrap, as in Java
             context_release(context)
-        if status != KP_OK:
-            raise error_of(&err, self.position, self._header.base_offset, None, inside)
+        check(status, &err, &at)
         return offset
 
 
@@ -440,13 +439,15 @@ cdef class BatchIterator:
 
     def __next__(self):
         cdef kp_error err
+        cdef place at
         cdef Batch batch = Batch.__new__(Batch)
         cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size,
                                         &batch._header, &err)
         if status == KP_END:
             raise StopIteration
         if status != KP_OK:
-            raise error_of(&err)
+            at = place_at(self._position)
+            check(status, &err, &at)
         batch._view = self._view
         batch._entry = self._view.data + self._position
         batch._cap = self._cap

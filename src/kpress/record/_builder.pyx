@@ -29,10 +29,11 @@ from kpress._c.wire cimport (
     KP_TRANSACTIONAL,
     kp_error,
     kp_fail,
+    kp_record,
     kp_store_be16,
     kp_store_le32,
 )
-from kpress._status cimport raise_status
+from kpress._status cimport check
 from kpress.codecs.payload cimport compress_payload, payload_bound
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.encode cimport (
@@ -47,7 +48,6 @@ from kpress.record.encode cimport (
     options_of,
     record_check,
     record_room,
-    record_row,
     record_size,
     record_write,
 )
@@ -191,14 +191,14 @@ cdef class BatchBuilder:
         >>> builder.append(None, key=b"gone"), builder.append(b"late", offset=50), builder.next_offset
         (True, True, 51)
         """
-        cdef record_row row
+        cdef kp_record row
         if bytes_field(value, &row.value) and bytes_field(key, &row.key):
             return self._append(&row, timestamp, headers, offset)
         return self._append_views(value, key, timestamp, headers, offset)
 
     cdef object _append_views(self, value, key, timestamp, headers, offset):
         """append, for keys and values of other types than bytes."""
-        cdef record_row row
+        cdef kp_record row
         cdef InputView value_view, key_view
         if not bytes_field(value, &row.value):
             value_view = InputView(value, "value")
@@ -209,7 +209,7 @@ cdef class BatchBuilder:
         return self._append(&row, timestamp, headers, offset)
 
     @cython.final
-    cdef object _append(self, record_row* row, timestamp, headers, offset):
+    cdef object _append(self, kp_record* row, timestamp, headers, offset):
         if self.state != OPEN:
             self._refuse_state()
         if self.encoder.options.attributes & KP_CONTROL:
@@ -220,7 +220,7 @@ cdef class BatchBuilder:
         return self._add(row)
 
     @cython.final
-    cdef int _set_place(self, record_row* row, timestamp, offset) except -1:
+    cdef int _set_place(self, kp_record* row, timestamp, offset) except -1:
         row.timestamp = time_of(timestamp, "timestamp", NO_TIMESTAMP, INT64_MAX)
         row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
         if offset is not None:
@@ -228,7 +228,7 @@ cdef class BatchBuilder:
         return 0
 
     @cython.final
-    cdef int _set_headers(self, record_row* row, headers) except -1:
+    cdef int _set_headers(self, kp_record* row, headers) except -1:
         row.headers.size = 0
         if headers is None or headers is NO_HEADERS:
             return 0
@@ -242,23 +242,21 @@ cdef class BatchBuilder:
         return 0
 
     @cython.final
-    cdef bint _add(self, const record_row* row) except -1:
+    cdef bint _add(self, const kp_record* row) except -1:
         """Write the record if it fits."""
         cdef kp_error err
         if self.state != OPEN:  # an argument's __index__ may have closed the builder
             self._refuse_state()
-        if record_check(&self.encoder, row, &err):
-            raise_status(&err)
+        check(record_check(&self.encoder, row, &err), &err)
         if not offset_delta_fits(&self.encoder, row):
-            kp_fail(&err, KP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset)
-            raise_status(&err)
+            check(kp_fail(&err, KP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset), &err)
         if self.records.size + record_room(row) <= self.certain:
             self._write(row)
             return True
         return self._add_checked(row)
 
     @cython.final
-    cdef bint _add_checked(self, const record_row* row) except -1:
+    cdef bint _add_checked(self, const kp_record* row) except -1:
         """Write the record if it fits, by its exact size, in memory that may have to grow."""
         cdef kp_error err
         cdef size_t size = record_size(&self.encoder, row)
@@ -267,8 +265,7 @@ cdef class BatchBuilder:
         cdef bint fits = self._surely_fits(size)
         if not fits and not self.encoder.options.codec:
             return False
-        if pooled_reserve_more(&self.records, record_room(row), &err):
-            raise_status(&err)
+        check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
         if not fits:
             return self._add_tried(row)
         self._write(row)
@@ -291,11 +288,11 @@ cdef class BatchBuilder:
         return <int64_t>(header_size(&self.encoder.options) + most) <= self.limit_
 
     @cython.final
-    cdef void _write(self, const record_row* row) noexcept:
+    cdef void _write(self, const kp_record* row) noexcept:
         """Write the record, for which there is room."""
         self.records.size = record_write(&self.encoder, row, self.records.data + self.records.size) - self.records.data
 
-    cdef bint _add_tried(self, const record_row* row) except -1:
+    cdef bint _add_tried(self, const kp_record* row) except -1:
         """Write the record, and take it back if the compressed batch is too large with it."""
         cdef batch_encoder before = self.encoder
         cdef size_t size = self.records.size
@@ -317,8 +314,7 @@ cdef class BatchBuilder:
         with nogil:
             fits = self._tail_fits(&err, &status) or self._whole_fits(&err, &status)
         self.state = OPEN
-        if status:
-            raise_status(&err)
+        check(status, &err)
         return fits
 
     cdef bint _payload_fits(self, const pooled* payload) noexcept nogil:
@@ -414,7 +410,7 @@ cdef class BatchBuilder:
         True
         """
         cdef uint8_t key[4]
-        cdef record_row row
+        cdef kp_record row
         cdef InputView view = InputView(value, "value")
         if self.state != OPEN:
             self._refuse_state()
@@ -520,8 +516,7 @@ cdef class BatchBuilder:
             if not self._whole_fits(&err, &status) and status == KP_OK and self.proven_size < self.records.size:
                 status = self._join_tail(&err)
         self.state = OPEN
-        if status:
-            raise_status(&err)
+        check(status, &err)
         return &self.proven
 
     cdef int _close(self, bytes result) except -1:

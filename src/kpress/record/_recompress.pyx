@@ -17,13 +17,13 @@ from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_END,
-    KP_ENTRY_SIZE_MAX, KP_INNER_COMPRESSED, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
     KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, KP_ZSTD,
     KP_ZSTD_MAGIC, kp_batch,
-    kp_batch_codec,
-    kp_batch_next, kp_error, kp_fail, kp_message_read, kp_record, kp_source, kp_store_be32, kp_store_be64,
+    kp_batch_codec, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_message_read,
+    kp_record, kp_source, kp_store_be32, kp_store_be64,
 )
-from kpress._status cimport error_of
+from kpress._status cimport check, place, place_of
 from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.codecs.payload cimport LEVEL_DEFAULT, codec_of, compress_payload, level_of, payload_bound
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
@@ -39,7 +39,6 @@ ctypedef struct job:
     codec_context* context
     pooled out
     kp_batch batch
-    bint inside        # a position in kp_error is one in the decompressed records
 
 
 cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) noexcept nogil:
@@ -63,9 +62,7 @@ cdef bint is_kept(const job* j) noexcept nogil:
 
 
 cdef int recompress_entry(job* j, const uint8_t* entry, kp_error* err) noexcept nogil:
-    """Positions in `err` count from the entry."""
     cdef kp_source source
-    j.inside = False
     if check_crc(entry, &j.batch, err) != KP_OK:
         return err.status
     if j.batch.magic < 2 and j.codec == KP_ZSTD:
@@ -74,13 +71,12 @@ cdef int recompress_entry(job* j, const uint8_t* entry, kp_error* err) noexcept 
         return append(&j.out, entry, <size_t>j.batch.size, err)
     j.context.scratch.size = 0
     if open_source(j.context, entry, &j.batch, entry + j.batch.size, &j.context.scratch, j.cap, False, &source,
-                   &j.inside, err) != KP_OK:
+                   err) != KP_OK:
         return err.status
     if j.batch.magic < 2 and check_inner_crcs(&source, err) != KP_OK:
         return err.status
     if j.batch.magic < 2 and j.codec == KP_NONE:
         return unwrap(j, &source, err)
-    j.inside = False
     return rewrap(j, entry, &source, err)
 
 
@@ -92,9 +88,9 @@ cdef int rewrap(job* j, const uint8_t* entry, const kp_source* source, kp_error*
     if j.batch.magic < 2:
         if kp_message_read(entry, j.batch.size, 0, &ignored, &wrapper, err) != KP_OK:
             return err.status
-        if wrapper.value == NULL:  # it was there before: another thread writes to the bytes
+        if wrapper.value.data == NULL:  # it was there before: another thread writes to the bytes
             return kp_fail(err, KP_WRAPPER_NULL, j.batch.size, 0, 0)
-        header = <size_t>(wrapper.value - entry)
+        header = <size_t>(wrapper.value.data - entry)
     cdef size_t records = <size_t>(source.end - source.start)
     if pooled_reserve_more(&j.out, header + payload_bound(j.codec, records), err) != KP_OK:
         return err.status
@@ -129,22 +125,21 @@ cdef void store_message_crc(uint8_t* entry, size_t size) noexcept nogil:
 
 cdef int unwrap(job* j, const kp_source* source, kp_error* err) noexcept nogil:
     """The inner messages as entries of their own: offsets absolute, the wrapper's append time in each."""
+    cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+    cdef const uint8_t* at
     cdef kp_batch inner
-    cdef int64_t position = 0, size = source.end - source.start
+    cdef kp_record ignored
     cdef int status
     cdef size_t start
     while True:
-        status = kp_batch_next(source.start, size, position, INT32_MAX, &inner, err)
+        at = cursor.p
+        status = kp_message_next(source, &cursor, &inner, &ignored, err)
         if status != KP_OK:
-            # what is left of a cut inner message is dropped by Kafka's readers, too (DataLogInputStream)
             return KP_OK if status == KP_END else status
-        if inner.magic > 1 or kp_batch_codec(&inner) != KP_NONE:
-            return kp_fail(err, KP_INNER_COMPRESSED, position + KP_MESSAGE_ATTRIBUTES_OFFSET, inner.attributes, 0)
         start = j.out.size
-        if append(&j.out, source.start + position, <size_t>inner.size, err) != KP_OK:
+        if append(&j.out, at, <size_t>inner.size, err) != KP_OK:
             return err.status
         place_inner(j.out.data + start, &inner, source)
-        position += inner.size
 
 
 cdef void place_inner(uint8_t* p, const kp_batch* inner, const kp_source* source) noexcept nogil:
@@ -169,12 +164,10 @@ cdef int recompress_all(job* j, const uint8_t* data, int64_t size, kp_error* err
     while position < size:
         j.batch.position = position
         j.batch.base_offset = -1
-        j.inside = False
         status = kp_batch_next(data, size, position, INT32_MAX, &j.batch, err)
         if status == KP_END:
             return kp_fail(err, KP_CUT_ENTRY, 0, size - position, 0)
         if status != KP_OK:
-            err.position -= position
             return status
         if recompress_entry(j, data + position, err) != KP_OK:
             return err.status
@@ -231,6 +224,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     """
     cdef job j
     cdef kp_error err
+    cdef place at
     cdef int status
     memset(&j, 0, sizeof(job))
     j.codec = codec_of(compression_type)
@@ -243,9 +237,9 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     try:
         with nogil:
             status = recompress_all(&j, view.data, view.size, &err)
-        if status != KP_OK:
-            offset = j.batch.base_offset if j.batch.base_offset >= 0 else None
-            raise error_of(&err, j.batch.position, offset, None, j.inside)
+        at = place_of(&j.batch)
+        at.has_offset = at.offset >= 0
+        check(status, &err, &at)
         return PyBytes_FromStringAndSize(<char*>j.out.data, <Py_ssize_t>j.out.size)
     finally:
         context_release(j.context)

@@ -1,13 +1,13 @@
-"""Key, value and headers of one record as Python gives them -> record_row."""
+"""Key, value and headers of one record as Python gives them -> kp_record."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from libc.stdint cimport uint8_t
 
 from kpress._buffers cimport pooled
-from kpress.record.encode cimport field
+from kpress._c.wire cimport kp_field
 
 
-cdef inline bint bytes_field(object value, field* f) noexcept:
+cdef inline bint bytes_field(object value, kp_field* f) noexcept:
     """Null and bytes, which nearly all keys and values are; False: something else."""
     if value is None:
         f.data = NULL

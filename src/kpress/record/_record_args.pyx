@@ -1,44 +1,44 @@
-"""Key, value and headers of one record as Python gives them -> record_row."""
+"""Key, value and headers of one record as Python gives them -> kp_record."""
 
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdint cimport INT32_MAX
 
 from kpress._buffers cimport InputView, pooled_reserve_more
-from kpress._c.wire cimport kp_error, kp_field_size, kp_field_write, kp_varlong_size, kp_varlong_write
-from kpress._status cimport raise_status
+from kpress._c.wire cimport kp_error, kp_field, kp_field_size, kp_field_write, kp_varlong_size, kp_varlong_write
+from kpress._status cimport check
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 
-cdef int append_field(pooled* out, const uint8_t* data, Py_ssize_t size) except -1:
+cdef int append_field(pooled* out, const kp_field* f) except -1:
     cdef kp_error err
-    if size > INT32_MAX:
-        raise InvalidArgumentError(f"a header field of {size} bytes is larger than 2147483647", field="headers")
-    if pooled_reserve_more(out, kp_field_size(size), &err):
-        raise_status(&err)
-    out.size = kp_field_write(out.data + out.size, data, size) - out.data
+    if f.size > INT32_MAX:
+        raise InvalidArgumentError(f"a header field of {f.size} bytes is larger than 2147483647", field="headers")
+    check(pooled_reserve_more(out, kp_field_size(f.size), &err), &err)
+    out.size = kp_field_write(out.data + out.size, f) - out.data
     return 0
 
 
 cdef int append_header_key(pooled* out, object key) except -1:
+    cdef kp_field f
     cdef Py_ssize_t size
-    cdef const char* text
     if not isinstance(key, str):
         raise ArgumentTypeError(f"a header's key must be str, not {type(key).__name__}", field="headers")
     try:
-        text = PyUnicode_AsUTF8AndSize(key, &size)
+        f.data = <const uint8_t*>PyUnicode_AsUTF8AndSize(key, &size)
     except UnicodeEncodeError as error:
         raise InvalidArgumentError(f"a header's key must be UTF-8 text: {error}", field="headers") from None
-    return append_field(out, <const uint8_t*>text, size)
+    f.size = size
+    return append_field(out, &f)
 
 
 cdef int append_header_value(pooled* out, object value) except -1:
-    cdef field f
+    cdef kp_field f
     cdef InputView view
-    if bytes_field(value, &f):
-        return append_field(out, f.data, f.size)
-    view = InputView(value, "a header's value")
-    return append_field(out, view.data, view.size)
+    if not bytes_field(value, &f):
+        view = InputView(value, "a header's value")
+        f.data, f.size = view.data, view.size
+    return append_field(out, &f)
 
 
 cdef int encode_headers(object headers, pooled* out) except -1:
@@ -53,8 +53,7 @@ cdef int encode_headers(object headers, pooled* out) except -1:
     count = len(headers)
     if count == 0:
         return 0
-    if pooled_reserve_more(out, kp_varlong_size(count), &err):
-        raise_status(&err)
+    check(pooled_reserve_more(out, kp_varlong_size(count), &err), &err)
     out.size = kp_varlong_write(out.data + out.size, count) - out.data
     for header in headers:
         try:

@@ -6,20 +6,23 @@ One record alive at a time costs a fraction of a list of all: its memory serves 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport InputView, PooledBlock
 from kpress._c.wire cimport (
-    KP_ENTRY_SIZE_MAX, KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_OK, KP_RECORDS_LEFT,
-    KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT, kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_cursor,
-    kp_cursor_of, kp_error, kp_fail, kp_header, kp_header_read, kp_load_be32, kp_message_read, kp_record,
-    kp_record_explain, kp_record_read, kp_sequence_add,
+    KP_CUT_ENTRY, KP_END, KP_IN_RECORDS, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT,
+    kp_batch, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_field, kp_header, kp_header_read, kp_headers_of,
+    kp_message_next, kp_message_read, kp_record, kp_record_next, kp_record_sequence, kp_source_fail,
 )
-from kpress._status cimport error_of
+from kpress._status cimport error_of, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.decode cimport check_crc, open_source
 
 from kpress.record._types import TIMESTAMP_TYPES
+
+
+cdef bytes bytes_of(const kp_field* f):
+    return PyBytes_FromStringAndSize(<const char*>f.data, f.size)
 
 
 @cython.final
@@ -60,54 +63,71 @@ cdef class Record:
         raise TypeError("records are made by iterating over a batch")
 
     def __repr__(self):
-        key = "null" if self._key_size < 0 else f"{self._key_size} bytes"
-        value = "null" if self._value_size < 0 else f"{self._value_size} bytes"
-        return (f"<kpress.Record offset {self.offset}, timestamp {self.timestamp}, key {key}, value {value}, "
-                f"{self._header_count} headers>")
+        cdef const kp_record* r = &self._record
+        key = "null" if r.key.size < 0 else f"{r.key.size} bytes"
+        value = "null" if r.value.size < 0 else f"{r.value.size} bytes"
+        return (f"<kpress.Record offset {r.offset}, timestamp {r.timestamp}, key {key}, value {value}, "
+                f"{r.header_count} headers>")
+
+    @property
+    def offset(self):
+        return self._record.offset
+
+    @property
+    def timestamp(self):
+        return self._record.timestamp
+
+    @property
+    def size(self):
+        return self._record.size
+
+    @property
+    def attributes(self):
+        return self._record.attributes
 
     @property
     def key(self):
-        if self._key_size < 0:
+        if self._record.key.size < 0:
             return None
         if self._key_bytes is None:
-            self._key_bytes = PyBytes_FromStringAndSize(<const char*>self._key, self._key_size)
+            self._key_bytes = bytes_of(&self._record.key)
         return self._key_bytes
 
     @property
     def value(self):
-        if self._value_size < 0:
+        if self._record.value.size < 0:
             return None
         if self._value_bytes is None:
-            self._value_bytes = PyBytes_FromStringAndSize(<const char*>self._value, self._value_size)
+            self._value_bytes = bytes_of(&self._record.value)
         return self._value_bytes
 
     @property
     def key_size(self):
         """int: bytes of the key, -1 for null; makes no object."""
-        return self._key_size
+        return self._record.key.size
 
     @property
     def value_size(self):
         """int: bytes of the value, -1 for null; makes no object."""
-        return self._value_size
+        return self._record.value.size
 
     @property
     def timestamp_type(self):
-        return TIMESTAMP_TYPES[1 + self._timestamp_type]
+        return TIMESTAMP_TYPES[1 + self._record.timestamp_type]
 
     @property
     def headers(self):
         cdef kp_cursor cursor
         cdef kp_header h
         cdef list headers = []
-        if self._header_count:
+        if self._record.header_count:
             # they were checked when the record was read; the caller may have written to the bytes since
-            cursor = kp_cursor_of(self._headers, <size_t>self._headers_size)
-            for _ in range(self._header_count):
+            cursor = kp_headers_of(&self._record)
+            for _ in range(self._record.header_count):
                 if kp_header_read(&cursor, &h) != KP_OK:
                     break
-                value = None if h.value_size < 0 else PyBytes_FromStringAndSize(<const char*>h.value, h.value_size)
-                headers.append((PyUnicode_DecodeUTF8(<const char*>h.key, h.key_size, "replace"), value))
+                value = None if h.value.size < 0 else bytes_of(&h.value)
+                headers.append((PyUnicode_DecodeUTF8(<const char*>h.key.data, h.key.size, "replace"), value))
         return headers
 
     def is_valid(self):
@@ -122,7 +142,7 @@ cdef class Record:
         cdef kp_error err
         if self._entry == NULL:
             return True
-        return (kp_message_read(self._entry, self.size, 0, &message, &ignored, &err) == KP_OK
+        return (kp_message_read(self._entry, self._record.size, 0, &message, &ignored, &err) == KP_OK
                 and check_crc(self._entry, &message, &err) == KP_OK)
 
 
@@ -143,36 +163,19 @@ cdef class Records:
 
     cdef Record _next(self):
         cdef kp_record r
-        cdef const uint8_t* at = self._cursor.p
+        cdef kp_error err
         if self._index >= self._source.count:
             raise StopIteration
-        if not kp_record_read(&self._cursor, &r):
-            raise self._explain(at)
+        if kp_record_next(&self._source, &self._cursor, self._index, &r, &err) != KP_OK:
+            raise self._explain(&err)
         self._index += 1
-        # what is wrong behind the last record is raised instead of it (DefaultRecordBatch.RecordIterator)
+        # what is wrong after the last record is raised instead of it (DefaultRecordBatch.RecordIterator)
         if self._index == self._source.count and (self._failed or self._cursor.p != self._cursor.end):
             raise self._rest()
         cdef Record record = Record.__new__(Record)
         record._owner = self._owner
-        record._key = r.key
-        record._value = r.value
-        record._headers = r.headers
-        record._headers_size = <int32_t>(self._cursor.p - r.headers)
-        record._key_size = r.key_size
-        record._value_size = r.value_size
-        record._header_count = r.header_count
-        record.size = r.size
-        record.attributes = r.attributes
-        record._timestamp_type = self._timestamp_type
-        # sums wrap: deltas from outside may be anything, as in Java
-        record.offset = <int64_t>(<uint64_t>self._source.base_offset + <uint64_t>r.offset_delta)
-        if self._source.log_append_time:
-            record.timestamp = self._source.append_time
-        else:
-            record.timestamp = <int64_t>(<uint64_t>self._source.base_timestamp + <uint64_t>r.timestamp_delta)
-        record.sequence = -1
-        if self._source.base_sequence >= 0:
-            record.sequence = kp_sequence_add(self._source.base_sequence, <int32_t>r.offset_delta)
+        record._record = r
+        record.sequence = kp_record_sequence(&self._source, &r)
         return record
 
     cdef Record _next_message(self):
@@ -183,65 +186,38 @@ cdef class Records:
         cdef const uint8_t* at = self._cursor.p
         if self._index >= self._source.count:
             raise StopIteration
-        cdef int64_t size = <int64_t><int32_t>kp_load_be32(at + 8) + KP_LOG_OVERHEAD
-        if size > self._cursor.end - at:  # of a plain message: the caller wrote to it since
-            kp_fail(&err, KP_ENTRY_SIZE_MAX, at + 8 - self._source.start, size - KP_LOG_OVERHEAD,
-                    self._cursor.end - at - KP_LOG_OVERHEAD)
-            raise self._error(&err)
-        if kp_message_read(at, size, at - self._source.start, &message, &r, &err) != KP_OK:
-            raise self._error(&err)
-        if kp_batch_codec(&message):
-            kp_fail(&err, KP_INNER_COMPRESSED, at + KP_MESSAGE_ATTRIBUTES_OFFSET - self._source.start,
-                    message.attributes, 0)
+        cdef int status = kp_message_next(&self._source, &self._cursor, &message, &r, &err)
+        if status == KP_END:  # of a plain message: the caller wrote to it since
+            status = kp_fail(&err, KP_CUT_ENTRY, 8, self._cursor.end - at, 0)
+        if status != KP_OK:
             raise self._error(&err)
         self._index += 1
-        self._cursor.p += size
         cdef Record record = Record.__new__(Record)
         record._owner = self._owner
         record._entry = at
-        record._key = r.key
-        record._value = r.value
-        record._key_size = r.key_size
-        record._value_size = r.value_size
-        record.size = r.size
-        record.attributes = r.attributes
+        record._record = r
         record.sequence = -1
-        record.offset = <int64_t>(<uint64_t>self._source.base_offset + <uint64_t>message.base_offset)
-        # an inner message of magic 0 has neither timestamp nor type, whatever its wrapper says
-        record._timestamp_type = self._timestamp_type if message.magic else -1
-        record.timestamp = message.base_timestamp
-        if self._source.log_append_time and message.magic:
-            record.timestamp = self._source.append_time
         return record
 
-    cdef object _explain(self, const uint8_t* at):
-        """The error for the record at `at`: the codec's where its bytes are what is missing."""
-        cdef kp_error err
-        if at == self._source.end:
-            kp_fail(&err, KP_RECORDS_MISSING, at - self._source.start, self._index, self._source.count)
-        else:
-            kp_record_explain(at, self._source.end, self._source.start, &err)
+    cdef object _explain(self, const kp_error* err):
+        """The error for a record that could not be read: the codec's where its bytes are what is missing."""
         if self._failed and err.status in (KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT):
-            return self._codec_error()
-        return self._error(&err)
+            return self._error(&self._pending)
+        return self._error(err)
 
     cdef object _rest(self):
-        """The error for what is behind the last record."""
+        """The error for what comes after the last record."""
         cdef kp_error err
         if self._failed:
-            return self._codec_error()
-        kp_fail(&err, KP_RECORDS_LEFT, self._cursor.p - self._source.start, self._cursor.end - self._cursor.p,
-                self._source.count)
+            return self._error(&self._pending)
+        kp_fail(&err, KP_RECORDS_LEFT, 0, self._cursor.end - self._cursor.p, self._source.count)
+        kp_source_fail(&self._source, self._cursor.p, &err)
         return self._error(&err)
-
-    cdef object _codec_error(self):
-        self._index = self._source.count = 0
-        return error_of(&self._pending, self._position, self._base_offset)
 
     cdef object _error(self, const kp_error* err):
         """The exception; the iterator is at its end afterwards."""
         self._index = self._source.count = 0
-        return error_of(err, self._position + self._start, self._base_offset, None, self._inside)
+        return error_of(err, &self._place)
 
 
 cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap):
@@ -254,18 +230,16 @@ cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* bat
         raise MemoryError()
     with nogil:
         status = open_source(context, entry, batch, entry + batch.size, &block.buffer, cap, True, &records._source,
-                             &records._inside, &records._pending)
+                             &records._pending)
         context_release(context)
-    records._position = base + batch.position
-    records._base_offset = batch.base_offset
+    cdef bint decompressed = records._source.frame == KP_IN_RECORDS
+    records._place = place_of(batch, base)
     if status != KP_OK:
         # of a v0/v1 wrapper nothing is handed out before all of it is found to be sound
-        if batch.magic < 2 or not records._inside:
-            raise error_of(&records._pending, records._position, batch.base_offset, None, records._inside)
+        if batch.magic < 2 or not decompressed:
+            raise error_of(&records._pending, &records._place)
         records._failed = True  # some records may come before it
-    records._owner = block if records._inside else view
+    records._owner = block if decompressed else view
     records._cursor = kp_cursor_of(records._source.start, <size_t>(records._source.end - records._source.start))
-    records._start = 0 if records._inside else records._source.start - entry
     records._magic = batch.magic
-    records._timestamp_type = <signed char>kp_batch_timestamp_type(batch)
     return records

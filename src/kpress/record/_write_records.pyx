@@ -7,8 +7,8 @@ from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free
-from kpress._c.wire cimport kp_error
-from kpress.record.encode cimport NO_TIMESTAMP, field, options_of, record_row
+from kpress._c.wire cimport kp_error, kp_field, kp_record
+from kpress.record.encode cimport NO_TIMESTAMP, options_of
 from kpress.record._record_args cimport bytes_field, encode_headers
 from kpress.record.set_writer cimport (
     raise_row,
@@ -65,7 +65,7 @@ cdef class _RecordSource:
         total += bytes_in(self.values)
         return total + bytes_in(self.keys) if self.keys is not None else total
 
-    cdef int fill(self, record_row* rows, Py_ssize_t start, Py_ssize_t n) except -1:
+    cdef int fill(self, kp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
         """n rows from number `start` on."""
         cdef Py_ssize_t i
         for i in range(n):
@@ -87,19 +87,19 @@ cdef class _RecordSource:
             self.fill_headers(rows, start, n)
         return 0
 
-    cdef inline int fill_field(self, field* f, tuple column, Py_ssize_t i) except -1:
+    cdef inline int fill_field(self, kp_field* f, tuple column, Py_ssize_t i) except -1:
         if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
             self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
         return 0
 
-    cdef int fill_copy(self, field* f, object value, str name) except -1:
+    cdef int fill_copy(self, kp_field* f, object value, str name) except -1:
         cdef InputView view = InputView(value, f"each of {name}")
         cdef bytes copy = view.data[:view.size]
         self.copies.append(copy)
         bytes_field(copy, f)
         return 0
 
-    cdef int fill_headers(self, record_row* rows, Py_ssize_t start, Py_ssize_t n) except -1:
+    cdef int fill_headers(self, kp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
         cdef Py_ssize_t i
         cdef size_t before
         cdef const uint8_t* at
@@ -140,7 +140,7 @@ cdef size_t bytes_in(tuple values):
 
 
 cdef int write_all(set_writer* w, _RecordSource source) except -1:
-    cdef record_row rows[ROWS]
+    cdef kp_record rows[ROWS]
     cdef kp_error err
     cdef Py_ssize_t start = 0, n
     cdef int status = writer_expect(w, source.expected(), &err)

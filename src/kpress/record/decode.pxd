@@ -14,8 +14,6 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
 
 # Fills `source` but for its filter and view fields; decompressed records are appended to `scratch`.
-# inside: whether positions in `err`, and of the records, are in decompressed data (1) or in the entry (0).
 # `prefix`: keep what was decoded before a codec error (see decompress_prefix); source then holds that.
 cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batch* batch, const uint8_t* readable,
-                     pooled* scratch, size_t cap, bint prefix, kp_source* source, bint* inside,
-                     kp_error* err) noexcept nogil
+                     pooled* scratch, size_t cap, bint prefix, kp_source* source, kp_error* err) noexcept nogil

@@ -5,11 +5,11 @@ from libc.string cimport memset
 
 from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_ENTRY_SIZE,
-    KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE,
-    KP_NONE,
-    KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch,
-    kp_batch_codec, kp_error, kp_fail, kp_load_be32, kp_load_be64, kp_message_read, kp_record, kp_source,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE,
+    KP_IN_PAYLOAD, KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY,
+    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_of, kp_error, kp_fail,
+    kp_in_frame, kp_load_be32, kp_load_be64, kp_message_next, kp_message_read, kp_record, kp_source, kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.codecs.payload cimport decompress_payload, decompress_prefix
@@ -32,37 +32,36 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
 
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil:
     """Inner messages of a wrapper carry checksums of their own; base_of_inner has checked their sizes."""
-    cdef const uint8_t* p = source.start
+    cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+    cdef const uint8_t* at
     cdef kp_batch inner
     cdef kp_record ignored
     cdef int status
     for _ in range(source.count):
-        status = kp_message_read(p, <int64_t>kp_load_be32(p + 8) + KP_LOG_OVERHEAD, p - source.start, &inner, &ignored,
-                                 err)
-        if status == KP_OK:
-            status = check_crc(p, &inner, err)
-            err.position += p - source.start
+        at = cursor.p
+        status = kp_message_next(source, &cursor, &inner, &ignored, err)
         if status != KP_OK:
-            return status
-        p += inner.size
+            return KP_OK if status == KP_END else status
+        if check_crc(at, &inner, err) != KP_OK:
+            return kp_source_fail(source, at, err)
     return KP_OK
 
 
 cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batch* batch, const uint8_t* readable,
-                     pooled* scratch, size_t cap, bint prefix, kp_source* source, bint* inside,
-                     kp_error* err) noexcept nogil:
+                     pooled* scratch, size_t cap, bint prefix, kp_source* source, kp_error* err) noexcept nogil:
     memset(source, 0, sizeof(kp_source))
-    inside[0] = False
+    source.frame = KP_IN_PAYLOAD
     source.readable = readable
     source.base_sequence = batch.base_sequence
     source.base_timestamp = batch.base_timestamp
     source.append_time = batch.max_timestamp
     source.log_append_time = batch.magic > 0 and (batch.attributes & KP_LOG_APPEND_TIME) != 0
     if batch.magic < 2:
-        return open_messages(context, entry, batch, scratch, cap, source, inside, err)
+        return open_messages(context, entry, batch, scratch, cap, source, err)
 
     source.base_offset = batch.base_offset
     source.start = entry + KP_BATCH_HEADER
+    source.payload = KP_BATCH_HEADER
     source.end = entry + batch.size
     source.count = batch.records_count
     cdef int codec = kp_batch_codec(batch)
@@ -75,11 +74,11 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batc
         return kp_fail(err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, batch.records_count, 0)
     if codec == KP_NONE:
         return KP_OK
-    return decompress(context, codec, batch.magic, entry, prefix, scratch, cap, source, inside, err)
+    return decompress(context, codec, batch.magic, prefix, scratch, cap, source, err)
 
 
-cdef int decompress(codec_context* context, int codec, int magic, const uint8_t* entry, bint prefix, pooled* scratch,
-                    size_t cap, kp_source* source, bint* inside, kp_error* err) noexcept nogil:
+cdef int decompress(codec_context* context, int codec, int magic, bint prefix, pooled* scratch, size_t cap,
+                    kp_source* source, kp_error* err) noexcept nogil:
     """Replace the payload that source points to by its decompressed bytes at the end of `scratch`."""
     cdef const uint8_t* payload = source.start
     cdef size_t size = <size_t>(source.end - payload)
@@ -90,19 +89,18 @@ cdef int decompress(codec_context* context, int codec, int magic, const uint8_t*
     else:
         status = decompress_payload(context, codec, magic, payload, size, scratch, cap, err)
     if status != KP_OK:
-        if err.position >= 0:
-            err.position += payload - entry
+        kp_in_frame(err, KP_IN_PAYLOAD, source.payload)
         if not prefix:
             return status
     source.start = scratch.data + before
     source.end = scratch.data + scratch.size
     source.readable = source.end + PADDING
-    inside[0] = True
+    source.frame = KP_IN_RECORDS
     return status
 
 
 cdef int open_messages(codec_context* context, const uint8_t* entry, const kp_batch* batch, pooled* scratch, size_t cap,
-                       kp_source* source, bint* inside, kp_error* err) noexcept nogil:
+                       kp_source* source, kp_error* err) noexcept nogil:
     """A plain v0/v1 message is its own set; a wrapper's value is the compressed set (DeepRecordsIterator)."""
     cdef int codec = kp_batch_codec(batch)
     source.start = entry
@@ -119,11 +117,12 @@ cdef int open_messages(codec_context* context, const uint8_t* entry, const kp_ba
     cdef int status = kp_message_read(entry, batch.size, 0, &ignored, &wrapper, err)
     if status != KP_OK:
         return status
-    if wrapper.value == NULL:
+    if wrapper.value.data == NULL:
         return kp_fail(err, KP_WRAPPER_NULL, batch.size, 0, 0)
-    source.start = wrapper.value
-    source.end = wrapper.value + wrapper.value_size
-    status = decompress(context, codec, batch.magic, entry, False, scratch, cap, source, inside, err)
+    source.start = wrapper.value.data
+    source.end = wrapper.value.data + wrapper.value.size
+    source.payload = wrapper.value.data - entry
+    status = decompress(context, codec, batch.magic, False, scratch, cap, source, err)
     if status != KP_OK:
         return status
     return base_of_inner(batch, source, err)
@@ -138,7 +137,8 @@ cdef int base_of_inner(const kp_batch* batch, kp_source* source, kp_error* err) 
     while source.end - p >= KP_LOG_OVERHEAD:
         size = <int32_t>kp_load_be32(p + 8)
         if size < KP_MIN_ENTRY_SIZE:
-            return kp_fail(err, KP_ENTRY_SIZE, p + 8 - source.start, size, KP_MIN_ENTRY_SIZE)
+            kp_fail(err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
+            return kp_source_fail(source, p, err)
         if size + KP_LOG_OVERHEAD > source.end - p:
             break  # a cut inner entry is dropped (DataLogInputStream)
         last = <int64_t>kp_load_be64(p)
@@ -146,7 +146,7 @@ cdef int base_of_inner(const kp_batch* batch, kp_source* source, kp_error* err) 
         p += size + KP_LOG_OVERHEAD
     source.count = count
     if count == 0:
-        return kp_fail(err, KP_WRAPPER_EMPTY, 0, 0, 0)
+        return kp_fail(err, KP_WRAPPER_EMPTY, -1, 0, 0)
     if batch.magic == 1 and batch.base_offset != 0:
         if batch.base_offset < last:
             return kp_fail(err, KP_WRAPPER_OFFSET, -1, batch.base_offset, last)

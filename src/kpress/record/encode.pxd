@@ -15,7 +15,7 @@ H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are 
 Source: spec record-formats 2 to 5 and 11; MemoryRecordsBuilder.
 """
 
-from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
 
 from kpress._c.wire cimport (
     KP_BATCH_HEADER,
@@ -30,12 +30,13 @@ from kpress._c.wire cimport (
     kp_batch,
     kp_error,
     kp_fail,
+    kp_field,
     kp_message_size,
     kp_message_write,
-    kp_record_body_size,
+    kp_record,
+    kp_record_size,
     kp_record_write,
     kp_store_be32,
-    kp_varlong_size,
     kp_wrapper_size,
 )
 from kpress.checksum cimport crc32_update
@@ -47,20 +48,9 @@ cdef enum:
     MAX_SET_SIZE = 2147483647   # Java's buffers and the batchLength field end there
 
 
-# A nullable run of bytes.
-ctypedef struct field:
-    const uint8_t* data
-    int64_t size                # -1: null
-
-
-# One record to write.
-ctypedef struct record_row:
-    int64_t offset
-    int64_t timestamp           # ms, -1: none
-    field key
-    field value
-    field headers               # encoded: headerCount and all headers; size 0: none
-    int32_t timestamp_type      # for write_columns: LOG_APPEND_TIME, or another
+# The names that columns/ has for them.
+ctypedef kp_field field
+ctypedef kp_record record_row
 
 
 # What all batches of one call have in common.
@@ -98,7 +88,7 @@ cdef void batch_begin(batch_encoder* e, int64_t base_offset) noexcept nogil
 cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil
 
 
-cdef inline int record_check(const batch_encoder* e, const record_row* row, kp_error* err) noexcept nogil:
+cdef inline int record_check(const batch_encoder* e, const kp_record* row, kp_error* err) noexcept nogil:
     """The rules of appending, but for the offset delta (spec record-formats 11)."""
     if row.offset <= e.last_offset:
         if e.records_count == 0 and row.offset < e.base_offset:
@@ -111,61 +101,47 @@ cdef inline int record_check(const batch_encoder* e, const record_row* row, kp_e
     return KP_OK
 
 
-cdef inline bint offset_delta_fits(const batch_encoder* e, const record_row* row) noexcept nogil:
+cdef inline bint offset_delta_fits(const batch_encoder* e, const kp_record* row) noexcept nogil:
     """The field's range. It bounds the records count, too."""
     return row.offset - e.base_offset <= INT32_MAX
 
 
-cdef inline int64_t timestamp_base(const batch_encoder* e, const record_row* row) noexcept nogil:
+cdef inline int64_t timestamp_base(const batch_encoder* e, const kp_record* row) noexcept nogil:
     """What the record's timestampDelta counts from: the first record's timestamp, or the delete horizon."""
     if e.records_count == 0 and e.options.delete_horizon_ms < 0:
         return row.timestamp
     return e.base_timestamp
 
 
-cdef inline int64_t timestamp_delta(const batch_encoder* e, const record_row* row) noexcept nogil:
-    """It may wrap, as in Java: a reader's sum wraps back."""
-    return <int64_t>(<uint64_t>row.timestamp - <uint64_t>timestamp_base(e, row))
-
-
-cdef inline size_t record_size(const batch_encoder* e, const record_row* row) noexcept nogil:
+cdef inline size_t record_size(const batch_encoder* e, const kp_record* row) noexcept nogil:
     """Bytes that the record takes."""
-    cdef size_t body
     if e.options.magic < 2:
         return kp_message_size(e.options.magic, row.key.size, row.value.size)
-    body = kp_record_body_size(timestamp_delta(e, row), row.offset - e.base_offset,
-                               row.key.size, row.value.size, row.headers.size if row.headers.size else 1)
-    return body + kp_varlong_size(<int64_t>body)
+    return kp_record_size(row, e.base_offset, timestamp_base(e, row))
 
 
-cdef inline size_t record_room(const record_row* row) noexcept nogil:
+cdef inline size_t record_room(const kp_record* row) noexcept nogil:
     """Room that record_write must find, which no record_size exceeds. Far quicker to know than that."""
     return KP_RECORD_OVERHEAD_MAX + max(row.key.size, 0) + max(row.value.size, 0) + row.headers.size
 
 
-cdef inline uint8_t* message_write(batch_encoder* e, const record_row* row, uint8_t* p) noexcept nogil:
+cdef inline uint8_t* message_write(batch_encoder* e, const kp_record* row, uint8_t* p) noexcept nogil:
     """A v0/v1 message: alone, or inside a wrapper, where v1 counts offsets from the batch's base."""
-    cdef int64_t offset = row.offset
-    cdef int64_t timestamp = row.timestamp
-    if e.options.magic == 1 and e.options.codec:
-        offset -= e.base_offset
+    cdef kp_record message = row[0]
     if e.options.attributes & KP_LOG_APPEND_TIME:
-        timestamp = e.options.log_append_time
-    cdef uint8_t* end = kp_message_write(
-        p, e.options.magic, e.options.attributes & KP_LOG_APPEND_TIME, offset, timestamp,
-        row.key.data, row.key.size, row.value.data, row.value.size)
+        message.timestamp = e.options.log_append_time
+    cdef int64_t base = e.base_offset if e.options.magic == 1 and e.options.codec else 0
+    cdef uint8_t* end = kp_message_write(p, &message, e.options.magic, e.options.attributes & KP_LOG_APPEND_TIME, base)
     kp_store_be32(p + KP_MESSAGE_CRC_OFFSET, crc32_update(0, p + 16, end - p - 16))
     return end
 
 
-cdef inline uint8_t* record_write(batch_encoder* e, const record_row* row, uint8_t* p) noexcept nogil:
+cdef inline uint8_t* record_write(batch_encoder* e, const kp_record* row, uint8_t* p) noexcept nogil:
     """Write the record at p, where there is record_room; returns the end."""
     cdef int64_t timestamp = row.timestamp
     e.base_timestamp = timestamp_base(e, row)
     if e.options.magic == 2:
-        p = kp_record_write(p, timestamp_delta(e, row), row.offset - e.base_offset,
-                            row.key.data, row.key.size, row.value.data, row.value.size,
-                            row.headers.data, row.headers.size)
+        p = kp_record_write(p, row, e.base_offset, e.base_timestamp)
     else:
         p = message_write(e, row, p)
         if e.options.attributes & KP_LOG_APPEND_TIME:

@@ -4,9 +4,9 @@ from cpython.ref cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._buffers cimport pooled
-from kpress._c.wire cimport kp_error
+from kpress._c.wire cimport kp_error, kp_record
 from kpress.codecs.context cimport codec_context
-from kpress.record.encode cimport batch_encoder, record_row
+from kpress.record.encode cimport batch_encoder
 
 
 ctypedef struct set_writer:
@@ -25,7 +25,7 @@ ctypedef struct set_writer:
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1
 cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil
-cdef int writer_rows(set_writer* w, const record_row* rows, size_t n, kp_error* err) noexcept nogil
+cdef int writer_rows(set_writer* w, const kp_record* rows, size_t n, kp_error* err) noexcept nogil
 cdef int raise_row(const set_writer* w, const kp_error* err) except -1
 cdef bytes writer_result(set_writer* w)
 cdef void writer_free(set_writer* w) noexcept

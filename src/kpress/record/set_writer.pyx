@@ -23,7 +23,7 @@ from kpress._c.wire cimport (
     kp_fail,
     kp_sequence_add,
 )
-from kpress._status cimport error_of, raise_status
+from kpress._status cimport check, error_of
 from kpress.codecs.payload cimport compress_payload
 from kpress.codecs.context cimport context_acquire, context_release
 from kpress.record.encode cimport (
@@ -86,27 +86,27 @@ cdef int reserve(set_writer* w, size_t more, kp_error* err) noexcept nogil:
     return KP_OK
 
 
-cdef inline bint must_cut(const set_writer* w, const record_row* row) noexcept nogil:
+cdef inline bint must_cut(const set_writer* w, const kp_record* row) noexcept nogil:
     """Whether the batch cannot take the row because of what the header says for all its records."""
     if not offset_delta_fits(&w.encoder, row):
         return True
     return w.typed and w.encoder.options.magic and is_other_type(w, row)
 
 
-cdef bint is_other_type(const set_writer* w, const record_row* row) noexcept nogil:
+cdef bint is_other_type(const set_writer* w, const kp_record* row) noexcept nogil:
     if not w.encoder.options.attributes & KP_LOG_APPEND_TIME:
         return row.timestamp_type == LOG_APPEND_TIME
     return row.timestamp_type != LOG_APPEND_TIME or row.timestamp != w.encoder.options.log_append_time
 
 
-cdef void set_type(set_writer* w, const record_row* row) noexcept nogil:
+cdef void set_type(set_writer* w, const kp_record* row) noexcept nogil:
     w.encoder.options.attributes &= ~KP_LOG_APPEND_TIME
     if row.timestamp_type == LOG_APPEND_TIME and w.encoder.options.magic:
         w.encoder.options.attributes |= KP_LOG_APPEND_TIME
         w.encoder.options.log_append_time = row.timestamp
 
 
-cdef void begin_batch(set_writer* w, const record_row* row) noexcept nogil:
+cdef void begin_batch(set_writer* w, const kp_record* row) noexcept nogil:
     """An open batch whose first record is `row`."""
     if w.rows == 0:
         w.first_offset = row.offset
@@ -118,7 +118,7 @@ cdef void begin_batch(set_writer* w, const record_row* row) noexcept nogil:
     batch_begin(&w.encoder, row.offset)
 
 
-cdef int open_batch(set_writer* w, const record_row* row, kp_error* err) noexcept nogil:
+cdef int open_batch(set_writer* w, const kp_record* row, kp_error* err) noexcept nogil:
     cdef size_t header = header_size(&w.encoder.options)
     begin_batch(w, row)
     cdef int64_t least = <int64_t>(header + record_size(&w.encoder, row))
@@ -154,7 +154,7 @@ cdef inline size_t batch_size(const set_writer* w) noexcept nogil:
     return size + w.context.scratch.size if w.context != NULL else size
 
 
-cdef inline bint is_full(const set_writer* w, const record_row* row) noexcept nogil:
+cdef inline bint is_full(const set_writer* w, const kp_record* row) noexcept nogil:
     """Whether the open batch is cut before the row."""
     if w.encoder.records_count >= w.batch_records:
         return True
@@ -163,11 +163,11 @@ cdef inline bint is_full(const set_writer* w, const record_row* row) noexcept no
     return <int64_t>(batch_size(w) + record_size(&w.encoder, row)) > w.batch_bytes
 
 
-cdef int writer_rows(set_writer* w, const record_row* rows, size_t n, kp_error* err) noexcept nogil:
+cdef int writer_rows(set_writer* w, const kp_record* rows, size_t n, kp_error* err) noexcept nogil:
     """Write the rows. On an error w.rows is the number of the row that breaks the rule."""
     cdef batch_encoder* e = &w.encoder
     cdef pooled* records = &w.context.scratch if w.context != NULL else &w.out
-    cdef const record_row* row
+    cdef const kp_record* row
     cdef size_t i
     for i in range(n):
         row = &rows[i]
@@ -215,8 +215,7 @@ cdef bytes writer_result(set_writer* w):
     cdef object result
     with nogil:
         status = close_batch(w, &err)
-    if status:
-        raise_status(&err)
+    check(status, &err)
     if w.context != NULL:
         return w.out.data[:w.out.size]
     if w.rows == 0:
