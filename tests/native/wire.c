@@ -52,8 +52,8 @@ static void records(void) {
     memcpy(bytes, RECORD, sizeof RECORD);
     bytes[0] = (sizeof RECORD - 1) * 2;
     CHECK(read_record(bytes, sizeof bytes, &r));
-    CHECK(r.timestamp_delta == 2 && r.offset_delta == 1 && r.key_size == 1 && r.value_size == 5 && r.header_count == 1);
-    CHECK(kp_record_body_size(2, 1, 1, 5, 4) == sizeof RECORD - 1);
+    CHECK(r.timestamp == 2 && r.offset == 1 && r.key.size == 1 && r.value.size == 5 && r.header_count == 1);
+    CHECK(kp_record_size(&r, 0, 0) == sizeof RECORD && r.size == sizeof RECORD);
     for (size_t cut = 0; cut < sizeof bytes; cut++) CHECK(!read_record(bytes, cut, &r));
     for (size_t at = 0; at < sizeof bytes; at++)
         for (int value = 0; value < 256; value++) { /* any one byte may lie */
@@ -108,8 +108,10 @@ static void header_round_trip(void) {
 static void a_message_is_one_row(void) {
     enum { ONE = KP_LOG_OVERHEAD + KP_MESSAGE_V0_OVERHEAD };
     uint8_t bytes[2 * ONE];
-    uint8_t *p = kp_message_write(bytes, 0, 0, 5, -1, NULL, -1, NULL, -1);
-    CHECK(kp_message_write(p, 0, 0, 6, -1, NULL, -1, NULL, -1) == bytes + sizeof bytes);
+    kp_record r = {.offset = 5, .key = {NULL, -1}, .value = {NULL, -1}};
+    uint8_t *p = kp_message_write(bytes, &r, 0, 0, 0);
+    r.offset = 6;
+    CHECK(kp_message_write(p, &r, 0, 0, 0) == bytes + sizeof bytes);
     int64_t *offsets = malloc(sizeof *offsets);
     kp_columns c = {.offset = offsets};
     kp_source s = {.start = bytes, .end = bytes + sizeof bytes, .readable = bytes + sizeof bytes, .count = 1};
@@ -119,6 +121,77 @@ static void a_message_is_one_row(void) {
     free(offsets);
 }
 
+/* The records area of a batch as Kafka's Java producer lays it out: nulls, empty fields, headers, a gap in the offsets,
+ * a length field of two bytes. */
+static size_t java_records(uint8_t *out) {
+    static const uint8_t first[] = {0x22, 0x00, 0x00, 0x00, 0x02, 'k', 0x0a, 'v', 'a', 'l', 'u', 'e', 0x04, 0x02, 'h', 0x01, 0x00, 0x00};
+    static const uint8_t null[] = {0x0c, 0x00, 0x03, 0x0a, 0x01, 0x01, 0x00}; /* two ms before the first, five offsets later */
+    static const uint8_t empty[] = {0x0e, 0x00, 0xd0, 0x0f, 0x0c, 0x00, 0x00, 0x00};
+    uint8_t *p = out;
+    memcpy(p, first, sizeof first), p += sizeof first;
+    memcpy(p, null, sizeof null), p += sizeof null;
+    memcpy(p, empty, sizeof empty), p += sizeof empty;
+    static const uint8_t large[] = {0x96, 0x03, 0x00, 0x00, 0x0e, 0x01, 0x88, 0x03}; /* 203 bytes, with a value of 196 */
+    memcpy(p, large, sizeof large), p += sizeof large;
+    memset(p, 'x', 196), p += 196;
+    *p++ = 0;
+    out[0] = (sizeof first - 1) * 2;
+    return (size_t)(p - out);
+}
+
+/* A record that was read is written again without anything but its struct: the same bytes, with the bases of its batch. */
+static void records_again(void) {
+    uint8_t bytes[300], again[300 + KP_RECORD_OVERHEAD_MAX];
+    size_t size = java_records(bytes);
+    uint8_t *copy = exact_copy(bytes, size), *to = again;
+    kp_source s = {.start = copy, .end = copy + size, .count = 4, .base_sequence = INT32_MAX, .base_offset = 1000,
+                   .base_timestamp = 1700000000000, .frame = KP_IN_PAYLOAD, .payload = KP_BATCH_HEADER};
+    static const int64_t offsets[] = {1000, 1005, 1006, 1007}, timestamps[] = {0, -2, 1000, 0};
+    kp_cursor c = kp_cursor_of(copy, size);
+    kp_record r;
+    kp_error err = {0};
+    for (int32_t i = 0; i < s.count; i++) {
+        CHECK(kp_record_next(&s, &c, i, &r, &err) == KP_OK);
+        CHECK(r.offset == offsets[i] && r.timestamp == s.base_timestamp + timestamps[i] && r.timestamp_type == 0);
+        CHECK(kp_record_sequence(&s, &r) == (i ? (int32_t)(r.offset - 1001) : INT32_MAX));
+        CHECK(kp_record_size(&r, s.base_offset, s.base_timestamp) == (size_t)r.size);
+        to = kp_record_write(to, &r, s.base_offset, s.base_timestamp);
+    }
+    CHECK((size_t)(to - again) == size && !memcmp(again, bytes, size));
+    CHECK(kp_record_next(&s, &c, 4, &r, &err) == KP_RECORDS_MISSING);
+    CHECK(err.frame == KP_IN_PAYLOAD && err.start == KP_BATCH_HEADER && err.position == (int64_t)size && err.found == 4);
+    free(copy);
+}
+
+static void messages_again(void) {
+    static const uint8_t key[] = {'k'}, value[] = "value";
+    for (int magic = 0; magic < 2; magic++) {
+        uint8_t bytes[200] = {0}, again[200];
+        kp_record written = {.offset = 7, .timestamp = magic ? 5 : -1, .key = {key, 1}, .value = {value, 5}};
+        uint8_t *end = kp_message_write(bytes, &written, magic, 0, 0);
+        written.offset = 9, written.key = (kp_field){NULL, -1}, written.value = (kp_field){value, 0};
+        end = kp_message_write(end, &written, magic, 0, 0);
+        kp_source s = {.start = bytes, .end = end, .count = 2, .base_offset = 100, .frame = KP_IN_RECORDS, .payload = 34};
+        kp_cursor c = kp_cursor_of(bytes, (size_t)(end - bytes));
+        kp_record r;
+        kp_batch m;
+        kp_error err = {0};
+        uint8_t *to = again;
+        for (int64_t offset = 107; offset < 110; offset += 2) {
+            CHECK(kp_message_next(&s, &c, &m, &r, &err) == KP_OK);
+            CHECK(r.offset == offset && r.timestamp == (magic ? 5 : -1) && r.timestamp_type == (magic ? 0 : -1));
+            to = kp_message_write(to, &r, magic, r.attributes, s.base_offset);
+            kp_store_be32(to - r.size + KP_MESSAGE_CRC_OFFSET, m.crc);
+        }
+        CHECK(to - again == end - bytes && !memcmp(bytes, again, (size_t)(end - bytes)));
+        CHECK(kp_message_next(&s, &c, &m, &r, &err) == KP_END);
+        kp_store_be32(end - 8, 99); /* the second message's key */
+        c = (kp_cursor){end - r.size, end};
+        CHECK(kp_message_next(&s, &c, &m, &r, &err) == KP_KEY_LENGTH);
+        CHECK(err.frame == KP_IN_RECORDS && err.start == 0 && err.position == end - 8 - bytes);
+    }
+}
+
 int main(void) {
     varints();
     varints_too_long();
@@ -126,5 +199,7 @@ int main(void) {
     entries_of_noise();
     header_round_trip();
     a_message_is_one_row();
+    records_again();
+    messages_again();
     return 0;
 }

@@ -6,13 +6,13 @@ One record alive at a time costs a fraction of a list of all: its memory serves 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._buffers cimport InputView, PooledBlock
 from kpress._c.wire cimport (
-    KP_CUT_ENTRY, KP_END, KP_IN_RECORDS, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT,
+    KP_END, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_OVERHEAD, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT,
     kp_batch, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_field, kp_header, kp_header_read, kp_headers_of,
-    kp_message_next, kp_message_read, kp_record, kp_record_next, kp_record_sequence, kp_source_fail,
+    kp_load_be32, kp_message_next, kp_message_read, kp_record, kp_record_next, kp_record_sequence, kp_source_fail,
 )
 from kpress._status cimport error_of, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
@@ -188,7 +188,8 @@ cdef class Records:
             raise StopIteration
         cdef int status = kp_message_next(&self._source, &self._cursor, &message, &r, &err)
         if status == KP_END:  # of a plain message: the caller wrote to it since
-            status = kp_fail(&err, KP_CUT_ENTRY, 8, self._cursor.end - at, 0)
+            status = kp_fail(&err, KP_ENTRY_SIZE_MAX, 8, <int32_t>kp_load_be32(at + 8),
+                             self._cursor.end - at - KP_LOG_OVERHEAD)
         if status != KP_OK:
             raise self._error(&err)
         self._index += 1
