@@ -22,6 +22,8 @@ MODULES = [
     ("kpress.codecs._stream", ["libzstd", "libdeflate"]),
     ("kpress.checksum", ["libdeflate"]),
     ("kpress.columns._arrow_out", []),
+    ("kpress.columns._values", []),
+    ("kpress.columns._columns", []),
     ("kpress.record.decode", ["libzstd", "libdeflate"]),
     ("kpress.record._records", ["libzstd", "libdeflate"]),
     ("kpress.record._batch", ["libzstd", "libdeflate"]),

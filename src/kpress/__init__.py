@@ -29,7 +29,7 @@ from kpress.codecs import (
     decompressor,
     fix_lz4_header,
 )
-from kpress.columns import BatchTable, Columns, batch_table, iter_columns, read_columns, write_columns
+from kpress.columns import BatchTable, Column, Columns, batch_table, iter_columns, read_columns, write_columns
 from kpress.errors import (
     ArgumentTypeError,
     ClosedError,
@@ -69,6 +69,7 @@ __all__ = [
     "BatchIterator",
     "BatchTable",
     "ClosedError",
+    "Column",
     "Columns",
     "Compressor",
     "ControlRecord",

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+
+import kpress
 from arrow_structs import (
     RELEASE,
     ArrayProducer,
@@ -20,8 +22,6 @@ from arrow_structs import (
     i32,
     i64,
 )
-
-import kpress
 
 Parts = tuple[Any, Any]
 HUGE = 2**63 - 1

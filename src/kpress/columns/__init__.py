@@ -10,13 +10,14 @@
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
 """
 
-from kpress.columns._arrow_out import Columns
+from kpress.columns._columns import Column, Columns
 from kpress.columns._read import iter_columns, read_columns
 from kpress.columns._table import BatchTable, batch_table
 from kpress.columns._write import write_columns
 
 __all__ = [
     "BatchTable",
+    "Column",
     "Columns",
     "batch_table",
     "iter_columns",

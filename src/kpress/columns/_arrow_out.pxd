@@ -32,14 +32,18 @@ cdef bint array_init(array_data* array, int64_t length, int64_t n_buffers, int64
 cdef void chunk_drop(chunk_data* chunk) noexcept nogil
 
 
-cdef class Columns:
-    cdef tuple _fields            # of Field
-    cdef chunk_data** _chunks
-    cdef int64_t _n_chunks
-    cdef readonly int64_t num_rows
+# Rows of a chunk, from `offset` on.
+ctypedef struct part:
+    chunk_data* chunk
+    int64_t offset
+    int64_t rows
 
-    cdef Columns _only(self, int64_t i)
-    cdef chunk_data* _only_chunk(self) except NULL
 
-    @staticmethod
-    cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks)
+cdef enum:
+    EVERY_COLUMN = -1
+
+
+cdef object schema_capsule(object field)
+cdef object array_capsule(const part* p, int64_t column)
+cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts)
+cdef part* parts_copy(const part* parts, int64_t n) except NULL

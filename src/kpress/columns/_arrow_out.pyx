@@ -15,11 +15,34 @@ from kpress._c.python cimport Py_IsInitialized
 from kpress._c.arrow cimport ARROW_FLAG_NULLABLE, ArrowArray, ArrowArrayStream, ArrowSchema
 from kpress._c.wire cimport kp_ref_drop, kp_ref_take
 
-from kpress.errors import InvalidArgumentError
+
+TYPES = {
+    "b": "bool", "c": "int8", "s": "int16", "i": "int32", "I": "uint32", "l": "int64",
+    "z": "binary", "Z": "large_binary", "vz": "binary_view", "u": "string",
+    "tsm:UTC": "timestamp[ms, tz=UTC]", "tsu:UTC": "timestamp[us, tz=UTC]",
+}
 
 
 class Field:
-    """A column's name, its Arrow format string, whether it may be null, and the fields inside it."""
+    """A column's name and type.
+
+    Attributes
+    ----------
+    name : str
+    type : str
+        Its Arrow type, in the words of pyarrow.
+    format : str
+        Its Arrow type, as a format string of the C data interface.
+    nullable : bool
+    children : tuple of Field
+        The fields inside it.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.batch_table(b"").schema[7]
+    recordsCount: int32
+    """
 
     __slots__ = ("children", "format", "name", "nullable")
 
@@ -29,9 +52,19 @@ class Field:
         self.nullable = nullable
         self.children = children
 
+    @property
+    def type(self):
+        inside = ", ".join(map(repr, self.children))
+        if self.format == "+l":
+            return f"list<{inside}>"
+        return f"struct<{inside}>" if self.format == "+s" else TYPES[self.format]
 
-class _NotOneArray(InvalidArgumentError, AttributeError):
-    """hasattr() says False."""
+    def __repr__(self):
+        return f"{self.name}: {self.type}{'' if self.nullable else ' not null'}"
+
+    def __arrow_c_schema__(self):
+        """The type as an ``arrow_schema`` capsule."""
+        return schema_capsule(self)
 
 
 # --- chunks -----------------------------------------------------------------------------------------------
@@ -136,16 +169,40 @@ cdef const void* NO_VALIDITY[1]
 NO_VALIDITY[0] = NULL
 
 
-cdef int export_chunk(chunk_data* chunk, ArrowArray* out) noexcept nogil:
-    """The chunk as a struct array, which is how the interface spells a record batch."""
+cdef void narrow(ArrowArray* array, const part* p) noexcept nogil:
+    """Leave only the rows of the part."""
+    if p.rows == array.length:
+        return
+    array.offset = p.offset if p.rows else 0
+    array.length = p.rows
+    if array.null_count:
+        array.null_count = -1  # nobody has counted those of these rows
+
+
+cdef int export_column(const part* p, int64_t column, ArrowArray* out) noexcept nogil:
+    """A column of the part. 0, or ENOMEM with `out` released."""
+    if export_array(p.chunk, &p.chunk.columns[column], out):
+        return ENOMEM
+    narrow(out, p)
+    return 0
+
+
+cdef int export_part(const part* p, ArrowArray* out) noexcept nogil:
+    """The part as a struct array, which is how the interface spells a record batch. Its columns carry the offset:
+    importers of record batches refuse one in the struct."""
     cdef array_data root
+    cdef int64_t i
     memset(&root, 0, sizeof(array_data))
-    root.length = chunk.rows
+    root.length = p.rows
     root.n_buffers = 1
     root.buffers = NO_VALIDITY
-    root.n_children = chunk.n_columns
-    root.children = chunk.columns
-    return export_array(chunk, &root, out)
+    root.n_children = p.chunk.n_columns
+    root.children = p.chunk.columns
+    if export_array(p.chunk, &root, out):
+        return ENOMEM
+    for i in range(out.n_children):
+        narrow(out.children[i], p)
+    return 0
 
 
 # --- schemas ----------------------------------------------------------------------------------------------
@@ -206,6 +263,7 @@ cdef void destroy_array_capsule(object capsule) noexcept:
 
 
 cdef object schema_capsule(object field):
+    """The field as an ``arrow_schema`` capsule."""
     cdef ArrowSchema* schema = <ArrowSchema*>calloc(1, sizeof(ArrowSchema))
     if schema == NULL:
         raise MemoryError()
@@ -214,13 +272,25 @@ cdef object schema_capsule(object field):
     return capsule
 
 
+cdef object array_capsule(const part* p, int64_t column):
+    """A column of the part, or all of them (EVERY_COLUMN), as an ``arrow_array`` capsule."""
+    cdef ArrowArray* array = <ArrowArray*>calloc(1, sizeof(ArrowArray))
+    if array == NULL:
+        raise MemoryError()
+    capsule = PyCapsule_New(array, "arrow_array", destroy_array_capsule)
+    if export_part(p, array) if column == EVERY_COLUMN else export_column(p, column, array):
+        raise MemoryError()
+    return capsule
+
+
 # --- streams ----------------------------------------------------------------------------------------------
 
 ctypedef struct stream_data:
     ArrowSchema schema        # a deep copy is made for every get_schema
-    int64_t n_chunks
+    int64_t column            # or EVERY_COLUMN
+    int64_t n_parts
     int64_t next
-    chunk_data** chunks       # a reference each
+    part* parts               # a reference to the chunk of each
 
 
 cdef int copy_schema(const ArrowSchema* schema, ArrowSchema* out) noexcept nogil:
@@ -256,22 +326,23 @@ cdef int stream_get_schema(ArrowArrayStream* stream, ArrowSchema* out) noexcept 
 cdef int stream_get_next(ArrowArrayStream* stream, ArrowArray* out) noexcept nogil:
     cdef stream_data* data = <stream_data*>stream.private_data
     memset(out, 0, sizeof(ArrowArray))
-    if data.next == data.n_chunks:
+    if data.next == data.n_parts:
         return 0  # a released array ends the stream
+    cdef const part* p = &data.parts[data.next]
     data.next += 1
-    return export_chunk(data.chunks[data.next - 1], out)
+    return export_part(p, out) if data.column == EVERY_COLUMN else export_column(p, data.column, out)
 
 
 cdef const char* stream_get_last_error(ArrowArrayStream* stream) noexcept nogil:
-    return "out of memory"  # nothing else can fail: every chunk is there before the stream is
+    return "out of memory"  # nothing else can fail: every part is there before the stream is
 
 
 cdef void stream_release(ArrowArrayStream* stream) noexcept nogil:
     cdef stream_data* data = <stream_data*>stream.private_data
     cdef int64_t i
-    for i in range(data.n_chunks):
-        chunk_drop(data.chunks[i])
-    free(data.chunks)
+    for i in range(data.n_parts):
+        chunk_drop(data.parts[i].chunk)
+    free(data.parts)
     if data.schema.release != NULL:
         data.schema.release(&data.schema)
     free(data)
@@ -285,134 +356,34 @@ cdef void destroy_stream_capsule(object capsule) noexcept:
     free(stream)
 
 
-cdef class Columns:
-    """Records as Arrow columns: one or more record batches that share a schema.
+cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts):
+    """A column of all parts, or all columns (EVERY_COLUMN), as an ``arrow_array_stream`` capsule."""
+    cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
+    if stream == NULL:
+        raise MemoryError()
+    capsule = PyCapsule_New(stream, "arrow_array_stream", destroy_stream_capsule)
+    cdef stream_data* data = <stream_data*>calloc(1, sizeof(stream_data))
+    if data == NULL:
+        raise MemoryError()
+    stream.private_data = data
+    stream.get_schema = stream_get_schema
+    stream.get_next = stream_get_next
+    stream.get_last_error = stream_get_last_error
+    stream.release = stream_release
+    export_schema(field, &data.schema)
+    data.column = column
+    data.parts = parts_copy(parts, n_parts)
+    data.n_parts = n_parts
+    return capsule
 
-    What `read_columns`, `iter_columns` and `batch_table` return. It goes to any Arrow consumer through the
-    PyCapsule interface, without a copy: ``pyarrow.table(columns)``, ``polars.DataFrame(columns)``,
-    ``pandas.DataFrame.from_arrow(columns)``, ``duckdb.from_arrow(columns)``. Its memory goes back to the pool
-    of kpress when the last consumer lets go of it.
 
-    Iterating gives the record batches, each a `Columns` of its own.
-
-    Attributes
-    ----------
-    num_rows : int
-    column_names : list[str]
-
-    Examples
-    --------
-    >>> import kpress
-    >>> columns = kpress.read_columns(kpress.write_records([b"a", b"b"]), ["offset", "value"])
-    >>> columns
-    <kpress.Columns: 2 rows of offset, value>
-    """
-
-    def __cinit__(self):
-        self._fields = ()
-        self._chunks = NULL
-        self._n_chunks = 0
-
-    def __init__(self):
-        raise TypeError("Columns are made by read_columns, iter_columns and batch_table")
-
-    @staticmethod
-    cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks):
-        """Takes over the array of chunks and a reference to each."""
-        cdef Columns self = Columns.__new__(Columns)
-        cdef int64_t i
-        self._fields = fields
-        self._chunks = chunks
-        self._n_chunks = n_chunks
-        for i in range(n_chunks):
-            self.num_rows += chunks[i].rows
-        return self
-
-    def __dealloc__(self):
-        cdef int64_t i
-        for i in range(self._n_chunks):
-            chunk_drop(self._chunks[i])
-        free(self._chunks)
-
-    @property
-    def column_names(self):
-        return [field.name for field in self._fields]
-
-    def __len__(self):
-        return self.num_rows
-
-    def __repr__(self):
-        return f"<kpress.Columns: {self.num_rows} rows of {', '.join(self.column_names)}>"
-
-    def __iter__(self):
-        cdef int64_t i
-        for i in range(self._n_chunks):
-            yield self._only(i)
-
-    cdef Columns _only(self, int64_t i):
-        cdef chunk_data** one = <chunk_data**>malloc(sizeof(chunk_data*))
-        if one == NULL:
-            raise MemoryError()
-        one[0] = self._chunks[i]
-        kp_ref_take(&one[0].references)
-        return Columns.make(self._fields, one, 1)
-
-    def __arrow_c_schema__(self):
-        """The schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
-        return schema_capsule(Field("", "+s", False, self._fields))
-
-    @property
-    def __arrow_c_array__(self):
-        """A method that gives (``arrow_schema``, ``arrow_array``) capsules; only a result of one record batch has it.
-        Consumers look whether it is there (polars: first of all), so several record batches are not without it.
-
-        Raises
-        ------
-        InvalidArgumentError
-            Also an AttributeError. There are several record batches (a result over 2 GiB, or threads > 1): take the
-            stream.
-        """
-        self._only_chunk()
-        return self._array
-
-    cdef chunk_data* _only_chunk(self) except NULL:
-        if self._n_chunks != 1:
-            raise _NotOneArray(f"{self._n_chunks} record batches are not one array: take the stream "
-                               "(__arrow_c_stream__), or iterate over them")
-        return self._chunks[0]
-
-    def _array(self, requested_schema=None):
-        cdef chunk_data* chunk = self._only_chunk()
-        cdef ArrowArray* array = <ArrowArray*>calloc(1, sizeof(ArrowArray))
-        if array == NULL:
-            raise MemoryError()
-        capsule = PyCapsule_New(array, "arrow_array", destroy_array_capsule)
-        if export_chunk(chunk, array):
-            raise MemoryError()
-        return self.__arrow_c_schema__(), capsule
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        """An ``arrow_array_stream`` capsule over all record batches. requested_schema is not acted on: the
-        interface lets a producer give its own."""
-        cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
-        if stream == NULL:
-            raise MemoryError()
-        capsule = PyCapsule_New(stream, "arrow_array_stream", destroy_stream_capsule)
-        cdef stream_data* data = <stream_data*>calloc(1, sizeof(stream_data))
-        cdef int64_t i
-        if data == NULL:
-            raise MemoryError()
-        stream.private_data = data
-        stream.get_schema = stream_get_schema
-        stream.get_next = stream_get_next
-        stream.get_last_error = stream_get_last_error
-        stream.release = stream_release
-        export_schema(Field("", "+s", False, self._fields), &data.schema)
-        data.chunks = <chunk_data**>malloc(sizeof(chunk_data*) * <size_t>(self._n_chunks + 1))
-        if data.chunks == NULL:
-            raise MemoryError()
-        for i in range(self._n_chunks):
-            data.chunks[i] = self._chunks[i]
-            kp_ref_take(&data.chunks[i].references)
-        data.n_chunks = self._n_chunks
-        return capsule
+cdef part* parts_copy(const part* parts, int64_t n) except NULL:
+    """The same parts, with a reference to the chunk of each."""
+    cdef part* copy = <part*>malloc(sizeof(part) * <size_t>(n + 1))
+    cdef int64_t i
+    if copy == NULL:
+        raise MemoryError()
+    for i in range(n):
+        copy[i] = parts[i]
+        kp_ref_take(&copy[i].chunk.references)
+    return copy

@@ -3,7 +3,7 @@ from collections.abc import Iterable, Iterator
 from typing_extensions import Buffer
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.columns._arrow_out import Columns
+from kpress.columns._columns import Columns
 from kpress.typing import BinaryFile, BinaryType, Integer, Time, TimestampUnit
 
 NAMES: tuple[str, ...]

@@ -21,7 +21,8 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport error_of, place, place_at, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
-from kpress.columns._arrow_out cimport Columns, chunk_data, chunk_drop
+from kpress.columns._arrow_out cimport chunk_data, chunk_drop
+from kpress.columns._columns cimport Columns
 from kpress.columns._gather cimport (
     builder, builder_free, finish_chunk, gather, most_used, place_views, reserve_rows,
 )

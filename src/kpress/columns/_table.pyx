@@ -1,4 +1,4 @@
-"""One row a batch, from headers only: nothing is decompressed."""
+"""One row per batch, from headers only: nothing is decompressed."""
 
 from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport malloc
@@ -10,9 +10,11 @@ from kpress._c.wire cimport (
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error,
 )
 from kpress._status cimport check, place, place_at
-from kpress.columns._arrow_out cimport Columns, array_data, array_init, chunk_data, chunk_drop, chunk_new
+from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
+from kpress.columns._columns cimport Columns, bounds_of
 
 from kpress.columns._arrow_out import Field
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 
 # A row as NumPy sees it.
@@ -111,25 +113,38 @@ cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, int64
         position[0] += batch.size
 
 
+cdef object MADE = object()  # what the class is called with here; another call has no rows for it
+
+
 cdef class BatchTable:
-    """One row a batch, as `batch_table` makes it: an Arrow producer and a NumPy structured array.
+    """One row per batch, as `batch_table` makes it: an Arrow producer and a NumPy structured array.
+
+    ``table["lastOffset"]`` is one column, as of a `Columns`. Iterating gives a dict per batch.
 
     Attributes
     ----------
     num_rows : int
     column_names : list[str]
+    schema : tuple of fields, each with name, type and nullable
+    nbytes : int
+        Bytes that the rows take as Arrow columns.
 
     Examples
     --------
     >>> import kpress
-    >>> kpress.batch_table(kpress.write_records([b"a"]))
-    <kpress.BatchTable: 1 batches>
+    >>> table = kpress.batch_table(kpress.write_records([b"a", b"b"], compression_type="lz4"))
+    >>> table
+    <kpress.BatchTable: 1 batch, offsets 0 to 1, lz4>
+    >>> table["recordsCount"].to_pylist(), [row["magic"] for row in table]
+    ([2], [2])
     """
     cdef pooled _rows
+    cdef Columns _arrow           # the same as Arrow columns, once they were asked for
     cdef readonly int64_t num_rows
 
-    def __init__(self):
-        raise TypeError("made by batch_table")
+    def __cinit__(self, made=None):
+        if made is not MADE:
+            raise ArgumentTypeError("a BatchTable is made by batch_table")
 
     def __dealloc__(self):
         pooled_free(&self._rows)
@@ -138,15 +153,110 @@ cdef class BatchTable:
         return self.num_rows
 
     def __repr__(self):
-        return f"<kpress.BatchTable: {self.num_rows} batches>"
+        cdef const row* first
+        cdef const row* last
+        if self.num_rows == 0:
+            return "<kpress.BatchTable: 0 batches>"
+        first, last = <row*>self._rows.data, <row*>self._rows.data + self.num_rows - 1
+        return (f"<kpress.BatchTable: {self.num_rows} batch{'es' * (self.num_rows > 1)}, offsets "
+                f"{first.base_offset} to {last.last_offset}, {', '.join(dict.fromkeys(self['compressionType']))}>")
+
+    def __getitem__(self, key):
+        """A column by its name, or rows by a slice."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self.num_rows)
+            if step != 1:
+                raise InvalidArgumentError(f"a slice must have a step of 1, not {step}", field="key")
+            return self.slice(start, max(stop - start, 0))
+        return self._columns()[key]
+
+    def __iter__(self):
+        for row in zip(*(self[name] for name in self.column_names)):
+            yield dict(zip(self.column_names, row))
 
     @property
     def column_names(self):
         return [name for name, _, _, _ in FIELDS]
 
     @property
+    def schema(self):
+        return self._columns().schema
+
+    @property
+    def nbytes(self):
+        return self._columns().nbytes
+
+    def slice(self, offset=0, length=None):
+        """A copy of the rows from `offset` on, at most `length`.
+
+        Returns
+        -------
+        BatchTable
+
+        Examples
+        --------
+        >>> import kpress
+        >>> len(kpress.batch_table(kpress.write_records([b"a", b"b"], batch_records=1)).slice(1))
+        1
+        """
+        cdef BatchTable part = BatchTable.__new__(BatchTable, MADE)
+        cdef kp_error err
+        cdef size_t start
+        first, part.num_rows = bounds_of(offset, length, self.num_rows)
+        start = first
+        if pooled_reserve(&part._rows, <size_t>part.num_rows * sizeof(row), &err):
+            raise MemoryError
+        memcpy(part._rows.data, self._rows.data + start * sizeof(row), <size_t>part.num_rows * sizeof(row))
+        return part
+
+    def to_pyarrow(self):
+        """The rows as a pyarrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.batch_table(kpress.write_records([b"a"])).to_pyarrow()["crc"].type
+        DataType(uint32)
+        """
+        return self._columns().to_pyarrow()
+
+    def to_pandas(self):
+        """The rows as a pandas frame. pandas needs pyarrow for it.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.batch_table(kpress.write_records([b"a"])).to_pandas().shape
+        (1, 19)
+        """
+        return self._columns().to_pandas()
+
+    def to_polars(self):
+        """The rows as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.batch_table(kpress.write_records([b"a"])).to_polars().shape
+        (1, 19)
+        """
+        return self._columns().to_polars()
+
+    @property
     def __array_interface__(self):
-        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing."""
+        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing, and cannot be written to."""
         return {"version": 3, "shape": (self.num_rows,), "typestr": f"|V{sizeof(row)}",
                 "descr": [(name, dtype) for name, dtype, _, _ in FIELDS], "data": (<size_t>self._rows.data, True)}
 
@@ -173,7 +283,12 @@ cdef class BatchTable:
         return self._columns().__arrow_c_stream__(requested_schema)
 
     cdef Columns _columns(self):
-        """The rows turned into Arrow columns."""
+        """The rows as Arrow columns."""
+        if self._arrow is None:
+            self._arrow = self._turned()
+        return self._arrow
+
+    cdef Columns _turned(self):
         cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
         cdef chunk_data* chunk = chunk_new(<int64_t>len(FIELDS), 4 * <int64_t>len(FIELDS))
         if chunks == NULL or chunk == NULL:
@@ -261,7 +376,7 @@ cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n)
 
 
 def batch_table(data):
-    """The headers of all entries of a record set, one row a batch; nothing is decompressed, no CRC compared.
+    """The headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
 
     Parameters
     ----------
@@ -290,7 +405,7 @@ def batch_table(data):
     >>> rows["compressionType"].tolist(), rows["recordsCount"].tolist()
     ([b'none', b'zstd'], [1, 2])
     """
-    cdef BatchTable table = BatchTable.__new__(BatchTable)
+    cdef BatchTable table = BatchTable.__new__(BatchTable, MADE)
     cdef InputView view = InputView(data)
     cdef kp_error err
     cdef place at

@@ -67,6 +67,15 @@ def capsule(struct_: ctypes.Structure, name: bytes) -> Any:
     return _new(ctypes.addressof(struct_), ctypes.cast(text, ctypes.c_char_p), None)
 
 
+_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def struct_of(capsule: Any, kind: type[ctypes.Structure]) -> Any:
+    """The struct in a capsule."""
+    return kind.from_address(_pointer(capsule, {ArrowSchema: b"arrow_schema", ArrowArray: b"arrow_array"}[kind]))
+
+
 class Memory:
     """Keeps what the structs point to, and counts the releases of those that `released` names."""
 

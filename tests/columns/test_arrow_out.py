@@ -1,0 +1,82 @@
+"""What consumers of the Arrow C data interface may do with what they were given."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import pytest
+
+import kpress
+from arrow_structs import RELEASE, ArrowArray, ArrowSchema, struct_of
+
+LARGE = b"v" * (1 << 20)  # of memory that pool_bytes counts
+DATA = kpress.write_records([b"first", LARGE], headers=[[("h", LARGE)], None])
+
+
+def release(struct_: Any) -> None:
+    RELEASE(ctypes.cast(struct_.release, ctypes.c_void_p).value)(ctypes.addressof(struct_))
+
+
+def moved(struct_: Any) -> Any:
+    """Move a struct as the interface says: copy it, and mark the one it came from as released."""
+    copy = type(struct_)()
+    ctypes.memmove(ctypes.addressof(copy), ctypes.addressof(struct_), ctypes.sizeof(copy))
+    struct_.release = RELEASE()
+    return copy
+
+
+def in_use() -> int:
+    return kpress.pool_bytes()[0]
+
+
+@pytest.mark.parametrize("order", ["the child first", "the parent first"])
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_child_that_is_moved_out_of_its_array(number: int, order: str) -> None:
+    """It keeps its memory, which is given back once, by the last of the two."""
+    before = in_use()
+    columns = kpress.read_columns(DATA, ["value", "offset", "headers"])
+    _, capsule = columns.__arrow_c_array__()
+    parent = moved(struct_of(capsule, ArrowArray))
+    del columns, capsule
+    child = moved(parent.children[number].contents)
+    assert in_use() > before
+    first, second = (child, parent) if order == "the child first" else (parent, child)
+    release(first)
+    assert in_use() > before
+    if second is child and number == 0:
+        assert ctypes.string_at(child.buffers[2], 6) == b"firstv"
+    release(second)
+    assert in_use() == before
+
+
+def test_a_grandchild_that_is_moved_out() -> None:
+    before = in_use()
+    _, capsule = kpress.read_columns(DATA, ["headers"]).__arrow_c_array__()
+    parent = moved(struct_of(capsule, ArrowArray))
+    keys = moved(parent.children[0].contents.children[0].contents.children[0].contents)
+    release(parent)
+    assert ctypes.string_at(keys.buffers[2], 1) == b"h"
+    release(keys)
+    assert in_use() == before
+
+
+def test_a_child_that_is_moved_out_of_its_schema() -> None:
+    capsule = kpress.read_columns(DATA).__arrow_c_schema__()
+    parent = moved(struct_of(capsule, ArrowSchema))
+    child = moved(parent.children[5].contents)
+    grandchild = moved(child.children[0].contents)
+    release(parent)
+    release(child)
+    assert [grandchild.children[i].contents.name for i in range(2)] == [b"key", b"value"]
+    release(grandchild)
+
+
+def test_capsules_that_nobody_takes_give_back_their_memory() -> None:
+    before = in_use()
+    columns = kpress.read_columns(DATA)
+    for _ in range(3):
+        columns.__arrow_c_array__(), columns.__arrow_c_stream__(), columns["value"].__arrow_c_array__()
+        columns[1:].__arrow_c_stream__(), columns["headers"][:1].__arrow_c_stream__()
+    del columns
+    assert in_use() == before
