@@ -1,4 +1,4 @@
-"""Kafka logs in Spark: read them, query them, put them under another codec, prove that nothing was lost."""
+"""Kafka logs in Spark: read them, query them, recompress them with another codec, prove that nothing was lost."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).resolve().parent
 LOGS = HERE / "logs"
 OUT = HERE / "out"
-# Java's second compiler pays off after minutes only; without it Spark starts in half the time
+# Java's second compiler pays off only after minutes; without it Spark starts in half the time
 SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 DEMO_QUERY = """
@@ -44,7 +44,8 @@ def main() -> int:
     options = arguments()
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     started = time.monotonic()
-    say(f"{bold('kpress demo')}: Kafka log dir -> Spark -> the same log dir under {options.codec}")
+    expected = " (about half a minute in all)" if options.logs == LOGS else ""
+    say(f"{bold('kpress demo')}: Spark reads a Kafka log dir and recompresses it to {options.codec}{expected}\n")
     with tempfile.TemporaryFile() as spark_log:
         try:
             spark = start_spark(spark_log)
@@ -53,22 +54,27 @@ def main() -> int:
             print(f"\ndemo: {reason(error)}{tail(spark_log) if is_spark_broken(error) else ''}", file=sys.stderr)
             return 1
         spark.stop()
-    say(f"\n{time.monotonic() - started:.1f} s in all")
+    say(f"\nAll done in {time.monotonic() - started:.1f} s.")
     return 0 if done else 1
 
 
 def run(spark: SparkSession, options: argparse.Namespace) -> bool:
     if options.out == OUT:
-        shutil.rmtree(OUT, ignore_errors=True)  # of the last run; any other directory that is there is refused
+        shutil.rmtree(OUT, ignore_errors=True)  # from the last run; any other directory that exists is refused
     before = read(spark, options.logs)
-    query(spark, before, DEMO_QUERY if options.logs == LOGS else ANY_QUERY)
+    query(spark, options, before)
     results = transcode(spark, options)
-    verified = verify(before, read(spark, options.out))
+    verified = verify(options, before, read(spark, options.out))
     report(results, verified)
+    for result in results:
+        if result.trailing_bytes:
+            say(
+                f"\n{result.topic}-{result.partition} ended in {result.trailing_bytes} bytes that hold no whole record batch."
+            )
     if options.batch_bytes:
-        say("\nShallow batches were packed; those of idempotent and transactional producers are kept one to one,")
-        say("because brokers know them by their sequence numbers.")
-    say(f"\nThe copy: {shown(options.out)}")
+        say("\nSmall batches were joined into larger ones. Batches of idempotent and transactional producers were not:")
+        say("brokers know them by their sequence numbers.")
+    say(f"\nThe recompressed log dir is {shown(options.out)}.")
     return all(verified.values())
 
 
@@ -76,33 +82,41 @@ def read(spark: SparkSession, path: Path) -> DataFrame:
     return spark.read.format("kpress").option("includeHeaders", "true").load(str(path))
 
 
-def query(spark: SparkSession, logs: DataFrame, sql: str) -> None:
+def query(spark: SparkSession, options: argparse.Namespace, logs: DataFrame) -> None:
+    sql = DEMO_QUERY if options.logs == LOGS else ANY_QUERY
     logs.createOrReplaceTempView("logs")
-    with step("\nSQL over the log dir"):
+    with step(2, f"Read {shown(options.logs)} and run an SQL query over its records", about(options, 8)):
         result = spark.sql(sql).collect()
     say(dim(sql.strip()) + "\n")
     print_table(list(result[0].asDict()) if result else [], [[str(cell) for cell in row] for row in result])
+    say()
 
 
 def transcode(spark: SparkSession, options: argparse.Namespace) -> list[TranscodedPartition]:
     import kpress.spark
 
-    level = "" if options.level is None else f" level {options.level}"
-    with step(f"\nEvery segment recompressed to {options.codec}{level}, every offset kept"):
+    level = "" if options.level is None else f", level {options.level}"
+    what = f"Recompress every segment to {options.codec}{level}; every record keeps its offset"
+    with step(3, what, about(options, 5)):
         return kpress.spark.transcode(
             spark, options.logs, options.out, options.codec, options.level, options.batch_bytes or None
         )
 
 
-def verify(before: DataFrame, after: DataFrame) -> dict[tuple[str, int], bool]:
-    """By partition: whether what Spark reads from the two directories has the same digest."""
+def verify(options: argparse.Namespace, before: DataFrame, after: DataFrame) -> dict[tuple[str, int], bool]:
+    """By partition: whether the records that Spark reads from the two directories have the same digest."""
     import kpress.spark
 
-    with step("Both read back through Spark, record by record into digests"):
+    with step(4, "Read both log dirs through Spark and compare digests of all records", about(options, 5)):
         source, copy = (
             {(row.topic, row.partition): row for row in kpress.spark.digest(logs).collect()} for logs in (before, after)
         )
     return {partition: source.get(partition) == copy.get(partition) for partition in source.keys() | copy.keys()}
+
+
+def about(options: argparse.Namespace, seconds: int) -> int | None:
+    """How long a step takes for the demo's own logs; nobody knows for others."""
+    return seconds if options.logs == LOGS else None
 
 
 # ---- the table
@@ -132,7 +146,7 @@ class Topic:
         return [
             self.name,
             f"{', '.join(sorted(self.codecs_before))} -> {', '.join(sorted(self.codecs_after))}",
-            f"{a_batch(self.records, self.batches_before)} -> {a_batch(self.records, self.batches_after)}",
+            f"{per_batch(self.records, self.batches_before)} -> {per_batch(self.records, self.batches_after)}",
             f"{self.bytes_before:,}",
             f"{self.bytes_after:,}",
             f"{saved:.1f} %",
@@ -141,7 +155,7 @@ class Topic:
         ]
 
 
-def a_batch(records: int, batches: int) -> str:
+def per_batch(records: int, batches: int) -> str:
     return f"{records / batches:.0f}" if batches else "-"
 
 
@@ -156,7 +170,7 @@ def report(results: list[TranscodedPartition], verified: dict[tuple[str, int], b
     last = total.row()
     last[1] = ""
     say()
-    headings = ["topic", "codec", "records a batch", "bytes before", "bytes after", "saved", "records", "verified"]
+    headings = ["topic", "codec", "records per batch", "bytes before", "bytes after", "saved", "records", "verified"]
     print_table(headings, [*rows, last], rule_before_last=True)
 
 
@@ -200,11 +214,12 @@ def shown(path: Path) -> Path:
 
 
 @contextmanager
-def step(what: str) -> Iterator[None]:
-    print(what, end=" ... ", flush=True)
+def step(number: int, what: str, seconds: int | None) -> Iterator[None]:
+    expected = f" (about {seconds} s)" if seconds else ""
+    print(f"{bold(str(number))}  {what}{expected} ... ", end="", flush=True)
     started = time.monotonic()
     yield
-    say(f"{time.monotonic() - started:.1f} s")
+    say(f"done in {time.monotonic() - started:.1f} s")
 
 
 # ---- Spark, quietly
@@ -213,10 +228,10 @@ def step(what: str) -> Iterator[None]:
 def start_spark(log: IO[bytes]) -> SparkSession:
     java = Path(os.environ["JAVA_HOME"], "bin", "java") if "JAVA_HOME" in os.environ else "java"
     if not shutil.which(java):
-        raise DemoError(f"Spark needs Java 17 or newer, and {java} is not there: `make demo` installs it on Debian")
+        raise DemoError(f"Spark needs Java 17 or newer, and there is no {java}: `make demo` installs it on Debian")
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    with step("Spark"), output_to(log):
+    with step(1, "Start Spark on this machine, with two cores", 10), output_to(log):
         from pyspark.sql import SparkSession
 
         return (
@@ -233,7 +248,7 @@ def start_spark(log: IO[bytes]) -> SparkSession:
 
 @contextmanager
 def output_to(log: IO[bytes]) -> Iterator[None]:
-    """What is started here writes to `log`: the Java process keeps that for good."""
+    """Processes that are started meanwhile write to `log`; Java goes on doing so."""
     saved = [os.dup(1), os.dup(2)]
     sys.stdout.flush()
     try:
@@ -247,7 +262,7 @@ def output_to(log: IO[bytes]) -> Iterator[None]:
 
 
 class DemoError(Exception):
-    """Something is missing; the message is all that there is to say."""
+    """Something is missing; the message says it all."""
 
 
 def is_spark_broken(error: Exception) -> bool:
@@ -255,7 +270,7 @@ def is_spark_broken(error: Exception) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """The sentence of kpress, out of the stack traces of executors that Spark puts around it."""
+    """The sentence of kpress, without the executors' stack traces that Spark puts around it."""
     found = re.search(r"^(?:.*: )?kpress\.errors\.(\w+: .*)$", str(error), re.MULTILINE)
     return found[1] if found else f"{type(error).__name__}: {error}"
 
@@ -263,7 +278,7 @@ def reason(error: Exception) -> str:
 def tail(log: IO[bytes]) -> str:
     log.seek(0)
     lines = log.read().decode(errors="replace").splitlines()
-    return "".join(f"\n  {line}" for line in ["what Spark said last:", *lines[-15:]])
+    return "".join(f"\n  {line}" for line in ["the last lines of Spark's log:", *lines[-15:]])
 
 
 # ---- the command line
@@ -276,7 +291,11 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--logs", type=Path, default=LOGS, metavar="DIR", help="log dir to read (default: demo/logs)")
     parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="where the copy goes (default: demo/out)")
     parser.add_argument(
-        "--batch-bytes", type=int, default=1 << 18, metavar="N", help="pack shallow batches up to N bytes; 0: do not"
+        "--batch-bytes",
+        type=int,
+        default=1 << 18,
+        metavar="N",
+        help="join small batches into batches of up to N bytes before compression; 0: keep them",
     )
     options = parser.parse_args()
     if options.level is None and options.codec == "zstd":
@@ -285,7 +304,7 @@ def arguments() -> argparse.Namespace:
     if not options.logs.is_dir():
         parser.error(f"--logs: {options.logs} is not a directory")
     if options.out != OUT and options.out.exists():
-        parser.error(f"--out: {options.out} is there already; nothing is written over")
+        parser.error(f"--out: {options.out} exists; nothing is overwritten")
     if options.batch_bytes < 0:
         parser.error("--batch-bytes: 0 or more")
     return options

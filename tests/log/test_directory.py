@@ -192,8 +192,17 @@ def test_an_index_belongs_to_its_segment(tmp_path: Path) -> None:
         transactions_of(segments)
 
 
-def test_a_version_below_the_known_one_is_read(tmp_path: Path) -> None:
-    """Kafka's TransactionIndex refuses greater ones only."""
+@pytest.mark.parametrize("version", [b"\x00\x00", b"\xff\xff", b"\x80\x00", b"\x00\x01", b"\xff\x7f"])
+def test_versions_that_are_read(version: bytes, tmp_path: Path) -> None:
+    """Kafka's AbortedTxn takes the first byte for the version, and TransactionIndex refuses greater ones only."""
     path = tmp_path / "00000000000000000000.txnindex"
-    path.write_bytes(ENTRY.pack(-1, 4242, 100, 141, 100))
+    path.write_bytes(version + ENTRY.pack(0, 4242, 100, 141, 100)[2:])
     assert read_transaction_index(path) == [AbortedTxn(4242, 100, 141, 100)]
+
+
+@pytest.mark.parametrize("version", [b"\x01\x00", b"\x7f\xff"])
+def test_versions_that_are_unknown(version: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "00000000000000000000.txnindex"
+    path.write_bytes(version + ENTRY.pack(0, 4242, 100, 141, 100)[2:])
+    with pytest.raises(kpress.CorruptRecordError, match=f"version {version[0]} is unknown"):
+        read_transaction_index(path)

@@ -11,7 +11,7 @@ import oracle
 
 pa = pytest.importorskip("pyarrow")
 
-from kpress.log import _file_records, _transcode
+from kpress.log import _file_records, _pack, _transcode
 from kpress.log._digest import RecordDigest
 from kpress.log._pack import pack
 from kpress.log._transcode import read_content, transcode_segment
@@ -69,6 +69,26 @@ def test_shallow_batches_are_packed() -> None:
     assert {batch.partition_leader_epoch for batch in batches} == {3}
     assert rows(packed) == rows(data)
     assert all(len(kpress.recompress(batch.data, "none")) <= 10_000 for batch in batches)
+
+
+@pytest.mark.parametrize(("group", "batch_bytes", "expected"), [(1000, 100, 1000), (1000, 3000, 3000)])
+def test_what_is_decoded_at_a_time_is_bounded(
+    group: int, batch_bytes: int, expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = []
+
+    def read_columns(part: memoryview, columns: tuple[str, ...]) -> kpress.Columns:
+        parts.append(len(part))
+        return kpress.read_columns(part, columns)
+
+    monkeypatch.setattr(_pack, "_GROUP_BYTES", group)
+    monkeypatch.setattr(_pack, "read_columns", read_columns)
+    data = b"".join(kpress.write_records([b"v%03d" % i], base_offset=i) for i in range(500))
+    packed = pack(data, "none", None, batch_bytes)
+    assert rows(packed) == rows(data)
+    assert sum(parts) == len(data) and len(parts) > 5
+    size = len(data) // 500
+    assert {expected <= part < expected + size for part in parts[:-1]} == {True}
 
 
 @pytest.mark.parametrize(
