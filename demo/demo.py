@@ -68,8 +68,9 @@ def run(spark: SparkSession, options: argparse.Namespace) -> bool:
     report(results, verified)
     for result in results:
         if result.trailing_bytes:
+            place = f"{result.topic}-{result.partition}"
             say(
-                f"\n{result.topic}-{result.partition} ended in {result.trailing_bytes} bytes that hold no whole record batch."
+                f"\n{place} ended in {result.trailing_bytes} bytes that hold no whole batch; the copy ends before them."
             )
     if options.batch_bytes:
         say("\nSmall batches were joined into larger ones. Batches of idempotent and transactional producers were not:")

@@ -1,7 +1,7 @@
 """Lets Spark find ``format("kpress")`` by itself.
 
-Spark imports every top-level module whose name begins with ``pyspark_`` when a data source is asked for that it does
-not know, and takes ``DefaultSource`` from it. Nothing else lives here; the data source is kpress.spark.
+When Spark is asked for a data source that it does not know, it imports every top-level module whose name begins with
+``pyspark_`` and takes ``DefaultSource`` from it. There is nothing else here; the data source is in kpress.spark.
 """
 
 from kpress.spark import KafkaLogDataSource as DefaultSource

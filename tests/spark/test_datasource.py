@@ -118,8 +118,8 @@ def test_options() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": "p", "startingOffsets": "earliest"}, "unknown option startingoffsets; there are path, subscribe"),
-        ({}, "say what to read"),
+        ({"path": "p", "startingOffsets": "earliest"}, "unknown option startingoffsets; accepted are path, subscribe"),
+        ({}, "a path is needed"),
         ({"path": "p", "includeHeaders": "yes"}, "includeHeaders must be false or true, not 'yes'"),
         ({"path": "p", "isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
         ({"path": "p", "max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
@@ -169,5 +169,5 @@ def test_spark_reads_committed_rows(spark: Any, tmp_path: Path) -> None:
 def test_spark_shows_what_is_wrong_with_an_option(spark: Any) -> None:
     from pyspark.errors import PySparkException
 
-    with pytest.raises(PySparkException, match="unknown option startingoffsets; there are path, subscribe"):
+    with pytest.raises(PySparkException, match="unknown option startingoffsets; accepted are path, subscribe"):
         spark.read.format("kpress").option("startingOffsets", "earliest").load(str(DEMO_LOGS)).count()

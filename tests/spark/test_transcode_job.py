@@ -1,4 +1,4 @@
-"""transcode: a log dir under another codec, whole or not at all; digest: what says that two are the same."""
+"""transcode: a log dir recompressed with another codec, all of it or nothing; digest: are two the same?"""
 
 from pathlib import Path
 from typing import Any
@@ -93,7 +93,7 @@ def test_the_digest_sees_one_byte(spark: Any, tmp_path: Path) -> None:
 
 def test_the_digest_names_a_missing_column(spark: Any) -> None:
     df = spark.read.format("kpress").load(str(Path(__file__).resolve().parents[2] / "demo" / "logs"))
-    with pytest.raises(kpress.InvalidArgumentError, match=r"not there: headers \(option includeHeaders=true\)"):
+    with pytest.raises(kpress.InvalidArgumentError, match=r"missing: headers \(option includeHeaders=true\)"):
         kpress.spark.digest(df)
 
 
@@ -127,9 +127,9 @@ def test_a_destination_that_is_there_is_refused(logs: Path, tmp_path: Path) -> N
     (tmp_path / "copy").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("copy", "link", "logs"):
-        with pytest.raises(kpress.InvalidArgumentError, match="is there already"):
+        with pytest.raises(kpress.InvalidArgumentError, match="exists"):
             kpress.spark.transcode(None, logs, tmp_path / name)  # type: ignore[arg-type]
-    with pytest.raises(kpress.InvalidArgumentError, match="lies in the source"):
+    with pytest.raises(kpress.InvalidArgumentError, match="lies inside the source"):
         kpress.spark.transcode(None, logs, logs / "copy")  # type: ignore[arg-type]
 
 

@@ -1,8 +1,8 @@
-"""A digest of records in their order: two logs with the same digest hold the same records.
+"""A digest of records in order: two logs with the same digest hold the same records.
 
-Each column is hashed as a stream of its own, and the digests of all streams together: it does not matter how rows are
-cut into Arrow batches, nor how records were cut into Kafka batches. Streams are taken as whole Arrow buffers, so no
-record becomes a Python object. Needs pyarrow and NumPy.
+Each column is hashed as a stream of its own, and then the digests of all streams together: neither the division of rows
+into Arrow batches nor that of records into Kafka batches matters. Streams consist of whole Arrow buffers, so no record
+becomes a Python object. Needs pyarrow and NumPy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _DIGEST_BYTES = 16
 
 
 class RecordDigest:
-    """BLAKE2b over the columns of records, which come batch by batch.
+    """BLAKE2b over the columns of records, batch by batch.
 
     Examples
     --------
@@ -37,7 +37,7 @@ class RecordDigest:
         self._streams: dict[str, Any] = {}
 
     def update(self, batch: pa.RecordBatch) -> None:
-        """Go on with the rows of `batch`, which has all the columns and may have more."""
+        """Continue with the rows of `batch`, which has all of the columns and perhaps others."""
         self.records += batch.num_rows
         for name in self.columns:
             self._add(name, batch.column(name))
@@ -82,7 +82,7 @@ class RecordDigest:
             self._stream(name).update(memoryview(data)[first:last])
 
     def _add_lengths(self, name: str, lengths: pa.Array) -> None:
-        """-1 is null: the lengths say where each value of the other stream ends."""
+        """-1 stands for null. The lengths say where each value in the stream of bytes ends."""
         self._stream(f"{name} length").update(lengths.fill_null(-1).to_numpy(zero_copy_only=False).data)
 
     def _add_numbers(self, name: str, array: pa.Array) -> None:

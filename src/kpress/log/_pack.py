@@ -1,8 +1,8 @@
-"""Shallow batches into larger ones: codecs see more of the data at once, and there are fewer headers.
+"""Small batches joined into larger ones: codecs see more of the data at once, and there are fewer headers.
 
-Only what loses nothing: runs of adjacent batches without a producer id (a broker finds duplicates by producer, epoch
-and sequence, which belong to the batch), of one attribute set and leader epoch, CreateTime, no gap left by
-compaction. All other batches are recompressed one to one. Needs pyarrow.
+Only where nothing is lost: runs of adjacent batches without a producer id (a broker finds duplicates by producer, epoch
+and sequence, which belong to the batch), with the same attributes and leader epoch, with CreateTime, and without a gap
+left by compaction. All other batches are recompressed one to one. Needs pyarrow.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kpress.typing import CompressionType, Level
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Compressed bytes that are decoded at a time; the last batch of each such group may be a smaller one.
+# Compressed bytes that are decoded at a time; the last batch of each such group may be smaller.
 _GROUP_BYTES = 4 << 20
 _COLUMNS = ("offset", "timestamp", "key", "value", "headers")
 _CODEC_BITS = 7
@@ -26,7 +26,7 @@ _NOT_UTF8 = "\N{REPLACEMENT CHARACTER}"
 
 
 def pack(data: bytes | memoryview, compression_type: CompressionType, level: Level, batch_bytes: int) -> bytes:
-    """The record set with its shallow batches packed into batches of up to `batch_bytes` before compression.
+    """The record set with its small batches joined into batches of up to `batch_bytes` before compression.
 
     Offsets, timestamps, keys, values and headers are kept.
 
@@ -98,8 +98,8 @@ def _table(part: memoryview) -> pa.Table:
 
 
 def _can_be_written(table: pa.Table) -> bool:
-    """Whether columns hold all that the records do: header keys may be no UTF-8, and no builder of Kafka's takes a
-    negative timestamp, but logs may have both."""
+    """Whether columns hold all that the records do. Logs may have header keys that are not UTF-8, and negative
+    timestamps, which Kafka's builders refuse."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

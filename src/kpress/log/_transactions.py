@@ -1,7 +1,7 @@
 """Transactions of a partition: which were aborted (``.txnindex``), and which are still open.
 
-A consumer with isolation.level=read_committed leaves out the records of aborted transactions, and ends before the
-first record of an open one: the last stable offset.
+A consumer with isolation.level=read_committed (KIP-98) leaves out the records of aborted transactions, and ends before
+the first record of an open one: at the last stable offset.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from kpress.log._file_records import FileRecords
 from kpress.log._files import open_file
 from kpress.record import Batch, read_batches
 
-# version, producerId, firstOffset, lastOffset, lastStableOffset (spec log-segments 5). As Kafka's TransactionIndex
-# does, a reader looks at the first byte of the version only.
+# version, producerId, firstOffset, lastOffset, lastStableOffset (Kafka's AbortedTxn). Like Kafka's, this reader looks
+# only at the first byte of the version.
 _ENTRY = struct.Struct(">bxqqqq")
 _VERSION = 0
 
 
 class AbortedTxn(NamedTuple):
-    """An aborted transaction as a ``.txnindex`` file has it.
+    """An aborted transaction, as stored in a ``.txnindex`` file.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class AbortedTxn(NamedTuple):
     last_offset : int
         Of the marker that ended it.
     last_stable_offset : int
-        Of the partition when the marker came.
+        Of the partition when the marker was written.
     """
 
     producer_id: int
@@ -44,18 +44,29 @@ class AbortedTxn(NamedTuple):
 
 
 def read_transaction_index(path: str | Path, base_offset: int = 0) -> list[AbortedTxn]:
-    """The entries of a ``.txnindex`` file; none where there is no file: it is made at the first abort.
+    """The entries of a ``.txnindex`` file; none if there is no file, which is created at the first abort.
 
     Parameters
     ----------
     path : str or Path
     base_offset : int
-        Of the segment: entries end at or after it.
+        Of the segment: all transactions in its index ended at or after it.
+
+    Returns
+    -------
+    list of AbortedTxn
 
     Raises
     ------
     CorruptRecordError
-        An unknown version, a cut entry, or offsets that do not rise from the base offset on.
+        An unknown version, a cut entry, or offsets that do not ascend from the base offset.
+    InvalidArgumentError
+        `path` is a directory, a named pipe or the like.
+
+    Examples
+    --------
+    >>> read_transaction_index("logs/orders-0/00000000000000000000.txnindex")       # doctest: +SKIP
+    [AbortedTxn(producer_id=4242, first_offset=100, last_offset=141, last_stable_offset=100)]
     """
     try:
         with open_file(path) as file:
@@ -83,16 +94,28 @@ def _corrupt(message: str, path: str | Path, position: int, field: str) -> Corru
 
 
 def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
-    """The first offset of the earliest open transaction, by the headers of all batches.
+    """The first offset of the earliest transaction that is still open, by the headers of all batches.
+
+    Parameters
+    ----------
+    segments : iterable of LogSegment
+        All segments of a partition, in order.
 
     Returns
     -------
     int | None
-        None where no transaction is open.
+        None if no transaction is open.
 
     Raises
     ------
     CorruptRecordError
+        An impossible entry, or a segment that is not the last does not end with a whole entry.
+
+    Examples
+    --------
+    >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
+    >>> last_stable_offset(partition.segments)                                      # doctest: +SKIP
+    1208
     """
     first_offsets: dict[int, int] = {}
     for segment in segments:
@@ -113,11 +136,25 @@ def _follow(batch: Batch, first_offsets: dict[int, int]) -> None:
 
 
 def transactions_of(segments: Iterable[LogSegment]) -> list[AbortedTxn]:
-    """The aborted transactions of a partition, of all its ``.txnindex`` files.
+    """The aborted transactions of a partition, from all its ``.txnindex`` files.
+
+    Parameters
+    ----------
+    segments : iterable of LogSegment
+
+    Returns
+    -------
+    list of AbortedTxn
 
     Raises
     ------
-    CorruptRecordError
+    CorruptRecordError, InvalidArgumentError
+        As `read_transaction_index`.
+
+    Examples
+    --------
+    >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
+    >>> aborted = [(t.producer_id, t.first_offset) for t in transactions_of(partition.segments)]   # doctest: +SKIP
     """
     return [
         transaction

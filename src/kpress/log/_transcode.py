@@ -1,4 +1,4 @@
-"""One segment under another codec: written beside, compared record by record, then given its name.
+"""One segment recompressed with another codec: written beside, compared record by record, then given its name.
 
     source ─► whole entries, piece by piece ─► recompress | pack ─► unfinished file ─► digests compared ─► rename
 
@@ -132,7 +132,7 @@ def transcode_segment(
     complete: bool = True,
     max_message_bytes: int = INT32_MAX,
 ) -> tuple[SegmentContent, SegmentContent]:
-    """Write `source` under another codec to `target`, which gets its name when all records are proven the same.
+    """Recompress a segment; the copy gets its name when all its records are proven to be those of the source.
 
     What earlier calls with this `target` left beside it when they were killed is removed first.
 
@@ -143,7 +143,8 @@ def transcode_segment(
     compression_type, level
         As in `recompress`.
     batch_bytes : int, optional
-        Pack shallow batches into batches of up to that size before compression.
+        Join adjacent small batches into batches of up to this many bytes before compression. Batches whose producer,
+        transaction or append time would be lost are recompressed one to one.
     complete : bool
         If False, `source` may end in an entry that is cut, or in zeros, as the last segment of a partition does
         after a crash. These bytes hold no record and are left out; ``trailing_bytes`` of the first result says how
@@ -161,7 +162,7 @@ def transcode_segment(
     KpressError
         The source is damaged; file, position and offset say where.
     CorruptRecordError
-        The copy does not hold what the source does: nothing is left of it.
+        The copy does not hold what the source does; it is removed.
 
     Examples
     --------

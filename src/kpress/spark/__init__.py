@@ -1,16 +1,15 @@
-"""Kafka log directories and Spark: the same calls as everywhere in kpress, spread over executors.
+"""Kafka log directories in Spark: the calls of kpress, spread over executors.
 
 ::
 
-    datasource   spark.read.format("kpress").load(log dir)   one task a segment, Arrow record batches
-    options      what that takes                             parsed once
-    schema       what it gives                               the columns of spark-sql-kafka
+    datasource   spark.read.format("kpress").load(log dir)   one task per segment, Arrow record batches
+    options      what that takes                             parsed once, on the driver
+    schema       what it gives                               the columns of Spark's Kafka source
     transcode    transcode(spark, src, dst, "zstd")          by reference: executors read and write the segments
-    digest       digest(df)                                  one line a partition: two with the same hold the same
+    digest       digest(df)                                  one row per partition, to compare two sets of records
 
-Needs pyspark 4.0 or newer and pyarrow (``pip install kpress[spark]``). The data source is found without registration
-through the module pyspark_kpress, where kpress is installed for the driver's Python; `register` does it by hand.
-Streaming reads, writing, splits of one segment and object stores are further files of this folder.
+Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install kpress[spark]``). If kpress is installed for the driver's
+Python, Spark finds the data source by itself, through the module pyspark_kpress; `register` does it by hand.
 """
 
 from __future__ import annotations
@@ -29,7 +28,11 @@ __all__ = ["KafkaLogDataSource", "ReadOptions", "TranscodedPartition", "digest",
 
 
 def register(spark: SparkSession) -> None:
-    """Make ``spark.read.format("kpress")`` known to a session.
+    """Make ``spark.read.format("kpress")`` known to a session that does not find it by itself.
+
+    Parameters
+    ----------
+    spark : SparkSession
 
     Examples
     --------

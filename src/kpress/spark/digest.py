@@ -1,4 +1,4 @@
-"""One line a partition that says whether two sets of records are the same."""
+"""One row per partition that tells whether two sets of records are the same."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def digest(df: DataFrame) -> DataFrame:
     """A digest of the records of each partition in order of offset.
 
     It covers offset, timestamp, timestampType, key, value and headers of every record, and does not depend on how the
-    records lie in batches, segments or Spark partitions. Records are shuffled by partition and sorted, so any
-    DataFrame with these columns will do.
+    records are divided into batches, segments or Spark partitions. Records are shuffled by partition and sorted, so
+    any DataFrame with these columns will do.
 
     Parameters
     ----------
@@ -34,17 +34,22 @@ def digest(df: DataFrame) -> DataFrame:
     -------
     DataFrame
         topic string, partition int, records long, firstOffset long, lastOffset long, digest string (BLAKE2b, 128
-        bits, hexadecimal); one row a partition.
+        bits, hexadecimal); one row per partition.
 
     Raises
     ------
     InvalidArgumentError
         A column is missing.
+
+    Examples
+    --------
+    >>> logs = spark.read.format("kpress").option("includeHeaders", True).load("logs")      # doctest: +SKIP
+    >>> kpress.spark.digest(logs).show()                                                    # doctest: +SKIP
     """
     columns = ("topic", "partition", *_HASHED)
     if missing := [name for name in columns if name not in df.columns]:
         raise InvalidArgumentError(
-            f"digest needs the columns {', '.join(columns)}; not there: {', '.join(missing)}"
+            f"digest needs the columns {', '.join(columns)}; missing: {', '.join(missing)}"
             + (" (option includeHeaders=true)" if "headers" in missing else "")
         )
     ordered = df.select(*columns).repartition("topic", "partition").sortWithinPartitions(*_ORDER)
@@ -68,7 +73,7 @@ def _digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _runs(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The batch cut where topic or partition changes."""
+    """The batch, divided where topic or partition changes."""
     import pyarrow.compute as pc
 
     start = 0

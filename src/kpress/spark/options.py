@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kpress.errors import InvalidArgumentError
 
-# As Spark hands them on: case does not count.
+# Spark hands them on in lower case: case does not count.
 _ACCEPTED = ("path", "subscribe", "includeHeaders", "isolation.level", "max.partition.fetch.bytes")
 _ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 _FETCH_BYTES = 1 << 20  # ConsumerConfig's default
@@ -23,13 +23,13 @@ class ReadOptions:
     path : str
         A broker's log dir or the directory of one partition.
     topics : tuple of str
-        ``subscribe``: names with commas between, as in spark-sql-kafka; empty is all topics.
+        ``subscribe``: names separated by commas, as for Spark's Kafka source; empty means all topics.
     include_headers : bool
-        ``includeHeaders``, default false: a column of headers.
+        ``includeHeaders``, default false: add a column of headers.
     read_committed : bool
         ``isolation.level``, default read_uncommitted, as in Kafka's ConsumerConfig.
     fetch_bytes : int
-        ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch; as for a
+        ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch. As for a
         consumer, one entry that is larger is read all the same.
     """
 
@@ -46,7 +46,7 @@ class ReadOptions:
         Raises
         ------
         InvalidArgumentError
-            An option or a value that is not known; the message says which are.
+            An option or a value is not accepted; the message says which ones are.
 
         Examples
         --------
@@ -57,9 +57,9 @@ fetch_bytes=1048576)
         given = {name.lower(): value for name, value in options.items()}
         unknown = sorted(given.keys() - {name.lower() for name in _ACCEPTED})
         if unknown:
-            raise InvalidArgumentError(f"unknown option {', '.join(unknown)}; there are {', '.join(_ACCEPTED)}")
+            raise InvalidArgumentError(f"unknown option {', '.join(unknown)}; accepted are {', '.join(_ACCEPTED)}")
         if not given.get("path"):
-            raise InvalidArgumentError("say what to read: load(<log dir or partition directory>)")
+            raise InvalidArgumentError("a path is needed: load(<log dir or partition directory>)")
         topics = tuple(name.strip() for name in given.get("subscribe", "").split(","))
         return cls(
             path=given["path"],

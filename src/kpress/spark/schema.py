@@ -1,6 +1,6 @@
-"""The columns of spark-sql-kafka, in Spark's words and in Arrow's.
+"""The columns of Spark's Kafka source, as Spark's types and as Arrow's.
 
-Spark compares the Arrow schema of what a reader gives with its own, nested names and nullability too.
+Spark compares the Arrow schema of what a reader gives with its own, including nested names and nullability.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def spark_schema(include_headers: bool) -> StructType:
 
 
 def arrow_schema(include_headers: bool) -> pa.Schema:
-    """The same for a pyarrow RecordBatch."""
+    """The schema of the pyarrow record batches that hold these columns."""
     return pa.schema([(field.name, arrow) for field, arrow in _fields(include_headers)])
 
 

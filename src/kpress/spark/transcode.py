@@ -1,7 +1,9 @@
-"""A log dir under another codec: executors read, write and compare the segments, the driver only names them.
+"""A log dir recompressed with another codec: executors read, write and compare the segments.
 
-    driver     list segments ─────────────► tasks ─► results ─► rename the whole ─► one row a partition
-    executor                  one segment each: kpress.log transcode_segment
+    driver     list segments ─────────────► tasks ─► results ─► rename the whole ─► one row per partition
+    executor                  one segment each: kpress.log.transcode_segment
+
+Only paths and numbers go through the driver.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class TranscodedPartition:
-    """What became of one partition.
+    """The result for one partition.
 
     Attributes
     ----------
@@ -71,7 +73,7 @@ class TranscodedPartition:
 class _Task:
     """One segment, by reference."""
 
-    partition: int  # which of the partitions, as listed
+    partition: int  # index into the list of partitions
     source: Path
     target: Path
     is_last: bool  # of its partition
@@ -79,7 +81,7 @@ class _Task:
 
 @dataclass(frozen=True)
 class _Done:
-    """A segment's numbers, as a row goes back to the driver."""
+    """A segment's numbers, which go back to the driver as a row."""
 
     task: int
     records: int
@@ -105,7 +107,7 @@ def transcode(
     level: Level = None,
     batch_bytes: int | None = None,
 ) -> list[TranscodedPartition]:
-    """Write a log dir under another codec; every record keeps its offset.
+    """Recompress a log dir with another codec; every record keeps its offset.
 
     Executors do the work, one segment per task, in bounded memory; only paths and numbers go through the driver. The
     source is only read. Each copy of a segment is read back and compared with its source, record by record through
@@ -128,13 +130,13 @@ def transcode(
     src : str or Path
         A log dir, or the directory of one partition; no broker may be writing to it.
     dst : str or Path
-        A path where nothing is yet, not in `src`. If `src` is the directory of one partition, `dst` becomes that
+        A path that does not exist yet, outside of `src`. If `src` is the directory of one partition, `dst` becomes that
         directory if its name is a partition's (``topic-0``), else a log dir that holds it.
     compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
     level : int, optional
         As in `kpress.recompress`; None is what Kafka's Java producer does by default.
     batch_bytes : int, optional
-        Pack adjacent shallow batches into batches of up to this many bytes before compression. Batches with a
+        Join adjacent small batches into batches of up to this many bytes before compression. Batches with a
         producer id, of transactions, control batches, those with LogAppendTime and those that compaction thinned out
         are recompressed one to one, as all are without this option.
 
@@ -186,14 +188,12 @@ def _check_batch_bytes(batch_bytes: object) -> None:
 
 def _check_target(source: Path, target: Path) -> None:
     if target.exists() or target.is_symlink():
-        raise InvalidArgumentError(f"{target} is there already: nothing is written over", field="dst")
+        raise InvalidArgumentError(f"{target} exists: nothing is overwritten", field="dst")
     if target.resolve().is_relative_to(source):
-        raise InvalidArgumentError(f"{target} lies in the source {source}", field="dst")
+        raise InvalidArgumentError(f"{target} lies inside the source {source}", field="dst")
 
 
-def _prepare(
-    partitions: list[PartitionDirectory], source: Path, unfinished: Path, target: Path
-) -> Iterator[_Task]:
+def _prepare(partitions: list[PartitionDirectory], source: Path, unfinished: Path, target: Path) -> Iterator[_Task]:
     """Make the directories, copy the small files, and name the work."""
     for i, partition in enumerate(partitions):
         directory = unfinished / _place(partition, source, target)
@@ -211,7 +211,7 @@ def _place(partition: PartitionDirectory, source: Path, target: Path) -> Path:
 
 
 def _finish(unfinished: Path) -> None:
-    """No attempt that was killed leaves a file in the copy, and all names last."""
+    """Leave no file of a killed attempt in the copy, and make all names durable."""
     for directory in [*(path for path in unfinished.iterdir() if path.is_dir()), unfinished]:
         sweep_directory(directory)
         sync_directory(directory)
@@ -220,7 +220,7 @@ def _finish(unfinished: Path) -> None:
 def _task_of(
     tasks: list[_Task], compression_type: CompressionType, level: Level, batch_bytes: int | None
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """What an executor does with the numbers of tasks that it gets."""
+    """The function that executors apply to the numbers of their tasks."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
