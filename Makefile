@@ -24,6 +24,7 @@ CURRENT   := $(CURDIR)/build/current
 TESTING   := $(STAMPS)/with-test $(INSTALLED)
 
 BENCH ?= bench
+FUZZ_SECONDS ?= 60
 
 SOURCES := setup.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -52,6 +53,10 @@ types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules
 
 sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and UBSan
 	PYTHON=$(PYTHON) build_support/sanitize.sh $(TESTS)
+
+fuzz: $(TESTING)  ## every fuzz target for FUZZ_SECONDS each (FUZZ="snappy record" for some of them)
+	build_support/debian.sh fuzz
+	PYTHON=$(PYTHON) tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
 
 test-aarch64: $(STAMPS)/with-build  ## the suite (Spark aside) on Debian's arm64 Python, under qemu
 	build_support/debian.sh aarch64
@@ -134,4 +139,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize fuzz test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

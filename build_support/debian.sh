@@ -4,6 +4,7 @@
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
+#   debian.sh fuzz             clang with libFuzzer and its sanitizers
 #   debian.sh aarch64          cross compiler and user-mode emulator
 # PYTHON3 names the interpreter that the virtual environment is made of.
 set -euo pipefail
@@ -57,6 +58,13 @@ group_bench-peers() {
   need cargo cargo --version
   need golang go version
 }
+
+libfuzzer() {
+  local target="int LLVMFuzzerTestOneInput(const char *data, unsigned long size) { return !data && size; }"
+  echo "$target" | ${CLANG:-clang} -fsanitize=fuzzer,address -x c -o /dev/null -
+}
+
+group_fuzz() { need "clang libclang-rt-dev" libfuzzer; }
 
 group_aarch64() {
   need qemu-user-static qemu-aarch64-static --version

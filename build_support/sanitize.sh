@@ -1,28 +1,11 @@
 #!/bin/bash
 # The suite against a build with AddressSanitizer and UndefinedBehaviorSanitizer, then the C tests, leaks included.
 #   sanitize.sh [pytest arguments]
-# Python itself is not rebuilt: the runtimes are preloaded. PYTHON is the environment that builds and runs.
-# Bytes and bytearrays end in a hidden NUL, which hides an over-read of one byte from ASan: tests of hostile input use
-# buffers of exactly their size (ctypes arrays).
+# PYTHON is the environment that builds and runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-work=$PWD/build/sanitize python=${PYTHON:-.venv/bin/python} cc=${CC:-gcc}
-sanitizers=-fsanitize=address,undefined
+export PYTHON=${PYTHON:-.venv/bin/python}
 
-say() { echo "kpress: $*" >&2; }
-
-say "compiling with ASan and UBSan what changed: about a minute for everything on two cores"
-CC=$cc LDSHARED="$cc -shared" LDFLAGS="$sanitizers" \
-  CFLAGS="-O1 -g -fno-omit-frame-pointer -fno-sanitize-recover=undefined $sanitizers" \
-  "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp"
-
-# PYTHONMALLOC puts every Python object into ASan's heap. libstdc++ is preloaded because ASan must find its __cxa_throw.
-# Leaks are looked for elsewhere (tests/hostile/test_leaks.py and the C tests): CPython frees little at exit.
-say "running the tests: about three minutes"
-runtimes=$(for name in libasan libubsan libstdc++; do "$cc" -print-file-name=$name.so; done | paste -sd ' ')
-env LD_PRELOAD="$runtimes" PYTHONMALLOC=malloc PYTHONPATH="$work/lib" KPRESS_SANITIZED=1 \
-  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1 \
-  UBSAN_OPTIONS=print_stacktrace=1 \
-  "$python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"
-
-"$python" -m pytest -q -p no:cacheprovider tests/native
+echo "kpress: compiling with ASan and UBSan what changed, and the tests: about four minutes" >&2
+build_support/under_asan.sh -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"
+"$PYTHON" -m pytest -q -p no:cacheprovider tests/native

@@ -30,14 +30,14 @@ static inline int kp_cursor_ok(const kp_cursor *c) { return c->p != NULL; }
 static inline size_t kp_cursor_left(const kp_cursor *c) { return (size_t)(c->end - c->p); }
 static inline void kp_cursor_fail(kp_cursor *c) { c->p = c->end = NULL; }
 
-/* The next size bytes, or NULL. */
+/* The next size bytes, or NULL. The sum is one of integers, because a failed cursor may be asked for 0 bytes. */
 static inline const uint8_t *kp_read_bytes(kp_cursor *c, size_t size) {
     const uint8_t *at = c->p;
     if (KP_UNLIKELY(size > kp_cursor_left(c))) {
         kp_cursor_fail(c);
         return NULL;
     }
-    c->p += size;
+    c->p = (const uint8_t *)((uintptr_t)at + size);
     return at;
 }
 

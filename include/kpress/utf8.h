@@ -1,5 +1,6 @@
-/* Header keys as Arrow strings: UTF-8 with every ill-formed sequence replaced by U+FFFD, as Java decodes them
- * (one replacement for each maximal subpart, Unicode 3.9, table 3-7 of well-formed byte sequences). */
+/* Header keys as Arrow strings: UTF-8 with every ill-formed sequence replaced by U+FFFD, as java.lang.String decodes them:
+ * one replacement for each maximal subpart (Unicode 3.9, table 3-7 of well-formed byte sequences), and one for a
+ * surrogate of three bytes, where that table asks for three. */
 #ifndef KPRESS_UTF8_H
 #define KPRESS_UTF8_H
 
@@ -14,13 +15,13 @@ static inline int kp_utf8_sequence(const uint8_t *p, size_t left) {
     int more = b >= 0xc2 && b <= 0xdf ? 1 : (b & 0xf0) == 0xe0 ? 2 : b >= 0xf0 && b <= 0xf4 ? 3 : 0;
     if (!more) return -1;
     uint8_t low = b == 0xe0 ? 0xa0 : b == 0xf0 ? 0x90 : 0x80; /* no overlong forms */
-    uint8_t high = b == 0xed ? 0x9f : b == 0xf4 ? 0x8f : 0xbf; /* no surrogates, nothing above U+10FFFF */
+    uint8_t high = b == 0xf4 ? 0x8f : 0xbf; /* nothing above U+10FFFF */
     for (int i = 1; i <= more; i++) {
         if ((size_t)i >= left || p[i] < low || p[i] > high) return -i;
         low = 0x80;
         high = 0xbf;
     }
-    return more + 1;
+    return b == 0xed && p[1] > 0x9f ? -3 : more + 1; /* a surrogate */
 }
 
 /* Copies `size` bytes to `to`, which has room for 3 * size; returns the bytes written. */

@@ -1,0 +1,47 @@
+#!/bin/bash
+# Fuzz every target for SECONDS each, and say how many runs that were.
+#   run.sh SECONDS [TARGET ...]
+# Works in build/fuzz: programs, seeds, the growing corpus of each target, and in found/ every input that fails, which
+# then belongs into tests/fuzz/corpus. CLANG names the compiler, PYTHON the environment that has kpress' build tools.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+here=tests/fuzz work=build/fuzz python=${PYTHON:-.venv/bin/python} clang=${CLANG:-clang}
+seconds=$1; shift
+sanitizers=address,undefined,pointer-overflow,bounds,nullability,local-bounds
+flags=(-std=gnu11 -O1 -g -fno-omit-frame-pointer "-fsanitize=fuzzer,$sanitizers" -fno-sanitize-recover=all -Iinclude)
+export ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1
+
+names=("$@")
+[ $# -gt 0 ] || for source in $here/targets/*.c $here/python/fuzz_*.py; do
+  name=${source##*/}; name=${name%.*}; names+=("${name#fuzz_}")
+done
+
+fuzz_c() {
+  local name=$1 log=$work/$1.log
+  local longest=512
+  case $name in snappy_encode) longest=4096;; columns) longest=1024;; pool) longest=128;; esac
+  mkdir -p "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name"
+  "$clang" "${flags[@]}" "$here/targets/$name.c" -o "$work/$name"
+  "$work/$name" -max_total_time="$seconds" -max_len=$longest -timeout=10 -print_final_stats=1 \
+    -artifact_prefix="$work/found/$name-" "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name" > "$log" 2>&1 || {
+    tail -40 "$log" >&2
+    return 1
+  }
+  runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
+}
+
+fuzz_python() {
+  build_support/under_asan.sh "$here/python/fuzz_$1.py" --seconds "$seconds" --found "$work/found" \
+    > "$work/$1.log" 2>&1 || { tail -40 "$work/$1.log" >&2; return 1; }
+  runs=$(sed -n 's/^runs: *//p' "$work/$1.log")
+}
+
+mkdir -p "$work/found"
+"$python" $here/seeds.py "$work/seeds"
+failed=()
+for name in "${names[@]}"; do
+  if [ -e "$here/targets/$name.c" ]; then kind=c; else kind=python; fi
+  if "fuzz_$kind" "$name"; then printf '%-16s %12s runs\n' "$name" "$runs"
+  else failed+=("$name"); printf '%-16s FAILED, the input is in %s/found\n' "$name" "$work"; fi
+done
+[ ${#failed[@]} -eq 0 ]

@@ -1,0 +1,84 @@
+"""Inputs for the targets to start from: record sets that Kafka wrote, cut into what each target reads.
+
+seeds.py FOLDER writes them to FOLDER/target/. The first bytes of an input are the target's own choices (targets/*.c).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+import oracle
+
+MOST_BYTES = 4096
+V2_HEADER = 61
+XERIAL_HEADER = 16
+
+
+def entries(data: bytes) -> Iterator[bytes]:
+    while len(data) >= 17:
+        end = 12 + struct.unpack_from(">i", data, 8)[0]
+        if not 17 < end <= len(data):
+            return
+        yield data[:end]
+        data = data[end:]
+
+
+def payload(entry: bytes) -> tuple[int, bytes]:
+    """The codec and what it compressed: the records of a v2 batch, the value of a message without a key."""
+    if entry[16] == 2:
+        return entry[22] & 7, entry[V2_HEADER:]
+    return entry[17] & 7, entry[34 if entry[16] else 26 :]
+
+
+def snappy_blocks(stream: bytes) -> Iterator[bytes]:
+    """The elements of each block of xerial's framing, without the preamble."""
+    at = XERIAL_HEADER
+    while at + 4 < len(stream):
+        size = struct.unpack_from(">I", stream, at)[0]
+        block = stream[at + 4 : at + 4 + size]
+        preamble = next((i + 1 for i, byte in enumerate(block[:5]) if byte < 0x80), 0)
+        yield block[preamble:]
+        at += 4 + size
+
+
+def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
+    """Pairs of target and input."""
+    yield "batch_header", b"\0" + data
+    for entry in entries(data):
+        codec, packed = payload(entry)
+        yield "cursor", bytes([16, *range(16)]) + entry
+        yield "record", b"\2" + packed if entry[16] == 2 else b"\1" + entry
+        count = entry[V2_HEADER - 1 : V2_HEADER] if entry[16] == 2 else b"\1"
+        yield "columns", bytes([0, 0xFF, entry[16]]) + count + bytes(2) + (packed if entry[16] == 2 else entry)
+        yield "crc32c", bytes(15) + entry
+        yield "snappy_encode", bytes([1, 0, 1, 9]) + packed
+        yield "utf8", packed
+        if codec == 2:
+            for block in snappy_blocks(packed):
+                yield "snappy", b"\0" + block
+        if codec == 3:
+            yield "lz4_header", packed[:64]
+    yield "pool", bytes(range(0, 240, 7)) + bytes(range(0, 240, 7))
+
+
+def write(folder: Path, most: int = 400) -> None:
+    """At most `most` inputs for each target, of the record sets in their order."""
+    written: dict[str, set[str]] = {}
+    for vector in oracle.EVERYTHING:
+        for target, content in inputs_of(vector.data):
+            names = written.setdefault(target, set())
+            if len(content) > MOST_BYTES or len(names) >= most:
+                continue
+            name = hashlib.sha1(content).hexdigest()[:16]
+            names.add(name)
+            (folder / target).mkdir(parents=True, exist_ok=True)
+            (folder / target / name).write_bytes(content)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]))

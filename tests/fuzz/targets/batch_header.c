@@ -1,0 +1,58 @@
+/* Entries of a record set by their headers: the walk stays inside, a field is what its bytes say, what is read can be
+ * written. */
+#include "fuzz.h"
+#include "kpress/batch_header.h"
+
+static uint64_t be(const uint8_t *p, int bytes) {
+    uint64_t value = 0;
+    while (bytes--) value = value << 8 | *p++;
+    return value;
+}
+
+static void check_v2(const uint8_t *p, const kp_batch *b) {
+    uint8_t written[KP_BATCH_HEADER];
+    CHECK(b->size >= KP_BATCH_HEADER && b->crc == be(p + 17, 4));
+    memcpy(written, p, sizeof written);
+    memset(written, 0xa5, 17);
+    memset(written + 21, 0xa5, sizeof written - 21);
+    kp_batch_write(written, b);
+    CHECK(!memcmp(written, p, sizeof written));
+    CHECK(b->base_offset == (int64_t)be(p, 8) && b->records_count == (int32_t)be(p + 57, 4));
+    CHECK(kp_batch_last_offset(b) == (int64_t)(be(p, 8) + (uint64_t)(int64_t)(int32_t)be(p + 23, 4)));
+}
+
+static void check_message(const uint8_t *p, const kp_batch *b) {
+    CHECK(b->size >= (b->magic ? 34 : 26) && b->crc == be(p + 12, 4));
+    CHECK(b->attributes == (int8_t)p[17] && b->base_offset == (int64_t)be(p, 8));
+    CHECK(b->base_timestamp == (b->magic ? (int64_t)be(p + 18, 8) : -1) && b->max_timestamp == b->base_timestamp);
+    CHECK(b->producer_id == -1 && b->records_count == (kp_batch_codec(b) ? -1 : 1));
+}
+
+/* Why nothing comes next at p, where `left` bytes are. */
+static void check_end(const uint8_t *p, int64_t left) {
+    CHECK(left < 17 || left < (int64_t)(int32_t)be(p + 8, 4) + 12);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    input in = {data, size};
+    static const int64_t caps[4] = {INT32_MAX, 1 << 20, 100, 14};
+    int64_t max_size = caps[take_below(&in, 4)], position = 0, left = (int64_t)in.left;
+    kp_batch b;
+    for (;; position += b.size, left -= b.size) {
+        const uint8_t *p = in.p + position;
+        kp_error err = {0};
+        int status = kp_batch_next(in.p, (int64_t)in.left, position, max_size, &b, &err);
+        if (status == KP_END) {
+            check_end(p, left);
+            return 0;
+        }
+        if (status) {
+            CHECK(err.status == status && err.position >= 0 && err.position < (int64_t)in.left);
+            return 0;
+        }
+        CHECK(b.position == position && b.size > 12 && b.size <= left && b.size - 12 <= max_size);
+        CHECK(b.size == (int64_t)be(p + 8, 4) + 12 && b.magic == p[16]);
+        if (b.magic == 2) check_v2(p, &b);
+        else check_message(p, &b);
+    }
+}
