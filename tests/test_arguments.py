@@ -262,6 +262,56 @@ def test_an_exception_of_the_callers_own_passes_through(field: str) -> None:
     assert refused.value.__cause__ is error
 
 
+ITERATED: dict[str, Callable[[Any], object]] = {
+    "values": lambda values: kpress.write_records(values),
+    "keys": lambda keys: kpress.write_records([b""], keys),
+    "timestamps": lambda timestamps: kpress.write_records([b""], timestamps=timestamps),
+    "headers": lambda headers: kpress.write_records([b""], headers=headers),
+    "headers of a record": lambda headers: kpress.write_records([b""], headers=[headers]),
+    "offsets": lambda offsets: kpress.write_records([b""], offsets=offsets),
+    "headers of append": lambda headers: kpress.BatchBuilder().append(b"", headers=headers),
+    "columns": lambda columns: kpress.read_columns(GOOD, columns),
+    "aborted_transactions": lambda pairs: kpress.read_columns(GOOD, aborted_transactions=pairs),
+}
+
+
+OPEN = {"columns", "aborted_transactions"}
+
+
+def _generator(error: Exception) -> Any:
+    yield from ()
+    raise error
+
+
+@pytest.mark.parametrize("argument", [pytest.param(a, marks=[pytest.mark.xfail] * (a in OPEN)) for a in ITERATED])
+@pytest.mark.parametrize("kind", [RuntimeError, TypeError, ValueError, KeyError, AttributeError])
+def test_what_a_generator_raises_is_kept(argument: str, kind: type[Exception]) -> None:
+    error = kind("mine")
+    with pytest.raises(kind) as caught:
+        ITERATED[argument](_generator(error))
+    assert caught.value is error
+
+
+@pytest.mark.parametrize("argument", [pytest.param(a, marks=[pytest.mark.xfail] * (a in OPEN)) for a in ITERATED])
+def test_what_cannot_be_iterated_over_is_refused_by_name(argument: str) -> None:
+    for given in (1.5, object(), "text", b"bytes", memoryview(b"bytes")):
+        with pytest.raises(kpress.KpressError) as caught:
+            ITERATED[argument](given)
+        assert isinstance(caught.value, TypeError | ValueError)
+        assert caught.value.field == argument.split()[0]
+
+
+def test_arrays_are_sequences() -> None:
+    data = kpress.write_records(
+        np.array([b"a", b"b"], object),
+        np.array([b"k", None], object),
+        np.array([5, 6]),
+        offsets=np.array([1, 2], np.uint32),
+    )
+    columns = pa.table(kpress.read_columns(data, np.array(["offset", "key"]), aborted_transactions=np.array([[1, 0]])))
+    assert columns.to_pydict() == {"offset": [1, 2], "key": [b"k", None]}
+
+
 @pytest.mark.parametrize("flag", ["check_crcs", "control"])
 def test_a_flag_is_true_or_false(flag: str) -> None:
     for value in (True, False, np.True_, np.False_):

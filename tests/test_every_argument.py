@@ -285,9 +285,6 @@ def test_the_call_to_start_from_succeeds(call: str) -> None:
 
 OPEN = {
     "BatchBuilder",
-    "BatchBuilder.append",
-    "BatchBuilder.append_control",
-    "BatchBuilder.append_end_txn_marker",
     "compress",
     "compress_bound",
     "compress_into",
@@ -295,7 +292,6 @@ OPEN = {
     "decompress",
     "decompress_into",
     "decompressor",
-    "empty_batch",
     "iter_columns",
     "read_columns",
     "recompress",
@@ -307,6 +303,7 @@ OPEN = {
 @pytest.mark.parametrize("call", [pytest.param(call, marks=[pytest.mark.xfail] * (call in OPEN)) for call in GOOD])
 def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
     parameters = _parameters(call)
+    fields = {*parameters, *(["a"] if call == "write_columns" else [])}  # a is the column of the Arrow table
     wrong = []
     for parameter in parameters:
         for kind, make in HOSTILE.items():
@@ -321,7 +318,7 @@ def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
                 if len(str(error)) > 1000:
                     wrong.append(f"{parameter} = {kind}: a message of {len(str(error))} characters")
             except kpress.InvalidArgumentError as error:
-                if error.field not in parameters:
+                if error.field not in fields and f"{error.field}s" not in fields:  # one of offsets: offset
                     wrong.append(f"{parameter} = {kind}: field {error.field}: {error.message}")
                 if len(str(error)) > 1000:
                     wrong.append(f"{parameter} = {kind}: a message of {len(str(error))} characters")

@@ -17,6 +17,10 @@ cdef object choice_of(str name, object value, dict accepted)
 # With least = -1, Kafka's "no timestamp", only an int can be -1: dates start in 1970.
 cdef int64_t time_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
 
+# The elements of a sequence, or of anything else that can be iterated over; but of no text and no buffer, whose
+# elements are characters and numbers. `elements` says what is expected, for the message.
+cdef tuple tuple_of(object values, str name, str elements)
+
 # What a message says of a value: its repr, shortened. Never raises on its own account.
 cdef str shown(object value)
 

@@ -1,8 +1,10 @@
 """Arguments from Python, checked in one place; the errors name what is accepted."""
 
 from cpython.bool cimport PyBool_Check
+from cpython.list cimport PyList_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
 from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.tuple cimport PyTuple_CheckExact
 from libc.stdint cimport int64_t
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -71,6 +73,23 @@ cdef str did_you_mean(object value, accepted):
     by_lower_case = {name.lower(): name for name in accepted if isinstance(name, str)}
     close = get_close_matches(value.strip().lower(), by_lower_case, 1)
     return f": did you mean {by_lower_case[close[0]]!r}?" if close else ""
+
+
+# --- sequences -----------------------------------------------------------------------------------------------------
+
+cdef tuple tuple_of(object values, str name, str elements):
+    if PyTuple_CheckExact(values):
+        return values
+    if PyList_CheckExact(values):
+        return tuple(values)
+    if isinstance(values, (str, bytes, bytearray, memoryview)):
+        raise ArgumentTypeError(f"{name} must be a sequence of {elements}, not {type(values).__name__}", field=name)
+    try:
+        iterator = iter(values)
+    except TypeError as error:
+        raise ArgumentTypeError(f"{name} must be a sequence of {elements}, not {type(values).__name__}",
+                                field=name) from error
+    return tuple(iterator)  # an exception of a generator's own passes through
 
 
 # --- times ---------------------------------------------------------------------------------------------------------

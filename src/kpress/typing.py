@@ -11,7 +11,7 @@ Examples
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
@@ -47,8 +47,8 @@ Time: TypeAlias = SupportsIndex | datetime | str
 TimestampUnit: TypeAlias = Literal["ms", "us"]
 BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
 
-Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"]
-"""The headers of one record."""
+Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
+"""The headers of one record, as pairs; as a dict if no key is there twice."""
 
 
 class BinaryFile(Protocol):

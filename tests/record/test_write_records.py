@@ -74,7 +74,7 @@ def test_nothing():
         (lambda: kpress.write_records([b"a"], offsets=[1, 2]), "offsets"),
         (lambda: kpress.write_records([b"a"], offsets=[1], base_offset=1), "base_offset"),
         (lambda: kpress.write_records([b"a", b"b"], offsets=[1, 1]), "offset"),
-        (lambda: kpress.write_records([b"a", b"b"], timestamps=[1, -2]), "timestamp"),
+        (lambda: kpress.write_records([b"a", b"b"], timestamps=[1, -2]), "timestamps"),
         (lambda: kpress.write_records([b"a"], headers=[[("h", b"")]], magic=1), "headers"),
         (lambda: kpress.write_records([b"a"], batch_bytes=0), "batch_bytes"),
     ],
@@ -86,8 +86,31 @@ def test_refused_values(call, field):
 
 
 def test_the_record_is_named():
-    with pytest.raises(kpress.InvalidArgumentError, match="record 700: timestamp -5"):
+    with pytest.raises(kpress.InvalidArgumentError, match=r"record 700: timestamps must be from -1 to .*, not -5"):
         kpress.write_records([b""] * 900, timestamps=[0] * 700 + [-5] * 200)
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"values": [b""] * 700 + [1]}, "values"),
+        ({"keys": [None] * 700 + ["key"]}, "keys"),
+        ({"timestamps": [0] * 700 + ["yesterday"]}, "timestamps"),
+        ({"offsets": [*range(700), -1]}, "offsets"),
+        ({"headers": [None] * 700 + [[("h", 1)]]}, "headers"),
+        ({"headers": [None] * 700 + [7]}, "headers"),
+        ({"headers": [None] * 700 + [[("h",)]]}, "headers"),
+    ],
+)
+def test_the_record_with_a_wrong_argument_is_named(given, field):
+    with pytest.raises(kpress.KpressError, match=r"^record 700: ") as caught:
+        kpress.write_records(**{"values": [b""] * 701} | given)
+    assert caught.value.field == field
+
+
+def test_headers_may_be_dicts():
+    data = kpress.write_records([b"", b""], headers=[{"a": b"1", "b": None}, {}])
+    assert [record.headers for record in next(kpress.read_batches(data))] == [[("a", b"1"), ("b", None)], []]
 
 
 @pytest.mark.parametrize(
@@ -96,7 +119,7 @@ def test_the_record_is_named():
         lambda: kpress.write_records(b"bytes"),
         lambda: kpress.write_records([1]),
         lambda: kpress.write_records(None),
-        lambda: kpress.write_records([b""], timestamps=["1"]),
+        lambda: kpress.write_records([b""], timestamps=[1.5]),
         lambda: kpress.write_records([b""], headers=[["h"]]),
     ],
 )

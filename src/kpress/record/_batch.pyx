@@ -3,7 +3,7 @@
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from kpress._arguments cimport integer_of
+from kpress._arguments cimport integer_of, time_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET,
@@ -326,7 +326,7 @@ cdef class Batch:
         cdef uint8_t changed[CHANGED_SIZE]
         cdef uint8_t* entry = self._change()
         cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", 0, 1)
-        cdef int64_t time = integer_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
+        cdef int64_t time = time_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
         if self._header.magic == 0:
             raise InvalidArgumentError("a v0 message has no timestamp", field="magic")
         if type_ == kp_batch_timestamp_type(&self._header) and time == self._header.max_timestamp:

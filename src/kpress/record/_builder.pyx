@@ -16,7 +16,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy, memmove
 
-from kpress._arguments cimport integer_of, time_of
+from kpress._arguments cimport choice_of, flag_of, integer_of, time_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_CONTROL,
@@ -64,6 +64,7 @@ cdef enum:
     LZ4_END_MARK = 4
     XERIAL_HEADER = 16
 
+cdef dict CONTROL_NUMBERS = {name: number for number, name in enumerate(CONTROL_TYPES)}
 cdef tuple NO_HEADERS = ()  # the one empty tuple
 cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -418,10 +419,7 @@ cdef class BatchBuilder:
             raise InvalidArgumentError("control records go into a control batch only: is_control=True",
                                        field="is_control", rule="record set builder")
         if isinstance(type, str):
-            if type not in CONTROL_TYPES:
-                raise InvalidArgumentError(f"control record type {type!r} is not one of {', '.join(CONTROL_TYPES)}",
-                                           field="type")
-            type = CONTROL_TYPES.index(type)
+            type = choice_of("type", type, CONTROL_NUMBERS)
         cdef int number = <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1)
         if CONTROL_TYPES[number] == "LEADER_CHANGE" and self.encoder.options.partition_leader_epoch < 0:
             raise InvalidArgumentError("a LEADER_CHANGE record needs a batch with a partition_leader_epoch",
@@ -468,7 +466,7 @@ cdef class BatchBuilder:
                                        field="is_transactional", rule="record set builder")
         epoch = integer_of(coordinator_epoch, "coordinator_epoch", -1, INT32_MAX)
         value = bytes(2) + epoch.to_bytes(4, "big", signed=True)
-        return self.append_control("COMMIT" if commit else "ABORT", value, timestamp)
+        return self.append_control("COMMIT" if flag_of(commit, "commit") else "ABORT", value, timestamp)
 
     def build(self):
         """Finish the batch. The builder is closed then.
@@ -688,7 +686,7 @@ def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0,
     """
     cdef batch_encoder e
     cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
-    cdef int64_t latest = integer_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
+    cdef int64_t latest = time_of(max_timestamp, "max_timestamp", NO_TIMESTAMP, INT64_MAX)
     options_of(&e.options, 2, "none", None, 0, -1, producer_id, producer_epoch, base_sequence,
                partition_leader_epoch, is_transactional, is_control, None)
     batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))

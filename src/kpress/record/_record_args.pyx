@@ -1,8 +1,10 @@
 """Key, value and headers of one record as Python gives them -> kp_record."""
 
+from cpython.dict cimport PyDict_Check
 from cpython.unicode cimport PyUnicode_AsUTF8AndSize
 from libc.stdint cimport INT32_MAX
 
+from kpress._arguments cimport shown, tuple_of
 from kpress._buffers cimport InputView, pooled_reserve_more
 from kpress._c.wire cimport kp_error, kp_field, kp_field_size, kp_field_write, kp_varlong_size, kp_varlong_write
 from kpress._status cimport check
@@ -36,7 +38,7 @@ cdef int append_header_value(pooled* out, object value) except -1:
     cdef kp_field f
     cdef InputView view
     if not bytes_field(value, &f):
-        view = InputView(value, "a header's value")
+        view = InputView(value, "a header's value", "headers")
         f.data, f.size = view.data, view.size
     return append_field(out, &f)
 
@@ -45,11 +47,9 @@ cdef int encode_headers(object headers, pooled* out) except -1:
     """Append headerCount and the headers to `out`; nothing where there are none."""
     cdef kp_error err
     cdef Py_ssize_t count
-    try:
-        headers = tuple(headers)
-    except TypeError:
-        raise ArgumentTypeError("headers must be a sequence of (str, bytes or None) pairs, "
-                                f"not {type(headers).__name__}", field="headers") from None
+    if PyDict_Check(headers):
+        headers = headers.items()
+    headers = tuple_of(headers, "headers", "(str, bytes or None) pairs")
     count = len(headers)
     if count == 0:
         return 0
@@ -58,8 +58,9 @@ cdef int encode_headers(object headers, pooled* out) except -1:
     for header in headers:
         try:
             key, value = header
-        except (TypeError, ValueError):
-            raise ArgumentTypeError("a header must be a (str, bytes or None) pair", field="headers") from None
+        except (TypeError, ValueError) as error:
+            raise ArgumentTypeError(f"a header must be a (str, bytes or None) pair, not {shown(header)}",
+                                    field="headers") from error
         append_header_key(out, key)
         append_header_value(out, value)
     return 0

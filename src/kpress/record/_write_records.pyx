@@ -5,7 +5,7 @@ from cpython.tuple cimport PyTuple_GET_ITEM
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.string cimport memset
 
-from kpress._arguments cimport integer_of
+from kpress._arguments cimport integer_of, time_of, tuple_of
 from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport kp_error, kp_field, kp_record
 from kpress.record.encode cimport NO_TIMESTAMP, options_of
@@ -20,7 +20,7 @@ from kpress.record.set_writer cimport (
     writer_rows,
 )
 
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError, KpressError
 
 cdef enum:
     ROWS = 256             # filled with the GIL, then written without it
@@ -34,6 +34,7 @@ cdef class _RecordSource:
     cdef int64_t timestamp      # of all records, where timestamps is None
     cdef int64_t base_offset
     cdef Py_ssize_t count
+    cdef Py_ssize_t at          # the record that is being filled
     cdef list copies            # of keys and values that are not bytes
     cdef pooled header_bytes    # of the rows that are being filled
 
@@ -41,16 +42,16 @@ cdef class _RecordSource:
         self.values = sequence_of(values, "values", None)
         self.count = len(self.values)
         self.copies = []
-        self.timestamp = NO_TIMESTAMP
         if keys is not None:
             self.keys = sequence_of(keys, "keys", self.count)
         if headers is not None:
             self.headers = sequence_of(headers, "headers", self.count)
         if offsets is not None:
             self.offsets = sequence_of(offsets, "offsets", self.count)
-        if hasattr(type(timestamps), "__index__"):
-            self.timestamp = integer_of(timestamps, "timestamps", -INT64_MAX, INT64_MAX)
-        elif timestamps is not None:
+        if isinstance(timestamps, str) or not hasattr(type(timestamps), "__iter__"):  # one time for all records
+            self.timestamp = NO_TIMESTAMP if timestamps is None else time_of(timestamps, "timestamps", NO_TIMESTAMP,
+                                                                             INT64_MAX)
+        else:
             self.timestamps = sequence_of(timestamps, "timestamps", self.count)
         if base_offset is not None:
             if offsets is not None:
@@ -69,6 +70,7 @@ cdef class _RecordSource:
         """n rows from number `start` on."""
         cdef Py_ssize_t i
         for i in range(n):
+            self.at = start + i
             self.fill_field(&rows[i].value, self.values, start + i)
             if self.keys is None:
                 rows[i].key.data, rows[i].key.size = NULL, -1
@@ -79,9 +81,11 @@ cdef class _RecordSource:
             rows[i].offset = self.base_offset + start + i
         if self.timestamps is not None:
             for i in range(n):
-                rows[i].timestamp = integer_of(self.timestamps[start + i], "timestamps", -INT64_MAX, INT64_MAX)
+                self.at = start + i
+                rows[i].timestamp = time_of(self.timestamps[start + i], "timestamps", NO_TIMESTAMP, INT64_MAX)
         if self.offsets is not None:
             for i in range(n):
+                self.at = start + i
                 rows[i].offset = integer_of(self.offsets[start + i], "offsets", 0, INT64_MAX)
         if self.headers is not None:
             self.fill_headers(rows, start, n)
@@ -93,7 +97,7 @@ cdef class _RecordSource:
         return 0
 
     cdef int fill_copy(self, kp_field* f, object value, str name) except -1:
-        cdef InputView view = InputView(value, f"each of {name}")
+        cdef InputView view = InputView(value, f"each of {name}", name)
         cdef bytes copy = view.data[:view.size]
         self.copies.append(copy)
         bytes_field(copy, f)
@@ -105,6 +109,7 @@ cdef class _RecordSource:
         cdef const uint8_t* at
         self.header_bytes.size = 0
         for i in range(n):
+            self.at = start + i
             headers = self.headers[start + i]
             if headers is None:
                 continue
@@ -119,13 +124,7 @@ cdef class _RecordSource:
 
 
 cdef tuple sequence_of(object values, str name, object count):
-    if isinstance(values, (bytes, bytearray, memoryview, str)):
-        raise ArgumentTypeError(f"{name} must be a sequence with one element a record, not {type(values).__name__}",
-                                field=name)
-    try:
-        result = tuple(values)
-    except TypeError:
-        raise ArgumentTypeError(f"{name} must be a sequence, not {type(values).__name__}", field=name) from None
+    result = tuple_of(values, name, "one element per record")
     if count is not None and len(result) != count:
         raise InvalidArgumentError(f"{len(result)} {name} for {count} values", field=name)
     return result
@@ -146,7 +145,11 @@ cdef int write_all(set_writer* w, _RecordSource source) except -1:
     cdef int status = writer_expect(w, source.expected(), &err)
     while status == 0 and start < source.count:
         n = min(source.count - start, ROWS)
-        source.fill(rows, start, n)
+        try:
+            source.fill(rows, start, n)
+        except KpressError as error:
+            error.message = f"record {source.at}: {error.message}"
+            raise
         with nogil:
             status = writer_rows(w, rows, n, &err)
         start += n
@@ -164,10 +167,11 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     Parameters
     ----------
     values, keys : sequence of (bytes-like | None)
-        One a record; keys None: all null.
-    timestamps : int | sequence of int | None
-        ms since the epoch; one for all records, or one a record. None: -1, no timestamp.
-    headers : sequence of (sequence of (str, bytes-like | None) | None) | None
+        One per record. Without keys, all keys are null.
+    timestamps : int | datetime | str | sequence of them | None
+        One for all records, or one per record: milliseconds since 1970, a datetime with a time zone, or ISO 8601 text
+        with one. None: -1, no timestamp.
+    headers : sequence of (sequence of (str, bytes-like | None) | dict | None) | None
         Headers of each record. Magic 2 only.
     offsets : sequence of int | None
         Increasing; gaps are allowed. None: counted from base_offset.

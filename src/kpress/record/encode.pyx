@@ -12,7 +12,7 @@ from kpress._c.wire cimport (
     kp_batch_write,
     kp_wrapper_write,
 )
-from kpress._arguments cimport integer_of
+from kpress._arguments cimport flag_of, integer_of, time_of
 from kpress.checksum cimport crc32c_update
 from kpress.codecs.payload cimport codec_of, level_of
 
@@ -76,20 +76,20 @@ cdef int options_of(batch_options* options, object magic, object compression_typ
     o.magic = <int>integer_of(magic, "magic", 0, 2)
     o.codec = codec_of(compression_type)
     o.level = level_of(o.codec, level)
-    o.log_append_time = integer_of(log_append_time, "log_append_time", NO_TIMESTAMP, INT64_MAX)
+    o.log_append_time = time_of(log_append_time, "log_append_time", NO_TIMESTAMP, INT64_MAX)
     o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
     o.producer_epoch = <int16_t>integer_of(producer_epoch, "producer_epoch", -1, INT16_MAX)
     o.base_sequence = <int32_t>integer_of(base_sequence, "base_sequence", -1, INT32_MAX)
     o.partition_leader_epoch = <int32_t>integer_of(partition_leader_epoch, "partition_leader_epoch", -1, INT32_MAX)
     o.delete_horizon_ms = -1
     if delete_horizon_ms is not None:
-        o.delete_horizon_ms = integer_of(delete_horizon_ms, "delete_horizon_ms", -1, INT64_MAX)
+        o.delete_horizon_ms = time_of(delete_horizon_ms, "delete_horizon_ms", -1, INT64_MAX)
     cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", -1, LOG_APPEND_TIME)
     o.attributes = <int16_t>(
         o.codec
         | (KP_LOG_APPEND_TIME if type_ == LOG_APPEND_TIME and o.magic > 0 else 0)
-        | (KP_TRANSACTIONAL if is_transactional else 0)
-        | (KP_CONTROL if is_control else 0)
+        | (KP_TRANSACTIONAL if flag_of(is_transactional, "is_transactional") else 0)
+        | (KP_CONTROL if flag_of(is_control, "is_control") else 0)
         | (KP_DELETE_HORIZON if o.delete_horizon_ms >= 0 else 0))
     check_timestamp_type(o, type_)
     if o.magic < 2:
