@@ -41,6 +41,7 @@ MODULES = [
     ("kpress.columns._arrow_source", []),
     ("kpress.columns._input", []),
     ("kpress.columns._write", ["libzstd", "libdeflate"]),
+    ("kpress.log._headers", []),
 ]
 
 setup(

@@ -36,6 +36,9 @@ def ending(path: Path, data: bytes, complete: bool = False) -> tuple[int, int, s
         pieces = list(file.pieces())
     assert b"".join(piece for _, piece in pieces) == data[: file.valid_bytes]
     assert file.valid_bytes + file.trailing_bytes == len(data) == file.size
+    with FileRecords(path, complete=complete) as headers:
+        assert list(headers.transactional_batches()) == []
+    assert (headers.valid_bytes, headers.tail) == (file.valid_bytes, file.tail)
     return file.valid_bytes, file.trailing_bytes, file.tail
 
 
@@ -45,6 +48,10 @@ def damage(path: Path, data: bytes, *, complete: bool = False) -> kpress.Corrupt
         with pytest.raises(kpress.CorruptRecordError) as caught:
             list(file.pieces())
         valid = file.valid_bytes
+    with FileRecords(path, complete=complete) as headers:
+        with pytest.raises(kpress.CorruptRecordError) as hopping:
+            list(headers.transactional_batches())
+        assert (str(hopping.value), headers.valid_bytes) == (str(caught.value), valid)
     assert caught.value.file == str(path)
     assert (caught.value.field, caught.value.rule) == ("size", "record set framing")
     assert caught.value.position == valid
@@ -204,6 +211,33 @@ def test_pieces_hold_whole_entries(piece: int, path: Path, monkeypatch: pytest.M
             for position, part in file.pieces():
                 assert data[position : position + len(part)] == part
                 assert sum(batch.size for batch in kpress.read_batches(part)) == len(part)
+
+
+@pytest.mark.parametrize("window", [61, 62, 200, 1000, 1 << 16])
+@pytest.mark.parametrize("size", [1, 100, 5000])
+def test_headers_are_found_wherever_windows_end(
+    window: int, size: int, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_file_records, "_WINDOW_BYTES", window)
+    data, expected = b"", []
+    for i in range(40):
+        options = {"producer_id": i, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+        data += kpress.write_records([b"v" * size], base_offset=2 * i, **(options if i % 3 else {}))
+        if i % 3:
+            expected.append((i, 2 * i, False))
+        if i % 4 == 0:
+            marker = kpress.BatchBuilder(
+                base_offset=2 * i + 1, producer_id=i, producer_epoch=0, is_transactional=True, is_control=True
+            )
+            marker.append_end_txn_marker(False, 0)
+            data += marker.build()
+            expected.append((i, 2 * i + 1, True))
+        data += kpress.write_records([b"v"], magic=i % 2, base_offset=2 * i + 1)
+    for end in (len(data), len(data) - 1, len(data) - 30):
+        path.write_bytes(data[:end])
+        with FileRecords(path, complete=False) as file:
+            assert list(file.transactional_batches()) == expected
+            assert file.valid_bytes == sum(batch.size for batch in kpress.read_batches(data[:end]))
 
 
 def test_an_entry_beyond_the_limit(path: Path) -> None:

@@ -15,11 +15,13 @@ from kpress._file_names import printable
 from kpress.checksum import crc32, crc32c
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.log._files import located, open_file
+from kpress.log._headers import transactional_batches
 from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
 from kpress.record import read_batches
 
 # Large enough for a call's fixed costs not to show, small enough for several to be in memory.
 PIECE_BYTES = 16 << 20
+_WINDOW_BYTES = 64 << 10  # of which headers are read: several of small batches, and little more than one of large ones
 INT32_MAX = (1 << 31) - 1
 
 _CRC_START = {0: 16, 1: 16, 2: 21}  # what the checksum of each magic covers begins here
@@ -80,6 +82,31 @@ class FileRecords:
             yield self.valid_bytes, piece
             self.valid_bytes += len(piece)
         self.end(self.valid_bytes, self._next_offset)
+
+    def transactional_batches(self) -> Iterator[tuple[int, int, bool]]:
+        """(producer id, base offset, is control batch) of every batch of a transaction, by headers alone.
+
+        Raises
+        ------
+        CorruptRecordError
+            As `pieces`.
+        """
+        next_offset = None
+        while left := self.size - self.valid_bytes:
+            window = self.read(self.valid_bytes, min(_WINDOW_BYTES, left))
+            try:
+                found, size, after = transactional_batches(window, left, self.max_message_bytes)
+            except KpressError as error:
+                if any(window[:ENTRY_PREFIX]):
+                    with located(self.valid_bytes, self.path):
+                        raise error
+                break
+            yield from found
+            if not size:
+                break
+            self.valid_bytes += size
+            next_offset = after
+        self.end(self.valid_bytes, next_offset)
 
     def end(self, position: int, next_offset: int | None) -> None:
         """Judge what lies between the last whole entry and the end of the file.

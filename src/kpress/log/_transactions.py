@@ -16,7 +16,6 @@ from kpress.errors import CorruptRecordError
 from kpress.log._directory import LogSegment
 from kpress.log._file_records import FileRecords
 from kpress.log._files import open_file
-from kpress.record import Batch, read_batches
 
 # version, producerId, firstOffset, lastOffset, lastStableOffset (Kafka's AbortedTxn). Like Kafka's, this reader looks
 # only at the first byte of the version.
@@ -120,19 +119,12 @@ def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
     first_offsets: dict[int, int] = {}
     for segment in segments:
         with FileRecords(segment.path, complete=not segment.is_last) as file:
-            for _, piece in file.pieces():
-                for batch in read_batches(piece):
-                    _follow(batch, first_offsets)
+            for producer_id, base_offset, is_control in file.transactional_batches():
+                if is_control:
+                    first_offsets.pop(producer_id, None)
+                else:
+                    first_offsets.setdefault(producer_id, base_offset)
     return min(first_offsets.values(), default=None)
-
-
-def _follow(batch: Batch, first_offsets: dict[int, int]) -> None:
-    if not batch.is_transactional:
-        return
-    if batch.is_control:
-        first_offsets.pop(batch.producer_id, None)
-    else:
-        first_offsets.setdefault(batch.producer_id, batch.base_offset)
 
 
 def transactions_of(segments: Iterable[LogSegment]) -> list[AbortedTxn]:
