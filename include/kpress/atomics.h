@@ -1,4 +1,4 @@
-/* What threads share without the GIL and without a lock: a reference count, and a slot for one object. */
+/* What threads share without the GIL and without a lock: a reference count, a slot for one object, and a flag. */
 #ifndef KPRESS_ATOMICS_H
 #define KPRESS_ATOMICS_H
 
@@ -16,5 +16,9 @@ static inline int kp_slot_give(void **slot, void *object) {
     void *empty = NULL;
     return __atomic_compare_exchange_n(slot, &empty, object, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
+
+/* A flag that is set once. Nothing is read because of it, so it orders nothing. */
+static inline void kp_flag_set(int *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELAXED); }
+static inline int kp_flag_is_set(const int *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 
 #endif

@@ -29,7 +29,16 @@ from kpress.codecs import (
     decompressor,
     fix_lz4_header,
 )
-from kpress.columns import BatchTable, Column, Columns, batch_table, iter_columns, read_columns, write_columns
+from kpress.columns import (
+    BatchTable,
+    Column,
+    Columns,
+    ColumnsIterator,
+    batch_table,
+    iter_columns,
+    read_columns,
+    write_columns,
+)
 from kpress.errors import (
     ArgumentTypeError,
     ClosedError,
@@ -71,6 +80,7 @@ __all__ = [
     "ClosedError",
     "Column",
     "Columns",
+    "ColumnsIterator",
     "Compressor",
     "ControlRecord",
     "CorruptRecordError",

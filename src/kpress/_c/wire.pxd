@@ -24,6 +24,8 @@ cdef extern from "kpress/status.h" nogil:
         KP_ENTRY_SIZE
         KP_ENTRY_SIZE_MAX
         KP_MAGIC
+        KP_BATCH_LENGTH
+        KP_MESSAGE_SIZE
         KP_CRC
         KP_CUT_ENTRY
         KP_RECORDS_COUNT
@@ -279,6 +281,8 @@ cdef extern from "kpress/atomics.h" nogil:
     int64_t kp_ref_drop(int64_t*)
     void* kp_slot_take(void**)
     bint kp_slot_give(void**, void*)
+    void kp_flag_set(int*)
+    bint kp_flag_is_set(const int*)
 
 
 cdef extern from "kpress/utf8.h" nogil:

@@ -2,8 +2,9 @@
 
 ::
 
-    _scan     which entries a call wants, by header alone
-    _read     windows of entries ─► threads ─► _gather: one record batch under construction ─► _arrow_out
+    catalogue the columns: name, Arrow format, width, how it is gathered
+    _read     all of a record set ┐
+    _iterate  piece by piece      ┴► _window: _scan (headers) ─► _threads: _decode ─► _gather ─► _arrow_out
     _table    one row per batch, from headers alone ─► _arrow_out
     _write    _arrow_in ─► rows ─► kpress.record.set_writer
 
@@ -11,7 +12,8 @@
 """
 
 from kpress.columns._columns import Column, Columns
-from kpress.columns._read import iter_columns, read_columns
+from kpress.columns._iterate import ColumnsIterator, iter_columns
+from kpress.columns._read import read_columns
 from kpress.columns._table import BatchTable, batch_table
 from kpress.columns._write import write_columns
 
@@ -19,6 +21,7 @@ __all__ = [
     "BatchTable",
     "Column",
     "Columns",
+    "ColumnsIterator",
     "batch_table",
     "iter_columns",
     "read_columns",

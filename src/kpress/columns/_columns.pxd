@@ -11,6 +11,8 @@ cdef class Columns:
     cdef part* _parts
     cdef int64_t _n_parts
     cdef readonly int64_t num_rows
+    cdef readonly int64_t valid_bytes      # see read_columns
+    cdef readonly int64_t trailing_bytes
 
     cdef object _struct(self)
     cdef Columns _sliced(self, int64_t start, int64_t rows)

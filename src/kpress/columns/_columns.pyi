@@ -11,6 +11,8 @@ from kpress.typing import Integer
 @disjoint_base
 class Columns:
     num_rows: int
+    valid_bytes: int
+    trailing_bytes: int
     def __init__(self) -> None: ...
     @property
     def column_names(self) -> list[str]: ...

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
-from kpress.columns._arrow_out cimport chunk_data
-from kpress.columns._plan cimport N_COLUMNS, plan
+from kpress.columns._plan cimport plan
+from kpress.columns.catalogue cimport N_COLUMNS
 
 
 ctypedef struct binary_builder:
@@ -36,14 +36,41 @@ ctypedef struct builder:
     int64_t n_views                # buffers that views point into: windows of the input, decompressed batches
     int64_t views_capacity
     view_buffer* views
+    int64_t input_view             # 1 + which of them is the last window of the input; 0: there is none
+    int64_t shared_view            # 1 + which of them takes small decompressed batches; 0: there is none
+    int64_t shared_bytes           # of small decompressed batches, in all buffers
     int64_t consumed               # bytes of entries decoded into this chunk
 
+
+# What a batch that turns out to be wrong may have changed besides what lies after the builder's rows.
+ctypedef struct mark:
+    int64_t timestamp_nulls
+    int64_t key_nulls
+    int64_t value_nulls
+    int64_t header_value_nulls
+    int64_t n_headers
+    int64_t n_views
+    int64_t input_view
+    int64_t input_size
+    int64_t shared_view
+    int64_t shared_size
+    int64_t shared_bytes
+
+
+cdef mark mark_of(const builder* b) noexcept nogil
+
+# As it was at the mark; `end`: the row after the last that the batch can have written.
+cdef void go_back(builder* b, const mark* m, int64_t end) noexcept nogil
 
 # Room for `rows` rows in all asked columns.
 cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) noexcept nogil
 
-# The buffer that the views of a batch point into: the decompressed block, which goes over to the builder, or a
-# window of the input of at most 2 GiB. Before gather, for binary_view.
+# Room for `more` headers, whose keys and values have `bytes` bytes together.
+cdef int reserve_headers(builder* b, int64_t more, int64_t bytes, kp_error* err) noexcept nogil
+
+# The buffer that the views of a batch point into: a window of the input of at most 2 GiB, the decompressed block, which
+# goes over to the builder, or one that small batches share, to which `source` then points. Before gather, for
+# binary_view.
 cdef int place_views(builder* b, kp_source* source, pooled* decompressed, kp_error* err) noexcept nogil
 
 # The records of one entry into the asked columns; `left`: bytes of the entries that come after it.
@@ -52,8 +79,5 @@ cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_sourc
 
 # Bytes in the fullest binary column.
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil
-
-# The builder's rows as a record batch; the builder is empty afterwards. NULL: out of memory.
-cdef chunk_data* finish_chunk(const plan* p, builder* b, kp_error* err) noexcept nogil
 
 cdef void builder_free(builder* b) noexcept nogil

@@ -1,28 +1,27 @@
-"""One record batch under construction: pooled buffers that grow, the gathering of an entry, the finished chunk."""
+"""One record batch under construction: pooled buffers that grow, and the gathering of an entry."""
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
-from kpress._buffers cimport pooled, pooled_free, pooled_reserve
+from kpress._buffers cimport PADDING, pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_BINARY, KP_BINARY_VIEW, KP_CONTROL, KP_IN_RECORDS, KP_LARGE_BINARY, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_TIMESTAMP_RANGE,
-    KP_TRANSACTIONAL,
-    kp_batch, kp_batch_codec, kp_batch_timestamp_type, kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error,
-    kp_fail,
-    kp_gather, kp_gather_messages, kp_header, kp_header_read, kp_headers_of, kp_load_be64, kp_record,
-    kp_record_next, kp_source,
-    kp_utf8_copy,
+    KP_BINARY, KP_BINARY_VIEW, KP_IN_RECORDS, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_TIMESTAMP_RANGE, kp_batch,
+    kp_binary, kp_columns, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_gather, kp_gather_messages, kp_header,
+    kp_header_read, kp_headers_of, kp_record, kp_record_next, kp_source, kp_utf8_copy,
 )
-from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
-from kpress.columns._plan cimport (
-    BASE_OFFSET, HEADERS, IS_CONTROL, IS_TRANSACTIONAL, KEY, N_COLUMNS, OFFSET, PARTITION_LEADER_EPOCH, PRODUCER_EPOCH,
-    PRODUCER_ID, SEQUENCE, TIMESTAMP, TIMESTAMP_TYPE, VALUE, plan,
+from kpress.columns._plan cimport plan
+from kpress.columns.catalogue cimport (
+    AS_BINARY, BY_BATCH, HEADERS, KEY, N_COLUMNS, OFFSET, SEQUENCE, TIMESTAMP, VALUE, column, column_of,
 )
 
-# Bytes of a row in the fixed-width columns; 0: bits, or not fixed.
-cdef int WIDTHS[N_COLUMNS]
-WIDTHS[:] = [8, 8, 4, 0, 0, 4, 8, 2, 4, 4, 0, 0, 8]
+cdef enum:
+    # Decompressed batches below this are copied into a buffer that they share: a copy within the processor's cache
+    # costs less than a buffer per batch would (views into 10,000 buffers are slow to read, and a block has more room
+    # than a batch needs). Larger ones are worth a buffer of their own.
+    SHARED_BELOW = 1 << 20
+
+cdef double MARGIN = 1.05  # see reserve_data
 
 
 cdef void binary_free(binary_builder* b) noexcept nogil:
@@ -82,17 +81,18 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) no
     if rows <= b.capacity:
         return KP_OK
     cdef int64_t capacity = rows if b.capacity == 0 else max(rows, 2 * b.capacity)
-    cdef int i, status
+    cdef int i, status, width
     for i in range(N_COLUMNS):
         if not p.want[i]:
             continue
-        if i == KEY or i == VALUE:
+        width = column_of(i).width
+        if column_of(i).gathered == AS_BINARY:
             status = grow_binary(&b.key if i == KEY else &b.value, p.row_width, b.rows, capacity, err)
-        elif WIDTHS[i]:
+        elif width:
             # one row more than asked: the ends of a list column
-            status = grow(&b.fixed[i], WIDTHS[i] * (b.rows + 1 if b.capacity else 0), WIDTHS[i] * (capacity + 1), err)
+            status = grow(&b.fixed[i], width * (b.rows + 1 if b.capacity else 0), width * (capacity + 1), err)
             if status == KP_OK and b.capacity == 0:
-                memset(b.fixed[i].data, 0, <size_t>WIDTHS[i])
+                memset(b.fixed[i].data, 0, <size_t>width)
         else:
             status = grow(&b.fixed[i], bitmap_bytes(b.rows), bitmap_bytes(capacity), err)
         if status != KP_OK:
@@ -101,17 +101,19 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) no
     return KP_OK
 
 
-cdef int reserve_data(builder* b, binary_builder* column, int64_t used, int64_t more, int64_t left,
+cdef int reserve_data(builder* b, binary_builder* binary, int64_t used, int64_t more, int64_t left,
                       kp_error* err) noexcept nogil:
-    """Room for `more` bytes behind `used`; where that means to move, room for what the rest of the input
-    (`left` bytes of entries) will need at the ratio seen so far."""
-    if column.data.data != NULL and <int64_t>column.data.capacity >= used + more:
+    """Room for `more` bytes after `used`; where that means to move, room for what the rest of the input (`left` bytes
+    of entries) will need at the ratio seen so far, and a twentieth more: batches of one topic differ by a few percent,
+    and moving once more costs more than pages that are never touched. At least half as much again, so that moves stay
+    rare where the ratio rises."""
+    if binary.data.data != NULL and <int64_t>binary.data.capacity >= used + more:
         return KP_OK
     cdef int64_t expected = used + more
     if b.consumed:
-        expected += <int64_t>(1.05 * <double>used / <double>b.consumed * <double>left)
+        expected += <int64_t>(MARGIN * <double>used / <double>b.consumed * <double>left)
         expected = max(expected, used + (used >> 1) + more)
-    return grow(&column.data, used, expected, err)
+    return grow(&binary.data, used, expected, err)
 
 
 cdef void open_binary(binary_builder* b, kp_binary* out, int64_t used) noexcept nogil:
@@ -204,32 +206,30 @@ cdef void fill_bits(uint8_t* bits, int64_t start, int64_t end, bint value) noexc
             bits[i >> 3] &= ~(1 << (i & 7))
 
 
+cdef void fill(const column* c, uint8_t* data, int64_t start, int64_t end, int64_t value) noexcept nogil:
+    cdef int64_t i
+    if c.width == 0:
+        fill_bits(data, start, end, value != 0)
+    elif c.width == 2:
+        for i in range(start, end):
+            (<int16_t*>data)[i] = <int16_t>value
+    elif c.width == 4:
+        for i in range(start, end):
+            (<int32_t*>data)[i] = <int32_t>value
+    else:
+        for i in range(start, end):
+            (<int64_t*>data)[i] = value
+
+
 cdef void fill_batch_fields(const plan* p, builder* b, const kp_batch* batch, const kp_source* source,
                             int64_t end) noexcept nogil:
     """The columns in which all records of a batch have one value."""
-    cdef int64_t i, base_offset = batch.base_offset
-    if p.want[TIMESTAMP_TYPE]:
-        for i in range(b.rows, end):
-            (<int32_t*>b.fixed[TIMESTAMP_TYPE].data)[i] = kp_batch_timestamp_type(batch)
-    if p.want[PRODUCER_ID]:
-        for i in range(b.rows, end):
-            (<int64_t*>b.fixed[PRODUCER_ID].data)[i] = batch.producer_id
-    if p.want[PRODUCER_EPOCH]:
-        for i in range(b.rows, end):
-            (<int16_t*>b.fixed[PRODUCER_EPOCH].data)[i] = batch.producer_epoch
-    if p.want[PARTITION_LEADER_EPOCH]:
-        for i in range(b.rows, end):
-            (<int32_t*>b.fixed[PARTITION_LEADER_EPOCH].data)[i] = batch.partition_leader_epoch
-    if p.want[IS_TRANSACTIONAL]:
-        fill_bits(b.fixed[IS_TRANSACTIONAL].data, b.rows, end,
-                  batch.magic == 2 and (batch.attributes & KP_TRANSACTIONAL) != 0)
-    if p.want[IS_CONTROL]:
-        fill_bits(b.fixed[IS_CONTROL].data, b.rows, end, batch.magic == 2 and (batch.attributes & KP_CONTROL) != 0)
-    if p.want[BASE_OFFSET]:
-        if batch.magic < 2 and kp_batch_codec(batch):  # the first inner message's
-            base_offset = <int64_t>(<uint64_t>source.base_offset + kp_load_be64(source.start))
-        for i in range(b.rows, end):
-            (<int64_t*>b.fixed[BASE_OFFSET].data)[i] = base_offset
+    cdef const column* c
+    cdef int i
+    for i in range(p.n_asked):
+        c = column_of(p.asked[i])
+        if c.gathered == BY_BATCH and end > b.rows:
+            fill(c, b.fixed[p.asked[i]].data, b.rows, end, c.of_batch(batch, source))
 
 
 # --- headers ----------------------------------------------------------------------------------------------
@@ -342,27 +342,71 @@ cdef view_buffer* add_view(builder* b) noexcept nogil:
     return &b.views[b.n_views - 1]
 
 
-cdef int place_views(builder* b, kp_source* source, pooled* decompressed, kp_error* err) noexcept nogil:
-    """The buffer that the views of a batch point into: the decompressed block, which goes over to the
-    builder, or a window of the input of at most 2 GiB."""
+cdef int input_view(builder* b, const kp_source* source, kp_error* err) noexcept nogil:
+    """Makes the window of the input reach over the source, or begins another where that would be over 2 GiB."""
     cdef view_buffer* view = NULL
-    cdef bint inside = source.frame == KP_IN_RECORDS
-    if not inside and b.n_views:
-        view = &b.views[b.n_views - 1]
-        if view.owned.data != NULL or source.end - view.data > INT32_MAX:
+    if b.input_view:
+        view = &b.views[b.input_view - 1]
+        if source.end - view.data > INT32_MAX:
             view = NULL
     if view == NULL:
         view = add_view(b)
         if view == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+        b.input_view = b.n_views
         view.data = source.start
     view.size = source.end - view.data
-    if inside:
-        view.owned = decompressed[0]
-        memset(decompressed, 0, sizeof(pooled))
-    source.view_base = view.data
-    source.view_buffer = <int32_t>(b.n_views - 1)
     return KP_OK
+
+
+cdef int shared_view(builder* b, kp_source* source, kp_error* err) noexcept nogil:
+    """Moves the source into the buffer that small batches share. Buffers double up to SHARED_BELOW: what is reserved
+    stays below a small multiple of what is used."""
+    cdef int64_t size = source.end - source.start
+    cdef view_buffer* view = NULL
+    if b.shared_view:
+        view = &b.views[b.shared_view - 1]
+        if <int64_t>view.owned.capacity - view.size < size:
+            view = NULL
+    if view == NULL:
+        view = add_view(b)
+        if view == NULL:
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+        if pooled_reserve(&view.owned, <size_t>max(size, min(b.shared_bytes, SHARED_BELOW)), err) != KP_OK:
+            return err.status
+        b.shared_view = b.n_views
+        view.data = view.owned.data
+    memcpy(view.owned.data + view.size, source.start, <size_t>size)
+    source.start = view.data + view.size
+    source.end = source.start + size
+    source.readable = source.end + PADDING
+    view.size += size
+    b.shared_bytes += size
+    return KP_OK
+
+
+cdef int place_views(builder* b, kp_source* source, pooled* decompressed, kp_error* err) noexcept nogil:
+    cdef int64_t size = source.end - source.start
+    cdef int64_t number
+    cdef int status = KP_OK
+    if source.frame != KP_IN_RECORDS:
+        status = input_view(b, source, err)
+        number = b.input_view
+    elif size < SHARED_BELOW or <int64_t>decompressed.block > 2 * size:
+        status = shared_view(b, source, err)
+        number = b.shared_view
+    elif add_view(b) == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    else:
+        number = b.n_views
+        b.views[number - 1].data = source.start
+        b.views[number - 1].size = size
+        b.views[number - 1].owned = decompressed[0]
+        memset(decompressed, 0, sizeof(pooled))
+    if status == KP_OK:
+        source.view_base = b.views[number - 1].data
+        source.view_buffer = <int32_t>(number - 1)
+    return status
 
 
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
@@ -378,127 +422,48 @@ cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
     return used
 
 
-# --- from builder to chunk --------------------------------------------------------------------------------
+# --- a batch that is wrong ---------------------------------------------------------------------------------
 
-cdef void fit(pooled* b, size_t used) noexcept nogil:
-    """A column that turned out much smaller than its bound moves to a block of its size, so that the large
-    one serves the next batch."""
-    cdef pooled small
-    cdef kp_error ignored
-    b.size = used
-    if used * 4 > b.block or b.block < 65536:
-        return
-    memset(&small, 0, sizeof(pooled))
-    if pooled_reserve(&small, used, &ignored) == KP_OK:
-        memcpy(small.data, b.data, used)
-        small.size = used
-        pooled_free(b)
-        b[0] = small
-
-
-cdef const void* keep(chunk_data* chunk, pooled* b) noexcept nogil:
-    """The buffer's address; its memory is the chunk's from now on."""
-    cdef const void* data = b.data
-    chunk.blocks[chunk.n_blocks] = b[0]
-    chunk.n_blocks += 1
-    memset(b, 0, sizeof(pooled))
-    return data
+cdef mark mark_of(const builder* b) noexcept nogil:
+    cdef mark m
+    m.timestamp_nulls = b.timestamp_nulls
+    m.key_nulls = b.key.nulls
+    m.value_nulls = b.value.nulls
+    m.header_value_nulls = b.header_value.nulls
+    m.n_headers = b.n_headers
+    m.n_views = b.n_views
+    m.input_view = b.input_view
+    m.input_size = b.views[b.input_view - 1].size if b.input_view else 0
+    m.shared_view = b.shared_view
+    m.shared_size = b.views[b.shared_view - 1].size if b.shared_view else 0
+    m.shared_bytes = b.shared_bytes
+    return m
 
 
-cdef bint finish_binary(chunk_data* chunk, array_data* a, binary_builder* b, int64_t rows, bint large) noexcept nogil:
-    cdef int64_t used
-    if not array_init(a, rows, 3, 0):
-        return False
-    a.null_count = b.nulls
-    if large:
-        used = (<int64_t*>b.rows.data)[rows]
-    else:
-        used = (<int32_t*>b.rows.data)[rows]
-    fit(&b.data, <size_t>used)
-    a.buffers[0] = keep(chunk, &b.validity) if b.nulls else NULL
-    a.buffers[1] = keep(chunk, &b.rows)
-    a.buffers[2] = keep(chunk, &b.data)
-    return True
+cdef void all_valid(pooled* validity, int64_t start, int64_t end) noexcept nogil:
+    if validity.data != NULL:  # the bitmap of timestamps may not reach as far as the rows do
+        fill_bits(validity.data, start, min(end, 8 * <int64_t>validity.capacity), True)
 
 
-cdef bint finish_headers(chunk_data* chunk, array_data* a, builder* b) noexcept nogil:
-    """list<struct<key: string, value: binary>>"""
-    cdef array_data* item
-    if not array_init(a, b.rows, 2, 1):
-        return False
-    a.buffers[1] = keep(chunk, &b.fixed[HEADERS])
-    item = &a.children[0]
-    if not array_init(item, b.n_headers, 1, 2):
-        return False
-    return (finish_binary(chunk, &item.children[0], &b.header_key, b.n_headers, False)
-            and finish_binary(chunk, &item.children[1], &b.header_value, b.n_headers, False))
-
-
-cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_builder* column,
-                       const int64_t* sizes) noexcept nogil:
-    """binary_view: validity, views, the data buffers, and the data buffers' sizes."""
+cdef void go_back(builder* b, const mark* m, int64_t end) noexcept nogil:
+    """Sizes of data follow from the ends at the last row, so only nulls, headers and views have to be undone."""
     cdef int64_t i
-    if not array_init(a, b.rows, b.n_views + 3, 0):
-        return False
-    a.null_count = column.nulls
-    a.buffers[0] = keep(chunk, &column.validity) if column.nulls else NULL
-    a.buffers[1] = keep(chunk, &column.rows)
-    for i in range(b.n_views):
-        a.buffers[2 + i] = b.views[i].data
-    a.buffers[2 + b.n_views] = sizes
-    return True
-
-
-cdef const int64_t* keep_views(chunk_data* chunk, builder* b, kp_error* err) noexcept nogil:
-    """Hands the buffers that views point into to the chunk; the array of their sizes, NULL if out of memory."""
-    cdef pooled sizes
-    cdef int64_t i
-    memset(&sizes, 0, sizeof(pooled))
-    if pooled_reserve(&sizes, <size_t>(8 * (b.n_views + 1)), err) != KP_OK:
-        return NULL
-    for i in range(b.n_views):
-        (<int64_t*>sizes.data)[i] = b.views[i].size
-        if b.views[i].owned.data != NULL:
-            keep(chunk, &b.views[i].owned)
-    return <const int64_t*>keep(chunk, &sizes)
-
-
-cdef bint finish_column(const plan* p, chunk_data* chunk, array_data* a, builder* b, int column,
-                        const int64_t* sizes) noexcept nogil:
-    if column == KEY or column == VALUE:
-        if p.layout == KP_BINARY_VIEW:
-            return finish_views(chunk, a, b, &b.key if column == KEY else &b.value, sizes)
-        return finish_binary(chunk, a, &b.key if column == KEY else &b.value, b.rows, p.layout == KP_LARGE_BINARY)
-    if column == HEADERS:
-        return finish_headers(chunk, a, b)
-    if not array_init(a, b.rows, 2, 0):
-        return False
-    if column == TIMESTAMP and b.timestamp_nulls:
-        a.null_count = b.timestamp_nulls
-        a.buffers[0] = keep(chunk, &b.timestamp_validity)
-    a.buffers[1] = keep(chunk, &b.fixed[column])
-    return True
-
-
-cdef chunk_data* finish_chunk(const plan* p, builder* b, kp_error* err) noexcept nogil:
-    """The builder's rows as a record batch; the builder is empty afterwards. NULL: out of memory."""
-    cdef chunk_data* chunk = NULL
-    cdef const int64_t* sizes = NULL
-    cdef int i
-    # an empty result has buffers too
-    if reserve_rows(p, b, 1, err) == KP_OK and (not p.want[HEADERS] or reserve_headers(b, 0, 0, err) == KP_OK):
-        chunk = chunk_new(p.n_asked, 4 * p.n_asked + 8 + b.n_views)
-    cdef bint done = chunk != NULL
-    if done and p.layout == KP_BINARY_VIEW:
-        sizes = keep_views(chunk, b, err)
-        done = sizes != NULL
-    for i in range(p.n_asked):
-        done = done and finish_column(p, chunk, &chunk.columns[i], b, p.asked[i], sizes)
-    if done:
-        chunk.rows = b.rows
-    else:
-        kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-        chunk_drop(chunk)
-        chunk = NULL
-    builder_free(b)
-    return chunk
+    all_valid(&b.timestamp_validity, b.rows, end)
+    all_valid(&b.key.validity, b.rows, end)
+    all_valid(&b.value.validity, b.rows, end)
+    all_valid(&b.header_value.validity, m.n_headers, b.n_headers)
+    b.timestamp_nulls = m.timestamp_nulls
+    b.key.nulls = m.key_nulls
+    b.value.nulls = m.value_nulls
+    b.header_value.nulls = m.header_value_nulls
+    b.n_headers = m.n_headers
+    for i in range(m.n_views, b.n_views):
+        pooled_free(&b.views[i].owned)
+    b.n_views = m.n_views
+    b.input_view = m.input_view
+    if b.input_view:
+        b.views[b.input_view - 1].size = m.input_size
+    b.shared_view = m.shared_view
+    if b.shared_view:
+        b.views[b.shared_view - 1].size = m.shared_size
+    b.shared_bytes = m.shared_bytes

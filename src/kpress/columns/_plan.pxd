@@ -1,13 +1,9 @@
 """What a call asks for, as the code without the GIL reads it."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._c.wire cimport kp_batch, kp_error
-
-# The columns, in the order of _columns.NAMES.
-cdef enum:
-    OFFSET, TIMESTAMP, TIMESTAMP_TYPE, KEY, VALUE, HEADERS, PRODUCER_ID, PRODUCER_EPOCH, SEQUENCE
-    PARTITION_LEADER_EPOCH, IS_TRANSACTIONAL, IS_CONTROL, BASE_OFFSET, N_COLUMNS
+from kpress.columns.catalogue cimport N_COLUMNS
 
 
 ctypedef struct plan:
@@ -22,12 +18,15 @@ ctypedef struct plan:
     bint micros
     size_t cap
     int64_t chunk_bytes
+    int32_t max_message_bytes
     int64_t first_offset       # both bounds included
     int64_t last_offset
     int64_t first_timestamp
     int64_t last_timestamp
     bint filtered
+    bint ends                  # the walk ends at the first entry that reaches over last_offset
     bint control
+    bint skip                  # go on after an entry that is wrong
 
 
 # What a failed step leaves for the exception: what is wrong, and in which entry.

@@ -1,10 +1,12 @@
 """Which entries of a record set a call wants, by header alone: ranges, control batches, aborted transactions."""
 
-from libc.stdint cimport INT32_MAX, int64_t, uint8_t
-from libc.stdlib cimport realloc
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport free, malloc, realloc
+from libc.string cimport memcpy, memset
 
 from kpress._c.wire cimport (
-    KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_NO_MEMORY, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
+    KP_BATCH_LENGTH, KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_MESSAGE_SIZE, KP_NO_MEMORY, KP_OK, KP_TRANSACTIONAL,
+    kp_batch, kp_batch_codec,
     kp_batch_last_offset, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_load_be16, kp_record,
     kp_record_next, kp_source,
 )
@@ -20,7 +22,7 @@ cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
     if batch.magic == 2 and batch.attributes & KP_CONTROL and not p.control:
         return False
     if batch.magic == 1 and batch.base_offset == 0 and kp_batch_codec(batch):
-        return True  # as librdkafka sends it: neither the last offset nor the largest timestamp (record-formats 3)
+        return True  # as librdkafka sends it: neither the last offset nor the largest timestamp
     if last < p.first_offset or (batch.max_timestamp < p.first_timestamp and batch.magic > 0):
         return False
     if (batch.magic == 2 or not kp_batch_codec(batch)) and batch.base_offset > p.last_offset:
@@ -28,34 +30,83 @@ cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
     return not (batch.magic > 0 and batch.attributes & KP_LOG_APPEND_TIME and batch.max_timestamp > p.last_timestamp)
 
 
-cdef int scan(const plan* p, int64_t start, int64_t stop_after, isolation* state, batch_list* list,
-              failure* f) noexcept nogil:
-    """The headers of the asked entries from `start` on, until about `stop_after` bytes were passed."""
+cdef int walk_copy(walk* to, const walk* w) noexcept nogil:
+    cdef const isolation* state = &w.isolation
+    to[0] = w[0]
+    to.isolation.open = NULL
+    if state.n_aborted:
+        to.isolation.open = <aborted_transaction*>malloc(sizeof(aborted_transaction) * <size_t>state.n_aborted)
+        if to.isolation.open == NULL:
+            return KP_NO_MEMORY
+        memcpy(to.isolation.open, state.open, sizeof(aborted_transaction) * <size_t>state.n_open)
+    return KP_OK
+
+
+cdef void walk_free(walk* w) noexcept nogil:
+    free(w.isolation.open)
+    memset(w, 0, sizeof(walk))
+
+
+cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil:
     cdef codec_context* context = context_acquire()
+    cdef int64_t start = w.position
     cdef int status = KP_OK
-    list.end = start
+    w.state = MORE
     if context == NULL:
         return kp_fail(&f.error, KP_NO_MEMORY, -1, 0, 0)
-    while status == KP_OK and (list.end == start or list.end - start < stop_after):
-        status = scan_entry(p, start, stop_after, state, context, list, f)
+    while status == KP_OK and w.state == MORE and (w.position == start or w.position - start < stop_after):
+        status = scan_entry(p, w, start, stop_after, context, list, f)
     context_release(context)
     return KP_OK if status == KP_END else status
 
 
-cdef int scan_entry(const plan* p, int64_t start, int64_t stop_after, isolation* state, codec_context* context,
+cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, codec_context* context,
                     batch_list* list, failure* f) noexcept nogil:
-    cdef kp_batch* more
-    cdef int status = kp_batch_next(p.data, p.size, list.end, INT32_MAX, &f.batch, &f.error)
+    """The entry at w.position. KP_END: with it there would be more than `stop_after` bytes, and it is not the first."""
+    cdef const kp_batch* batch = &f.batch
+    cdef int status = kp_batch_next(p.data, p.size, w.position, p.max_message_bytes, &f.batch, &f.error)
+    cdef int64_t last
+    if status == KP_END:
+        w.state = AT_END
+    if status == KP_BATCH_LENGTH or status == KP_MESSAGE_SIZE:
+        f.batch.magic = BAD_HEADER  # the size is sound and leads to the next entry: only this one is wrong
+        status = KP_OK
     if status != KP_OK:
         return status
-    if list.end != start and list.end - start + f.batch.size > stop_after:
+    if w.position != start and w.position - start + batch.size > stop_after:
         return KP_END
-    list.end += f.batch.size
+    if batch.magic == BAD_HEADER:
+        w.position += batch.size
+        return list_wanted(p, list, f)
+    last = kp_batch_last_offset(batch)
+    if p.ends and last > p.last_offset:
+        return end_at_bound(p, w, context, list, f)
+    w.position += batch.size
+    w.next_offset = <int64_t>(<uint64_t>last + 1)
+    w.any = True
     # the state of transactions moves on over every batch, wanted or not
-    if state.n_aborted and is_aborted(state, context, p.data + f.batch.position, &f.batch):
+    if w.isolation.n_aborted and is_aborted(&w.isolation, context, p.data + batch.position, batch):
         return KP_OK
-    if not wanted(p, &f.batch):
-        return KP_OK
+    return list_wanted(p, list, f) if wanted(p, batch) else KP_OK
+
+
+cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list* list, failure* f) noexcept nogil:
+    """The entry that reaches over last_offset is the last one, and is not passed: whoever goes on from here finds the
+    rest of its records, and the state of transactions that is right for it."""
+    cdef walk ahead
+    cdef bint aborted
+    if walk_copy(&ahead, w) != KP_OK:
+        return kp_fail(&f.error, KP_NO_MEMORY, -1, 0, 0)
+    aborted = ahead.isolation.n_aborted and is_aborted(&ahead.isolation, context, p.data + f.batch.position, &f.batch)
+    walk_free(&ahead)
+    w.state = AT_BOUND
+    w.next_offset = p.last_offset + 1
+    w.any = True
+    return list_wanted(p, list, f) if wanted(p, &f.batch) and not aborted else KP_OK
+
+
+cdef int list_wanted(const plan* p, batch_list* list, failure* f) noexcept nogil:
+    cdef kp_batch* more
     if list.n == list.capacity:
         more = <kp_batch*>realloc(list.batches, sizeof(kp_batch) * <size_t>(2 * list.capacity + 64))
         if more == NULL:
@@ -86,10 +137,10 @@ cdef bint is_abort_marker(codec_context* context, const uint8_t* entry, const kp
 
 
 cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogil:
-    """Where the producer is among those with an aborted transaction; -1: nowhere."""
+    """Where the producer is among those with an aborted transaction open; -1: nowhere."""
     cdef int64_t i
-    for i in range(state.n_producers):
-        if state.producers[i] == producer_id:
+    for i in range(state.n_open):
+        if state.open[i].producer_id == producer_id:
             return i
     return -1
 
@@ -97,14 +148,15 @@ cdef int64_t place_of(const isolation* state, int64_t producer_id) noexcept nogi
 cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* entry,
                      const kp_batch* batch) noexcept nogil:
     """Moves the state over one batch; whether its records belong to an aborted transaction."""
-    cdef int64_t i, producer_id
+    cdef const aborted_transaction* reached
+    cdef int64_t i
     if batch.magic < 2 or batch.producer_id < 0:
         return False
     while state.next < state.n_aborted and state.aborted[state.next].first_offset <= kp_batch_last_offset(batch):
-        producer_id = state.aborted[state.next].producer_id
-        if place_of(state, producer_id) < 0:  # a set: one marker ends all that began before it (CompletedFetch)
-            state.producers[state.n_producers] = producer_id
-            state.n_producers += 1
+        reached = &state.aborted[state.next]
+        if place_of(state, reached.producer_id) < 0:  # a set: one marker ends all that began before it
+            state.open[state.n_open] = reached[0]
+            state.n_open += 1
         state.next += 1
     i = place_of(state, batch.producer_id)
     if i < 0:
@@ -112,6 +164,6 @@ cdef bint is_aborted(isolation* state, codec_context* context, const uint8_t* en
     if not batch.attributes & KP_CONTROL:
         return (batch.attributes & KP_TRANSACTIONAL) != 0
     if is_abort_marker(context, entry, batch):
-        state.n_producers -= 1
-        state.producers[i] = state.producers[state.n_producers]
+        state.n_open -= 1
+        state.open[i] = state.open[state.n_open]
     return False

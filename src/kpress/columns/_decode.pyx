@@ -1,0 +1,167 @@
+"""From a run of entries to chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
+
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+from kpress._c.wire cimport (
+    KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec, kp_batch_read, kp_error, kp_fail,
+    kp_source,
+)
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.columns._arrow_out cimport chunk_data, chunk_drop
+from kpress.columns._finish cimport finish_chunk
+from kpress.columns._gather cimport (
+    builder, builder_free, gather, go_back, mark, mark_of, most_used, place_views, reserve_rows,
+)
+from kpress.columns._plan cimport failure, plan
+from kpress.columns._scan cimport BAD_HEADER
+from kpress.columns._threads cimport is_cancelled, task
+from kpress.columns.catalogue cimport KEY, VALUE
+from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
+
+cdef enum:
+    # Bytes of the smallest v2 record: length, attributes, two deltas, key length, value length and header count.
+    SMALLEST_RECORD = 7
+
+
+cdef void run_free(run* r) noexcept nogil:
+    cdef int64_t i
+    for i in range(r.n_chunks):
+        chunk_drop(r.chunks[i])
+    free(r.chunks)
+    free(r.failures)
+    r.chunks = NULL
+    r.failures = NULL
+    r.n_chunks = r.n_failures = 0
+
+
+cdef int add_chunk(run* r, chunk_data* chunk, kp_error* err) noexcept nogil:
+    if chunk == NULL:
+        return err.status
+    cdef chunk_data** more = <chunk_data**>realloc(r.chunks, sizeof(chunk_data*) * <size_t>(r.n_chunks + 1))
+    if more == NULL:
+        chunk_drop(chunk)
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    r.chunks = more
+    more[r.n_chunks] = chunk
+    r.n_chunks += 1
+    return KP_OK
+
+
+cdef int add_failure(run* r, failure* f) noexcept nogil:
+    cdef failure* more = <failure*>realloc(r.failures, sizeof(failure) * <size_t>(r.n_failures + 1))
+    if more == NULL:
+        return kp_fail(&f.error, KP_NO_MEMORY, -1, 0, 0)
+    r.failures = more
+    more[r.n_failures] = f[0]
+    r.n_failures += 1
+    return KP_OK
+
+
+# --- one entry ---------------------------------------------------------------------------------------------
+
+cdef void bound(const plan* p, kp_source* source) noexcept nogil:
+    """Whether records of this batch have to be looked at one by one for the asked ranges."""
+    source.filtered = p.filtered
+    source.first_offset = p.first_offset
+    source.last_offset = p.last_offset
+    source.first_timestamp = p.first_timestamp
+    source.last_timestamp = p.last_timestamp
+
+
+cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry, kp_source* source,
+                    failure* f) noexcept nogil:
+    """Checksums compared, records decompressed into the context's scratch."""
+    cdef const kp_batch* batch = &f.batch
+    cdef kp_batch ignored
+    cdef int status = KP_OK
+    if batch.magic == BAD_HEADER:
+        return kp_batch_read(entry, batch.size, 0, &ignored, &f.error)
+    if p.check_crcs:
+        status = check_crc(entry, batch, &f.error)
+    if status == KP_OK:
+        context.scratch.size = 0
+        status = open_source(context, entry, batch, p.data + p.size, &context.scratch, p.cap, False, source, &f.error)
+    if status == KP_OK and batch.magic < 2 and p.check_crcs and kp_batch_codec(batch):
+        status = check_inner_crcs(source, &f.error)
+    return status
+
+
+cdef int gather_entry(const plan* p, codec_context* context, builder* b, kp_source* source, int64_t left,
+                      failure* f) noexcept nogil:
+    """The records of an open entry, or none of them."""
+    cdef mark before = mark_of(b)
+    # a count that lies costs no memory
+    cdef int64_t rows = b.rows + min(<int64_t>source.count, (source.end - source.start) // SMALLEST_RECORD + 1)
+    cdef int64_t touched = b.rows
+    cdef int status = KP_OK
+    if p.layout == KP_BINARY_VIEW and (p.want[KEY] or p.want[VALUE]):
+        status = place_views(b, source, &context.scratch, &f.error)
+    if status == KP_OK:
+        bound(p, source)
+        status = reserve_rows(p, b, rows, &f.error)
+    if status == KP_OK:
+        touched = rows
+        status = gather(p, b, &f.batch, source, left, &f.error)
+    if status != KP_OK:
+        go_back(b, &before, touched)
+    return status
+
+
+cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, failure* f) noexcept nogil:
+    cdef const plan* p = r.plan
+    cdef const uint8_t* entry = p.data + f.batch.position
+    cdef kp_source source
+    cdef int status = open_entry(p, context, entry, &source, f)
+    if status == KP_OK and b.rows and most_used(p, b) + (source.end - source.start) > p.chunk_bytes:
+        status = add_chunk(r, finish_chunk(p, b, &f.error), &f.error)
+    if status == KP_OK:
+        status = gather_entry(p, context, b, &source, left, f)
+    b.consumed += f.batch.size
+    return status
+
+
+# --- a run -------------------------------------------------------------------------------------------------
+
+cdef int64_t expected_rows(const kp_batch* batches, int64_t n) noexcept nogil:
+    """How many rows the headers declare. Counts may lie, so no more than two per byte: real records, well compressed,
+    take half a byte and more, and what is reserved for a lie is not touched."""
+    cdef int64_t i, rows = 1
+    for i in range(n):
+        rows += max(0, min(<int64_t>batches[i].records_count, 2 * batches[i].size))
+    return rows
+
+
+cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) noexcept nogil:
+    """KP_OK, or KP_NO_MEMORY: entries that are wrong are listed."""
+    cdef int64_t i, left = 0
+    cdef int status = reserve_rows(r.plan, b, expected_rows(r.batches, r.n), &f.error)
+    for i in range(r.n):
+        left += r.batches[i].size
+    for i in range(r.n):
+        if status != KP_OK or is_cancelled(&r.task):
+            return status
+        f.batch = r.batches[i]
+        left -= f.batch.size
+        status = decode_entry(r, context, b, left, f)
+        if status == KP_OK or status == KP_NO_MEMORY:
+            continue
+        status = add_failure(r, f)
+        if not r.plan.skip:
+            break
+    if status == KP_OK and (b.rows or r.n_chunks == 0):
+        status = add_chunk(r, finish_chunk(r.plan, b, &f.error), &f.error)
+    return status
+
+
+cdef void decode_run(task* self) noexcept nogil:
+    cdef run* r = <run*>self
+    cdef codec_context* context = context_acquire()
+    cdef builder b
+    cdef failure f
+    memset(&b, 0, sizeof(builder))
+    memset(&f, 0, sizeof(failure))
+    r.no_memory = context == NULL or decode_entries(r, context, &b, &f) != KP_OK
+    context_release(context)
+    builder_free(&b)

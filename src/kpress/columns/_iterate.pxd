@@ -1,0 +1,33 @@
+from libc.stdint cimport int64_t
+
+from kpress.columns._columns cimport Columns
+from kpress.columns._source cimport Source
+from kpress.columns._options cimport Options
+from kpress.columns._scan cimport walk
+from kpress.columns._threads cimport Threads
+from kpress.columns._window cimport Window
+
+
+cdef class ColumnsIterator:
+    cdef Options options
+    cdef Source source
+    cdef Threads threads
+    cdef int64_t batch_bytes
+    cdef walk reached            # by what was read ahead; positions are the input's view's
+    cdef bint at_end             # of what can be read ahead
+    cdef object ahead            # deque of windows that are being decoded
+    cdef object failed           # an exception that is due after the windows in `ahead`
+    cdef int64_t start
+    cdef walk passed             # by what was handed out; positions are the source's
+    cdef int64_t trailing
+    cdef readonly list errors
+    cdef bint busy
+    cdef bint closed
+
+    cdef Columns _next(self)
+    cdef int _read_ahead(self) except -1
+    cdef Window _window(self)
+    cdef Window _last_window(self)
+    cdef Columns _hand_out(self, Window window)
+    cdef int _pass(self, Window window, int64_t first_failure) except -1
+    cdef _end(self)

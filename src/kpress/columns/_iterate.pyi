@@ -1,0 +1,53 @@
+from collections.abc import Iterable
+from typing import Any, Literal, Self
+
+from typing_extensions import Buffer, disjoint_base
+
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.columns._columns import Columns
+from kpress.errors import KpressError
+from kpress.typing import BinaryFile, BinaryType, Integer, Time, TimestampUnit
+
+@disjoint_base
+class ColumnsIterator:
+    errors: list[KpressError]
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    @property
+    def position(self) -> int: ...
+    @property
+    def next_offset(self) -> int | None: ...
+    @property
+    def valid_bytes(self) -> int: ...
+    @property
+    def trailing_bytes(self) -> int: ...
+    @property
+    def aborted_transactions(self) -> list[tuple[int, int]]: ...
+    def close(self) -> None: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Columns: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *ignored: object) -> None: ...
+
+def iter_columns(
+    source: Buffer | BinaryFile,
+    columns: Iterable[str] | None = None,
+    *,
+    batch_bytes: Integer = ...,
+    check_crcs: bool = True,
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+    start_offset: Integer | None = None,
+    end_offset: Integer | None = None,
+    start_timestamp: Time | None = None,
+    end_timestamp: Time | None = None,
+    start_position: Integer = 0,
+    end_position: Integer | None = None,
+    control: bool = False,
+    aborted_transactions: Iterable[tuple[Integer, Integer]] | None = None,
+    threads: Integer = 1,
+    on_corrupt: Literal["raise", "skip"] = "raise",
+    complete: bool = False,
+    max_decompressed_bytes: Integer = ...,
+    max_message_bytes: Integer = ...,
+    chunk_bytes: Integer = ...,
+) -> ColumnsIterator: ...

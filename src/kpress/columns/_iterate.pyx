@@ -1,0 +1,345 @@
+"""iter_columns: a walk over a record set that can be stopped and taken up again.
+
+Two walks go over the entries: `reached` reads headers ahead, up to as many windows as there are threads, and `passed`
+follows with what is handed out. What the iterator says of itself is of the second.
+"""
+
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
+from libc.string cimport memset
+
+from kpress._arguments cimport choice_of, integer_of
+from kpress._c.wire cimport KP_CUT_ENTRY, kp_error, kp_fail
+from kpress._status cimport error_of, place, place_at
+from kpress.columns._columns cimport Columns
+from kpress.columns._source cimport Source, source_of
+from kpress.columns._options cimport Options
+from kpress.columns._scan cimport AT_BOUND, aborted_transaction, walk, walk_copy, walk_free
+from kpress.columns._threads cimport Threads
+from kpress.columns._window cimport Window, window_of
+
+from collections import deque
+
+from kpress.codecs import DEFAULT_MAX_SIZE
+from kpress.errors import ClosedError
+
+_ON_CORRUPT = {"raise": False, "skip": True}
+
+
+cdef int replace(walk* to, const walk* w) except -1:
+    """`to` becomes a copy of w."""
+    cdef walk copy
+    if walk_copy(&copy, w):
+        raise MemoryError()
+    walk_free(to)
+    to[0] = copy
+    return 0
+
+
+cdef class ColumnsIterator:
+    """What `iter_columns` returns: an iterator over `Columns` that says how far it has come.
+
+    All that it says holds after the results that were handed out, however far threads have read ahead. A ``with``
+    statement closes it.
+
+    Attributes
+    ----------
+    position : int
+        Where the next entry begins: in the buffer, or in bytes from where the file stood.
+    next_offset : int or None
+        The offset after the last entry that was passed, whether or not it was asked for; None before the first.
+    valid_bytes : int
+        Bytes of whole entries that were passed: position less start_position.
+    trailing_bytes : int
+        Bytes of a cut entry at the end, once the end is reached; 0 before.
+    aborted_transactions : list of (producerId, firstOffset)
+        Those aborted transactions that matter for what follows: the open ones, and those not begun yet.
+    errors : list of KpressError
+        What was wrong with the entries that were skipped (``on_corrupt="skip"``), in their order.
+
+    Examples
+    --------
+    A walk that is stopped, and one that goes on from there:
+
+    >>> import kpress
+    >>> log = b"".join(kpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
+    >>> first = kpress.iter_columns(log, ["offset"], batch_bytes=300)
+    >>> next(first).num_rows, first.next_offset
+    (20, 20)
+    >>> rest = kpress.iter_columns(log, ["offset"], start_position=first.position,
+    ...                            aborted_transactions=first.aborted_transactions)
+    >>> next(rest).num_rows, rest.next_offset, rest.position == len(log)
+    (80, 100, True)
+    """
+
+    def __cinit__(self, Options options not None, source, *, batch_bytes, start_position, end_position, on_corrupt):
+        cdef int64_t position = 0
+        memset(&self.reached, 0, sizeof(walk))
+        memset(&self.passed, 0, sizeof(walk))
+        self.closed = True  # until all is there
+        self.options = options
+        options.plan.skip = choice_of("on_corrupt", on_corrupt, _ON_CORRUPT)
+        options.plan.ends = options.plan.last_offset != INT64_MAX
+        self.batch_bytes = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
+        self.source = source_of(source, min(self.batch_bytes, INT32_MAX), start_position, end_position, &position)
+        self.start = position
+        options.begin(&self.reached, position)
+        options.begin(&self.passed, position)
+        self.ahead = deque()
+        self.errors = []
+        self.closed = False
+
+    def __dealloc__(self):
+        walk_free(&self.reached)
+        walk_free(&self.passed)
+
+    def __iter__(self):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *ignored):
+        self.close()
+
+    def __repr__(self):
+        return f"<kpress.ColumnsIterator at byte {self.position}{' (closed)' if self.closed else ''}>"
+
+    @property
+    def position(self):
+        return self.passed.position
+
+    @property
+    def next_offset(self):
+        return self.passed.next_offset if self.passed.any else None
+
+    @property
+    def valid_bytes(self):
+        return self.passed.position - self.start
+
+    @property
+    def trailing_bytes(self):
+        return self.trailing
+
+    @property
+    def aborted_transactions(self):
+        cdef const aborted_transaction* t
+        cdef int64_t i
+        pairs = []
+        for i in range(self.passed.isolation.n_open):
+            t = &self.passed.isolation.open[i]
+            pairs.append((t.producer_id, t.first_offset))
+        for i in range(self.passed.isolation.next, self.passed.isolation.n_aborted):
+            t = &self.passed.isolation.aborted[i]
+            pairs.append((t.producer_id, t.first_offset))
+        return pairs
+
+    def close(self):
+        """End the iteration and its threads. What the iterator says of itself stays."""
+        if self.busy:
+            raise ClosedError("the iteration cannot be closed while it reads")
+        self._end()
+
+    cdef _end(self):
+        self.closed = True
+        self.at_end = True
+        self.failed = None
+        if self.threads is not None:
+            self.threads.close()
+        if self.ahead is not None:
+            self.ahead.clear()
+        self.source = None  # the file or buffer is the caller's again
+
+    def __next__(self):
+        cdef Columns columns
+        if self.busy:
+            raise ClosedError("another thread, or a call that this one interrupts, is reading from the iteration")
+        if self.closed:
+            raise StopIteration
+        self.busy = True
+        try:
+            columns = self._next()
+            if columns is None:
+                self._end()
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            self.busy = False
+        if columns is None:
+            raise StopIteration
+        return columns
+
+    cdef Columns _next(self):
+        """The next result that has rows; None at the end."""
+        cdef Window window
+        cdef Columns columns
+        if self.threads is None:
+            self.threads = Threads(self.options.threads - 1)
+        while True:
+            self._read_ahead()
+            if not self.ahead:
+                if self.failed is not None:
+                    raise self.failed
+                return None
+            window = self.ahead.popleft()
+            window.wait(self.threads)
+            columns = self._hand_out(window)
+            if columns.num_rows:
+                return columns
+
+    # --- reading ahead --------------------------------------------------------------------------------------
+
+    cdef int _read_ahead(self) except -1:
+        """Have as many windows decoded ahead as there are threads, and the one that is due."""
+        cdef Window window
+        while not self.at_end and len(self.ahead) < (self.options.threads + 1 if self.options.threads > 1 else 1):
+            try:
+                window = self._window()
+            except Exception as error:  # of the file, say: it is due after what was read before
+                self.failed = error
+                self.at_end = True
+                return 0
+            if window is None:
+                return 0
+            window.put(self.threads, 1)
+            self.ahead.append(window)
+        return 0
+
+    cdef Window _window(self):
+        """The next entries, with their headers read; None at the end."""
+        cdef Source source = self.source
+        cdef Window window
+        while True:
+            window = window_of(self.options, source.view, source.size, source.base, source.name)
+            window.read_headers(&self.reached, self.batch_bytes)
+            self.at_end = window.error is not None or window.end.state == AT_BOUND
+            if self.at_end or window.end.position > self.reached.position:
+                replace(&self.reached, &window.end)
+                return window
+            if not source.more(self.reached.position):
+                self.at_end = True
+                return self._last_window()
+            self.reached.position = 0
+
+    cdef Window _last_window(self):
+        """A window of no entries that tells of the cut one; None if there is none."""
+        cdef Source source = self.source
+        cdef int64_t rest = source.rest(self.reached.position)
+        cdef Window window
+        cdef kp_error err
+        cdef place at
+        if rest == 0:
+            return None
+        window = window_of(self.options, source.view, self.reached.position, source.base, source.name)
+        window.read_headers(&self.reached, 1)
+        window.trailing = rest
+        if self.options.complete:
+            kp_fail(&err, KP_CUT_ENTRY, -1, rest, 0)
+            at = place_at(self.reached.position, source.base, source.name)
+            window.error = error_of(&err, &at)
+        return window
+
+    # --- handing out ----------------------------------------------------------------------------------------
+
+    cdef Columns _hand_out(self, Window window):
+        """The window's rows; `failed` becomes the error that comes after them, if there is one."""
+        cdef list errors = window.failures()
+        cdef int64_t first = window.first_failure()
+        cdef int64_t before = self.passed.position
+        cdef Columns columns = window.columns()
+        if window.error is not None:
+            errors.append(window.error)
+        if self.options.plan.skip:
+            self.errors += errors
+            first = -1
+        elif errors:
+            self.failed = errors[0]
+            self.at_end = True
+            self.ahead.clear()
+        self._pass(window, first)
+        self.trailing = window.trailing
+        columns.valid_bytes = self.passed.position - before
+        return columns
+
+    cdef int _pass(self, Window window, int64_t first_failure) except -1:
+        """`passed` moves to the end of the window, or to its first entry that is wrong."""
+        cdef Window again
+        if first_failure < 0:
+            replace(&self.passed, &window.end)
+            self.passed.position += window.base
+            return 0
+        # once more over the headers before that entry
+        again = window_of(self.options, window.view, first_failure, window.base, window.file)
+        self.passed.position -= window.base
+        try:
+            again.read_headers(&self.passed, INT64_MAX)
+            replace(&self.passed, &again.end)
+        finally:
+            self.passed.position += window.base
+        return 0
+
+
+def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary",
+                 timestamp_unit="ms", start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None,
+                 start_position=0, end_position=None, control=False, aborted_transactions=None, threads=1,
+                 on_corrupt="raise", complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX):
+    """Decode a long record set piece by piece, in bounded memory.
+
+    Parameters
+    ----------
+    source : bytes-like or binary file object
+        A file is read from where it stands, in pieces (by readinto); it is not closed.
+    columns : sequence of str, optional
+        As in `read_columns`.
+    batch_bytes : int
+        Bytes of whole entries, as they are stored (compressed), that go into one result; at least one entry. Of a file
+        at most 2 GiB.
+    end_offset : int, optional
+        The walk ends at the first entry that has this offset or a larger one: offsets of a log ascend. Whoever goes on
+        from there passes it as start_offset.
+    start_position : int
+        Where in a buffer the first entry begins.
+    end_position : int, optional
+        The source is read as if it ended here; counted like `position`.
+    aborted_transactions : iterable of (producerId, firstOffset), optional
+        As in `read_columns`; to go on from the middle, the attribute of the iteration that came so far.
+    threads : int
+        Decode with that many threads, the caller's among them, and that many results ahead.
+    on_corrupt : {'raise', 'skip'}
+        What an entry that is wrong does: end the iteration, after the results before it, or go to the iterator's list
+        `errors`, and the walk goes on with the next entry. Damage to the framing itself (an impossible size or magic,
+        or a cut tail where complete=True) ends the walk in any case, and is the last of `errors`.
+    complete : bool
+        A last entry that is cut is a CorruptRecordError. If False it is left out, as by Kafka's consumers, and
+        `trailing_bytes` has its size.
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt. A file's entry is read into memory whole, so this bounds
+        what one entry can cost.
+
+    The other options are those of `read_columns`.
+
+    Returns
+    -------
+    ColumnsIterator
+
+    Raises
+    ------
+    KpressError
+        As `read_columns`, after the rows before the entry that is wrong. Positions count from the beginning of the
+        buffer, or from where the file stood.
+
+    Examples
+    --------
+    >>> import io, kpress
+    >>> log = b"".join(kpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
+    >>> [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(log), ["value"], batch_bytes=300)]
+    [20, 20, 20, 20, 20]
+    """
+    options = Options(columns, check_crcs=check_crcs, binary_type=binary_type, timestamp_unit=timestamp_unit,
+                      start_offset=start_offset, end_offset=end_offset, start_timestamp=start_timestamp,
+                      end_timestamp=end_timestamp, control=control, aborted_transactions=aborted_transactions,
+                      threads=threads, max_decompressed_bytes=max_decompressed_bytes, chunk_bytes=chunk_bytes,
+                      max_message_bytes=max_message_bytes, complete=complete)
+    return ColumnsIterator(options, source, batch_bytes=batch_bytes, start_position=start_position,
+                           end_position=end_position, on_corrupt=on_corrupt)

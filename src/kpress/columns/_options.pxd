@@ -1,0 +1,20 @@
+"""The options of a call that reads columns, checked once."""
+
+from libc.stdint cimport int64_t
+
+from kpress.columns._plan cimport plan
+from kpress.columns._scan cimport aborted_transaction, walk
+
+
+cdef class Options:
+    cdef plan plan
+    cdef tuple fields                    # of Field, those of the result
+    cdef int threads
+    cdef bint complete
+    cdef aborted_transaction* aborted    # by first_offset
+    cdef int64_t n_aborted
+
+    # A walk that begins at `position`.
+    cdef int begin(self, walk* w, int64_t position) except -1
+    cdef _ask_columns(self, columns, binary_format, timestamp_format)
+    cdef _set_aborted(self, transactions)

@@ -1,0 +1,129 @@
+"""The options of a call that reads columns, checked once: from Python's values to the plan and the result's fields."""
+
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, shown, time_of
+from kpress._c.wire cimport KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY
+from kpress.columns._plan cimport plan
+from kpress.columns._scan cimport aborted_transaction, walk
+from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, column, column_of
+
+from kpress.columns._arrow_out import Field
+from kpress.columns.catalogue import DEFAULT, NAMES
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+# binary_type: layout, bytes of a row, Arrow format
+_LAYOUTS = {"binary": (KP_BINARY, 4, "z"), "large_binary": (KP_LARGE_BINARY, 8, "Z"),
+            "binary_view": (KP_BINARY_VIEW, 16, "vz")}
+# timestamp_unit: whether milliseconds are multiplied, Arrow format
+_UNITS = {"ms": (False, "tsm:UTC"), "us": (True, "tsu:UTC")}
+_HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
+
+
+cdef class Options:
+    """See `read_columns` and `iter_columns`."""
+
+    def __cinit__(self, columns, *, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
+                  end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes,
+                  max_message_bytes, complete):
+        cdef plan* p = &self.plan
+        memset(p, 0, sizeof(plan))
+        p.layout, p.row_width, binary_format = choice_of("binary_type", binary_type, _LAYOUTS)
+        p.micros, timestamp_format = choice_of("timestamp_unit", timestamp_unit, _UNITS)
+        p.check_crcs = flag_of(check_crcs, "check_crcs")
+        p.control = flag_of(control, "control")
+        p.cap = integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        p.chunk_bytes = integer_of(chunk_bytes, "chunk_bytes", 1, INT32_MAX)
+        p.max_message_bytes = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
+        self.threads = integer_of(threads, "threads", 1, 1024)
+        self.complete = flag_of(complete, "complete")
+        p.first_offset = INT64_MIN if start_offset is None else integer_of(start_offset, "start_offset", INT64_MIN,
+                                                                           INT64_MAX)
+        p.last_offset = before(end_offset, None if end_offset is None else
+                               integer_of(end_offset, "end_offset", INT64_MIN + 1, INT64_MAX))
+        p.first_timestamp = INT64_MIN if start_timestamp is None else time_of(start_timestamp, "start_timestamp",
+                                                                              INT64_MIN, INT64_MAX)
+        p.last_timestamp = before(end_timestamp, None if end_timestamp is None else
+                                  time_of(end_timestamp, "end_timestamp", INT64_MIN + 1, INT64_MAX))
+        p.filtered = any(value is not None for value in (start_offset, end_offset, start_timestamp, end_timestamp))
+        self._ask_columns(DEFAULT if columns is None else columns, binary_format, timestamp_format)
+        if aborted_transactions is not None:
+            self._set_aborted(aborted_transactions)
+
+    def __dealloc__(self):
+        free(self.aborted)
+
+    cdef _ask_columns(self, columns, binary_format, timestamp_format):
+        cdef plan* p = &self.plan
+        if isinstance(columns, (str, bytes)) or not hasattr(columns, "__iter__"):
+            raise ArgumentTypeError(f"columns must be a sequence of names, not {type(columns).__name__}",
+                                    field="columns")
+        fields = []
+        for name in columns:
+            if not isinstance(name, str):
+                raise ArgumentTypeError(f"columns must be a sequence of names, not of {type(name).__name__}",
+                                        field="columns")
+            if name not in NAMES:
+                raise InvalidArgumentError(f"unknown column {shown(name)}; there are {', '.join(NAMES)}"
+                                           f"{did_you_mean(name, NAMES)}", field="columns")
+            number = NAMES.index(name)
+            if p.want[number]:
+                raise InvalidArgumentError(f"column {name!r} is asked for twice", field="columns")
+            p.want[number] = True
+            p.asked[p.n_asked] = number
+            p.n_asked += 1
+            fields.append(field_of(column_of(number), binary_format, timestamp_format))
+        self.fields = tuple(fields)
+
+    cdef _set_aborted(self, transactions):
+        name = "aborted_transactions"
+        pairs = []
+        if not hasattr(transactions, "__iter__"):
+            raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset), not "
+                                    f"{type(transactions).__name__}", field=name)
+        for pair in transactions:
+            try:
+                producer, first = pair
+            except (TypeError, ValueError):
+                raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset), not {shown(pair)}",
+                                        field=name) from None
+            pairs.append((integer_of(first, name, INT64_MIN, INT64_MAX),
+                          integer_of(producer, name, INT64_MIN, INT64_MAX)))
+        pairs.sort()
+        cdef int64_t i
+        self.aborted = <aborted_transaction*>malloc(sizeof(aborted_transaction) * <size_t>(len(pairs) + 1))
+        if self.aborted == NULL:
+            raise MemoryError()
+        for i, (first, producer) in enumerate(pairs):
+            self.aborted[i].first_offset = first
+            self.aborted[i].producer_id = producer
+        self.n_aborted = len(pairs)
+
+    cdef int begin(self, walk* w, int64_t position) except -1:
+        memset(w, 0, sizeof(walk))
+        w.position = position
+        w.isolation.aborted = self.aborted
+        w.isolation.n_aborted = self.n_aborted
+        if self.n_aborted:
+            w.isolation.open = <aborted_transaction*>malloc(sizeof(aborted_transaction) * <size_t>self.n_aborted)
+            if w.isolation.open == NULL:
+                raise MemoryError()
+        return 0
+
+
+cdef object field_of(const column* c, binary_format, timestamp_format):
+    name = c.name.decode("ascii")
+    if c.gathered == AS_HEADERS:
+        return Field(name, "+l", True, (Field("item", "+s", False, _HEADER_FIELDS),))
+    if c.gathered == AS_BINARY:
+        return Field(name, binary_format, True)
+    if c.format == NULL:
+        return Field(name, timestamp_format, True)
+    return Field(name, c.format.decode("ascii"))
+
+
+cdef int64_t before(given, number) except? -1:
+    """The last value before an upper bound that is not included."""
+    return INT64_MAX if given is None else number - 1

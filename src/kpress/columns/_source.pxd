@@ -1,0 +1,28 @@
+"""Where a walk gets its bytes from: a buffer, or a file piece by piece."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from kpress._buffers cimport InputView, PooledBlock
+
+
+cdef class Source:
+    cdef InputView view        # what is in memory
+    cdef int64_t size          # how much of it belongs to the source
+    cdef int64_t base          # where it starts in the source
+    cdef int64_t step          # bytes read from a file at a time
+    cdef int64_t end           # where the source ends for the caller
+    cdef object file           # None: the view is the whole source
+    cdef int64_t unread        # bytes of an entry that the file does not have whole: they are not read
+    cdef readonly object name
+
+    # Bytes of the source from `position` on (in the view) that are known to be there, and in no whole entry.
+    cdef int64_t rest(self, int64_t position)
+
+    # Another view, which begins at `position` of this one and has more bytes. False: there are none.
+    cdef bint more(self, int64_t position) except -1
+
+    cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1
+    cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1
+
+
+cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position)

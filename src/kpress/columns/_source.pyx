@@ -1,0 +1,110 @@
+"""Where a walk gets its bytes from: a buffer, or a file piece by piece."""
+
+from cpython.buffer cimport PyObject_CheckBuffer
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.string cimport memcpy
+
+from kpress._arguments cimport integer_of
+from kpress._buffers cimport InputView, PooledBlock, pooled_block
+from kpress._c.wire cimport KP_ENTRY_PREFIX, KP_LOG_OVERHEAD, kp_load_be32
+
+import io
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef enum:
+    # What one call of readinto is asked for at most: Linux gives no more than 2 GiB - 4 KiB at once.
+    MOST_AT_ONCE = 1 << 30
+
+
+cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position):
+    """`position` becomes where the walk begins in the view."""
+    cdef Source self = Source.__new__(Source, source)
+    if PyObject_CheckBuffer(source):
+        self.view = InputView(source, "source")
+        position[0] = integer_of(start, "start_position", 0, self.view.size)
+        self.end = self.view.size if end is None else integer_of(end, "end_position", position[0], INT64_MAX)
+        self.size = min(self.view.size, self.end)
+        return self
+    if not hasattr(source, "readinto"):
+        raise ArgumentTypeError("source must be a bytes-like object or a binary file (with readinto), "
+                                f"not {type(source).__name__}", field="source")
+    if integer_of(start, "start_position", 0, INT64_MAX):
+        raise InvalidArgumentError("start_position is for buffers: a file is read from where it stands, so seek there",
+                                   field="start_position")
+    self.view = InputView(b"")
+    position[0] = 0
+    self.end = INT64_MAX if end is None else integer_of(end, "end_position", 0, INT64_MAX)
+    self.step = step
+    self.file = source
+    name = getattr(source, "name", None)
+    self.name = name if isinstance(name, str) else None
+    return self
+
+
+cdef int64_t left_in(file):
+    """Bytes from where the file stands to its end; -1 where only reading tells. Only plain files of Python's own are
+    asked: what wraps another file (gzip) may have its descriptor, but not its size."""
+    raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
+    if type(raw) is not io.FileIO:
+        return -1
+    import os
+    from stat import S_ISREG
+
+    status = os.fstat(raw.fileno())
+    return max(0, status.st_size - file.tell()) if S_ISREG(status.st_mode) else -1
+
+
+cdef class Source:
+    """`source` is what the caller gave; see source_of."""
+
+    def __cinit__(self, source):
+        self.view = None
+
+    cdef int64_t rest(self, int64_t position):
+        return self.size - position + self.unread
+
+    cdef bint more(self, int64_t position) except -1:
+        cdef int64_t rest = self.size - position
+        cdef int64_t begin = self.base + position
+        cdef int64_t room
+        cdef PooledBlock block
+        if self.file is None or begin + rest >= self.end:
+            return False
+        room = min(self._room(self.view.data + position, rest), self.end - begin)
+        if room == rest:
+            return False
+        block = pooled_block(<size_t>room)
+        memcpy(block.buffer.data, self.view.data + position, <size_t>rest)
+        read = self._read(block, rest, room)
+        if read == 0:
+            return False
+        block.buffer.size = <size_t>(rest + read)
+        self.view = InputView(block)
+        self.size = self.view.size
+        self.base = begin
+        return True
+
+    cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1:
+        read = self.file.readinto(memoryview(block)[rest:min(room, rest + MOST_AT_ONCE)])
+        if read is None:
+            raise InvalidArgumentError("source must be a file that waits for its bytes, not a non-blocking one",
+                                       field="source")
+        return integer_of(read, "readinto()", 0, room - rest)
+
+    cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
+        """How large the next view is to be: `step` more bytes. An entry larger than that makes the views grow with what
+        is there of it, never by its size field alone. Where the file tells that it has the whole entry, the view is as
+        large as that at once; where it tells that it has not, the rest is not read."""
+        cdef int64_t entry, left
+        if rest < self.step or rest < KP_ENTRY_PREFIX:
+            return rest + self.step
+        entry = <int64_t>kp_load_be32(data + 8) + KP_LOG_OVERHEAD  # its bounds were checked by the scan
+        left = left_in(self.file)
+        if left < 0:
+            return 2 * rest
+        left = min(left, self.end - self.base - self.size)
+        if left >= entry - rest:
+            return entry
+        self.unread = left
+        return rest

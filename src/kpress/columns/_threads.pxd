@@ -1,0 +1,28 @@
+"""The threads of a call. They run C alone and never take the GIL."""
+
+from cpython.ref cimport PyObject
+
+
+# One piece of work: the first member of the struct that `run` works on.
+ctypedef struct task:
+    void (*run)(task* self) noexcept nogil
+    const int* cancelled     # set by Threads: whether `run` may end early, as nobody wants its result any more
+    task* next
+    PyObject* owner          # owns all that `run` reads and writes; the task holds a reference until it was waited for
+    bint done
+
+
+cdef struct crew
+
+
+cdef class Threads:
+    cdef crew* crew
+
+    cdef int put(self, object owner, task* work) except -1
+    cdef int wait(self, task* work) except -1
+    cdef close(self)
+    cdef crew* _crew(self) except NULL
+
+
+# Whether the task may end early. For `run`.
+cdef bint is_cancelled(const task* work) noexcept nogil

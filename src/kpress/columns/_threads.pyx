@@ -1,0 +1,214 @@
+"""The threads of a call: tasks are worked off in their order, and whoever waits for one works along.
+
+The threads are C's, not Python's: no signal handler runs in them or between their start and the note that they run,
+and a Python that takes itself apart need not end them first. Until a task was waited for it holds a reference to the
+object that owns what it reads, so that neither an exception nor the garbage collector frees that while it runs.
+"""
+
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
+from libc.stdlib cimport calloc, free
+from posix.unistd cimport getpid
+
+from kpress._c.threads cimport (
+    kp_condition_wait, kp_thread_start, pthread_cond_broadcast, pthread_cond_destroy, pthread_cond_init,
+    pthread_cond_signal, pthread_cond_t, pthread_cond_wait, pthread_detach, pthread_equal, pthread_join,
+    pthread_mutex_destroy, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_t, pthread_mutex_unlock, pthread_self,
+    pthread_t,
+)
+from kpress._c.wire cimport kp_flag_is_set, kp_flag_set
+
+from kpress.errors import ClosedError
+
+cdef enum:
+    # How long the caller waits before it looks whether a signal came: Ctrl-C seems immediate below 100 ms.
+    SIGNALS_MS = 50
+
+
+cdef struct crew:
+    pthread_mutex_t lock
+    pthread_cond_t put         # there is something to do, or it is over
+    pthread_cond_t done
+    task* first                # not begun
+    task* last
+    task* running              # begun, and not waited for yet
+    bint closing
+    int cancelled
+    int n
+    pthread_t* threads
+    int pid                    # a child of fork has none of the threads
+
+
+cdef bint is_cancelled(const task* work) noexcept nogil:
+    return work.cancelled != NULL and kp_flag_is_set(work.cancelled)
+
+
+cdef task* take(crew* c) noexcept nogil:
+    """The next task that nobody has begun, or NULL. With the lock."""
+    cdef task* work = c.first
+    if work != NULL:
+        c.first = work.next
+        if c.first == NULL:
+            c.last = NULL
+        work.next = c.running
+        c.running = work
+    return work
+
+
+cdef void do(crew* c, task* work) noexcept nogil:
+    """Run a task. With the lock, which is given up meanwhile."""
+    pthread_mutex_unlock(&c.lock)
+    work.run(work)
+    pthread_mutex_lock(&c.lock)
+    work.done = True
+    pthread_cond_broadcast(&c.done)
+
+
+cdef void* work_off(void* argument) noexcept nogil:
+    """What a thread does until the end."""
+    cdef crew* c = <crew*>argument
+    cdef task* work
+    pthread_mutex_lock(&c.lock)
+    while not c.closing:
+        work = take(c)
+        if work == NULL:
+            pthread_cond_wait(&c.put, &c.lock)
+        else:
+            do(c, work)
+    pthread_mutex_unlock(&c.lock)
+    return NULL
+
+
+cdef bint help_until(crew* c, task* wanted) noexcept nogil:
+    """Whether the task is done. If not, this thread has worked on another or waited for SIGNALS_MS."""
+    cdef task* work
+    pthread_mutex_lock(&c.lock)
+    if not wanted.done:
+        work = take(c)
+        if work == NULL:
+            kp_condition_wait(&c.done, &c.lock, SIGNALS_MS)
+        else:
+            do(c, work)
+    cdef bint done = wanted.done
+    pthread_mutex_unlock(&c.lock)
+    return done
+
+
+cdef void forget(crew* c, task* work) noexcept nogil:
+    """A task that was waited for is no longer among those that run. With the lock."""
+    cdef task** link = &c.running
+    while link[0] != work:
+        link = &link[0].next
+    link[0] = work.next
+
+
+cdef bint end_all(crew* c) noexcept nogil:
+    """End the threads and wait for them. False: one of them is calling, and goes on when this returns."""
+    cdef bint own = False
+    cdef int i
+    pthread_mutex_lock(&c.lock)
+    c.closing = True
+    kp_flag_set(&c.cancelled)
+    pthread_cond_broadcast(&c.put)
+    pthread_mutex_unlock(&c.lock)
+    for i in range(c.n):
+        if pthread_equal(c.threads[i], pthread_self()):
+            pthread_detach(c.threads[i])
+            own = True
+        else:
+            pthread_join(c.threads[i], NULL)
+    return not own
+
+
+cdef void drop_owners(task* work):
+    cdef task* after
+    while work != NULL:
+        after = work.next  # the task may be freed with its owner
+        owner = <object>work.owner
+        Py_DECREF(owner)
+        work = after
+
+
+cdef class Threads:
+    """`others` threads beside the caller's. Where the system has no more threads to give, the caller works alone."""
+
+    def __cinit__(self, int others):
+        cdef crew* c = <crew*>calloc(1, sizeof(crew))
+        if c == NULL:
+            raise MemoryError()
+        c.pid = getpid()
+        pthread_mutex_init(&c.lock, NULL)
+        pthread_cond_init(&c.put, NULL)
+        pthread_cond_init(&c.done, NULL)
+        self.crew = c
+        if others == 0:
+            return
+        c.threads = <pthread_t*>calloc(<size_t>others, sizeof(pthread_t))
+        if c.threads == NULL:
+            raise MemoryError()
+        while c.n < others and kp_thread_start(&c.threads[c.n], work_off, c) == 0:
+            c.n += 1
+
+    def __dealloc__(self):
+        self.close()
+
+    cdef int put(self, object owner, task* work) except -1:
+        """A task after those that are there. `owner` owns what the task reads and writes, and the task itself."""
+        cdef crew* c = self._crew()
+        Py_INCREF(owner)
+        work.owner = <PyObject*>owner
+        work.cancelled = &c.cancelled
+        work.next = NULL
+        work.done = False
+        with nogil:
+            pthread_mutex_lock(&c.lock)
+            if c.last == NULL:
+                c.first = work
+            else:
+                c.last.next = work
+            c.last = work
+            pthread_cond_signal(&c.put)
+            pthread_mutex_unlock(&c.lock)
+        return 0
+
+    cdef int wait(self, task* work) except -1:
+        """Until the task is done; this thread works on those that nobody has begun. A signal handler may raise."""
+        cdef crew* c = self._crew()
+        cdef bint done = False
+        while not done:
+            with nogil:
+                done = help_until(c, work)
+            PyErr_CheckSignals()
+        with nogil:
+            pthread_mutex_lock(&c.lock)
+            forget(c, work)
+            pthread_mutex_unlock(&c.lock)
+        owner = <object>work.owner
+        Py_DECREF(owner)
+        return 0
+
+    cdef close(self):
+        """End the threads. Tasks that nobody has begun are dropped, others may end early."""
+        cdef crew* c = self.crew
+        cdef bint ended = False
+        self.crew = NULL
+        if c == NULL or c.pid != getpid():
+            return  # in a child of fork the lock may be held by a thread that is not there: leave all as it is
+        with nogil:
+            ended = end_all(c)
+        if not ended:
+            return  # a codec made from a Python object ran the garbage collector in a thread of its own caller's
+        drop_owners(c.first)
+        drop_owners(c.running)
+        pthread_cond_destroy(&c.put)
+        pthread_cond_destroy(&c.done)
+        pthread_mutex_destroy(&c.lock)
+        free(c.threads)
+        free(c)
+
+    cdef crew* _crew(self) except NULL:
+        if self.crew == NULL:
+            raise ClosedError("the threads have ended")
+        if self.crew.pid != getpid():
+            raise ClosedError("an iteration with threads cannot go on in a child of fork, which has none of them")
+        return self.crew

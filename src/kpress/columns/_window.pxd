@@ -1,0 +1,35 @@
+"""A window: a piece of a record set whose headers were read, what is to be decoded, and what comes of it."""
+
+from libc.stdint cimport int64_t
+
+from kpress._buffers cimport InputView
+from kpress.columns._columns cimport Columns
+from kpress.columns._decode cimport run
+from kpress.columns._options cimport Options
+from kpress.columns._plan cimport plan
+from kpress.columns._scan cimport batch_list, walk
+from kpress.columns._threads cimport Threads
+
+
+cdef class Window:
+    cdef Options options
+    cdef plan plan
+    cdef InputView view
+    cdef int64_t base            # where the view starts in the caller's data
+    cdef object file             # its name, or None
+    cdef batch_list entries
+    cdef walk end                # after the entries; its positions are the view's
+    cdef readonly object error   # after the entries: why the walk could not go on
+    cdef int64_t trailing        # bytes of a cut entry after the entries
+    cdef run* runs
+    cdef int64_t n_runs
+
+    cdef read_headers(self, const walk* start, int64_t stop_after)
+    cdef put(self, Threads threads, int64_t most_runs)
+    cdef wait(self, Threads threads)
+    cdef list failures(self)
+    cdef int64_t first_failure(self)
+    cdef Columns columns(self)
+
+
+cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file)

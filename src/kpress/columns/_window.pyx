@@ -1,0 +1,139 @@
+"""A window: a piece of a record set whose headers were read, what is to be decoded, and what comes of it.
+
+::
+
+    scan: headers ──► entries to decode ──► runs of them ──► _threads: _decode ──► chunks ──► Columns
+    (the caller)      ranges, control,      (of about the same    (no GIL)
+                      aborted left out       number of bytes)
+"""
+
+from cpython.ref cimport Py_INCREF
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memset
+
+from kpress._buffers cimport InputView
+from kpress._c.wire cimport KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK
+from kpress._status cimport error_of, place, place_at, place_of
+from kpress.columns._arrow_out cimport chunk_data
+from kpress.columns._columns cimport Columns
+from kpress.columns._decode cimport decode_run, run, run_free
+from kpress.columns._options cimport Options
+from kpress.columns._plan cimport failure
+from kpress.columns._scan cimport scan, walk, walk_copy, walk_free
+from kpress.columns._threads cimport Threads
+
+
+cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
+    """A window over the first `size` bytes of the view; nothing of it has been read yet."""
+    cdef Window window = Window.__new__(Window, options)
+    window.plan = options.plan
+    window.plan.data = view.data
+    window.plan.size = size
+    window.view = view
+    window.base = base
+    window.file = file
+    return window
+
+
+cdef class Window:
+    """Not thread-safe but for its runs; it is freed after the last of them, to which `Threads` holds it."""
+
+    def __cinit__(self, Options options not None):
+        self.options = options
+
+    def __dealloc__(self):
+        cdef int64_t i
+        for i in range(self.n_runs):
+            run_free(&self.runs[i])
+        free(self.runs)
+        free(self.entries.batches)
+        walk_free(&self.end)
+
+    cdef read_headers(self, const walk* start, int64_t stop_after):
+        """Read the headers of about `stop_after` bytes of entries; `end` is then after them."""
+        cdef failure f
+        cdef place at
+        cdef int status
+        if walk_copy(&self.end, start) != KP_OK:
+            raise MemoryError()
+        memset(&f, 0, sizeof(failure))
+        with nogil:
+            status = scan(&self.plan, &self.end, stop_after, &self.entries, &f)
+        if status == KP_NO_MEMORY:
+            raise MemoryError()
+        if status != KP_OK:
+            at = place_at(self.end.position, self.base, self.file)
+            self.error = error_of(&f.error, &at)
+
+    cdef put(self, Threads threads, int64_t most_runs):
+        """Begin to decode the entries, in up to `most_runs` runs."""
+        cdef int64_t n = max(1, min(most_runs, self.entries.n))
+        cdef int64_t bytes = 0, share, i, upto = 0
+        self.runs = <run*>calloc(<size_t>n, sizeof(run))
+        if self.runs == NULL:
+            raise MemoryError()
+        self.n_runs = n
+        for i in range(self.entries.n):
+            bytes += self.entries.batches[i].size
+        for i in range(n):
+            self.runs[i].task.run = decode_run
+            self.runs[i].plan = &self.plan
+            self.runs[i].batches = self.entries.batches + upto
+            share = 0
+            while upto < self.entries.n and (i == n - 1 or self.runs[i].n == 0 or share < bytes // n):
+                share += self.entries.batches[upto].size
+                self.runs[i].n += 1
+                upto += 1
+            threads.put(self, &self.runs[i].task)
+
+    cdef wait(self, Threads threads):
+        """Until all runs are done."""
+        cdef int64_t i
+        for i in range(self.n_runs):
+            threads.wait(&self.runs[i].task)
+        for i in range(self.n_runs):
+            if self.runs[i].no_memory:
+                raise MemoryError()
+
+    cdef list failures(self):
+        """The errors of the entries that are wrong, in their order."""
+        cdef failure* f
+        cdef place at
+        cdef int64_t i, j
+        errors = []
+        for i in range(self.n_runs):
+            for j in range(self.runs[i].n_failures):
+                f = &self.runs[i].failures[j]
+                at = place_of(&f.batch, self.base, self.file)
+                errors.append(error_of(&f.error, &at))
+        return errors
+
+    cdef int64_t first_failure(self):
+        """The position in the view of the first entry that is wrong; -1 if none is."""
+        cdef int64_t i
+        for i in range(self.n_runs):
+            if self.runs[i].n_failures:
+                return self.runs[i].failures[0].batch.position
+        return -1
+
+    cdef Columns columns(self):
+        """The chunks of all runs, in order, as one result. Once."""
+        cdef chunk_data* chunk
+        cdef int64_t n = 0, i, j
+        for i in range(self.n_runs):
+            n += self.runs[i].n_chunks
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*) * <size_t>(n + 1))
+        if chunks == NULL:
+            raise MemoryError()
+        n = 0
+        for i in range(self.n_runs):
+            for j in range(self.runs[i].n_chunks):
+                chunk = self.runs[i].chunks[j]
+                if self.plan.layout == KP_BINARY_VIEW:
+                    Py_INCREF(self.view)
+                    chunk.owner = <void*>self.view
+                chunks[n] = chunk
+                n += 1
+            self.runs[i].n_chunks = 0
+        return Columns.make(self.options.fields, chunks, n)

@@ -1,0 +1,2 @@
+NAMES: tuple[str, ...]
+DEFAULT: tuple[str, ...]

@@ -1,0 +1,194 @@
+"""A signal handler that raises, at any moment of a call with threads: the exception arrives, no thread stays, nothing
+is freed that a thread still reads. Each test is a process of its own, which a crash or a hang ends."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+
+SETUP = """
+import gc, io, pathlib, random, signal, threading, time
+import kpress
+
+def log(n, codec):
+    values = [random.randbytes(50) * 40] * 50
+    return b"".join(kpress.write_records(values, base_offset=50 * i, compression_type=codec) for i in range(n))
+
+def threads():
+    until = time.monotonic() + 20
+    while True:
+        n = len(list(pathlib.Path("/proc/self/task").iterdir()))
+        if n == 1 or time.monotonic() > until:
+            return n
+        time.sleep(0.005)
+
+class Interrupt(BaseException):
+    pass
+
+def raising(*ignored):
+    raise Interrupt
+
+def interrupted(work, most):
+    '''Whether `work` was, by a signal after a random time.'''
+    signal.signal(signal.SIGALRM, raising)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, random.uniform(1e-5, most))
+        try:
+            work()
+        finally:
+            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    except Interrupt:
+        return True
+    return False
+
+def many(work, most, rounds):
+    '''Until it was interrupted often enough; the moments are spread over the time that the work takes.'''
+    random.seed(1)
+    hits = 0
+    for _ in range(rounds * 20):
+        hits += interrupted(work, most)
+        gc.collect()
+        assert threads() == 1
+        if hits == rounds:
+            return
+    raise SystemExit(f"interrupted {hits} times only")
+
+def seconds(work):
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+"""
+
+
+def _run(program: str) -> None:
+    script = SETUP + textwrap.dedent(program)
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240)
+    assert (result.returncode, result.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("binary_type", ["binary", "binary_view"])
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_read_columns(codec: str, binary_type: str) -> None:
+    """The buffer is released as soon as the exception is there: a thread that reads on would read what is not there."""
+    _run(f"""
+    import mmap
+    data = log(60, "{codec}")
+
+    def work():
+        pages = mmap.mmap(-1, len(data))
+        pages[:] = data
+        kpress.read_columns(pages, binary_type="{binary_type}", threads=4)
+
+    many(work, seconds(work), 60)
+    """)
+
+
+@pytest.mark.parametrize("source", ["bytes", "io.BytesIO"])
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_iter_columns(codec: str, source: str) -> None:
+    _run(f"""
+    data = log(60, "{codec}")
+
+    def work():
+        for columns in kpress.iter_columns({source}(data), batch_bytes=1, threads=4):
+            pass
+
+    many(work, seconds(work), 60)
+    """)
+
+
+def test_a_thread_that_does_not_start() -> None:
+    """By whatever means threads are started: an exception there is not waited out for ever."""
+    _run("""
+    data = log(10, "lz4")
+
+    def start(self):
+        raise Interrupt
+
+    threading.Thread.start = start
+    for read in (lambda: kpress.read_columns(data, threads=3), lambda: list(kpress.iter_columns(data, threads=3))):
+        try:
+            read()
+        except Interrupt:
+            pass
+        assert threads() == 1
+    """)
+
+
+def test_no_thread_is_to_be_had() -> None:
+    """The caller does all the work then."""
+    _run("""
+    import resource
+    data = log(10, "lz4")
+    expected = kpress.read_columns(data).num_rows
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    size = 4096 * int(pathlib.Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (size + (6 << 20), hard))  # less than a thread's stack
+    found = sum(columns.num_rows for columns in kpress.iter_columns(data, threads=5, batch_bytes=1))
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    assert found == expected
+    """)
+
+
+def test_an_iteration_that_was_interrupted_is_over() -> None:
+    _run("""
+    data = log(200, "zstd")
+
+    class Slow(io.BytesIO):
+        def readinto(self, into):
+            if self.tell() > 2000:
+                raise Interrupt
+            return super().readinto(into[:1000])
+
+    for many_threads in (1, 3):
+        pieces = kpress.iter_columns(Slow(data), batch_bytes=1, threads=many_threads)
+        try:
+            list(pieces)
+        except Interrupt:
+            pass
+        assert threads() == 1
+        assert list(pieces) == []
+    """)
+
+
+def test_a_call_within_a_call_is_refused() -> None:
+    """The iteration is in the middle of its work when the file, or a signal handler, calls it."""
+    _run("""
+    class File(io.BytesIO):
+        def readinto(self, into):
+            for call in (pieces.__next__, pieces.close):
+                try:
+                    call()
+                except kpress.ClosedError:
+                    self.refused += 1
+            return super().readinto(into)
+
+    file = File(log(1, "none"))
+    file.refused = 0
+    pieces = kpress.iter_columns(file)
+    assert sum(columns.num_rows for columns in pieces) == 50
+    assert file.refused >= 4
+    """)
+
+
+def test_garbage_that_threads_still_read() -> None:
+    """An iteration in a circle of references, which the collector frees in the middle of its work."""
+    _run("""
+    class File(io.BytesIO):
+        pass
+
+    data = log(100, "zstd")
+    for i in range(50):
+        file = File(data)
+        file.pieces = kpress.iter_columns(file, batch_bytes=1, threads=4, binary_type="binary_view")
+        next(file.pieces)
+        del file
+        gc.collect()
+        assert threads() == 1
+    """)
