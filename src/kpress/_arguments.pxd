@@ -1,3 +1,4 @@
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from libc.stdint cimport int64_t
 
 
@@ -5,7 +6,15 @@ from libc.stdint cimport int64_t
 # object raises passes through. INT64_MIN + 1 is no argument's value: it stands for "an exception was raised".
 
 # An int from `least` to `most`: int or anything with __index__ (NumPy's integers), but no bool.
-cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
+cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
+    cdef int overflow = 0
+    cdef int64_t number
+    if PyLong_CheckExact(value):
+        number = PyLong_AsLongLongAndOverflow(value, &overflow)
+        if not overflow and least <= number <= most:
+            return number
+    return converted_integer(value, name, least, most)
+
 
 # True or False: no other value is taken for its truth.
 cdef bint flag_of(object value, str name) except -1
@@ -15,7 +24,11 @@ cdef object choice_of(str name, object value, dict accepted)
 
 # Milliseconds since 1970: an int from `least` to `most`, a datetime with a time zone, or ISO 8601 text with one.
 # With least = -1, Kafka's "no timestamp", only an int can be -1: dates start in 1970.
-cdef int64_t time_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
+cdef inline int64_t time_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
+    if PyLong_CheckExact(value):
+        return integer_of(value, name, least, most)
+    return converted_time(value, name, least, most)
+
 
 # The elements of a sequence, or of anything else that can be iterated over; but of no text and no buffer, whose
 # elements are characters and numbers. `elements` says what is expected, for the message.
@@ -26,3 +39,7 @@ cdef str shown(object value)
 
 # ": did you mean 'zstd'?", or nothing.
 cdef str did_you_mean(object value, accepted)
+
+# integer_of and time_of of everything that is not an int in range.
+cdef int64_t converted_integer(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
+cdef int64_t converted_time(object value, str name, int64_t least, int64_t most) except? -9223372036854775807

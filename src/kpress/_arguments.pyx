@@ -16,7 +16,7 @@ cdef enum:
 
 # --- integers ------------------------------------------------------------------------------------------------------
 
-cdef int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
+cdef int64_t converted_integer(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
     cdef int overflow = 0
     cdef int64_t number
     if not PyLong_CheckExact(value):
@@ -94,9 +94,7 @@ cdef tuple tuple_of(object values, str name, str elements):
 
 # --- times ---------------------------------------------------------------------------------------------------------
 
-cdef int64_t time_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
-    if PyLong_CheckExact(value):
-        return integer_of(value, name, least, most)
+cdef int64_t converted_time(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:
     import datetime
 
     if isinstance(value, str):
