@@ -41,7 +41,7 @@ def interrupted(work, most):
         try:
             work()
         finally:
-            signal.signal(signal.SIGALRM, signal.SIG_IGN)
+            signal.signal(signal.SIGALRM, lambda *ignored: None)  # not SIG_IGN: Python complains of a signal on its way
             signal.setitimer(signal.ITIMER_REAL, 0)
     except Interrupt:
         return True
