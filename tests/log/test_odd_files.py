@@ -96,6 +96,18 @@ def test_a_file_is_no_log_dir(name: str, meaning: str, tmp_path: Path) -> None:
     refused(tmp_path / name, meaning)
 
 
+@pytest.mark.parametrize("name", ["00000000000000000000.index", "00000000000000000007.snapshot", "partition.metadata"])
+def test_a_file_that_holds_no_records_is_not_read_as_if_it_did(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.write_bytes(bytes(100))
+    with open(path, "rb") as file, pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
+        kpress.iter_columns(file)
+    assert caught.value.file == str(path)
+    for call in (kpress.log.FileRecords, kpress.log.read_content):
+        with pytest.raises(kpress.InvalidArgumentError, match="holds no records"):
+            call(path)
+
+
 def make_directory(path: Path) -> None:
     path.mkdir()
 

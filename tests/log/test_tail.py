@@ -30,7 +30,7 @@ def with_length(batch: bytes, length: int) -> bytes:
 
 
 def ending(path: Path, data: bytes, complete: bool = False) -> tuple[int, int, str]:
-    """Valid and trailing bytes, and what the tail is. The pieces are all there is before the tail."""
+    """Valid and trailing bytes, and what the tail is. Pieces and columns are all there is before the tail."""
     path.write_bytes(data)
     with FileRecords(path, complete=complete) as file:
         pieces = list(file.pieces())
@@ -39,7 +39,12 @@ def ending(path: Path, data: bytes, complete: bool = False) -> tuple[int, int, s
     with FileRecords(path, complete=complete) as headers:
         assert list(headers.transactional_batches()) == []
     assert (headers.valid_bytes, headers.tail) == (file.valid_bytes, file.tail)
-    return file.valid_bytes, file.trailing_bytes, file.tail
+    with FileRecords(path, complete=complete) as again:
+        rows = sum(columns.num_rows for columns in again.columns(["offset"]))
+    assert rows == sum(1 for batch in kpress.read_batches(data[: file.valid_bytes]) for _ in batch)
+    found = file.valid_bytes, file.trailing_bytes, file.tail
+    assert found == (again.valid_bytes, again.trailing_bytes, again.tail)
+    return found
 
 
 def damage(path: Path, data: bytes, *, complete: bool = False) -> kpress.CorruptRecordError:
@@ -52,10 +57,24 @@ def damage(path: Path, data: bytes, *, complete: bool = False) -> kpress.Corrupt
         with pytest.raises(kpress.CorruptRecordError) as hopping:
             list(headers.transactional_batches())
         assert (str(hopping.value), headers.valid_bytes) == (str(caught.value), valid)
+    with FileRecords(path, complete=complete) as again:
+        rows, error = rows_and_error(again)
+    assert rows == sum(1 for batch in kpress.read_batches(data[:valid]) for _ in batch)
+    assert (str(error), again.valid_bytes) == (str(caught.value), valid)
     assert caught.value.file == str(path)
     assert (caught.value.field, caught.value.rule) == ("size", "record set framing")
     assert caught.value.position == valid
     return caught.value
+
+
+def rows_and_error(file: FileRecords, **options: object) -> tuple[int, kpress.KpressError | None]:
+    rows = 0
+    try:
+        for columns in file.columns(["offset"], batch_bytes=500, **options):
+            rows += columns.num_rows
+    except kpress.KpressError as error:
+        return rows, error
+    return rows, None
 
 
 @pytest.fixture
@@ -297,6 +316,35 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
     grown = subprocess.run([sys.executable, "-c", script, str(path)], check=True, capture_output=True, text=True)
     unit = 1 if sys.platform == "darwin" else 1024
     assert int(grown.stdout) * unit < 64 << 20
+
+
+# ---- columns
+
+
+def test_columns_that_end_before_the_tail_do_not_judge_it(path: Path) -> None:
+    entries = batches()
+    path.write_bytes(b"".join([*entries[:10], with_length(entries[10], 1 << 20), *entries[11:]]))
+    for end in (100, 101, 115, 129):
+        with FileRecords(path) as file:
+            assert rows_and_error(file, end_offset=end) == (end - 100, None)
+    with FileRecords(path) as file:
+        rows, error = rows_and_error(file, end_offset=131)
+        assert rows == 30 and isinstance(error, kpress.CorruptRecordError)
+
+
+@pytest.mark.parametrize("at", [0, 10, 25])
+def test_columns_of_a_file_that_becomes_shorter(at: int, path: Path) -> None:
+    entries = batches(3000)
+    path.write_bytes(b"".join(entries))
+    for end in (0, 1):
+        os.truncate(path, 0)
+        path.write_bytes(b"".join(entries))
+        with FileRecords(path, complete=False) as file:
+            results = file.columns(["offset"], batch_bytes=500)
+            next(results)
+            os.truncate(path, sum(map(len, entries[:at])) + end)
+            with pytest.raises(kpress.CorruptRecordError, match="truncated while it was read"):
+                list(results)
 
 
 # ---- what is the last segment

@@ -107,6 +107,54 @@ def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
     assert (caught.value.file, caught.value.position) == (str(path), 17)
 
 
+SEGMENTS = ("00000000000000000000.log", "00000000000000000090.log")
+
+
+def two_segments(root: Path) -> tuple[Path, list[bytes]]:
+    """A partition of 30 batches of 3 records in each of two segments."""
+    directory = root / "t-0"
+    directory.mkdir()
+    batches = [kpress.write_records([b"value"] * 3, base_offset=3 * i) for i in range(60)]
+    (directory / SEGMENTS[0]).write_bytes(b"".join(batches[:30]))
+    (directory / SEGMENTS[1]).write_bytes(b"".join(batches[30:]))
+    return directory, batches
+
+
+@pytest.mark.parametrize("segment", [0, 1])
+def test_rows_do_not_vanish_behind_a_damaged_length(segment: int, tmp_path: Path) -> None:
+    """To Kafka's readers the last entry of the file would be cut: 60 of 90 rows were gone without a word."""
+    directory, batches = two_segments(tmp_path)
+    path = directory / SEGMENTS[segment]
+    data = bytearray(path.read_bytes())
+    at = sum(map(len, batches[:10]))
+    data[at + 9] = 1  # 65,536 more
+    path.write_bytes(data)
+    assert sum(1 for _ in kpress.read_batches(bytes(data))) == 10
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        read(directory)
+    assert (caught.value.file, caught.value.position) == (str(path), at)
+
+
+@pytest.mark.parametrize(("tail", "what"), [(b"", "an entry that is cut"), (bytes(500), "zeros")])
+def test_only_the_last_segment_may_have_a_tail(
+    tail: bytes, what: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory, batches = two_segments(tmp_path)
+    last = directory / SEGMENTS[1]
+    data = last.read_bytes()
+    last.write_bytes(data + tail if tail else data[:-5])
+    rows = read(directory)
+    trailing = len(tail) or len(batches[-1]) - 5
+    assert len(rows) == 180 if tail else 177
+    assert [record.getMessage() for record in caplog.records] == [f"{last} ends in {trailing} bytes of {what}"]
+    first = directory / SEGMENTS[0]
+    data = first.read_bytes()
+    first.write_bytes(data + tail if tail else data[:-5])
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        read(directory)
+    assert caught.value.file == str(first)
+
+
 # ---- options
 
 
@@ -132,7 +180,7 @@ def test_options_that_are_not_accepted(options: dict[str, str], message: str) ->
 
 
 def test_topics_that_are_not_there() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="no topic orders; there are access-json, access-log"):
+    with pytest.raises(kpress.InvalidArgumentError, match="no topic orders; it has access-json, access-log"):
         read(DEMO_LOGS, subscribe="sessions,orders")
 
 

@@ -110,6 +110,27 @@ def test_a_damaged_source_leaves_nothing(spark: Any, logs: Path, tmp_path: Path)
     assert list(tmp_path.iterdir()) == [logs]
 
 
+def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Of the last segment. In another one nothing may follow."""
+    from pyspark.errors import PySparkException
+
+    first, *_, last = sorted((logs / "txn_topic-0").glob("*.log"))
+    with open(last, "ab") as file:
+        file.write(bytes(100))
+    results = kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip")
+    assert {f"{row.topic}-{row.partition}": row.trailing_bytes for row in results} == {
+        "headers-v2-0": 0,
+        "headers-v2-1": 0,
+        "txn_topic-0": 100,
+    }
+    assert digests(spark, logs) == digests(spark, tmp_path / "copy")
+    with open(first, "ab") as file:
+        file.write(bytes(100))
+    with pytest.raises(PySparkException, match=f"100 zero bytes follow the last entry .*file {first}"):
+        kpress.spark.transcode(spark, logs, tmp_path / "copy2")
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
+
+
 def test_zstd_for_old_messages_is_refused(spark: Any, tmp_path: Path) -> None:
     from pyspark.errors import PySparkException
 

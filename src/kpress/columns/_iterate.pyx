@@ -325,6 +325,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
 
     Raises
     ------
+    InvalidArgumentError
+        The file's name is that of an index, a snapshot or another file that holds no records.
     KpressError
         As `read_columns`, after the rows before the entry that is wrong. Positions count from the beginning of the
         buffer, or from where the file stood.

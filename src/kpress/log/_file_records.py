@@ -6,13 +6,14 @@ Bytes are read with pread: a file that is truncated meanwhile gives an error, an
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from kpress._file_names import printable
+from kpress._file_names import printable, refuse_without_records
 from kpress.checksum import crc32, crc32c
+from kpress.columns import Columns, iter_columns
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.log._files import located, open_file
 from kpress.log._headers import transactional_batches
@@ -39,6 +40,19 @@ class FileRecords:
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
 
+    Raises
+    ------
+    InvalidArgumentError
+        `path` is not a file, or the name of a file that holds no records, such as an ``.index``.
+    OSError
+
+    Examples
+    --------
+    >>> with FileRecords("logs/orders-0/00000000000000000000.log", complete=False) as file:     # doctest: +SKIP
+    ...     rows = sum(columns.num_rows for columns in file.columns(["offset"]))
+    ...     print(rows, file.trailing_bytes, file.tail)
+    4500 0
+
     Attributes
     ----------
     size : int
@@ -46,12 +60,13 @@ class FileRecords:
     valid_bytes : int
         Bytes of the whole entries that were handed out.
     trailing_bytes : int
-        What follows them at the end of the file; 0 before all pieces have been handed out.
+        What follows them at the end of the file; 0 before the end is reached.
     tail : {'', 'cut', 'zeros'}
         What these bytes are.
     """
 
     def __init__(self, path: str | Path, *, complete: bool = True, max_message_bytes: int = INT32_MAX) -> None:
+        refuse_without_records(path)
         self.path = Path(path)
         self.complete = complete
         self.max_message_bytes = max_message_bytes
@@ -81,7 +96,7 @@ class FileRecords:
         while self.valid_bytes < self.size and (piece := self._piece()):
             yield self.valid_bytes, piece
             self.valid_bytes += len(piece)
-        self.end(self.valid_bytes, self._next_offset)
+        self._end(self.valid_bytes, self._next_offset)
 
     def transactional_batches(self) -> Iterator[tuple[int, int, bool]]:
         """(producer id, base offset, is control batch) of every batch of a transaction, by headers alone.
@@ -106,16 +121,46 @@ class FileRecords:
                 break
             self.valid_bytes += size
             next_offset = after
-        self.end(self.valid_bytes, next_offset)
+        self._end(self.valid_bytes, next_offset)
 
-    def end(self, position: int, next_offset: int | None) -> None:
-        """Judge what lies between the last whole entry and the end of the file.
+    def columns(self, columns: Sequence[str] | None = None, **options: Any) -> Iterator[Columns]:
+        """The records as columns.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+        options
+            As `kpress.iter_columns` takes them.
 
         Raises
         ------
-        CorruptRecordError
-            The file must be complete, or these bytes are not what a crash leaves.
+        KpressError
+            What `iter_columns` raises; and CorruptRecordError for an end that the file may not have, after all rows
+            before it.
         """
+        self._file.seek(0)
+        results = iter_columns(
+            self._file, columns, end_position=self.size, max_message_bytes=self.max_message_bytes, **options
+        )
+        is_zero = False
+        try:
+            yield from results
+        except KpressError:
+            is_zero = self._is_zero(results.valid_bytes)
+            if not is_zero:
+                raise
+        self.valid_bytes = results.valid_bytes
+        if results.trailing_bytes or is_zero:
+            self._end(results.valid_bytes, results.next_offset)
+        elif (now := os.fstat(self._file.fileno()).st_size) < self.size:
+            raise self._truncated(now)
+
+    def _is_zero(self, position: int) -> bool:
+        """Whether the entry there is nothing but zeros, so that it may be the tail of a file that was preallocated."""
+        return not any(self.read(position, min(ENTRY_PREFIX, self.size - position)))
+
+    def _end(self, position: int, next_offset: int | None) -> None:
+        """Judge what lies between the last whole entry and the end of the file."""
         self.valid_bytes = position
         self.trailing_bytes = self.size - position
         if self.trailing_bytes:
@@ -134,16 +179,19 @@ class FileRecords:
         while size:
             part = os.pread(self._file.fileno(), size, position)
             if not part:
-                raise CorruptRecordError(
-                    f"the file was truncated while it was read: it had {self.size} bytes and now ends at {position}",
-                    file=printable(self.path),
-                    position=position,
-                    rule="file size",
-                )
+                raise self._truncated(position)
             parts.append(part)
             position += len(part)
             size -= len(part)
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def _truncated(self, position: int) -> CorruptRecordError:
+        return CorruptRecordError(
+            f"the file was truncated while it was read: it had {self.size} bytes and now ends at {position}",
+            file=printable(self.path),
+            position=position,
+            rule="file size",
+        )
 
     def _piece(self) -> memoryview:
         """The whole entries in the next piece; none where the tail begins."""

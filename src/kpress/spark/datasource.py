@@ -1,7 +1,8 @@
-"""format("kpress"): the records of a Kafka log dir as rows, one Spark partition a segment."""
+"""format("kpress"): the records of a Kafka log dir as rows, one Spark partition per segment."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
@@ -9,9 +10,8 @@ from typing import TYPE_CHECKING, cast
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
-from kpress.columns import iter_columns
 from kpress.errors import InvalidArgumentError
-from kpress.log import PartitionDirectory, last_stable_offset, list_partitions, transactions_of
+from kpress.log import FileRecords, PartitionDirectory, last_stable_offset, list_partitions, transactions_of
 from kpress.spark.options import ReadOptions
 from kpress.spark.schema import arrow_schema, spark_schema
 
@@ -21,15 +21,19 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 _NOT_IN_RECORDS = ("topic", "partition")
+_LOGGER = logging.getLogger("kpress.spark")
 
 
 class KafkaLogDataSource(DataSource):
     """Kafka log directories as a batch source.
 
-    Columns are those of spark-sql-kafka: key binary, value binary, topic string, partition int, offset long,
-    timestamp timestamp (null where there is none), timestampType int, and with includeHeaders=true
-    headers array<struct<key: string, value: binary>>. Control records are never rows. Checksums are compared. A cut
-    entry at the end of a segment, as a running broker has it, ends that segment.
+    The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
+    timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
+    headers array<struct<key: string, value: binary>>. Control records are never rows. Checksums are compared.
+
+    Every segment but the last of its partition must be complete. The last one may end in an entry that is cut, as
+    that of a running broker may, or in zeros; a warning in the executor's log (logger ``kpress.spark``) says how many
+    bytes were left out. Anything else after the last whole entry is an error.
 
     Options: see `ReadOptions`.
 
@@ -49,17 +53,18 @@ class KafkaLogDataSource(DataSource):
     def reader(self, schema: StructType) -> KafkaLogReader:
         options = ReadOptions.parse(self.options)
         if schema.fieldNames() != (own := spark_schema(options.include_headers)).fieldNames():
-            raise InvalidArgumentError(f"the columns of Kafka records are given: {', '.join(own.fieldNames())}")
+            raise InvalidArgumentError(f"the columns cannot be chosen: they are {', '.join(own.fieldNames())}")
         return KafkaLogReader(options)
 
 
 @dataclass(frozen=True, repr=False)
 class SegmentPartition(InputPartition):
-    """One segment: what a task needs to read it without looking at other files."""
+    """One segment: all that a task needs to read it without looking at other files."""
 
     topic: str
     partition: int
     path: str
+    is_last: bool
     end_offset: int | None
     aborted_transactions: tuple[tuple[int, int], ...] | None
 
@@ -68,7 +73,7 @@ class SegmentPartition(InputPartition):
 
 
 class KafkaLogReader(DataSourceReader):
-    """Lists segments on the driver, reads each in a task of its own."""
+    """Lists segments on the driver, and reads each in a task of its own."""
 
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
@@ -78,7 +83,7 @@ class KafkaLogReader(DataSourceReader):
         topics = {directory.topic_partition.topic for directory in directories}
         if missing := [topic for topic in self.options.topics if topic not in topics]:
             raise InvalidArgumentError(
-                f"{self.options.path} has no topic {', '.join(missing)}; there are {', '.join(sorted(topics))}"
+                f"{self.options.path} has no topic {', '.join(missing)}; it has {', '.join(sorted(topics))}"
             )
         return [
             segment
@@ -96,18 +101,22 @@ class KafkaLogReader(DataSourceReader):
         for segment in directory.segments:
             aborted = None
             if transactions is not None:
-                # one that ended before the segment says nothing about it: its producer may have gone on
+                # one that ended before the segment does not matter to it: its producer may have gone on
                 aborted = tuple(t[:2] for t in transactions if t.last_offset >= segment.base_offset)
             yield SegmentPartition(
-                topic_partition.topic, topic_partition.partition, str(segment.path), end_offset, aborted
+                topic_partition.topic,
+                topic_partition.partition,
+                str(segment.path),
+                segment.is_last,
+                end_offset,
+                aborted,
             )
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         segment = cast(SegmentPartition, partition)  # Spark hands back what partitions() gave
         schema = arrow_schema(self.options.include_headers)
-        with open(segment.path, "rb") as file:
-            for columns in iter_columns(
-                file,
+        with FileRecords(segment.path, complete=not segment.is_last) as file:
+            for columns in file.columns(
                 [name for name in schema.names if name not in _NOT_IN_RECORDS],
                 batch_bytes=self.options.fetch_bytes,
                 timestamp_unit="us",
@@ -116,10 +125,13 @@ class KafkaLogReader(DataSourceReader):
             ):
                 for batch in pa.RecordBatchReader.from_stream(columns):
                     yield _rows(batch, segment, schema)
+            if file.trailing_bytes:
+                what = "zeros" if file.tail == "zeros" else "an entry that is cut"
+                _LOGGER.warning("%s ends in %d bytes of %s", segment.path, file.trailing_bytes, what)
 
 
 def _rows(batch: pa.RecordBatch, partition: SegmentPartition, schema: pa.Schema) -> pa.RecordBatch:
-    """With the two columns that the records do not have, in the order and with the nested names that Spark expects."""
+    """The batch with the two columns that records do not have, in the order and with the nested names Spark expects."""
     constants = {"topic": pa.scalar(partition.topic), "partition": pa.scalar(partition.partition, pa.int32())}
     arrays = [
         pa.repeat(constants[field.name], batch.num_rows)
