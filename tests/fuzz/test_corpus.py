@@ -11,6 +11,7 @@ import seeds
 HERE = Path(__file__).parent
 TARGETS = sorted((HERE / "targets").glob("*.c"))
 INCLUDE = HERE.parents[1] / "include"
+COMPILER = shlex.split(os.environ.get("CC", "gcc"))
 FLAGS = ["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function", "-O1", "-g", "-fno-omit-frame-pointer"]
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 
@@ -28,9 +29,7 @@ def inputs(tmp_path_factory):
 def test_target_takes_every_input(target, inputs, tmp_path):
     program = tmp_path / target.stem
     sources = [target, HERE / "replay.c"]
-    subprocess.run(
-        [*shlex.split(os.environ.get("CC", "gcc")), *FLAGS, *SANITIZE, f"-I{INCLUDE}", *sources, "-o", program], check=True
-    )
+    subprocess.run([*COMPILER, *FLAGS, *SANITIZE, f"-I{INCLUDE}", *sources, "-o", program], check=True)
     files = [*sorted((HERE / "corpus" / target.stem).glob("*")), *sorted((inputs / target.stem).glob("*"))]
     assert files
     result = subprocess.run([program, *files], capture_output=True, text=True)
@@ -39,8 +38,7 @@ def test_target_takes_every_input(target, inputs, tmp_path):
 
 def test_every_header_has_a_target():
     """By way of another header is enough. arrow_c_data.h declares what others write: python/fuzz_arrow.py."""
-    flags = ["-std=gnu11", "-MM", f"-I{INCLUDE}"]
-    command = [*shlex.split(os.environ.get("CC", "gcc")), *flags, *map(str, TARGETS)]
+    command = [*COMPILER, "-std=gnu11", "-MM", f"-I{INCLUDE}", *map(str, TARGETS)]
     included = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     reached = {Path(name).name for name in included}
     assert {path.name for path in (INCLUDE / "kpress").glob("*.h")} - reached == {"arrow_c_data.h", "atomics.h"}

@@ -1,4 +1,4 @@
-"""Record sets that are nearly right: what Kafka wrote, with a few bytes changed and, mostly, the checksum made right."""
+"""Record sets that are nearly right: what Kafka wrote, with a few bytes changed and mostly a right checksum."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ TESTS = Path(__file__).parents[2]
 sys.path[:0] = [str(TESTS), str(TESTS / "hostile")]
 
 import hostile_sets
+
 import oracle
 
 MOST_SEED_BYTES = 3000
 FIELDS = (0, 8, 12, 16, 17, 18, 21, 22, 23, 26, 27, 30, 34, 35, 43, 51, 53, 57, 61, 62, 63, 77)
-NUMBERS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0x7FFF, 0x8000, 0xFFFF, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 63, (1 << 64) - 1)
+NUMBERS = (0, 1, 2, *((1 << bits - 1) + more for bits in (8, 16, 32, 64) for more in (-1, 0, (1 << bits - 1) - 1)))
 
 
 @functools.cache
