@@ -127,7 +127,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a level for snappy", lambda: kpress.compress(b"", "snappy", 1), WRONG_VALUE, "level"),
     ("a level for none", lambda: kpress.compress(b"", "none", 1), WRONG_VALUE, "level"),
     ("a level of the wrong type", lambda: kpress.compress(b"", "zstd", "9"), WRONG_TYPE, "int"),
-    ("a negative cap", lambda: kpress.decompress(b"", "zstd", max_size=-1), WRONG_VALUE, "max_size"),
+    ("a negative cap", lambda: kpress.decompress(b"", "zstd", -1), WRONG_VALUE, "max_decompressed_bytes"),
     ("output that is read-only", lambda: kpress.compress_into(b"", b"1234", "zstd"), WRONG_VALUE, "writable"),
     ("output of the wrong type", lambda: kpress.compress_into(b"", "text", "zstd"), WRONG_TYPE, "writable"),
     # reading

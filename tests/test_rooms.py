@@ -119,7 +119,7 @@ def test_no_circle_inside_of_a_room(room: str) -> None:
 
 
 # Files that are being split.
-LONGER = ("codecs/_stream.pyx", "codecs/payload.pyx", "record/_builder.pyx")
+LONGER = ("record/_builder.pyx",)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(SRC)))

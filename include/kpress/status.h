@@ -67,8 +67,8 @@ enum kp_kind {
     X(HEADER_VALUE_LENGTH, INVALID, "headerValueLength", "record v2",                             \
       "header value length {found}, but {limit} bytes are left")                                  \
     X(CODEC_ID, UNSUPPORTED, "attributes", "codec table", "compression type id {found} is unknown") \
-    X(ZSTD_MAGIC, UNSUPPORTED, "magic", "KIP-110",                                                \
-      "a v{found} message cannot hold zstd: only record batches v{limit} can")                    \
+    X(CODEC_MAGIC, UNSUPPORTED, "magic", "KIP-110",                                               \
+      "a message of magic {found} cannot use this compression type: it needs magic {limit}")      \
     /* v0/v1 wrappers */                                                                          \
     X(WRAPPER_CODEC, INVALID, "attributes", "compressed wrapper",                                 \
       "a v0/v1 wrapper cannot use compression type id {found}")                                   \
@@ -80,7 +80,12 @@ enum kp_kind {
       "an inner message is itself compressed (attributes {found})")                               \
     X(TIMESTAMP_RANGE, ARGUMENT, "timestamp", "Arrow timestamp[us]",                              \
       "timestamp {found} ms does not fit microseconds: ask for milliseconds")                     \
-    /* codec streams; KP_CODEC_* rows are filled by compress/ */                                  \
+    /* a codec that the caller brings; {found} of the first two is the number of the cause */      \
+    X(CODEC_DECOMPRESS, DECOMPRESS, "payload", "codecs", "the codec object failed to decompress")  \
+    X(CODEC_COMPRESS, ARGUMENT, "codecs", "", "the codec object failed to compress")               \
+    X(CODEC_EXPANDS, ARGUMENT, "codecs", "",                                                      \
+      "the codec object made {found} bytes where at most {limit} are possible")                   \
+    /* codec streams */                                                                           \
     X(GZIP_HEADER, DECOMPRESS, "header", "gzip (RFC 1952)", "not a gzip member header")           \
     X(GZIP_SHORT, DECOMPRESS, "member", "gzip (RFC 1952)", "the member is cut short")             \
     X(GZIP_DATA, DECOMPRESS, "body", "gzip (RFC 1951)", "the deflate data is damaged or cut short") \

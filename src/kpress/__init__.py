@@ -17,6 +17,7 @@ from kpress._buffers import pool_bytes, release_unused
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
     DEFAULT_MAX_SIZE,
+    CodecTable,
     Compressor,
     Decompressor,
     break_lz4_header,
@@ -78,6 +79,7 @@ __all__ = [
     "BatchIterator",
     "BatchTable",
     "ClosedError",
+    "CodecTable",
     "Column",
     "Columns",
     "ColumnsIterator",

@@ -39,3 +39,7 @@ cdef class PooledBlock:
 
 
 cdef PooledBlock pooled_block(size_t size)
+
+# Gives back memory that is kept for reuse elsewhere, and returns how many bytes; release_unused() calls it.
+ctypedef size_t (*releaser)() noexcept nogil
+cdef void on_release_unused(releaser release) noexcept

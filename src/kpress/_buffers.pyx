@@ -122,8 +122,20 @@ cdef class PooledBlock:
         pooled_free(&self.buffer)
 
 
+# What else can give memory back: see on_release_unused.
+cdef releaser release_idle = NULL
+
+
+cdef void on_release_unused(releaser release) noexcept:
+    global release_idle
+    release_idle = release
+
+
 def pool_bytes():
-    """Bytes of pooled memory, as (in use by results, kept for reuse).
+    """Bytes of pooled memory, as (in use, kept for reuse).
+
+    The pool has the blocks of 64 KiB and more, which hold results and scratch. Smaller ones are malloc's, and the
+    states that codec libraries allocate for themselves are not counted either.
 
     Returns
     -------
@@ -138,12 +150,13 @@ def pool_bytes():
 
 
 def release_unused():
-    """Give the memory that the pool keeps for reuse back to the system.
+    """Give back the memory that is kept for reuse: the pool's blocks to the system, idle codec contexts to malloc.
 
     Returns
     -------
     int
-        Bytes given back. Results that are still alive keep theirs.
+        Bytes given back, those of the codec libraries' states as far as the libraries tell. Results that are still
+        alive and calls that are running keep theirs.
 
     Examples
     --------
@@ -151,4 +164,7 @@ def release_unused():
     >>> kpress.release_unused() >= 0
     True
     """
-    return kp_pool_release()
+    cdef size_t released = 0
+    if release_idle != NULL:
+        released = release_idle()
+    return released + kp_pool_release()

@@ -8,7 +8,9 @@ from kpress._c.status cimport (
     KP_KIND_ARGUMENT, KP_KIND_CORRUPT, KP_KIND_DECOMPRESS, KP_KIND_INVALID, KP_KIND_MEMORY, KP_KIND_NONE,
     KP_KIND_TOO_LARGE, KP_KIND_UNSUPPORTED, kp_status_of, kp_status_row,
 )
-from kpress._c.wire cimport KP_IN_RECORDS, KP_OK, KP_STATUS_COUNT, kp_batch, kp_error, kp_fail
+from kpress._c.wire cimport (
+    KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS, KP_IN_RECORDS, KP_OK, KP_STATUS_COUNT, kp_batch, kp_error, kp_fail,
+)
 
 cdef dict CLASSES = {
     KP_KIND_CORRUPT: errors.CorruptRecordError,
@@ -51,12 +53,19 @@ cdef object position_of(const kp_error* err, const place* at):
 cdef object error_of(const kp_error* err, const place* at=NULL):
     """The exception for a failed status."""
     cdef const kp_status_row* row = kp_status_of(err.status)
+    cause = None
+    if err.status in CAUSED and err.found in CAUSES:
+        cause = CAUSES.pop(err.found)
+        if not isinstance(cause, Exception):  # an interrupt
+            return cause
     sentence = row.sentence.decode("ascii").format(found=err.found, limit=err.limit)
     if row.kind == KP_KIND_MEMORY:
         return MemoryError(sentence)
     if err.frame == KP_IN_RECORDS and err.position >= 0:
         sentence += f" at byte {err.position} of the decompressed records"
-    return CLASSES[row.kind](
+    if cause is not None:
+        sentence += f": {type(cause).__name__}: {cause}"
+    error = CLASSES[row.kind](
         sentence,
         file=<object>at.file if at != NULL else None,
         position=position_of(err, at),
@@ -64,6 +73,24 @@ cdef object error_of(const kp_error* err, const place* at=NULL):
         field=row.field.decode("ascii") or None,
         rule=row.rule.decode("ascii") or None,
     )
+    error.__cause__ = cause
+    return error
+
+
+# Exceptions of the caller's own code, by number: the last ones, for not every error is asked for.
+cdef dict CAUSES = {}
+cdef int64_t last_cause = 0
+cdef frozenset CAUSED = frozenset((KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS))
+cdef enum:
+    CAUSES_KEPT = 64
+
+
+cdef int64_t note_cause(object exception) noexcept:
+    global last_cause
+    last_cause += 1
+    CAUSES[last_cause] = exception
+    CAUSES.pop(last_cause - CAUSES_KEPT, None)
+    return last_cause
 
 
 cdef int check(int status, const kp_error* err, const place* at=NULL) except -1:

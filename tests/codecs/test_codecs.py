@@ -180,7 +180,7 @@ def test_declared_sizes_are_not_believed(codec, payload):
 
 
 def test_codecs_are_named():
-    with pytest.raises(kpress.InvalidArgumentError, match="none, gzip, snappy, lz4, zstd, not 'brotli'"):
+    with pytest.raises(kpress.InvalidArgumentError, match="'none', 'gzip', 'snappy', 'lz4' or 'zstd', not 'brotli'"):
         kpress.compress(b"", "brotli")
     for function in (
         lambda: kpress.compress(b"", 4),
@@ -229,7 +229,7 @@ def test_codecs_without_levels(codec):
 @codecs
 def test_magic(codec):
     for magic in (3, -1, 1 << 80):
-        with pytest.raises(kpress.InvalidArgumentError, match="magic must be 0, 1 or 2"):
+        with pytest.raises(kpress.InvalidArgumentError, match="magic must be from 0 to 2"):
             kpress.compress(b"", codec, magic=magic)
     for magic in (None, "2", 2.0, True):
         with pytest.raises(kpress.ArgumentTypeError, match="magic must be an int"):
@@ -245,13 +245,13 @@ def test_magic(codec):
 
 
 @codecs
-def test_max_size(codec):
+def test_max_decompressed_bytes(codec):
     assert kpress.decompress(kpress.compress(b"", codec), codec, 0) == b""
     for bad in (-1, 1 << 31, 1 << 90):
-        with pytest.raises(kpress.InvalidArgumentError, match="max_size must be between 0 and 2147483647"):
+        with pytest.raises(kpress.InvalidArgumentError, match="max_decompressed_bytes must be from 0 to 2147483647"):
             kpress.decompress(b"", codec, bad)
     for bad in (None, "1", 1.0):
-        with pytest.raises(kpress.ArgumentTypeError, match="max_size must be an int"):
+        with pytest.raises(kpress.ArgumentTypeError, match="max_decompressed_bytes must be an int"):
             kpress.decompressor(codec, bad)
 
 
@@ -279,7 +279,7 @@ def test_buffers(codec):
 
 
 def test_bound():
-    with pytest.raises(kpress.InvalidArgumentError, match="size must be between 0"):
+    with pytest.raises(kpress.InvalidArgumentError, match="size must be from 0"):
         kpress.compress_bound(-1, "lz4")
     with pytest.raises(kpress.ArgumentTypeError, match="size must be an int"):
         kpress.compress_bound("1", "lz4")

@@ -208,4 +208,4 @@ def test_a_cap_does_not_count_what_is_not_read() -> None:
     """Another stream's magic that is wrong ends the payload: what lies behind it has no size."""
     stream = kpress.compress(b"\0" * 1000, "snappy")
     payload = stream[:16] + stream[:6] + b"?" + stream[7:]
-    assert kpress.decompress(payload, "snappy", max_size=100) == b""
+    assert kpress.decompress(payload, "snappy", max_decompressed_bytes=100) == b""

@@ -52,7 +52,7 @@ def test_every_record_and_header_field_is_kept(vector: oracle.Vector, codec: str
     data = vector.data
     before = list(kpress.read_batches(data))
     if codec == "zstd" and any(batch.magic < 2 for batch in before):
-        with pytest.raises(kpress.UnsupportedCompressionTypeError, match="cannot hold zstd"):
+        with pytest.raises(kpress.UnsupportedCompressionTypeError, match="needs magic 2"):
             kpress.recompress(data, codec)
         return
     copy = kpress.recompress(data, codec)

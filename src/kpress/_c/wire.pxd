@@ -35,7 +35,10 @@ cdef extern from "kpress/status.h" nogil:
         KP_VARINT
         KP_HEADER_COUNT
         KP_CODEC_ID
-        KP_ZSTD_MAGIC
+        KP_CODEC_MAGIC
+        KP_CODEC_DECOMPRESS
+        KP_CODEC_COMPRESS
+        KP_CODEC_EXPANDS
         KP_WRAPPER_CODEC
         KP_WRAPPER_NULL
         KP_WRAPPER_EMPTY

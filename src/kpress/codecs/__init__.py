@@ -1,24 +1,23 @@
-"""Payload <-> record bytes: one file a codec.
+"""Payload <-> record bytes: a codec is a row of one table.
 
-==  ======  ===========  ============================================  =====================
-id  name    file         what Kafka's Java producer writes             level
-==  ======  ===========  ============================================  =====================
-0   none    -            the bytes as they are                         -
-1   gzip    _gzip.pyx    one member                                    -1, 1 to 9; default -1
-2   snappy  _snappy.pyx  a xerial stream of 32 KiB chunks              -
-3   lz4     _lz4.pyx     a frame of independent 64 KiB blocks          1 to 17; default 9
-4   zstd    _zstd.pyx    a frame without content size; magic 2 alone   -131072 to 22; default 3
-==  ======  ===========  ============================================  =====================
+==  ======  ============  ============================================  =====================
+id  name    file          what Kafka's Java producer writes             level
+==  ======  ============  ============================================  =====================
+0   none    _none.pxd     the bytes as they are                         -
+1   gzip    _gzip.pyx     one member                                    -1, 1 to 9; default -1
+2   snappy  _snappy.pyx   a xerial stream of 32 KiB chunks              -
+3   lz4     _lz4.pyx      a frame of independent 64 KiB blocks          1 to 17; default 9
+4   zstd    _zstd.pyx     a frame without content size; magic 2 only    -131072 to 22; default 3
+..  ..      _object.pyx   a codec of the caller's own                   its own
+==  ======  ============  ============================================  =====================
 
-A codec file gives functions without Python objects; `_codec` puts the five together, for the record layer and
-as public functions, and decides where memory comes from. `_stream` has the objects that compress and decompress
-in pieces, `_context` the pool of libraries' contexts. What Kafka accepts and refuses is decided in the codec
-files, by the rules of Java's readers.
+`codec` says what a row is, and each of these files fills one. `table` has the rows by id and by name. `context` lends
+codecs their state and scratch memory from call to call. Three doors ask the rows: `payload` for the record layer,
+`_calls` for payloads in one piece from Python, `_stream` for payloads in pieces. What Kafka accepts and refuses is
+decided in the codecs' files, by the rules of Java's readers.
 """
 
-from kpress.codecs._lz4 import break_lz4_header, fix_lz4_header
-from kpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
-from kpress.codecs.payload import (
+from kpress.codecs._calls import (
     DEFAULT_MAX_SIZE,
     compress,
     compress_bound,
@@ -26,9 +25,13 @@ from kpress.codecs.payload import (
     decompress,
     decompress_into,
 )
+from kpress.codecs._lz4 import break_lz4_header, fix_lz4_header
+from kpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
+from kpress.codecs.table import CodecTable
 
 __all__ = [
     "DEFAULT_MAX_SIZE",
+    "CodecTable",
     "Compressor",
     "Decompressor",
     "break_lz4_header",

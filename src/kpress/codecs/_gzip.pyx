@@ -1,24 +1,37 @@
-"""gzip members (RFC 1952) around libdeflate's raw deflate, read as Java's GZIPInputStream reads them."""
+"""gzip members (RFC 1952) around raw deflate, read as Java's GZIPInputStream reads them.
+
+In one piece libdeflate does the work. It does not stream: payloads in pieces go through zlib, as in Java.
+"""
 
 import zlib
 
+from cpython.buffer cimport PyBUF_READ
+from cpython.memoryview cimport PyMemoryView_FromMemory
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport SIZE_MAX, int64_t, uint8_t, uint32_t
-from libc.string cimport memchr, memcmp, memcpy
+from libc.stdlib cimport calloc, free
+from libc.string cimport memchr, memcmp, memcpy, memmove
 
-from kpress._buffers cimport pooled, pooled_reserve
+from kpress._buffers cimport pooled
 from kpress._c.libdeflate cimport (
     LIBDEFLATE_INSUFFICIENT_SPACE,
     LIBDEFLATE_SUCCESS,
     libdeflate_alloc_compressor,
     libdeflate_alloc_decompressor,
+    libdeflate_compressor,
     libdeflate_crc32,
+    libdeflate_decompressor,
     libdeflate_deflate_compress,
     libdeflate_deflate_compress_bound,
     libdeflate_deflate_decompress_ex,
+    libdeflate_free_compressor,
+    libdeflate_free_decompressor,
     libdeflate_result,
 )
 from kpress._c.wire cimport (
     KP_COMPRESS_FAILED,
+    KP_GZIP,
     KP_GZIP_DATA,
     KP_GZIP_HEADER,
     KP_GZIP_SHORT,
@@ -32,9 +45,14 @@ from kpress._c.wire cimport (
     kp_load_le32,
     kp_store_le32,
 )
-from kpress.codecs.context cimport codec_context, progress, size_range
+from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range, spend
 
 cdef enum:
+    LEVELS = 10          # 1 to 9
+    LEVEL_LIBRARY = -1   # the library's own default, which is 6 in Java's zlib
+    HEADER = 10          # as it is written, and the fixed part of any
+    TRAILER = 8
+    MEMBER_MIN = 19      # Java does not look for a further member in fewer bytes
     FHCRC = 0x02
     FEXTRA = 0x04
     FNAME = 0x08
@@ -44,103 +62,180 @@ cdef enum:
     JAVA_INPUT = 8192    # GzipCompression.wrapForInput
     JAVA_OUTPUT = 16384
     LIBRARY_LEVEL = 6
+    PIECE_LEAST = 1 << 10
+    PIECE_MOST = 1 << 20
+    # About what libdeflate 1.14 to 1.23 takes: the library does not tell.
+    DECOMPRESSOR_BYTES = 12 << 10
+    COMPRESSOR_BYTES = 512 << 10
 
 cdef const uint8_t* WRITTEN_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 
 
-cdef size_t skip_text(const uint8_t* src, size_t size, size_t at) noexcept nogil:
-    """Behind the zero byte that ends the text at `at`; SIZE_MAX where there is none."""
-    cdef const uint8_t* end = NULL
-    if at < size:
-        end = <const uint8_t*>memchr(src + at, 0, size - at)
-    return <size_t>(end - src) + 1 if end != NULL else SIZE_MAX
+# The libraries' states, each made when it is first needed.
+ctypedef struct gzip_state:
+    libdeflate_decompressor* decompressor
+    libdeflate_compressor* compressors[LEVELS]   # by level
 
 
-cdef size_t gzip_header(const uint8_t* src, size_t size) noexcept nogil:
-    """Bytes of the member header at `src`, 0 if it is none, SIZE_MAX if it is cut short.
+cdef gzip_state* state_of(void** state) noexcept nogil:
+    if state[0] == NULL:
+        state[0] = calloc(1, sizeof(gzip_state))
+    return <gzip_state*>state[0]
 
-    Reserved FLG bits are ignored, as Java does.
+
+cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
+    """NULL: out of memory."""
+    cdef gzip_state* own = state_of(state)
+    if own == NULL:
+        return NULL
+    if own.decompressor == NULL:
+        own.decompressor = libdeflate_alloc_decompressor()
+    return own.decompressor
+
+
+cdef libdeflate_compressor* compressor_of(void** state, int level) noexcept nogil:
+    """NULL: out of memory."""
+    cdef gzip_state* own = state_of(state)
+    if own == NULL:
+        return NULL
+    if own.compressors[level] == NULL:
+        own.compressors[level] = libdeflate_alloc_compressor(level)
+    return own.compressors[level]
+
+
+cdef size_t gzip_free(void* state) noexcept nogil:
+    cdef gzip_state* own = <gzip_state*>state
+    cdef size_t released = sizeof(gzip_state)
+    cdef int level
+    if own.decompressor != NULL:
+        libdeflate_free_decompressor(own.decompressor)
+        released += DECOMPRESSOR_BYTES
+    for level in range(LEVELS):
+        if own.compressors[level] != NULL:
+            libdeflate_free_compressor(own.compressors[level])
+            released += COMPRESSOR_BYTES
+    free(own)
+    return released
+
+
+# --- members ---------------------------------------------------------------------------------------------------------
+
+# How far the header of a member was read: it may come in pieces, and has texts of any length.
+ctypedef struct header_scan:
+    int stage      # the part that is next
+    size_t at      # where it begins, or where the search for its end goes on
+
+
+cdef enum:
+    FIXED, EXTRA, NAME, COMMENT, CHECKSUM
+
+
+cdef bint skip_text(const uint8_t* src, size_t size, size_t* at) noexcept nogil:
+    """Go on to after the zero byte that ends the text; False where there is none yet."""
+    cdef const uint8_t* end = <const uint8_t*>memchr(src + at[0], 0, size - at[0])
+    at[0] = size if end == NULL else <size_t>(end - src) + 1
+    return end != NULL
+
+
+cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noexcept nogil:
+    """Bytes of the member header at `src`, 0 if it is none, SIZE_MAX if it is cut short: more of it can follow.
+
+    No byte of a text is looked at twice. Reserved FLG bits are ignored, as Java does.
     """
-    cdef size_t at = GZIP_HEADER
     cdef int flags
-    if size == 0 or memcmp(src, WRITTEN_HEADER, min(size, <size_t>3)) != 0:
-        return 0
-    if size < GZIP_HEADER:
-        return SIZE_MAX
-    flags = src[3]
-    if flags & FEXTRA:
-        if size - at < 2:
-            return SIZE_MAX
-        at += 2 + kp_load_le16(src + at)
-    if flags & FNAME:
-        at = skip_text(src, size, at)
-    if flags & FCOMMENT:
-        at = skip_text(src, size, at)
-    if at > size or (flags & FHCRC and size - at < 2):
-        return SIZE_MAX
-    if flags & FHCRC:
-        if kp_load_le16(src + at) != libdeflate_crc32(0, src, at) & 0xffff:
+    if scan.stage == FIXED:
+        if size == 0 or memcmp(src, WRITTEN_HEADER, min(size, <size_t>3)) != 0:
             return 0
-        at += 2
-    return at
+        if size < HEADER:
+            return SIZE_MAX
+        scan.at = HEADER
+        scan.stage = EXTRA
+    flags = src[3]
+    if scan.stage == EXTRA:
+        if flags & FEXTRA:
+            if size - scan.at < 2 or size - scan.at < 2 + <size_t>kp_load_le16(src + scan.at):
+                return SIZE_MAX
+            scan.at += 2 + kp_load_le16(src + scan.at)
+        scan.stage = NAME
+    if scan.stage == NAME:
+        if flags & FNAME and not skip_text(src, size, &scan.at):
+            return SIZE_MAX
+        scan.stage = COMMENT
+    if scan.stage == COMMENT:
+        if flags & FCOMMENT and not skip_text(src, size, &scan.at):
+            return SIZE_MAX
+        scan.stage = CHECKSUM
+    if flags & FHCRC:
+        if size - scan.at < 2:
+            return SIZE_MAX
+        if kp_load_le16(src + scan.at) != libdeflate_crc32(0, src, scan.at) & 0xffff:
+            return 0
+        return scan.at + 2
+    return scan.at
 
 
-cdef void gzip_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+cdef size_t member_header(const uint8_t* src, size_t size) noexcept nogil:
+    """scan_header() of a header that is here as a whole, or cut short."""
+    cdef header_scan scan
+    scan.stage = FIXED
+    return scan_header(&scan, src, size)
+
+
+cdef void gzip_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
     """The last member's size field, no more than deflate can expand to."""
-    expected.least = 0
-    expected.most = 0
-    if size >= GZIP_MEMBER_MIN:
+    expected.least = expected.most = 0
+    expected.sure = False
+    if size >= MEMBER_MIN:
         expected.most = min(<size_t>kp_load_le32(src + size - 4), EXPANSION * size)
 
 
-cdef bint gzip_trailer_fits(const uint8_t* trailer, uint32_t crc, size_t size) noexcept nogil:
+cdef bint trailer_fits(const uint8_t* trailer, uint32_t crc, size_t size) noexcept nogil:
     return kp_load_le32(trailer) == crc and kp_load_le32(trailer + 4) == <uint32_t>size
 
 
-cdef int gzip_decode(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
-                     progress* at, kp_error* err) noexcept nogil:
+cdef int gzip_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                     size_t capacity, progress* at, kp_error* err) noexcept nogil:
     """Read members; what follows one and is none is ignored, as Java does."""
     cdef size_t body, read, written
     cdef libdeflate_result result
-    if context.deflate_d == NULL:
-        context.deflate_d = libdeflate_alloc_decompressor()
-        if context.deflate_d == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-    while at.consumed == 0 or size - at.consumed >= GZIP_MEMBER_MIN:
-        body = gzip_header(src + at.consumed, size - at.consumed)
+    cdef libdeflate_decompressor* decompressor = decompressor_of(state)
+    if decompressor == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    while at.consumed == 0 or size - at.consumed >= MEMBER_MIN:
+        body = member_header(src + at.consumed, size - at.consumed)
         if body == 0 or body == SIZE_MAX:
             if at.consumed > 0:
                 return KP_OK
             return kp_fail(err, KP_GZIP_SHORT if body else KP_GZIP_HEADER, 0, 0, 0)
         body += at.consumed
-        result = libdeflate_deflate_decompress_ex(context.deflate_d, src + body, size - body,
+        result = libdeflate_deflate_decompress_ex(decompressor, src + body, size - body,
                                                   dst + at.produced, capacity - at.produced, &read, &written)
         if result == LIBDEFLATE_INSUFFICIENT_SPACE:
             return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
         if result != LIBDEFLATE_SUCCESS:
             return kp_fail(err, KP_GZIP_DATA, <int64_t>body, 0, 0)
         body += read
-        if size - body < GZIP_TRAILER:
+        if size - body < TRAILER:
             return kp_fail(err, KP_GZIP_SHORT, <int64_t>body, 0, 0)
-        if not gzip_trailer_fits(src + body, libdeflate_crc32(0, dst + at.produced, written), written):
+        if not trailer_fits(src + body, libdeflate_crc32(0, dst + at.produced, written), written):
             return kp_fail(err, KP_GZIP_TRAILER, <int64_t>body, 0, 0)
-        at.consumed = body + GZIP_TRAILER
+        at.consumed = body + TRAILER
         at.produced += written
     return KP_OK
 
 
-cdef int inflate_as_java(bytes payload, pooled* out, size_t cap) except -1:
+cdef int inflate_as_java(bytes payload, pooled* out, size_t start, size_t cap) except -1:
     """Append what GZIPInputStream hands out of a damaged payload before it fails.
 
     Kafka reads it through an input buffer of 8 KiB, 16 KiB of output at a time, and a call of zlib that
     fails gives nothing.
     """
-    cdef size_t at = 0, taken, start = out.size, member
+    cdef size_t at = 0, taken, member
     cdef const uint8_t* src = payload
     cdef bytes piece
     cdef kp_error err
     while True:
-        taken = gzip_header(src + at, len(payload) - at)
+        taken = member_header(src + at, len(payload) - at)
         if taken == 0 or taken == SIZE_MAX:
             return 0
         at += taken
@@ -156,55 +251,276 @@ cdef int inflate_as_java(bytes payload, pooled* out, size_t cap) except -1:
             piece = inflater.decompress(data, JAVA_OUTPUT)
             if out.size - start + len(piece) > cap:
                 return 0
-            if pooled_reserve(out, out.size + len(piece), &err) != KP_OK:
+            if append(out, <const uint8_t*><const char*>piece, len(piece), &err) != KP_OK:
                 raise MemoryError
-            memcpy(out.data + out.size, <const char*>piece, len(piece))
-            out.size += len(piece)
         at -= len(inflater.unused_data)
         taken = out.size - member
-        if (len(payload) - at < GZIP_TRAILER + GZIP_MEMBER_MIN
-                or not gzip_trailer_fits(src + at, libdeflate_crc32(0, out.data + member, taken), taken)):
+        if (len(payload) - at < TRAILER + MEMBER_MIN
+                or not trailer_fits(src + at, libdeflate_crc32(0, out.data + member, taken), taken)):
             return 0
-        at += GZIP_TRAILER
+        at += TRAILER
 
 
-cdef void gzip_prefix(const uint8_t* src, size_t size, pooled* out, size_t cap) noexcept nogil:
+cdef void gzip_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+                      size_t cap) noexcept nogil:
+    out.size = start
     with gil:
         try:
-            inflate_as_java(src[:size], out, cap)
+            inflate_as_java(src[:size], out, start, cap)
         except (zlib.error, MemoryError):
             pass  # the caller has an error of its own to report
 
 
-cdef size_t gzip_begin(uint8_t* dst) noexcept nogil:
-    memcpy(dst, WRITTEN_HEADER, GZIP_HEADER)
-    return GZIP_HEADER
+cdef size_t write_header(uint8_t* dst) noexcept nogil:
+    memcpy(dst, WRITTEN_HEADER, HEADER)
+    return HEADER
 
 
-cdef size_t gzip_end(uint8_t* dst, uint32_t crc, size_t size) noexcept nogil:
+cdef size_t write_trailer(uint8_t* dst, uint32_t crc, size_t size) noexcept nogil:
     kp_store_le32(dst, crc)
     kp_store_le32(dst + 4, <uint32_t>size)
-    return GZIP_TRAILER
+    return TRAILER
 
 
 cdef size_t gzip_bound(size_t size) noexcept nogil:
-    return GZIP_HEADER + libdeflate_deflate_compress_bound(NULL, size) + GZIP_TRAILER
+    return HEADER + libdeflate_deflate_compress_bound(NULL, size) + TRAILER
 
 
-cdef int gzip_encode(codec_context* context, int level, const uint8_t* src, size_t size, uint8_t* dst,
-                     size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
+cdef int gzip_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
+                     uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
     cdef size_t written
-    if level == GZIP_LEVEL_DEFAULT:
-        level = LIBRARY_LEVEL
-    if context.deflate_c[level] == NULL:
-        context.deflate_c[level] = libdeflate_alloc_compressor(level)
-        if context.deflate_c[level] == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-    produced[0] = gzip_begin(dst)
-    written = libdeflate_deflate_compress(context.deflate_c[level], src, size, dst + GZIP_HEADER,
-                                          capacity - GZIP_HEADER - GZIP_TRAILER)
+    cdef libdeflate_compressor* compressor
+    level = level_or_default(row, level)
+    compressor = compressor_of(state, LIBRARY_LEVEL if level == LEVEL_LIBRARY else level)
+    if compressor == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    produced[0] = write_header(dst)
+    written = libdeflate_deflate_compress(compressor, src, size, dst + HEADER, capacity - HEADER - TRAILER)
     if written == 0:
         return kp_fail(err, KP_COMPRESS_FAILED, -1, 0, 0)
     produced[0] += written
-    produced[0] += gzip_end(dst + produced[0], libdeflate_crc32(0, src, size), size)
+    produced[0] += write_trailer(dst + produced[0], libdeflate_crc32(0, src, size), size)
     return KP_OK
+
+
+# --- in pieces -------------------------------------------------------------------------------------------------------
+
+ctypedef struct gzip_stream:
+    PyObject* zlib      # the compressobj; the decompressobj while in a body
+    uint32_t crc        # of the member's output
+    size_t total        # bytes of it
+    bint in_trailer
+    bint has_member     # one ended
+    size_t front        # of s.pending: what was read of it, while a step works
+    size_t piece        # bytes of a body that zlib is given next
+    header_scan scan    # of the header that is waiting
+
+
+cdef gzip_stream* stream_of(const codec_stream* s) noexcept nogil:
+    return <gzip_stream*>s.state
+
+
+cdef void gzip_close(codec_stream* s) noexcept nogil:
+    with gil:
+        Py_XDECREF(stream_of(s).zlib)
+    free(s.state)
+
+
+cdef void own(gzip_stream* g, object zlib_object) noexcept:
+    cdef PyObject* before = g.zlib
+    g.zlib = NULL
+    if zlib_object is not None:
+        Py_INCREF(zlib_object)
+        g.zlib = <PyObject*>zlib_object
+    Py_XDECREF(before)
+
+
+cdef int gzip_open(codec_stream* s, kp_error* err) noexcept nogil:
+    s.state = calloc(1, sizeof(gzip_stream))
+    return KP_OK if s.state != NULL else kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(gzip_stream))
+
+
+cdef int gzip_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef uint8_t header[HEADER]
+    if gzip_open(s, err) != KP_OK:
+        return err.status
+    with gil:
+        try:
+            own(stream_of(s), zlib.compressobj(level_or_default(s.row, s.level), zlib.DEFLATED, -zlib.MAX_WBITS))
+        except MemoryError:
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    return append(s.out, header, write_header(header), err)
+
+
+cdef int deflate(codec_stream* s, const uint8_t* src, size_t size, bint last, kp_error* err) noexcept with gil:
+    """Put what zlib gives after s.out."""
+    cdef bytes piece
+    try:
+        deflater = <object>stream_of(s).zlib
+        if last:
+            piece = deflater.flush()
+        else:
+            piece = deflater.compress(PyMemoryView_FromMemory(<char*>src, size, PyBUF_READ))
+        return append(s.out, <const uint8_t*><const char*>piece, len(piece), err)
+    except MemoryError:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    except zlib.error:
+        return kp_fail(err, KP_COMPRESS_FAILED, -1, 0, 0)
+
+
+cdef int gzip_compress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    cdef gzip_stream* g = stream_of(s)
+    if size == 0:
+        return KP_OK
+    g.crc = libdeflate_crc32(g.crc, src, size)
+    g.total += size
+    return deflate(s, src, size, False, err)
+
+
+cdef int gzip_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef uint8_t trailer[TRAILER]
+    if deflate(s, NULL, 0, True, err) != KP_OK:
+        return err.status
+    return append(s.out, trailer, write_trailer(trailer, stream_of(s).crc, stream_of(s).total), err)
+
+
+cdef const uint8_t* waiting(const codec_stream* s, size_t* size) noexcept nogil:
+    size[0] = s.pending.size - stream_of(s).front
+    return s.pending.data + stream_of(s).front
+
+
+cdef void advance(codec_stream* s, size_t size) noexcept nogil:
+    """Pass `size` bytes of what waits."""
+    stream_of(s).front += size
+    s.base += <int64_t>size
+
+
+cdef int gzip_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    cdef gzip_stream* g = stream_of(s)
+    cdef bint more = True
+    if append(&s.pending, src, size, err) != KP_OK:
+        return err.status
+    err.status = KP_OK
+    while more and not s.ended and err.status == KP_OK:
+        if g.zlib != NULL:
+            more = read_body(s, err)
+        elif g.in_trailer:
+            more = read_trailer(s, err)
+        else:
+            more = read_header(s, err)
+    s.pending.size -= g.front
+    if g.front > 0 and s.pending.size > 0:
+        memmove(s.pending.data, s.pending.data + g.front, s.pending.size)
+    g.front = 0
+    return err.status
+
+
+# Each of the three reads a header, a piece of a body or a trailer, and says whether there was enough of it. Or it
+# fills err.
+
+cdef bint read_header(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef gzip_stream* g = stream_of(s)
+    cdef size_t size, header
+    cdef const uint8_t* src = waiting(s, &size)
+    if size == 0 or (g.has_member and size < MEMBER_MIN):
+        return False
+    header = scan_header(&g.scan, src, size)
+    if header == SIZE_MAX:
+        return False
+    g.scan.stage = FIXED
+    if header == 0:
+        if not g.has_member:
+            kp_fail(err, KP_GZIP_HEADER, 0, 0, 0)
+        s.ended = True
+        return False
+    advance(s, header)
+    g.crc = 0
+    g.total = 0
+    g.piece = PIECE_LEAST
+    with gil:
+        try:
+            own(g, zlib.decompressobj(-zlib.MAX_WBITS))
+        except MemoryError:
+            kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    return True
+
+
+cdef bint read_body(codec_stream* s, kp_error* err) noexcept with gil:
+    """zlib copies what it finds after a body's end: it is given about as much as it took before."""
+    cdef gzip_stream* g = stream_of(s)
+    cdef size_t size
+    cdef const uint8_t* src = waiting(s, &size)
+    cdef bytes piece
+    if size == 0:
+        return False
+    size = min(size, g.piece)
+    g.piece = min(2 * g.piece, <size_t>PIECE_MOST)
+    try:
+        inflater = <object>g.zlib
+        piece = inflater.decompress(PyMemoryView_FromMemory(<char*>src, size, PyBUF_READ), s.left + 1)
+        if spend(s, len(piece), err) or append(s.out, <const uint8_t*><const char*>piece, len(piece), err):
+            return False
+        g.crc = libdeflate_crc32(g.crc, <const char*>piece, len(piece))
+        g.total += len(piece)
+        advance(s, size - len(inflater.unused_data) - len(inflater.unconsumed_tail))
+        if inflater.eof:
+            own(g, None)
+            g.in_trailer = True
+    except zlib.error:
+        kp_fail(err, KP_GZIP_DATA, 0, 0, 0)
+    except MemoryError:
+        kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    return True
+
+
+cdef bint read_trailer(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef gzip_stream* g = stream_of(s)
+    cdef size_t size
+    cdef const uint8_t* src = waiting(s, &size)
+    if size < TRAILER:
+        return False
+    if not trailer_fits(src, g.crc, g.total):
+        kp_fail(err, KP_GZIP_TRAILER, 0, 0, 0)
+        return False
+    advance(s, TRAILER)
+    g.in_trailer = False
+    g.has_member = True
+    return True
+
+
+cdef bint gzip_complete(const codec_stream* s) noexcept nogil:
+    cdef gzip_stream* g = stream_of(s)
+    return g.has_member and g.zlib == NULL and not g.in_trailer
+
+
+cdef int gzip_decompress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    if not gzip_complete(s):
+        return kp_fail(err, KP_GZIP_SHORT if s.base or s.pending.size else KP_GZIP_HEADER, 0, 0, 0)
+    s.ended = True
+    return KP_OK
+
+
+cdef void gzip_row(codec* row) noexcept:
+    row.id = KP_GZIP
+    row.name = "gzip"
+    row.has_levels = True
+    row.level_min = 1
+    row.level_max = LEVELS - 1
+    row.level_default = LEVEL_LIBRARY
+    row.gil_kept = 1 << 11
+    row.expect = gzip_expect
+    row.decode = gzip_decode
+    row.prefix = gzip_prefix
+    row.bound = gzip_bound
+    row.encode = gzip_encode
+    row.joins = True  # members, one after the other
+    row.free_state = gzip_free
+    row.compressor.open = gzip_compress_open
+    row.compressor.step = gzip_compress_step
+    row.compressor.end = gzip_compress_end
+    row.compressor.close = gzip_close
+    row.decompressor.open = gzip_open
+    row.decompressor.step = gzip_decompress_step
+    row.decompressor.end = gzip_decompress_end
+    row.decompressor.complete = gzip_complete
+    row.decompressor.close = gzip_close

@@ -7,10 +7,10 @@ their own, stores a checksum byte of two kinds, and refuses frames which liblz4 
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from kpress._buffers cimport acquire_writable
+from kpress._buffers cimport acquire_writable, pooled_reserve_more
 from kpress._c.lz4 cimport (
     LZ4_compress_fast_extState,
     LZ4_compress_HC_extStateHC,
@@ -20,6 +20,7 @@ from kpress._c.lz4 cimport (
     LZ4_sizeofStateHC,
 )
 from kpress._c.wire cimport (
+    KP_LZ4,
     KP_LZ4_BLOCK,
     KP_LZ4_BLOCK_CHECKSUM,
     KP_LZ4_BLOCK_SIZE,
@@ -41,20 +42,24 @@ from kpress._c.wire cimport (
     kp_xxh32,
 )
 from kpress._status cimport raise_status
-from kpress.codecs.context cimport codec_context, progress, size_range
+from kpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
+from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
 
 cdef enum:
+    LEVEL_FAST = 9            # the fast compressor, which is the default; every other level is LZ4 HC
+    BLOCK = 65536             # uncompressed bytes of a block that Kafka writes
     WORD = 4                  # a block's size, its checksum, the end mark
     STORED = 0x80000000       # the bit of the size word that says the block is not compressed
     EXPANSION = 255           # LZ4 block format: a length byte adds at most 255
 
 
-cdef void lz4_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+cdef void lz4_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
     """The blocks at their largest, as far as they are there."""
     cdef kp_lz4_frame frame
     cdef kp_error ignored
     cdef size_t at, word, length, skip
     expected.least = expected.most = 0
+    expected.sure = True
     if kp_lz4_header_read(src, size, False, &frame, &ignored) != KP_OK:
         return
     at = frame.header_size
@@ -95,7 +100,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, size_t bloc
     return KP_OK
 
 
-cdef int lz4_decode(int magic, const uint8_t* src, size_t size, uint8_t* dst,
+cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                     size_t capacity, progress* at, kp_error* err) noexcept nogil:
     """Read one frame; what follows its end mark is ignored, as Java does."""
     cdef kp_lz4_frame frame
@@ -143,39 +148,64 @@ cdef int lz4_decode(int magic, const uint8_t* src, size_t size, uint8_t* dst,
     return KP_OK
 
 
-cdef size_t lz4_bound(size_t size) noexcept nogil:
-    return (KP_LZ4_HEADER_MIN + size // LZ4_BLOCK * (WORD + LZ4_compressBound(LZ4_BLOCK))
-            + WORD + LZ4_compressBound(<int>(size % LZ4_BLOCK)) + WORD)
+# --- compression -----------------------------------------------------------------------------------------------------
+
+# What liblz4 works in, each made when it is first needed.
+ctypedef struct lz4_state:
+    void* fast
+    void* hc
 
 
-cdef int make_state(codec_context* context, int level, kp_error* err) noexcept nogil:
-    cdef bint fast = level == LZ4_LEVEL_DEFAULT
-    cdef void** state = &context.lz4_fast if fast else &context.lz4_hc
-    cdef int size = LZ4_sizeofState() if fast else LZ4_sizeofStateHC()
+cdef int make_state(void** state, int level, kp_error* err) noexcept nogil:
+    cdef lz4_state* own
+    cdef void** wanted
+    cdef int size = LZ4_sizeofState() if level == LEVEL_FAST else LZ4_sizeofStateHC()
     if state[0] == NULL:
-        state[0] = malloc(size)
+        state[0] = calloc(1, sizeof(lz4_state))
         if state[0] == NULL:
+            return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(lz4_state))
+    own = <lz4_state*>state[0]
+    wanted = &own.fast if level == LEVEL_FAST else &own.hc
+    if wanted[0] == NULL:
+        wanted[0] = malloc(size)
+        if wanted[0] == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, size)
     return KP_OK
 
 
-cdef int encode_block(codec_context* context, int level, const uint8_t* src, int size, uint8_t* dst) noexcept nogil:
+cdef size_t lz4_free(void* state) noexcept nogil:
+    cdef lz4_state* own = <lz4_state*>state
+    cdef size_t released = sizeof(lz4_state)
+    released += LZ4_sizeofState() if own.fast != NULL else 0
+    released += LZ4_sizeofStateHC() if own.hc != NULL else 0
+    free(own.fast)
+    free(own.hc)
+    free(own)
+    return released
+
+
+cdef size_t lz4_bound(size_t size) noexcept nogil:
+    return (KP_LZ4_HEADER_MIN + size // BLOCK * (WORD + LZ4_compressBound(BLOCK))
+            + WORD + LZ4_compressBound(<int>(size % BLOCK)) + WORD)
+
+
+cdef int encode_block(const lz4_state* own, int level, const uint8_t* src, int size, uint8_t* dst) noexcept nogil:
     cdef int capacity = LZ4_compressBound(size)
-    if level == LZ4_LEVEL_DEFAULT:
-        return LZ4_compress_fast_extState(context.lz4_fast, <const char*>src, <char*>dst, size, capacity, 1)
-    return LZ4_compress_HC_extStateHC(context.lz4_hc, <const char*>src, <char*>dst, size, capacity, level)
+    if level == LEVEL_FAST:
+        return LZ4_compress_fast_extState(own.fast, <const char*>src, <char*>dst, size, capacity, 1)
+    return LZ4_compress_HC_extStateHC(own.hc, <const char*>src, <char*>dst, size, capacity, level)
 
 
-cdef int lz4_encode_blocks(codec_context* context, int level, const uint8_t* src, size_t size, uint8_t* dst,
-                           size_t* produced, kp_error* err) noexcept nogil:
+cdef int encode_blocks(void** state, int level, const uint8_t* src, size_t size, uint8_t* dst, size_t* produced,
+                       kp_error* err) noexcept nogil:
     """A block that does not get smaller is stored."""
     cdef size_t done = 0, length, written
     cdef uint8_t* to = dst
-    if make_state(context, level, err) != KP_OK:
+    if make_state(state, level, err) != KP_OK:
         return err.status
     while done < size:
-        length = min(size - done, <size_t>LZ4_BLOCK)
-        written = encode_block(context, level, src + done, <int>length, to + WORD)
+        length = min(size - done, <size_t>BLOCK)
+        written = encode_block(<lz4_state*>state[0], level, src + done, <int>length, to + WORD)
         if written == 0 or written >= length:
             memcpy(to + WORD, src + done, length)
             kp_store_le32(to, <uint32_t>(length | STORED))
@@ -188,26 +218,97 @@ cdef int lz4_encode_blocks(codec_context* context, int level, const uint8_t* src
     return KP_OK
 
 
-cdef size_t lz4_begin(int magic, uint8_t* dst) noexcept nogil:
+cdef int lz4_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
+                    uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
     kp_lz4_header_write(dst, magic)
-    return KP_LZ4_HEADER_MIN
-
-
-cdef size_t lz4_end(uint8_t* dst) noexcept nogil:
-    kp_store_le32(dst, 0)
-    return WORD
-
-
-cdef int lz4_encode(codec_context* context, int level, int magic, const uint8_t* src, size_t size, uint8_t* dst,
-                    size_t* produced, kp_error* err) noexcept nogil:
-    """`dst` has room for lz4_bound(size)."""
-    cdef size_t start = lz4_begin(magic, dst)
-    if lz4_encode_blocks(context, level, src, size, dst + start, produced, err) != KP_OK:
+    if encode_blocks(state, level_or_default(row, level), src, size, dst + KP_LZ4_HEADER_MIN, produced, err) != KP_OK:
         return err.status
-    produced[0] += start
-    produced[0] += lz4_end(dst + produced[0])
+    produced[0] += KP_LZ4_HEADER_MIN
+    kp_store_le32(dst + produced[0], 0)
+    produced[0] += WORD
     return KP_OK
 
+
+# --- in pieces -------------------------------------------------------------------------------------------------------
+
+cdef int lz4_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef uint8_t header[KP_LZ4_HEADER_MIN]
+    kp_lz4_header_write(header, s.magic)
+    return append(s.out, header, KP_LZ4_HEADER_MIN, err)
+
+
+cdef int write_blocks(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    cdef size_t written = 0
+    if (pooled_reserve_more(s.out, lz4_bound(size), err) != KP_OK
+            or encode_blocks(s.shared, level_or_default(s.row, s.level), src, size, s.out.data + s.out.size, &written,
+                             err) != KP_OK):
+        return err.status
+    s.out.size += written
+    return KP_OK
+
+
+cdef int lz4_compress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    return compress_blocks(s, BLOCK, write_blocks, src, size, err)
+
+
+cdef int lz4_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef uint8_t mark[WORD]
+    kp_store_le32(mark, 0)
+    if write_blocks(s, s.pending.data, s.pending.size, err) != KP_OK:
+        return err.status
+    return append(s.out, mark, WORD, err)
+
+
+cdef int lz4_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    cdef kp_lz4_frame frame
+    cdef int status
+    if append(&s.pending, src, size, err) != KP_OK:
+        return err.status
+    status = kp_lz4_header_read(s.pending.data, s.pending.size, s.magic > 0, &frame, err)
+    if status != KP_OK:
+        return KP_OK if status == KP_LZ4_SHORT else status
+    return decompress_blocks(s, frame.header_size, KP_LZ4_SHORT, err)
+
+
+cdef int lz4_decompress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef kp_lz4_frame frame
+    cdef progress at
+    if s.ended:
+        return KP_OK
+    if kp_lz4_header_read(s.pending.data, s.pending.size, s.magic > 0, &frame, err) != KP_OK:
+        return err.status
+    return decode_blocks(s, frame.header_size, &at, err)
+
+
+cdef bint lz4_complete(const codec_stream* s) noexcept nogil:
+    return s.ended
+
+
+cdef void lz4_row(codec* row) noexcept:
+    row.id = KP_LZ4
+    row.name = "lz4"
+    row.has_levels = True
+    row.level_min = 1
+    row.level_max = 17
+    row.level_default = LEVEL_FAST
+    row.gil_kept = 1 << 14
+    row.expect = lz4_expect
+    row.decode = lz4_decode
+    row.bound = lz4_bound
+    row.encode = lz4_encode
+    row.joins = True                      # blocks, one after the other
+    row.join_tail = WORD                  # the end mark
+    row.join_head = KP_LZ4_HEADER_MIN
+    row.free_state = lz4_free
+    row.compressor.open = lz4_compress_open
+    row.compressor.step = lz4_compress_step
+    row.compressor.end = lz4_compress_end
+    row.decompressor.step = lz4_decompress_step
+    row.decompressor.end = lz4_decompress_end
+    row.decompressor.complete = lz4_complete
+
+
+# --- the header's checksum -------------------------------------------------------------------------------------------
 
 cdef int set_header_checksum(object frame, bint broken) except -1:
     cdef Py_buffer view

@@ -1,8 +1,9 @@
-from typing import Any
+from typing import Any, overload
 
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs.table import CodecTable
 from kpress.typing import CompressionType, Integer, Level
 
 @disjoint_base
@@ -21,5 +22,29 @@ class Decompressor:
     @property
     def unused_data(self) -> bytes: ...
 
-def compressor(compression_type: CompressionType, level: Level = None, *, magic: Integer = 2) -> Compressor: ...
-def decompressor(compression_type: CompressionType, max_size: Integer = ..., *, magic: Integer = 2) -> Decompressor: ...
+@overload
+def compressor(
+    compression_type: CompressionType, level: Level = None, *, magic: Integer = 2, codecs: None = None
+) -> Compressor: ...
+@overload
+def compressor(
+    compression_type: str, level: Level = None, *, magic: Integer = 2, codecs: CodecTable
+) -> Compressor: ...
+@overload
+def decompressor(
+    compression_type: CompressionType,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    magic: Integer = 2,
+    codecs: None = None,
+    max_size: Integer | None = None,
+) -> Decompressor: ...
+@overload
+def decompressor(
+    compression_type: str,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    magic: Integer = 2,
+    codecs: CodecTable,
+    max_size: Integer | None = None,
+) -> Decompressor: ...

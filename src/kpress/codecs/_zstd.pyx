@@ -6,13 +6,16 @@ short, and how large the output can become, so that one call decodes a frame str
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy
 
-from kpress._buffers cimport pooled, pooled_reserve
+from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_COMPRESS_FAILED,
     KP_NO_MEMORY,
     KP_OK,
     KP_OUTPUT_FULL,
+    KP_ZSTD,
     KP_ZSTD_CHECKSUM,
     KP_ZSTD_DATA,
     KP_ZSTD_DICT,
@@ -28,6 +31,7 @@ from kpress._c.wire cimport (
 from kpress._c.zstd cimport (
     ZSTD_CCtx_reset,
     ZSTD_CCtx_setParameter,
+    ZSTD_CCtx,
     ZSTD_DCtx,
     ZSTD_DCtx_reset,
     ZSTD_EndDirective,
@@ -42,19 +46,25 @@ from kpress._c.zstd cimport (
     ZSTD_decompressDCtx,
     ZSTD_decompressStream,
     ZSTD_e_continue,
+    ZSTD_e_end,
+    ZSTD_e_flush,
     ZSTD_error_checksum_wrong,
     ZSTD_error_dstSize_tooSmall,
     ZSTD_error_frameParameter_unsupported,
     ZSTD_error_memory_allocation,
     ZSTD_error_prefix_unknown,
+    ZSTD_freeCCtx,
+    ZSTD_freeDCtx,
     ZSTD_getCParams,
     ZSTD_getErrorCode,
     ZSTD_inBuffer,
     ZSTD_isError,
     ZSTD_outBuffer,
     ZSTD_reset_session_only,
+    ZSTD_sizeof_CCtx,
+    ZSTD_sizeof_DCtx,
 )
-from kpress.codecs.context cimport codec_context, progress, size_range, zstd_frame
+from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default, progress, size_range, spend
 
 cdef enum:
     MAGIC = 0xFD2FB528
@@ -72,11 +82,15 @@ cdef enum:
     # Contexts of higher levels have hash tables and windows above 8 MB.
     SMALL_LEVEL = 9
     WRITTEN_HEADER = 6
+    LONGEST_HEADER = 18
+    # High levels and large windows make contexts of hundreds of MB; these are not kept.
+    KEPT = 32 << 20
+    PIECE = 1 << 17               # output of a stream is made room for in such steps: a block's
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
     JAVA_OUTPUT = 16384           # ZstdCompression.decompressionOutputSize
 
 
-cdef int read_frame_header(const uint8_t* src, size_t start, size_t size, zstd_frame* frame, size_t* block_max,
+cdef int read_frame_header(const uint8_t* src, size_t start, size_t size, codec_unit* frame, size_t* block_max,
                            bint* checksum, kp_error* err) noexcept nogil:
     """RFC 8878 section 3.1.1.1. frame.size becomes the header's; frame.least the content size, 0 if not told."""
     cdef const uint8_t* at = src + start + 4
@@ -123,7 +137,7 @@ cdef int read_frame_header(const uint8_t* src, size_t start, size_t size, zstd_f
     return KP_OK
 
 
-cdef int read_frame(const uint8_t* src, size_t start, size_t size, zstd_frame* frame, kp_error* err) noexcept nogil:
+cdef int read_frame(const uint8_t* src, size_t start, size_t size, codec_unit* frame, kp_error* err) noexcept nogil:
     """Walk the frame at src[start] to its end."""
     cdef uint32_t magic, header, length, type
     cdef uint64_t content, exact = 0, most = 0
@@ -171,9 +185,9 @@ cdef int read_frame(const uint8_t* src, size_t start, size_t size, zstd_frame* f
     return KP_OK
 
 
-cdef int zstd_head_fail(const uint8_t* head, size_t size, kp_error* err) noexcept nogil:
-    """Find the error in a frame's first ZSTD_HEAD bytes (or fewer), if it lies there."""
-    cdef zstd_frame frame
+cdef int head_fail(const uint8_t* head, size_t size, kp_error* err) noexcept nogil:
+    """Find the error in a frame's first LONGEST_HEADER bytes (or fewer), if it lies there."""
+    cdef codec_unit frame
     cdef size_t block_max
     cdef bint checksum
     if size < 5 or kp_load_le32(head) != MAGIC:
@@ -183,22 +197,24 @@ cdef int zstd_head_fail(const uint8_t* head, size_t size, kp_error* err) noexcep
     return err.status
 
 
-cdef bint zstd_may_begin(uint8_t byte) noexcept nogil:
+cdef bint may_begin(uint8_t byte) noexcept nogil:
     """Whether a frame can begin with `byte`."""
     return byte == MAGIC & 0xFF or byte >> 4 == SKIPPABLE >> 4 & 0xF
 
 
 cdef bint ends_as_java_allows(const uint8_t* src, size_t at, size_t size) noexcept nogil:
     """Whether nothing is left, or what zstd-jni misses: one byte with which a frame could begin."""
-    return at == size or (0 < at == size - 1 and zstd_may_begin(src[at]))
+    return at == size or (0 < at == size - 1 and may_begin(src[at]))
 
 
-cdef void zstd_expect(const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
     """What the frames' headers say, as far as they are sound."""
-    cdef zstd_frame frame
+    cdef codec_unit frame
     cdef kp_error ignored
     cdef size_t at = 0
     expected.least = expected.most = 0
+    expected.sure = True
+    expected.first.size = 0
     while at < size and read_frame(src, at, size, &frame, &ignored) == KP_OK:
         if at == 0:
             expected.first = frame
@@ -207,7 +223,7 @@ cdef void zstd_expect(const uint8_t* src, size_t size, size_range* expected) noe
         at += frame.size
 
 
-cdef int zstd_fail(size_t code, int64_t position, kp_error* err) noexcept nogil:
+cdef int decoder_failed(size_t code, int64_t position, kp_error* err) noexcept nogil:
     """What an error of libzstd's decoder is here."""
     cdef ZSTD_ErrorCode kind = ZSTD_getErrorCode(code)
     if kind == ZSTD_error_checksum_wrong:
@@ -219,34 +235,79 @@ cdef int zstd_fail(size_t code, int64_t position, kp_error* err) noexcept nogil:
     return kp_fail(err, KP_ZSTD_DATA, position, 0, 0)
 
 
-cdef int zstd_decompressor(codec_context* context, kp_error* err) noexcept nogil:
-    """Make the context's decompressor, or make it ready for another stream."""
-    if context.zstd_d == NULL:
-        context.zstd_d = ZSTD_createDCtx()
-        if context.zstd_d == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-    ZSTD_DCtx_reset(context.zstd_d, ZSTD_reset_session_only)
-    context.zstd_grown = True  # a stream needs its window, of up to 128 MiB
+# libzstd's contexts, each made when it is first needed.
+ctypedef struct zstd_state:
+    ZSTD_CCtx* compressor
+    ZSTD_DCtx* decompressor
+    bint grown                # one of the two may have become very large
+
+
+cdef zstd_state* state_of(void** state) noexcept nogil:
+    if state[0] == NULL:
+        state[0] = calloc(1, sizeof(zstd_state))
+    return <zstd_state*>state[0]
+
+
+cdef ZSTD_DCtx* decompressor_of(void** state) noexcept nogil:
+    """NULL: out of memory."""
+    cdef zstd_state* own = state_of(state)
+    if own == NULL:
+        return NULL
+    if own.decompressor == NULL:
+        own.decompressor = ZSTD_createDCtx()
+    return own.decompressor
+
+
+cdef size_t zstd_free(void* state) noexcept nogil:
+    cdef zstd_state* own = <zstd_state*>state
+    cdef size_t released = sizeof(zstd_state) + ZSTD_sizeof_CCtx(own.compressor) + ZSTD_sizeof_DCtx(own.decompressor)
+    ZSTD_freeCCtx(own.compressor)
+    ZSTD_freeDCtx(own.decompressor)
+    free(own)
+    return released
+
+
+cdef void zstd_shrink(void** state) noexcept nogil:
+    cdef zstd_state* own = <zstd_state*>state[0]
+    if not own.grown:
+        return
+    own.grown = False
+    if ZSTD_sizeof_CCtx(own.compressor) > KEPT:
+        ZSTD_freeCCtx(own.compressor)
+        own.compressor = NULL
+    if ZSTD_sizeof_DCtx(own.decompressor) > KEPT:
+        ZSTD_freeDCtx(own.decompressor)
+        own.decompressor = NULL
+
+
+cdef int ready_decompressor(void** state, kp_error* err) noexcept nogil:
+    """Make the decompressor ready for a stream."""
+    cdef ZSTD_DCtx* decompressor = decompressor_of(state)
+    if decompressor == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    ZSTD_DCtx_reset(decompressor, ZSTD_reset_session_only)
+    (<zstd_state*>state[0]).grown = True  # a stream needs its window, of up to 128 MiB
     return KP_OK
 
 
-cdef int zstd_decode(codec_context* context, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity,
-                     progress* at, kp_error* err) noexcept nogil:
-    cdef zstd_frame* frame = &at.frame
+cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                     size_t capacity, progress* at, kp_error* err) noexcept nogil:
+    cdef codec_unit* frame = &at.unit
     cdef size_t room, produced
-    if context.zstd_d == NULL and zstd_decompressor(context, err) != KP_OK:
-        return err.status
+    cdef ZSTD_DCtx* decompressor = decompressor_of(state)
+    if decompressor == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
     while not ends_as_java_allows(src, at.consumed, size):
         if frame.size == 0 and read_frame(src, at.consumed, size, frame, err) != KP_OK:
             return err.status
         room = capacity - at.produced
         if frame.least > room:
             return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
-        produced = ZSTD_decompressDCtx(context.zstd_d, dst + at.produced, room, src + at.consumed, frame.size)
+        produced = ZSTD_decompressDCtx(decompressor, dst + at.produced, room, src + at.consumed, frame.size)
         if ZSTD_isError(produced):
             if ZSTD_getErrorCode(produced) == ZSTD_error_dstSize_tooSmall and room < frame.most:
                 return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
-            return zstd_fail(produced, <int64_t>at.consumed, err)
+            return decoder_failed(produced, <int64_t>at.consumed, err)
         if produced > frame.most:  # a block above its maximum: one call takes it where there is room, no stream does
             return kp_fail(err, KP_ZSTD_DATA, <int64_t>at.consumed, 0, 0)
         at.consumed += frame.size
@@ -281,23 +342,27 @@ cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t s
                 return output.pos
 
 
-cdef void zstd_prefix(codec_context* context, const uint8_t* src, size_t size, pooled* out, size_t cap) noexcept nogil:
+cdef void zstd_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+                      size_t cap) noexcept nogil:
     """Append what zstd-jni's ZstdInputStream hands out of a damaged payload before it fails.
 
     Kafka reads 16 KiB at a time from it, and a read that meets an error gives nothing.
     """
     cdef ZSTD_inBuffer input = [src, 0, 0]
     cdef bint wants_input = True
-    cdef size_t start = out.size, given
+    cdef size_t given
     cdef kp_error err
-    if zstd_decompressor(context, &err) != KP_OK:
+    out.size = start
+    if ready_decompressor(state, &err) != KP_OK:
         return
-    while pooled_reserve(out, out.size + JAVA_OUTPUT, &err) == KP_OK:
-        given = read_as_java(context.zstd_d, &input, size, &wants_input, out.data + out.size)
+    while pooled_reserve_more(out, JAVA_OUTPUT, &err) == KP_OK:
+        given = read_as_java((<zstd_state*>state[0]).decompressor, &input, size, &wants_input, out.data + out.size)
         if given == 0 or out.size - start + given > cap:
             return
         out.size += given
 
+
+# --- compression -----------------------------------------------------------------------------------------------------
 
 cdef size_t zstd_bound(size_t size) noexcept nogil:
     return ZSTD_compressBound(size) + BLOCK_HEADER
@@ -321,51 +386,170 @@ cdef size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept nogil:
     return size + BLOCK_HEADER
 
 
-cdef int zstd_compressor(codec_context* context, int level, kp_error* err) noexcept nogil:
-    """Make the context's compressor, or make it ready for another frame."""
-    if context.zstd_c == NULL:
-        context.zstd_c = ZSTD_createCCtx()
-        if context.zstd_c == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-        ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_contentSizeFlag, 0)
-    context.zstd_grown = context.zstd_grown or level > <int>SMALL_LEVEL
-    ZSTD_CCtx_reset(context.zstd_c, ZSTD_reset_session_only)
-    ZSTD_CCtx_setParameter(context.zstd_c, ZSTD_c_compressionLevel, level)
+cdef int ready_compressor(void** state, int level, kp_error* err) noexcept nogil:
+    """Make the compressor ready for a frame."""
+    cdef zstd_state* own = state_of(state)
+    if own != NULL and own.compressor == NULL:
+        own.compressor = ZSTD_createCCtx()
+        if own.compressor != NULL:
+            ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_contentSizeFlag, 0)
+    if own == NULL or own.compressor == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    own.grown = own.grown or level > <int>SMALL_LEVEL
+    ZSTD_CCtx_reset(own.compressor, ZSTD_reset_session_only)
+    ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_compressionLevel, level)
     return KP_OK
 
 
-cdef int zstd_encode(codec_context* context, int level, const uint8_t* src, size_t size, uint8_t* dst,
-                     size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
-    """`dst` has room for zstd_bound(size).
+cdef int compress_failed(size_t code, kp_error* err) noexcept nogil:
+    return kp_fail(err, KP_COMPRESS_FAILED, -1, <int64_t>ZSTD_getErrorCode(code), 0)
 
-    One call with a known size, which lets libzstd choose tables that fit it and is 5 to 20 % faster than
-    Java's stream. What differs from a stream's frame is then made equal: the window that the level has when
-    the size is unknown, and the last block.
+
+cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
+                     uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
+    """One call with a known size, which lets libzstd choose tables that fit it and is 5 to 20 % faster than Java's
+    stream. What differs from a stream's frame is then made equal: the window that the level has when the size is
+    unknown, and the last block.
     """
     cdef size_t written
-    if zstd_compressor(context, level, err) != KP_OK:
+    level = level_or_default(row, level)
+    if ready_compressor(state, level, err) != KP_OK:
         return err.status
-    written = ZSTD_compress2(context.zstd_c, dst, capacity, src, size)
+    written = ZSTD_compress2((<zstd_state*>state[0]).compressor, dst, capacity, src, size)
     if ZSTD_isError(written):
-        return kp_fail(err, KP_COMPRESS_FAILED, -1, <int64_t>ZSTD_getErrorCode(written), 0)
+        return compress_failed(written, err)
     dst[WINDOW_AT] = <uint8_t>((ZSTD_getCParams(level, 0, 0).windowLog - WINDOW_LOG_MIN) << 3)
     produced[0] = end_with_empty_block(dst, written)
     return KP_OK
 
 
-cdef int zstd_stream(codec_context* context, ZSTD_inBuffer* input, int directive, pooled* out,
-                     kp_error* err) noexcept nogil:
-    """Compress `input` onto the end of `out`, until libzstd has nothing left for this directive."""
+# --- in pieces: compression ------------------------------------------------------------------------------------------
+
+cdef int zstd_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
+    return ready_compressor(s.shared, level_or_default(s.row, s.level), err)
+
+
+cdef int compress_piece(codec_stream* s, ZSTD_inBuffer* input, int directive, kp_error* err) noexcept nogil:
+    """Compress `input` onto the end of s.out, until libzstd has nothing left for this directive."""
     cdef ZSTD_outBuffer output
     cdef size_t left = 1
     while left > 0:
-        if pooled_reserve(out, out.size + ZSTD_compressBound(input.size - input.pos) + BLOCK_MAX, err) != KP_OK:
+        if pooled_reserve_more(s.out, ZSTD_compressBound(input.size - input.pos) + BLOCK_MAX, err) != KP_OK:
             return err.status
-        output.dst, output.size, output.pos = out.data, out.capacity, out.size
-        left = ZSTD_compressStream2(context.zstd_c, &output, input, <ZSTD_EndDirective>directive)
-        out.size = output.pos
+        output.dst, output.size, output.pos = s.out.data, s.out.capacity, s.out.size
+        left = ZSTD_compressStream2((<zstd_state*>s.shared[0]).compressor, &output, input, <ZSTD_EndDirective>directive)
+        s.out.size = output.pos
         if ZSTD_isError(left):
-            return kp_fail(err, KP_COMPRESS_FAILED, -1, <int64_t>ZSTD_getErrorCode(left), 0)
+            return compress_failed(left, err)
         if directive == ZSTD_e_continue:
             left = input.size - input.pos
     return KP_OK
+
+
+cdef int zstd_compress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    cdef ZSTD_inBuffer input = [src, size, 0]
+    return compress_piece(s, &input, ZSTD_e_continue, err)
+
+
+cdef int zstd_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    """Kafka flushes before it closes, so that an empty block ends the frame."""
+    cdef ZSTD_inBuffer input = [NULL, 0, 0]
+    if compress_piece(s, &input, ZSTD_e_flush, err) != KP_OK:
+        return err.status
+    return compress_piece(s, &input, ZSTD_e_end, err)
+
+
+# --- in pieces: decompression ----------------------------------------------------------------------------------------
+
+ctypedef struct zstd_stream:
+    uint8_t head[LONGEST_HEADER]   # of the frame that is being read
+    size_t frame                   # bytes of it that were read
+    size_t frames                  # that ended
+
+
+cdef int zstd_decompress_open(codec_stream* s, kp_error* err) noexcept nogil:
+    s.state = calloc(1, sizeof(zstd_stream))
+    if s.state == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(zstd_stream))
+    return ready_decompressor(s.shared, err)
+
+
+cdef void zstd_close(codec_stream* s) noexcept nogil:
+    free(s.state)
+
+
+cdef int zstd_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    cdef ZSTD_inBuffer input = [src, size, 0]
+    cdef bint more = True
+    while more:
+        if read_piece(s, &input, &more, err) != KP_OK:
+            return err.status
+    return KP_OK
+
+
+cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
+    """Decompress up to PIECE bytes; `more` says whether there is more to be had of the input."""
+    cdef zstd_stream* z = <zstd_stream*>s.state
+    cdef ZSTD_outBuffer output
+    cdef size_t before = input.pos, given, known = LONGEST_HEADER, result
+    if z.frame < LONGEST_HEADER:
+        known = min(LONGEST_HEADER - z.frame, input.size - input.pos)
+        memcpy(z.head + z.frame, <const uint8_t*>input.src + input.pos, known)
+        known += z.frame
+    if pooled_reserve_more(s.out, PIECE, err) != KP_OK:
+        return err.status
+    output.dst, output.pos = s.out.data, s.out.size
+    output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
+    result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &output, input)
+    if ZSTD_isError(result):
+        if head_fail(z.head, known, err) != KP_OK:
+            return err.status
+        return decoder_failed(result, 0, err)
+    given = output.pos - s.out.size
+    s.out.size = output.pos
+    z.frame += input.pos - before
+    if result == 0 and z.frame > 0:
+        s.base += <int64_t>z.frame
+        z.frame = 0
+        z.frames += 1
+    more[0] = input.pos < input.size or output.pos == output.size
+    return spend(s, given, err)
+
+
+cdef bint zstd_complete(const codec_stream* s) noexcept nogil:
+    """zstd-jni misses one byte with which a frame could begin."""
+    cdef const zstd_stream* z = <const zstd_stream*>s.state
+    return z.frame == 0 or (z.frame == 1 and z.frames > 0 and may_begin(z.head[0]))
+
+
+cdef int zstd_decompress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    if zstd_complete(s):
+        return KP_OK
+    return kp_fail(err, KP_ZSTD_SHORT if (<zstd_stream*>s.state).frame >= 4 else KP_ZSTD_HEADER, 0, 0, 0)
+
+
+cdef void zstd_row(codec* row) noexcept:
+    row.id = KP_ZSTD
+    row.name = "zstd"
+    row.least_magic = 2   # KIP-110
+    row.has_levels = True
+    row.level_min = -131072
+    row.level_max = 22
+    row.level_default = 3
+    row.gil_kept = 1 << 11
+    row.expect = zstd_expect
+    row.decode = zstd_decode
+    row.prefix = zstd_prefix
+    row.bound = zstd_bound
+    row.encode = zstd_encode
+    row.joins = True   # frames, one after the other
+    row.free_state = zstd_free
+    row.shrink_state = zstd_shrink
+    row.compressor.open = zstd_compress_open
+    row.compressor.step = zstd_compress_step
+    row.compressor.end = zstd_compress_end
+    row.decompressor.open = zstd_decompress_open
+    row.decompressor.step = zstd_decompress_step
+    row.decompressor.end = zstd_decompress_end
+    row.decompressor.complete = zstd_complete
+    row.decompressor.close = zstd_close

@@ -4,29 +4,35 @@ from libc.stdint cimport uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
+from kpress.codecs.codec cimport codec_table
 from kpress.codecs.context cimport codec_context
 
-cdef enum:
-    LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
+# In each, an id without a row in the context's table is KP_CODEC_ID.
 
 # Appends the decompressed payload to `out` (whose size grows), at most `cap` bytes; KP_OUTPUT_CAP beyond it.
 # On an error out.size is as it was. magic matters to lz4 alone: 0 takes any header checksum.
-cdef int decompress_payload(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
+cdef int decompress_payload(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                             pooled* out, size_t cap, kp_error* err) noexcept nogil
 
 # The same, but on an error `out` keeps what Kafka's streaming reader would have handed out before it.
-cdef int decompress_prefix(codec_context* context, int codec, int magic, const uint8_t* src, size_t size,
+cdef int decompress_prefix(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                            pooled* out, size_t cap, kp_error* err) noexcept nogil
 
 # Appends the compressed payload to `out`. level: LEVEL_DEFAULT or one that level_of returned.
-cdef int compress_payload(codec_context* context, int codec, int level, int magic, const uint8_t* src, size_t size,
+cdef int compress_payload(codec_context* context, int codec_id, int level, int magic, const uint8_t* src, size_t size,
                           pooled* out, kp_error* err) noexcept nogil
 
-# The most bytes that compress_payload appends for `size` bytes.
-cdef size_t payload_bound(int codec, size_t size) noexcept nogil
+# The most bytes that compress_payload appends for `size` bytes; 0 without a row.
+cdef size_t payload_bound(const codec_table* codecs, int codec_id, size_t size) noexcept nogil
 
-# Arguments from Python; the error names what is accepted.
-cdef int codec_of(object compression_type) except -1
-cdef int level_of(int codec, object level) except? -1
-cdef int magic_of(int codec, object magic) except -1
-cdef size_t cap_of(object max_size) except? 0
+# Two payloads of one codec become one where join_begin() comes before the second is appended to the first, and
+# join_end() after it. join_undo() makes the first whole again in place of join_end().
+ctypedef struct payload_join:
+    size_t at            # where the second begins
+    size_t tail_size
+    uint8_t tail[8]      # what was at the end of the first
+
+cdef bint joins(const codec_table* codecs, int codec_id) noexcept nogil
+cdef bint join_begin(const codec_table* codecs, int codec_id, pooled* out, payload_join* join) noexcept nogil
+cdef void join_end(const codec_table* codecs, int codec_id, pooled* out, const payload_join* join) noexcept nogil
+cdef void join_undo(pooled* out, const payload_join* join) noexcept nogil

@@ -157,7 +157,7 @@ cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) 
 
 cdef void decode_run(task* self) noexcept nogil:
     cdef run* r = <run*>self
-    cdef codec_context* context = context_acquire()
+    cdef codec_context* context = context_acquire(r.plan.codecs)
     cdef builder b
     cdef failure f
     memset(&b, 0, sizeof(builder))

@@ -4,6 +4,7 @@ from typing import Any, Literal, Self
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import CodecTable
 from kpress.columns._columns import Columns
 from kpress.errors import KpressError
 from kpress.typing import BinaryFile, BinaryType, Integer, Time, TimestampUnit
@@ -50,4 +51,5 @@ def iter_columns(
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,
+    codecs: CodecTable | None = None,
 ) -> ColumnsIterator: ...

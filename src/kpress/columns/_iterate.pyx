@@ -283,7 +283,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
                  timestamp_unit="ms", start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None,
                  start_position=0, end_position=None, control=False, aborted_transactions=None, threads=1,
                  on_corrupt="raise", complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
-                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX):
+                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None):
     """Decode a long record set piece by piece, in bounded memory.
 
     Parameters
@@ -342,6 +342,6 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
                       start_offset=start_offset, end_offset=end_offset, start_timestamp=start_timestamp,
                       end_timestamp=end_timestamp, control=control, aborted_transactions=aborted_transactions,
                       threads=threads, max_decompressed_bytes=max_decompressed_bytes, chunk_bytes=chunk_bytes,
-                      max_message_bytes=max_message_bytes, complete=complete)
+                      max_message_bytes=max_message_bytes, complete=complete, codecs=codecs)
     return ColumnsIterator(options, source, batch_bytes=batch_bytes, start_position=start_position,
                            end_position=end_position, on_corrupt=on_corrupt)

@@ -2,12 +2,14 @@
 
 from libc.stdint cimport int64_t
 
+from kpress.codecs.table cimport CodecTable
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport aborted_transaction, walk
 
 
 cdef class Options:
     cdef plan plan
+    cdef CodecTable codecs
     cdef tuple fields                    # of Field, those of the result
     cdef int threads
     cdef bint complete

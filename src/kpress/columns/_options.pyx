@@ -6,6 +6,7 @@ from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, shown, time_of
 from kpress._c.wire cimport KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY
+from kpress.codecs.table cimport table_of
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport aborted_transaction, walk
 from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, column, column_of
@@ -27,9 +28,11 @@ cdef class Options:
 
     def __cinit__(self, columns, *, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                   end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes,
-                  max_message_bytes, complete):
+                  max_message_bytes, complete, codecs):
         cdef plan* p = &self.plan
         memset(p, 0, sizeof(plan))
+        self.codecs = table_of(codecs)
+        p.codecs = &self.codecs.rows
         p.layout, p.row_width, binary_format = choice_of("binary_type", binary_type, _LAYOUTS)
         p.micros, timestamp_format = choice_of("timestamp_unit", timestamp_unit, _UNITS)
         p.check_crcs = flag_of(check_crcs, "check_crcs")

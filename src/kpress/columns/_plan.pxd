@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._c.wire cimport kp_batch, kp_error
+from kpress.codecs.codec cimport codec_table
 from kpress.columns.catalogue cimport N_COLUMNS
 
 
@@ -27,6 +28,7 @@ ctypedef struct plan:
     bint ends                  # the walk ends at the first entry that reaches over last_offset
     bint control
     bint skip                  # go on after an entry that is wrong
+    const codec_table* codecs  # the Options keep it alive
 
 
 # What a failed step leaves for the exception: what is wrong, and in which entry.

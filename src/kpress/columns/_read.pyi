@@ -3,6 +3,7 @@ from collections.abc import Iterable
 from typing_extensions import Buffer
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import CodecTable
 from kpress.columns._columns import Columns
 from kpress.typing import BinaryType, Integer, Time, TimestampUnit
 
@@ -24,4 +25,5 @@ def read_columns(
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,
+    codecs: CodecTable | None = None,
 ) -> Columns: ...

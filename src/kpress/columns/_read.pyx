@@ -17,7 +17,7 @@ from kpress.codecs import DEFAULT_MAX_SIZE
 def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", timestamp_unit="ms",
                  start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None, control=False,
                  aborted_transactions=None, threads=1, complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
-                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX):
+                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None):
     """Decode a record set (any mix of v0, v1 and v2, any codec) into Arrow columns.
 
     A last entry that is cut is left out, as Kafka's consumers do, unless `complete` asks for more. Control batches are
@@ -60,6 +60,8 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         An entry whose size field is above this is corrupt.
     chunk_bytes : int
         A record batch of the result ends before one of its binary columns, or its headers, could grow over this size.
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five.
 
     Returns
     -------
@@ -94,7 +96,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         start_offset=start_offset, end_offset=end_offset, start_timestamp=start_timestamp, end_timestamp=end_timestamp,
         control=control, aborted_transactions=aborted_transactions, threads=threads,
         max_decompressed_bytes=max_decompressed_bytes, chunk_bytes=chunk_bytes, max_message_bytes=max_message_bytes,
-        complete=complete)
+        complete=complete, codecs=codecs)
     cdef InputView view = InputView(data)
     cdef Window window = window_of(options, view, view.size, 0, None)
     cdef Threads threads_of_call

@@ -48,7 +48,7 @@ cdef void walk_free(walk* w) noexcept nogil:
 
 
 cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil:
-    cdef codec_context* context = context_acquire()
+    cdef codec_context* context = context_acquire(p.codecs)
     cdef int64_t start = w.position
     cdef int status = KP_OK
     w.state = MORE

@@ -6,6 +6,7 @@ import polars
 import pyarrow
 from typing_extensions import Buffer, CapsuleType, disjoint_base
 
+from kpress.codecs import CodecTable
 from kpress.columns._arrow_out import Field
 from kpress.columns._columns import Column
 from kpress.typing import Integer
@@ -41,4 +42,4 @@ class BatchTable:
     ) -> tuple[CapsuleType, CapsuleType]: ...
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType: ...
 
-def batch_table(data: Buffer) -> BatchTable: ...
+def batch_table(data: Buffer, *, codecs: CodecTable | None = None) -> BatchTable: ...

@@ -6,10 +6,12 @@ from libc.string cimport memcmp, memcpy, memset, strlen
 
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_CODEC_MASK, KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
+    KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error,
 )
 from kpress._status cimport check, place, place_at
+from kpress.codecs.codec cimport codec, codec_table, row_of
+from kpress.codecs.table cimport CodecTable, table_of
 from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
 from kpress.columns._columns cimport Columns, bounds_of
 
@@ -22,7 +24,7 @@ cdef packed struct row:
     int64_t position
     int64_t size
     int8_t magic
-    char compression_type[6]
+    char compression_type[16]   # with a zero at its end: CodecTable takes no longer names
     int16_t attributes
     int64_t base_offset
     int64_t last_offset
@@ -45,7 +47,7 @@ FIELDS = (
     ("position", "<i8", "l", None),
     ("size", "<i8", "l", None),
     ("magic", "|i1", "c", None),
-    ("compressionType", "|S6", "u", None),
+    ("compressionType", "|S16", "u", None),
     ("attributes", "<i2", "s", None),
     ("baseOffset", "<i8", "l", None),
     ("lastOffset", "<i8", "l", None),
@@ -62,17 +64,24 @@ FIELDS = (
     ("hasDeleteHorizon", "|b1", "b", None),
     ("crc", "<u4", "I", None),
 )
-cdef const char* CODECS[8]
-CODECS[:] = [b"none", b"gzip", b"snappy", b"lz4", b"zstd", b"5", b"6", b"7"]
 
 
-cdef void fill(row* r, const kp_batch* b) noexcept nogil:
-    cdef const char* name = CODECS[kp_batch_codec(b)]
+cdef size_t codec_name(const codec_table* codecs, int id, char* to) noexcept nogil:
+    """Write the codec's name, or the id as a digit where there is none; returns the bytes."""
+    cdef const codec* row = row_of(codecs, id)
+    cdef size_t size = 1
+    if row == NULL:
+        to[0] = <char>(48 + id)
+        return size
+    size = strlen(row.name)
+    memcpy(to, row.name, size)
+    return size
+
+
+cdef void fill(row* r, const kp_batch* b, const codec_table* codecs) noexcept nogil:
     cdef bint v2 = b.magic == 2
     memset(r, 0, sizeof(row))
-    while name[0]:
-        r.compression_type[name - CODECS[kp_batch_codec(b)]] = name[0]
-        name += 1
+    codec_name(codecs, kp_batch_codec(b), r.compression_type)
     r.position = b.position
     r.size = b.size
     r.magic = b.magic
@@ -94,8 +103,8 @@ cdef void fill(row* r, const kp_batch* b) noexcept nogil:
     r.crc = b.crc
 
 
-cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, int64_t* position,
-              kp_error* err) noexcept nogil:
+cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pooled* rows, int64_t* n,
+              int64_t* position, kp_error* err) noexcept nogil:
     """position: bytes of whole entries so far."""
     cdef kp_batch batch
     cdef int status
@@ -108,7 +117,7 @@ cdef int scan(const uint8_t* data, int64_t size, pooled* rows, int64_t* n, int64
             status = pooled_reserve(rows, 2 * rows.size + 1024 * sizeof(row), err)
             if status != KP_OK:
                 return status
-        fill(<row*>rows.data + n[0], &batch)
+        fill(<row*>rows.data + n[0], &batch, codecs)
         n[0] += 1
         position[0] += batch.size
 
@@ -359,14 +368,14 @@ cdef bint bits_of(chunk_data* chunk, array_data* a, const uint8_t* at, int64_t n
 cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n) noexcept nogil:
     """The names of the codecs as a string column."""
     cdef int32_t* ends = <int32_t*>buffer_of(chunk, 4 * <size_t>(n + 1))
-    cdef char* text = <char*>buffer_of(chunk, 6 * <size_t>n)
+    cdef char* text = <char*>buffer_of(chunk, sizeof(rows[0].compression_type) * <size_t>n)
     cdef const char* name
     cdef int64_t i
     cdef size_t size
     if ends == NULL or text == NULL or not array_init(a, n, 3, 0):
         return False
     for i in range(n):
-        name = CODECS[rows[i].attributes & KP_CODEC_MASK]
+        name = <const char*>&rows[i].compression_type[0]
         size = strlen(name)
         memcpy(text + ends[i], name, size)
         ends[i + 1] = ends[i] + <int32_t>size
@@ -375,13 +384,15 @@ cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n)
     return True
 
 
-def batch_table(data):
+def batch_table(data, *, codecs=None):
     """The headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
 
     Parameters
     ----------
     data : bytes-like
         Record set. A last entry that is cut is left out.
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five: for their names.
 
     Returns
     -------
@@ -407,12 +418,13 @@ def batch_table(data):
     """
     cdef BatchTable table = BatchTable.__new__(BatchTable, MADE)
     cdef InputView view = InputView(data)
+    cdef CodecTable own = table_of(codecs)
     cdef kp_error err
     cdef place at
     cdef int64_t position = 0
     cdef int status
     with nogil:
-        status = scan(view.data, view.size, &table._rows, &table.num_rows, &position, &err)
+        status = scan(view.data, view.size, &own.rows, &table._rows, &table.num_rows, &position, &err)
     if status != KP_END:
         at = place_at(position)
         check(status, &err, &at)

@@ -1,3 +1,4 @@
+from kpress.codecs import CodecTable
 from kpress.typing import ArrowArray, ArrowStream, CompressionType, Integer, Level, Time
 
 def write_columns(
@@ -17,4 +18,5 @@ def write_columns(
     partition_leader_epoch: Integer = -1,
     is_transactional: bool = False,
     delete_horizon_ms: Time | None = None,
+    codecs: CodecTable | None = None,
 ) -> bytes: ...

@@ -17,6 +17,7 @@ from kpress._c.wire cimport (
     KP_ARROW_LAYOUT, KP_HEADER_KEY_NULL, KP_OFFSET_NULL, KP_OK, KP_SET_SIZE, KP_TIMESTAMP_SECONDS, KP_VARLONG_MAX,
     kp_error, kp_fail, kp_field_write, kp_varlong_write,
 )
+from kpress.codecs.table cimport CodecTable, table_of
 from kpress.columns._arrow_in cimport (
     ABSENT, BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_kind, extent_of, field_of, is_null, load_i64,
     number_of, range_of,
@@ -232,7 +233,8 @@ cdef int check_offsets(const input_types* types, object base_offset) except -1:
 
 def write_columns(data, *, compression_type="none", level=None, magic=2, base_offset=None, batch_bytes=1 << 20,
                   batch_records=None, timestamp_type=None, log_append_time=-1, producer_id=-1, producer_epoch=-1,
-                  base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, delete_horizon_ms=None):
+                  base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, delete_horizon_ms=None,
+                  codecs=None):
     """Write records that lie in Arrow columns.
 
     Parameters
@@ -258,7 +260,7 @@ def write_columns(data, *, compression_type="none", level=None, magic=2, base_of
     timestamp_type : int | None
         0 CreateTime or 1 LogAppendTime for all records. None: what the timestampType column says, else CreateTime.
     compression_type, level, magic, log_append_time, producer_id, producer_epoch, base_sequence, \
-partition_leader_epoch, is_transactional, delete_horizon_ms
+partition_leader_epoch, is_transactional, delete_horizon_ms, codecs
         As for `BatchBuilder`. base_sequence is the first record's; later batches count on.
 
     Returns
@@ -287,6 +289,7 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     cdef pooled scratch
     cdef ArrowSource source = ArrowSource()
     cdef int64_t first_offset = 0
+    cdef CodecTable table = table_of(codecs)
     memset(&w, 0, sizeof(w))
     memset(&scratch, 0, sizeof(scratch))
     try:
@@ -294,7 +297,7 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
             first_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
         options_of(&w.encoder.options, magic, compression_type, level,
                    0 if timestamp_type is None else timestamp_type, log_append_time, producer_id, producer_epoch,
-                   base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms)
+                   base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms, table)
         writer_open(&w, batch_bytes, batch_records)
         source.ask(data)  # last of all that runs the caller's code: its arrays are still the caller's there
         types_of(&types, &source.schema)

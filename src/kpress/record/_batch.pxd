@@ -2,6 +2,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport kp_batch
+from kpress.codecs.table cimport CodecTable
 
 
 cdef class Batch:
@@ -10,6 +11,7 @@ cdef class Batch:
     cdef kp_batch _header
     cdef int64_t _base            # position of the view in the caller's data
     cdef size_t _cap
+    cdef CodecTable _codecs
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL
     cdef int _read_header(self) except -1
@@ -21,3 +23,4 @@ cdef class BatchIterator:
     cdef int64_t _position
     cdef int64_t _max_size
     cdef size_t _cap
+    cdef CodecTable _codecs

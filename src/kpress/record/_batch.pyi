@@ -4,6 +4,7 @@ from typing import Any, Self
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import CodecTable
 from kpress.record._records import Record
 from kpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
 from kpress.record._types import TimestampType
@@ -80,5 +81,9 @@ class BatchIterator:
     def valid_bytes(self) -> int: ...
 
 def read_batches(
-    data: Buffer, *, max_decompressed_bytes: Integer = ..., max_message_bytes: Integer = ...
+    data: Buffer,
+    *,
+    max_decompressed_bytes: Integer = ...,
+    max_message_bytes: Integer = ...,
+    codecs: CodecTable | None = None,
 ) -> BatchIterator: ...

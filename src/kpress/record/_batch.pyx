@@ -6,7 +6,7 @@ from libc.string cimport memcpy
 from kpress._arguments cimport integer_of, time_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET,
     KP_DELETE_HORIZON, KP_END, KP_ENTRY_PREFIX, KP_LOG_APPEND_TIME, KP_MAX_TIMESTAMP_OFFSET,
     KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
     kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_error, kp_load_be64,
@@ -15,6 +15,7 @@ from kpress._c.wire cimport (
 from kpress._status cimport check, place, place_at, place_of
 from kpress.checksum cimport crc32_patched, crc32c_patched
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.codecs.table cimport name_of, table_of
 from kpress.record.decode cimport check_crc, open_source
 from kpress.record._records cimport records_of
 
@@ -29,8 +30,6 @@ cdef enum:
     MESSAGE_CHANGED_SIZE = 9
 
 cdef int KNOWN_ATTRIBUTES = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_DELETE_HORIZON  # but for the type
-
-cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 cdef class Batch:
@@ -89,9 +88,9 @@ cdef class Batch:
 
     @property
     def compression_type(self):
-        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd'; 'unknown(5)' to 'unknown(7)' for ids not assigned."""
-        cdef int codec = kp_batch_codec(&self._header)
-        return CODEC_NAMES[codec] if codec < KP_CODEC_COUNT else f"unknown({codec})"
+        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec of your own; 'unknown(5)' to
+        'unknown(7)' for ids without a codec."""
+        return name_of(self._codecs, kp_batch_codec(&self._header))
 
     @property
     def is_compressed(self):
@@ -392,10 +391,10 @@ cdef class Batch:
 
         Records before an error are handed out first, as Kafka's own iterator does. The CRC is not checked.
         """
-        return records_of(self._view, self._entry, &self._header, self._base, self._cap)
+        return records_of(self._view, self._entry, &self._header, self._base, self._cap, self._codecs)
 
     cdef object _first_inner_offset(self):
-        cdef codec_context* context = context_acquire()
+        cdef codec_context* context = context_acquire(&self._codecs.rows)
         cdef kp_source source
         cdef kp_error err
         cdef place at = place_of(&self._header, self._base)
@@ -451,6 +450,7 @@ cdef class BatchIterator:
         batch._view = self._view
         batch._entry = self._view.data + self._position
         batch._cap = self._cap
+        batch._codecs = self._codecs
         self._position += batch._header.size
         return batch
 
@@ -459,7 +459,7 @@ cdef class BatchIterator:
         return self._position
 
 
-def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_bytes=INT32_MAX):
+def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_bytes=INT32_MAX, codecs=None):
     """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
 
     A last entry that is cut ends the iteration without an error, as in every Kafka client (spec
@@ -474,6 +474,8 @@ def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_b
         Cap on the decompressed size of one batch, applied when its records are read.
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five.
 
     Returns
     -------
@@ -496,6 +498,7 @@ def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_b
     """
     cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
     batches._view = InputView(data)
+    batches._codecs = table_of(codecs)
     batches._cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
     batches._max_size = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
     return batches

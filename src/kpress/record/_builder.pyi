@@ -2,6 +2,7 @@ from typing import Final
 
 from typing_extensions import Buffer, disjoint_base
 
+from kpress.codecs import CodecTable
 from kpress.typing import CompressionType, Headers, Integer, Level, Time
 
 CONTROL_TYPES: Final[tuple[str, ...]]
@@ -25,6 +26,7 @@ class BatchBuilder:
         is_transactional: bool = False,
         is_control: bool = False,
         delete_horizon_ms: Time | None = None,
+        codecs: CodecTable | None = None,
     ) -> BatchBuilder: ...
     def append(
         self,

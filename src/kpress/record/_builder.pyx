@@ -14,27 +14,34 @@ and build() compresses the whole: it takes the joined payload only where that is
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy, memmove
+from libc.string cimport memcpy
 
 from kpress._arguments cimport choice_of, flag_of, integer_of, time_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
+    KP_CODEC_EXPANDS,
     KP_CONTROL,
     KP_LOG_APPEND_TIME,
-    KP_LZ4,
     KP_NO_MEMORY,
     KP_OFFSET_DELTA,
     KP_OK,
-    KP_SNAPPY,
     KP_TRANSACTIONAL,
     kp_error,
     kp_fail,
     kp_record,
     kp_store_be16,
-    kp_store_le32,
 )
 from kpress._status cimport check
-from kpress.codecs.payload cimport compress_payload, payload_bound
+from kpress.codecs.payload cimport (
+    compress_payload,
+    join_begin,
+    join_end,
+    join_undo,
+    joins,
+    payload_bound,
+    payload_join,
+)
+from kpress.codecs.table cimport CodecTable, name_of, table_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.encode cimport (
     MAX_SET_SIZE,
@@ -43,6 +50,7 @@ from kpress.record.encode cimport (
     batch_encoder,
     batch_finish,
     batch_max_timestamp,
+    batch_options,
     header_size,
     offset_delta_fits,
     options_of,
@@ -59,14 +67,8 @@ from kpress.record._types import CONTROL_TYPES
 cdef enum:
     OPEN, BUSY, CLOSED
 
-cdef enum:
-    LZ4_FRAME_HEADER = 7
-    LZ4_END_MARK = 4
-    XERIAL_HEADER = 16
-
 cdef dict CONTROL_NUMBERS = {name: number for number, name in enumerate(CONTROL_TYPES)}
 cdef tuple NO_HEADERS = ()  # the one empty tuple
-cdef tuple CODEC_NAMES = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
 cdef class BatchBuilder:
@@ -97,6 +99,9 @@ cdef class BatchBuilder:
     delete_horizon_ms : int | None
         ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
 
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five.
+
     Raises
     ------
     InvalidArgumentError
@@ -123,6 +128,7 @@ cdef class BatchBuilder:
     """
 
     cdef batch_encoder encoder
+    cdef CodecTable codecs
     cdef pooled records       # record bytes, uncompressed
     cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
     cdef pooled headers       # of the record that is being appended, encoded
@@ -137,11 +143,12 @@ cdef class BatchBuilder:
 
     def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
                   log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
-                  is_transactional=False, is_control=False, delete_horizon_ms=None):
+                  is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None):
         self.state = CLOSED
+        self.codecs = table_of(codecs)
         options_of(&self.encoder.options, magic, compression_type, level, timestamp_type, log_append_time,
                    producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control,
-                   delete_horizon_ms)
+                   delete_horizon_ms, self.codecs)
         self.limit_ = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
         batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
         self.result_size = -1
@@ -285,8 +292,15 @@ cdef class BatchBuilder:
         """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
         cdef size_t most = self.records.size + size
         if self.encoder.options.codec:
-            most = self.proven.size + payload_bound(self.encoder.options.codec, most - self.proven_size)
+            most = self._most_payload(most)
         return <int64_t>(header_size(&self.encoder.options) + most) <= self.limit_
+
+    cdef size_t _most_payload(self, size_t size) noexcept:
+        """The most bytes of payload that the first `size` record bytes can need."""
+        cdef const batch_options* o = &self.encoder.options
+        if not joins(o.codecs, o.codec):
+            return payload_bound(o.codecs, o.codec, size)
+        return self.proven.size + payload_bound(o.codecs, o.codec, size - self.proven_size)
 
     @cython.final
     cdef void _write(self, const kp_record* row) noexcept:
@@ -323,36 +337,26 @@ cdef class BatchBuilder:
 
     cdef bint _tail_fits(self, kp_error* err, int* status) noexcept nogil:
         """Whether the records behind `proven`, compressed as a stream of their own, fit behind it."""
-        cdef size_t before = self.proven.size
-        if self.proven_size == 0:
+        cdef payload_join join
+        if self.proven_size == 0 or not self._join_tail(&join, err, status):
             return False
-        status[0] = self._join_tail(err)
         if status[0] == KP_OK and self._payload_fits(&self.proven):
             self.proven_size = self.records.size
             self.proven_whole = False
             return True
-        self.proven.size = before
-        if self.encoder.options.codec == KP_LZ4:
-            kp_store_le32(self.proven.data + before - LZ4_END_MARK, 0)
+        join_undo(&self.proven, &join)
         return False
 
-    cdef int _join_tail(self, kp_error* err) noexcept nogil:
-        """Compress the records behind `proven` and append them to it, as a stream that readers take for one:
-        gzip members, zstd frames, xerial chunks, LZ4 blocks (spec compression 2 to 5)."""
-        cdef int codec = self.encoder.options.codec
-        cdef size_t at, drop = 0
-        if codec == KP_LZ4:
-            self.proven.size -= LZ4_END_MARK
-            drop = LZ4_FRAME_HEADER
-        elif codec == KP_SNAPPY:
-            drop = XERIAL_HEADER
-        at = self.proven.size
-        cdef int status = self._compress(self.proven_size, &self.proven, err)
-        if status:
-            return status
-        self.proven.size -= drop
-        memmove(self.proven.data + at, self.proven.data + at + drop, self.proven.size - at)
-        return KP_OK
+    cdef bint _join_tail(self, payload_join* join, kp_error* err, int* status) noexcept nogil:
+        """Compress the records behind `proven` and join them to it: readers take both for one stream. False: there is
+        no such thing in this codec."""
+        cdef const batch_options* o = &self.encoder.options
+        if not join_begin(o.codecs, o.codec, &self.proven, join):
+            return False
+        status[0] = self._compress(self.proven_size, &self.proven, err)
+        if status[0] == KP_OK:
+            join_end(o.codecs, o.codec, &self.proven, join)
+        return True
 
     cdef bint _whole_fits(self, kp_error* err, int* status) noexcept nogil:
         """Whether all records, compressed as one stream, fit."""
@@ -369,7 +373,7 @@ cdef class BatchBuilder:
 
     cdef int _compress(self, size_t start, pooled* out, kp_error* err) noexcept nogil:
         """Append the compressed record bytes from `start` on to `out`."""
-        cdef codec_context* context = context_acquire()
+        cdef codec_context* context = context_acquire(self.encoder.options.codecs)
         cdef int status
         if context == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
@@ -505,6 +509,7 @@ cdef class BatchBuilder:
 
     cdef const pooled* _payload(self) except NULL:
         """All records compressed, as one stream if that keeps the limit."""
+        cdef payload_join join
         cdef kp_error err
         cdef int status = KP_OK
         if self.proven_whole and self.proven_size == self.records.size:
@@ -512,7 +517,8 @@ cdef class BatchBuilder:
         self.state = BUSY
         with nogil:
             if not self._whole_fits(&err, &status) and status == KP_OK and self.proven_size < self.records.size:
-                status = self._join_tail(&err)
+                if not self._join_tail(&join, &err, &status):  # a codec that gives more than it did for the same bytes
+                    status = kp_fail(&err, KP_CODEC_EXPANDS, -1, <int64_t>self.trial.size, self.limit_)
         self.state = OPEN
         check(status, &err)
         return &self.proven
@@ -554,7 +560,7 @@ cdef class BatchBuilder:
     @property
     def compression_type(self):
         """"none", "gzip", "snappy", "lz4" or "zstd"."""
-        return CODEC_NAMES[self.encoder.options.codec]
+        return name_of(self.codecs, self.encoder.options.codec)
 
     @property
     def limit(self):
@@ -638,8 +644,7 @@ cdef class BatchBuilder:
             return 0
         if not self.encoder.options.codec:
             return <int64_t>(header_size(&self.encoder.options) + self.records.size)
-        return min(self.limit_, <int64_t>(header_size(&self.encoder.options) + self.proven.size + payload_bound(
-            self.encoder.options.codec, self.records.size - self.proven_size)))
+        return min(self.limit_, <int64_t>(header_size(&self.encoder.options) + self._most_payload(self.records.size)))
 
     @property
     def is_closed(self):
@@ -688,7 +693,7 @@ def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0,
     cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
     cdef int64_t latest = time_of(max_timestamp, "max_timestamp", NO_TIMESTAMP, INT64_MAX)
     options_of(&e.options, 2, "none", None, 0, -1, producer_id, producer_epoch, base_sequence,
-               partition_leader_epoch, is_transactional, is_control, None)
+               partition_leader_epoch, is_transactional, is_control, None, table_of(None))
     batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))
     e.last_offset = integer_of(last_offset, "last_offset", e.base_offset, max_last_offset(e.base_offset))
     e.max_timestamp = latest

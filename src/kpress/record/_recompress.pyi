@@ -1,6 +1,7 @@
 from typing_extensions import Buffer
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import CodecTable
 from kpress.typing import CompressionType, Integer, Level
 
 def recompress(
@@ -9,4 +10,5 @@ def recompress(
     level: Level = None,
     *,
     max_decompressed_bytes: Integer = ...,
+    codecs: CodecTable | None = None,
 ) -> bytes: ...

@@ -16,16 +16,17 @@ from libc.string cimport memcpy, memset
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_END,
-    KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, KP_ZSTD,
-    KP_ZSTD_MAGIC, kp_batch,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MAGIC, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY,
+    KP_END, KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, kp_batch,
     kp_batch_codec, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_message_read,
     kp_record, kp_source, kp_store_be32, kp_store_be64,
 )
 from kpress._status cimport check, place, place_of
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.codecs.payload cimport LEVEL_DEFAULT, codec_of, compress_payload, level_of, payload_bound
+from kpress.codecs.codec cimport LEVEL_DEFAULT, codec
+from kpress.codecs.payload cimport compress_payload, payload_bound
+from kpress.codecs.table cimport CodecTable, codec_of, level_of, table_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
 
@@ -34,6 +35,7 @@ from kpress.codecs import DEFAULT_MAX_SIZE
 # One call: what is wanted, where the result grows, and the entry at hand, for an error.
 ctypedef struct job:
     int codec
+    int least_magic
     int level
     size_t cap
     codec_context* context
@@ -53,20 +55,20 @@ cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) no
 
 cdef bint is_kept(const job* j) noexcept nogil:
     """Whether the entry goes over byte for byte."""
-    cdef int codec = kp_batch_codec(&j.batch)
-    if j.batch.magic < 2 and codec == KP_NONE:
+    cdef int id = kp_batch_codec(&j.batch)
+    if j.batch.magic < 2 and id == KP_NONE:
         return True
     if j.batch.magic == 2 and (j.batch.attributes & KP_CONTROL or j.batch.records_count == 0):
         return True
-    return codec == j.codec and j.level == LEVEL_DEFAULT
+    return id == j.codec and j.level == LEVEL_DEFAULT
 
 
 cdef int recompress_entry(job* j, const uint8_t* entry, kp_error* err) noexcept nogil:
     cdef kp_source source
     if check_crc(entry, &j.batch, err) != KP_OK:
         return err.status
-    if j.batch.magic < 2 and j.codec == KP_ZSTD:
-        return kp_fail(err, KP_ZSTD_MAGIC, 16, j.batch.magic, 2)
+    if j.batch.magic < j.least_magic:
+        return kp_fail(err, KP_CODEC_MAGIC, 16, j.batch.magic, j.least_magic)
     if is_kept(j):
         return append(&j.out, entry, <size_t>j.batch.size, err)
     j.context.scratch.size = 0
@@ -92,7 +94,7 @@ cdef int rewrap(job* j, const uint8_t* entry, const kp_source* source, kp_error*
             return kp_fail(err, KP_WRAPPER_NULL, j.batch.size, 0, 0)
         header = <size_t>(wrapper.value.data - entry)
     cdef size_t records = <size_t>(source.end - source.start)
-    if pooled_reserve_more(&j.out, header + payload_bound(j.codec, records), err) != KP_OK:
+    if pooled_reserve_more(&j.out, header + payload_bound(j.context.codecs, j.codec, records), err) != KP_OK:
         return err.status
     if append(&j.out, entry, header, err) != KP_OK:
         return err.status
@@ -175,7 +177,7 @@ cdef int recompress_all(job* j, const uint8_t* data, int64_t size, kp_error* err
     return KP_OK
 
 
-def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEFAULT_MAX_SIZE):
+def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
     """Put every batch of a record set under another codec; offsets, headers and records stay what they are.
 
     A v2 batch keeps its header but for ``batchLength``, the codec bits of ``attributes`` and ``crc`` (spec
@@ -196,6 +198,8 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
         As in `compress`; None is what Kafka's Java producer does by default.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five.
 
     Returns
     -------
@@ -227,11 +231,14 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     cdef place at
     cdef int status
     memset(&j, 0, sizeof(job))
-    j.codec = codec_of(compression_type)
-    j.level = level_of(j.codec, level)
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    j.codec = row.id
+    j.least_magic = row.least_magic
+    j.level = level_of(row, level)
     j.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
     cdef InputView view = InputView(data)
-    j.context = context_acquire()
+    j.context = context_acquire(&table.rows)
     if j.context == NULL:
         raise MemoryError
     try:

@@ -3,9 +3,11 @@ from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from kpress._buffers cimport InputView, pooled
 from kpress._c.wire cimport kp_batch, kp_cursor, kp_error, kp_record, kp_source
 from kpress._status cimport place
+from kpress.codecs.table cimport CodecTable
 
 
-cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap)
+cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,
+                       CodecTable codecs)
 
 
 cdef class Record:

@@ -16,6 +16,7 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport error_of, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.codecs.table cimport CodecTable
 from kpress.record.decode cimport check_crc, open_source
 
 from kpress.record._types import TIMESTAMP_TYPES
@@ -221,11 +222,12 @@ cdef class Records:
         return error_of(err, &self._place)
 
 
-cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap):
+cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,
+                       CodecTable codecs):
     """An iterator over the records of an entry of `view`; decompression happens here."""
     cdef Records records = Records.__new__(Records)
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
-    cdef codec_context* context = context_acquire()
+    cdef codec_context* context = context_acquire(&codecs.rows)
     cdef int status
     if context == NULL:
         raise MemoryError()

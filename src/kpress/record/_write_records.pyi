@@ -2,6 +2,7 @@ from collections.abc import Iterable
 
 from typing_extensions import Buffer
 
+from kpress.codecs import CodecTable
 from kpress.typing import CompressionType, Headers, Integer, Level, Time
 
 def write_records(
@@ -25,4 +26,5 @@ def write_records(
     partition_leader_epoch: Integer = -1,
     is_transactional: bool = False,
     delete_horizon_ms: Time | None = None,
+    codecs: CodecTable | None = None,
 ) -> bytes: ...

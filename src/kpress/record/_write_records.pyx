@@ -8,6 +8,7 @@ from libc.string cimport memset
 from kpress._arguments cimport integer_of, time_of, tuple_of
 from kpress._buffers cimport InputView, pooled, pooled_free
 from kpress._c.wire cimport kp_error, kp_field, kp_record
+from kpress.codecs.table cimport CodecTable, table_of
 from kpress.record.encode cimport NO_TIMESTAMP, options_of
 from kpress.record._record_args cimport bytes_field, encode_headers
 from kpress.record.set_writer cimport (
@@ -161,7 +162,7 @@ cdef int write_all(set_writer* w, _RecordSource source) except -1:
 def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=None, compression_type="none",
                   level=None, magic=2, base_offset=None, batch_bytes=None, batch_records=None, timestamp_type=0,
                   log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
-                  is_transactional=False, delete_horizon_ms=None):
+                  is_transactional=False, delete_horizon_ms=None, codecs=None):
     """Write records that lie in sequences: one batch, or as many as are asked for.
 
     Parameters
@@ -183,7 +184,7 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     batch_records : int | None
         Most records of a batch. None: do not cut.
     compression_type, level, magic, timestamp_type, log_append_time, producer_id, producer_epoch, base_sequence, \
-partition_leader_epoch, is_transactional, delete_horizon_ms
+partition_leader_epoch, is_transactional, delete_horizon_ms, codecs
         As for `BatchBuilder`. base_sequence is the first record's; later batches count on.
 
     Returns
@@ -206,11 +207,13 @@ partition_leader_epoch, is_transactional, delete_horizon_ms
     87
     """
     cdef set_writer w
+    cdef CodecTable table = table_of(codecs)
     cdef _RecordSource source = _RecordSource(values, keys, timestamps, headers, offsets, base_offset)
     memset(&w, 0, sizeof(w))
     try:
         options_of(&w.encoder.options, magic, compression_type, level, timestamp_type, log_append_time, producer_id,
-                   producer_epoch, base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms)
+                   producer_epoch, base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms,
+                   table)
         writer_open(&w, batch_bytes, batch_records)
         write_all(&w, source)
         return writer_result(&w)

@@ -5,13 +5,14 @@ from libc.string cimport memset
 
 from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_COUNT, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE,
     KP_IN_PAYLOAD, KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
     KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY,
-    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_of, kp_error, kp_fail,
+    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_of, kp_error, kp_fail,
     kp_in_frame, kp_load_be32, kp_load_be64, kp_message_next, kp_message_read, kp_record, kp_source, kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
+from kpress.codecs.codec cimport row_of
 from kpress.codecs.payload cimport decompress_payload, decompress_prefix
 from kpress.codecs.context cimport codec_context
 
@@ -68,7 +69,7 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batc
     if batch.records_count == 0:
         source.end = source.start
         return KP_OK
-    if codec >= KP_CODEC_COUNT:
+    if row_of(context.codecs, codec) == NULL:
         return kp_fail(err, KP_CODEC_ID, KP_ATTRIBUTES_OFFSET, codec, 0)
     if batch.records_count < 0:
         return kp_fail(err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, batch.records_count, 0)
@@ -108,9 +109,9 @@ cdef int open_messages(codec_context* context, const uint8_t* entry, const kp_ba
     source.count = 1
     if codec == KP_NONE:
         return KP_OK
-    if codec >= KP_CODEC_COUNT:
+    if row_of(context.codecs, codec) == NULL:
         return kp_fail(err, KP_CODEC_ID, KP_MESSAGE_ATTRIBUTES_OFFSET, codec, 0)
-    if codec == KP_ZSTD:
+    if row_of(context.codecs, codec).least_magic > batch.magic:
         return kp_fail(err, KP_WRAPPER_CODEC, KP_MESSAGE_ATTRIBUTES_OFFSET, codec, 0)
     cdef kp_record wrapper
     cdef kp_batch ignored

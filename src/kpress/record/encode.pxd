@@ -40,6 +40,8 @@ from kpress._c.wire cimport (
     kp_wrapper_size,
 )
 from kpress.checksum cimport crc32_update
+from kpress.codecs.codec cimport codec_table
+from kpress.codecs.table cimport CodecTable
 
 cdef enum:
     NO_TIMESTAMP = -1
@@ -56,6 +58,7 @@ ctypedef kp_record record_row
 # What all batches of one call have in common.
 ctypedef struct batch_options:
     int magic
+    const codec_table* codecs   # the caller keeps it alive
     int codec
     int level
     int16_t attributes          # codec and flags as a v2 header has them
@@ -80,7 +83,7 @@ ctypedef struct batch_encoder:
 cdef int options_of(batch_options* options, object magic, object compression_type, object level, object timestamp_type,
                     object log_append_time, object producer_id, object producer_epoch, object base_sequence,
                     object partition_leader_epoch, object is_transactional, object is_control,
-                    object delete_horizon_ms) except -1
+                    object delete_horizon_ms, CodecTable codecs) except -1
 
 cdef size_t header_size(const batch_options* options) noexcept nogil
 cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil

@@ -8,13 +8,13 @@ from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET,
     KP_DELETE_HORIZON,
     KP_TRANSACTIONAL,
-    KP_ZSTD,
     kp_batch_write,
     kp_wrapper_write,
 )
 from kpress._arguments cimport flag_of, integer_of, time_of
 from kpress.checksum cimport crc32c_update
-from kpress.codecs.payload cimport codec_of, level_of
+from kpress.codecs.codec cimport codec, row_of
+from kpress.codecs.table cimport CodecTable, codec_of, level_of, name_of
 
 from kpress.errors import InvalidArgumentError
 
@@ -25,10 +25,10 @@ cdef int refuse(str field, str sentence) except -1:
     raise InvalidArgumentError(sentence, field=field, rule=RULE)
 
 
-cdef int check_magic(const batch_options* o) except -1:
+cdef int check_magic(const batch_options* o, CodecTable codecs) except -1:
     """What v0 and v1 cannot carry."""
-    if o.codec == KP_ZSTD:
-        refuse("compression_type", f"magic {o.magic} does not support zstd: only magic 2 does")
+    if row_of(o.codecs, o.codec).least_magic > o.magic:
+        refuse("compression_type", f"magic {o.magic} does not support {name_of(codecs, o.codec)}: only magic 2 does")
     if o.attributes & KP_TRANSACTIONAL:
         refuse("is_transactional", f"magic {o.magic} does not support transactions: only magic 2 does")
     if o.attributes & KP_CONTROL:
@@ -67,15 +67,17 @@ cdef int check_timestamp_type(const batch_options* o, int timestamp_type) except
 cdef int options_of(batch_options* options, object magic, object compression_type, object level, object timestamp_type,
                     object log_append_time, object producer_id, object producer_epoch, object base_sequence,
                     object partition_leader_epoch, object is_transactional, object is_control,
-                    object delete_horizon_ms) except -1:
+                    object delete_horizon_ms, CodecTable codecs) except -1:
     """Fill `options` from the arguments that all front doors share, by the rules of MemoryRecordsBuilder.
 
     What Java checks on close is checked here too: nothing of it can change later.
     """
     cdef batch_options* o = options
     o.magic = <int>integer_of(magic, "magic", 0, 2)
-    o.codec = codec_of(compression_type)
-    o.level = level_of(o.codec, level)
+    cdef const codec* row = codec_of(codecs, compression_type)
+    o.codecs = &codecs.rows
+    o.codec = row.id
+    o.level = level_of(row, level)
     o.log_append_time = time_of(log_append_time, "log_append_time", NO_TIMESTAMP, INT64_MAX)
     o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
     o.producer_epoch = <int16_t>integer_of(producer_epoch, "producer_epoch", -1, INT16_MAX)
@@ -93,7 +95,7 @@ cdef int options_of(batch_options* options, object magic, object compression_typ
         | (KP_DELETE_HORIZON if o.delete_horizon_ms >= 0 else 0))
     check_timestamp_type(o, type_)
     if o.magic < 2:
-        check_magic(o)
+        check_magic(o, codecs)
     return check_producer(o)
 
 

@@ -53,7 +53,7 @@ cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) ex
     w.base_sequence = w.encoder.options.base_sequence
     w.encoder.last_offset = -1
     if w.encoder.options.codec:
-        w.context = context_acquire()
+        w.context = context_acquire(w.encoder.options.codecs)
         if w.context == NULL:
             raise MemoryError
     return 0

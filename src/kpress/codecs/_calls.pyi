@@ -1,0 +1,85 @@
+from typing import overload
+
+from typing_extensions import Buffer
+
+from kpress.codecs.table import CodecTable
+from kpress.typing import CompressionType, Integer, Level
+
+DEFAULT_MAX_SIZE: int
+
+# Names other than Kafka's need a table that has them.
+
+@overload
+def compress(
+    data: Buffer,
+    compression_type: CompressionType,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    raw: bool = False,
+    codecs: None = None,
+) -> bytes: ...
+@overload
+def compress(
+    data: Buffer,
+    compression_type: str,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    raw: bool = False,
+    codecs: CodecTable,
+) -> bytes: ...
+@overload
+def compress_into(
+    data: Buffer,
+    out: Buffer,
+    compression_type: CompressionType,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    raw: bool = False,
+    codecs: None = None,
+) -> int: ...
+@overload
+def compress_into(
+    data: Buffer,
+    out: Buffer,
+    compression_type: str,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    raw: bool = False,
+    codecs: CodecTable,
+) -> int: ...
+@overload
+def decompress(
+    data: Buffer,
+    compression_type: CompressionType,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    magic: Integer = 2,
+    codecs: None = None,
+    max_size: Integer | None = None,
+) -> bytes: ...
+@overload
+def decompress(
+    data: Buffer,
+    compression_type: str,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    magic: Integer = 2,
+    codecs: CodecTable,
+    max_size: Integer | None = None,
+) -> bytes: ...
+@overload
+def decompress_into(
+    data: Buffer, out: Buffer, compression_type: CompressionType, *, magic: Integer = 2, codecs: None = None
+) -> int: ...
+@overload
+def decompress_into(
+    data: Buffer, out: Buffer, compression_type: str, *, magic: Integer = 2, codecs: CodecTable
+) -> int: ...
+@overload
+def compress_bound(size: Integer, compression_type: CompressionType, *, codecs: None = None) -> int: ...
+@overload
+def compress_bound(size: Integer, compression_type: str, *, codecs: CodecTable) -> int: ...

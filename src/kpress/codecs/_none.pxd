@@ -1,0 +1,67 @@
+"""none: the bytes as they are."""
+
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy
+
+from kpress._c.wire cimport KP_NONE, KP_OK, KP_OUTPUT_FULL, kp_error, kp_fail
+from kpress.codecs.codec cimport append, codec, codec_stream, progress, size_range, spend
+
+
+cdef inline void none_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+    expected.least = expected.most = size
+    expected.sure = True
+
+
+cdef inline int none_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                            size_t capacity, progress* at, kp_error* err) noexcept nogil:
+    if size > capacity:
+        return kp_fail(err, KP_OUTPUT_FULL, 0, 0, <int64_t>capacity)
+    if size > 0:
+        memcpy(dst, src, size)
+    at.consumed = at.produced = size
+    return KP_OK
+
+
+cdef inline size_t none_bound(size_t size) noexcept nogil:
+    return size
+
+
+cdef inline int none_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src,
+                            size_t size, uint8_t* dst, size_t capacity, size_t* produced,
+                            kp_error* err) noexcept nogil:
+    if size > 0:
+        memcpy(dst, src, size)
+    produced[0] = size
+    return KP_OK
+
+
+cdef inline int none_compress(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    return append(s.out, src, size, err)
+
+
+cdef inline int none_decompress(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    return append(s.out, src, size, err) if spend(s, size, err) == KP_OK else err.status
+
+
+cdef inline int none_end(codec_stream* s, kp_error* err) noexcept nogil:
+    return KP_OK
+
+
+cdef inline bint none_complete(const codec_stream* s) noexcept nogil:
+    return True
+
+
+cdef inline void none_row(codec* row) noexcept:
+    row.id = KP_NONE
+    row.name = "none"
+    row.gil_kept = 1 << 14
+    row.expect = none_expect
+    row.decode = none_decode
+    row.bound = none_bound
+    row.encode = none_encode
+    row.joins = True
+    row.compressor.step = none_compress
+    row.compressor.end = none_end
+    row.decompressor.step = none_decompress
+    row.decompressor.end = none_end
+    row.decompressor.complete = none_complete

@@ -1,0 +1,3 @@
+from kpress.codecs.codec cimport codec
+
+cdef void object_row(codec* row, object brought) noexcept

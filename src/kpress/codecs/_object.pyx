@@ -1,0 +1,158 @@
+"""A codec that the caller brings as a Python object: see CodecTable.
+
+It is not trusted with memory: it gets bytes objects of its own, and what it gives is measured before it is copied.
+Its exceptions travel through code that has no GIL as a number (see `note_cause`) and become the cause of ours.
+"""
+
+from cpython.buffer cimport Py_buffer, PyBuffer_Release
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from kpress._buffers cimport acquire, pooled, pooled_reserve_more
+from kpress._c.wire cimport (
+    KP_CODEC_COMPRESS,
+    KP_CODEC_DECOMPRESS,
+    KP_CODEC_EXPANDS,
+    KP_NO_MEMORY,
+    KP_OK,
+    KP_OUTPUT_CAP,
+    KP_OUTPUT_FULL,
+    kp_error,
+    kp_fail,
+)
+from kpress._status cimport note_cause
+from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
+
+cdef enum:
+    # What its result may be larger than its input by: a format for data that does not get smaller needs less.
+    BOUND_FACTOR = 2
+    BOUND_MORE = 1024
+    # The room to begin with. It is called a second time where that was too little.
+    GUESS_FACTOR = 8
+    GUESS_LEAST = 1 << 16
+
+
+cdef int failed(kp_error* err, int status, object exception) noexcept:
+    if isinstance(exception, MemoryError):
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    return kp_fail(err, status, 0 if status == KP_CODEC_DECOMPRESS else -1, note_cause(exception), 0)
+
+
+cdef void object_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
+    """Nobody knows."""
+    expected.least = 0
+    expected.most = max(<size_t>GUESS_FACTOR * size, <size_t>GUESS_LEAST)
+    expected.sure = False
+    expected.first.size = 0
+
+
+cdef int take_result(object result, uint8_t* dst, size_t capacity, size_t* size) except -1:
+    """Copy the result to dst if there is room; tells its size."""
+    cdef Py_buffer view
+    acquire(result, &view, "the codec's result")
+    size[0] = <size_t>view.len
+    if 0 < size[0] <= capacity:
+        memcpy(dst, view.buf, size[0])
+    PyBuffer_Release(&view)
+    return 0
+
+
+cdef int object_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                       size_t capacity, progress* at, kp_error* err) noexcept nogil:
+    cdef size_t given = 0
+    with gil:
+        try:
+            take_result((<object>row.object).decompress(src[:size], at.cap), dst, capacity, &given)
+        except BaseException as exception:
+            return failed(err, KP_CODEC_DECOMPRESS, exception)
+    if given > capacity:
+        at.wanted = given
+        return kp_fail(err, KP_OUTPUT_FULL, 0, 0, <int64_t>capacity)
+    at.consumed = size
+    at.produced = given
+    return KP_OK
+
+
+cdef void object_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+                        size_t cap) noexcept nogil:
+    """All or nothing."""
+    out.size = start
+
+
+cdef size_t object_bound(size_t size) noexcept nogil:
+    return BOUND_FACTOR * size + BOUND_MORE
+
+
+cdef int object_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
+                       uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
+    with gil:
+        try:
+            brought = <object>row.object
+            if row.has_levels:
+                result = brought.compress(src[:size], level_or_default(row, level))
+            else:
+                result = brought.compress(src[:size])
+            take_result(result, dst, object_bound(size), produced)
+        except BaseException as exception:
+            return failed(err, KP_CODEC_COMPRESS, exception)
+    if produced[0] > object_bound(size):
+        return kp_fail(err, KP_CODEC_EXPANDS, -1, <int64_t>produced[0], <int64_t>object_bound(size))
+    return KP_OK
+
+
+# --- in pieces: they wait until the end ------------------------------------------------------------------------------
+
+cdef int object_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    return append(&s.pending, src, size, err)
+
+
+cdef int object_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef size_t produced = 0
+    if (pooled_reserve_more(s.out, object_bound(s.pending.size), err) != KP_OK
+            or object_encode(s.row, s.shared, s.level, s.magic, False, s.pending.data, s.pending.size,
+                             s.out.data + s.out.size, s.out.capacity - s.out.size, &produced, err) != KP_OK):
+        return err.status
+    s.out.size += produced
+    return KP_OK
+
+
+cdef int object_decompress_end(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef progress at
+    cdef size_range expected
+    cdef int status
+    memset(&at, 0, sizeof(progress))
+    at.cap = s.left
+    object_expect(s.row, s.pending.data, s.pending.size, &expected)
+    at.wanted = min(expected.most, s.left)
+    while True:
+        if pooled_reserve_more(s.out, at.wanted, err) != KP_OK:
+            return err.status
+        status = object_decode(s.row, s.shared, s.magic, s.pending.data, s.pending.size, s.out.data + s.out.size,
+                               min(s.out.capacity - s.out.size, s.left), &at, err)
+        if status != KP_OUTPUT_FULL:
+            break
+        if at.wanted > s.left:
+            return kp_fail(err, KP_OUTPUT_CAP, -1, 0, <int64_t>s.max_size)
+    s.out.size += at.produced
+    s.left -= at.produced
+    return status
+
+
+cdef bint object_complete(const codec_stream* s) noexcept nogil:
+    return True
+
+
+cdef void object_row(codec* row, object brought) noexcept:
+    """Fill the row but for its id, name and levels."""
+    row.least_magic = 2   # a codec of the caller's own is for record batches
+    row.object = <void*>brought
+    row.expect = object_expect
+    row.decode = object_decode
+    row.prefix = object_prefix
+    row.bound = object_bound
+    row.encode = object_encode
+    row.compressor.step = object_step
+    row.compressor.end = object_compress_end
+    row.decompressor.step = object_step
+    row.decompressor.end = object_decompress_end
+    row.decompressor.complete = object_complete

@@ -1,0 +1,144 @@
+"""A codec is a row: what the rest of the package knows of a codec, and all that it asks one to do.
+
+A codec's file fills its row (`_gzip`, `_snappy`, `_lz4`, `_zstd`; `_none` for the bytes as they are, `_object` for a
+codec that the caller brings as a Python object). `table` holds the rows by id. The functions may be called from any
+thread, without the GIL.
+"""
+
+from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from kpress._buffers cimport pooled, pooled_reserve_more
+from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, kp_error, kp_fail
+
+cdef enum:
+    CODEC_IDS = 8                 # three bits of the attributes hold the id
+    LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
+
+cdef struct codec
+cdef struct codec_stream
+
+
+# A member, chunk, block or frame as its headers describe it.
+cdef struct codec_unit:
+    size_t size       # bytes of it; 0: its headers were not read
+    uint64_t least    # of its output
+    uint64_t most
+
+
+# The decompressed size by a payload's own headers. Untrusted: `least` only serves to refuse early, and `most` as the
+# room to begin with.
+cdef struct size_range:
+    size_t least
+    size_t most
+    bint sure         # the output cannot be larger than `most`
+    codec_unit first  # for codecs that keep a unit in `progress`
+
+
+# How far a decoder got, in whole units. One that found the output full goes on from here when it is called again with
+# more room.
+cdef struct progress:
+    size_t consumed
+    size_t produced
+    size_t cap        # the most output that any call may ask room for
+    size_t wanted     # after KP_OUTPUT_FULL: room that is known to be needed, or 0
+    bint ended        # the payload's end was met: what follows is not part of it
+    bint counted      # a records count says whether the output is complete (a record batch, not a codec call)
+    codec_unit unit   # the one at `consumed`, if the codec reads its headers first; size 0 until it has
+
+
+# A payload in pieces. On an error a step returns the status; its position counts from `base`.
+cdef struct codec_stream:
+    const codec* row
+    void** shared     # the row's slot in the context
+    void* state       # the stream's own: from open to close
+    pooled* out       # steps append their output here
+    pooled pending    # input that waits; after the payload's end, what follows it
+    size_t given      # bytes at the front of `out` that were given to the caller and are kept as the window
+    int level
+    int magic
+    size_t max_size   # of the output
+    size_t left       # of that
+    int64_t base      # where in the payload the position of an error counts from
+    bint ended        # the payload's end was met
+
+
+cdef struct stream_calls:
+    int (*open)(codec_stream*, kp_error*) noexcept nogil                               # NULL: nothing to do
+    int (*step)(codec_stream*, const uint8_t* src, size_t size, kp_error*) noexcept nogil
+    int (*end)(codec_stream*, kp_error*) noexcept nogil
+    bint (*complete)(const codec_stream*) noexcept nogil   # decompression: whether the payload may end here
+    void (*close)(codec_stream*) noexcept nogil            # NULL: there is no state
+
+
+cdef struct codec:
+    int id
+    const char* name      # ASCII
+    int least_magic       # of the batches that may use it
+    bint has_levels
+    int level_min
+    int level_max
+    int level_default     # accepted even where it lies outside of the range
+    # Input of up to so many bytes is worked on with the GIL, at the default level. That takes 20 us or less as a rule;
+    # giving the GIL up and taking it back takes 0.1 us, and more where another thread waits for it.
+    size_t gil_kept
+    void* object          # of a codec that the caller brings: borrowed from the CodecTable
+
+    # A payload in one piece. `state` is the row's slot in the context: NULL until the codec puts something there. A
+    # codec that the caller brings has none, for a context outlives its table.
+    void (*expect)(const codec*, const uint8_t* src, size_t size, size_range*) noexcept nogil
+    int (*decode)(const codec*, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                  size_t capacity, progress*, kp_error*) noexcept nogil
+    # After an error: leaves in `out`, from `start` on, what Kafka's streaming reader gives before it fails. The
+    # decoder's whole units are there already. NULL: they are right.
+    void (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+                   size_t cap) noexcept nogil
+    size_t (*bound)(size_t size) noexcept nogil    # the most bytes that encode makes of `size`
+    # `dst` has room for bound(size). raw: without the framing around it, if the codec has such a form.
+    int (*encode)(const codec*, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
+                  uint8_t* dst, size_t capacity, size_t* produced, kp_error*) noexcept nogil
+
+    # Two payloads become one when these bytes are left out between them.
+    bint joins
+    size_t join_tail      # at the end of the first
+    size_t join_head      # at the start of the second
+
+    size_t (*free_state)(void* state) noexcept nogil     # returns about how many bytes that were
+    void (*shrink_state)(void** state) noexcept nogil    # before a context waits for its next use; NULL: nothing to do
+
+    stream_calls compressor
+    stream_calls decompressor
+
+
+cdef struct codec_table:
+    codec rows[CODEC_IDS]   # by id; `decode` is NULL where there is none
+
+
+cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogil:
+    """NULL: there is no codec of that id."""
+    if 0 <= id < CODEC_IDS and codecs.rows[id].decode != NULL:
+        return &codecs.rows[id]
+    return NULL
+
+
+cdef inline int level_or_default(const codec* row, int level) noexcept nogil:
+    return row.level_default if level == LEVEL_DEFAULT else level
+
+
+# --- for the streams of the codec files ------------------------------------------------------------------------------
+
+cdef inline int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) noexcept nogil:
+    if size > 0:
+        if pooled_reserve_more(out, size, err) != KP_OK:
+            return err.status
+        memcpy(out.data + out.size, data, size)
+        out.size += size
+    return KP_OK
+
+
+cdef inline int spend(codec_stream* s, size_t size, kp_error* err) noexcept nogil:
+    """Count `size` bytes of output against the cap."""
+    if size > s.left:
+        return kp_fail(err, KP_OUTPUT_CAP, -1, 0, <int64_t>s.max_size)
+    s.left -= size
+    return KP_OK

@@ -1,0 +1,26 @@
+"""The codecs by id and by name, and the arguments that name one."""
+
+from cpython.object cimport PyObject
+
+from kpress.codecs.codec cimport CODEC_IDS, codec, codec_table
+
+
+cdef class CodecTable:
+    cdef codec_table rows
+    cdef PyObject* names[CODEC_IDS]   # interned; NULL where there is no codec
+    cdef tuple objects                # what owns names and codecs
+
+    cdef int own_name(self, int id, str name) except -1
+    cdef int add(self, object brought) except -1
+
+
+cdef const codec_table* kafka_codecs() noexcept nogil
+
+# Arguments from Python; the errors name what is accepted.
+cdef CodecTable table_of(object codecs)
+cdef const codec* codec_of(CodecTable codecs, object compression_type) except NULL
+cdef int level_of(const codec* row, object level) except? -1
+cdef int magic_of(const codec* row, object magic) except -1
+
+# The name of an id; "unknown(5)" where there is no codec.
+cdef str name_of(CodecTable codecs, int id)
