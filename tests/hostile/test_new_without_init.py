@@ -66,7 +66,7 @@ print("done")
 """
 
 
-OPEN = {"kpress.codecs._stream", "kpress.record._batch"}
+OPEN = {"kpress.record._batch"}
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.xfail] * (n in OPEN)) for n in MODULES])
