@@ -112,7 +112,7 @@ def test_every_cut_of_the_last_entry(entries: list[bytes], path: Path) -> None:
 
 
 @pytest.mark.parametrize("entries", SETS.values(), ids=SETS)
-@pytest.mark.parametrize("which", [0, 1, 15, 28])
+@pytest.mark.parametrize("which", [0, 1, 9, 15, 28])
 @pytest.mark.parametrize("length", [1 << 20, 2**31 - 1, None])
 def test_a_damaged_length_does_not_make_entries_vanish(
     entries: list[bytes], which: int, length: int | None, path: Path
@@ -160,7 +160,8 @@ def test_what_an_entry_that_was_cut_may_hold(path: Path) -> None:
     does, as the documentation says."""
     before = b"".join(batches())  # offsets 100 to 189
     forged = kpress.write_records([b"x"], base_offset=200)[:-1] + b"\xff"  # its checksum is wrong
-    for value in (forged, batches()[5], bytes(1000), b"\0\0\0\0" * 9 + b"\2" * 99):
+    same, far = (kpress.write_records([b"x"], base_offset=offset) for offset in (190, 191 + 2**31))
+    for value in (forged, batches()[5], same, far, bytes(1000), b"\0\0\0\0" * 9 + b"\2" * 99):
         cut = kpress.write_records([value * 5], base_offset=190)[:-3]
         assert ending(path, before + cut) == (len(before), len(cut), "cut")
     cut = kpress.write_records([kpress.write_records([b"x"], base_offset=200), b"y"], base_offset=190)[:-3]
@@ -345,6 +346,16 @@ def test_columns_of_a_file_that_becomes_shorter(at: int, path: Path) -> None:
             os.truncate(path, sum(map(len, entries[:at])) + end)
             with pytest.raises(kpress.CorruptRecordError, match="truncated while it was read"):
                 list(results)
+
+
+def test_what_is_appended_meanwhile_is_not_read(path: Path) -> None:
+    entries = batches()
+    path.write_bytes(b"".join(entries[:20]))
+    with FileRecords(path) as file, FileRecords(path) as again:
+        with open(path, "ab") as writer:
+            writer.write(b"".join(entries[20:])[:-1])
+        assert sum(columns.num_rows for columns in file.columns(["offset"])) == 60
+        assert sum(len(piece) for _, piece in again.pieces()) == sum(map(len, entries[:20]))
 
 
 # ---- what is the last segment

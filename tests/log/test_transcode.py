@@ -364,3 +364,16 @@ def test_damage_behind_the_first_piece_is_told_by_its_position(tmp_path: Path, m
         with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
             call(source)
         assert (caught.value.file, caught.value.position) == (str(source), at + 17)
+
+
+def test_all_is_written_where_a_call_takes_less() -> None:
+    """As write(2) does from 2 GiB on."""
+    written = bytearray()
+
+    class Few:
+        def write(self, data: memoryview) -> int:
+            written.extend(data[:7])
+            return len(data[:7])
+
+    _transcode._write(Few(), b"0123456789" * 10)  # type: ignore[arg-type]
+    assert written == b"0123456789" * 10

@@ -1,5 +1,6 @@
 """Hidden names until the work is done: removed when it fails, swept when it was killed, left alone while it lives."""
 
+import fcntl
 import os
 import signal
 import subprocess
@@ -87,6 +88,25 @@ def test_a_directory_that_is_done_holds_no_attempt_at_all(tmp_path: Path) -> Non
         (tmp_path / ".hidden").touch()
         sweep_directory(tmp_path)
         assert names(tmp_path) == {".hidden"}
+
+
+@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
+def test_an_attempt_that_is_swept_before_it_is_locked_starts_again(
+    what, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked = []
+    flock = fcntl.flock
+
+    def swept_at_first(descriptor: int, operation: int) -> None:
+        if not locked:
+            [path] = tmp_path.iterdir()
+            path.rmdir() if path.is_dir() else path.unlink()
+        locked.append(descriptor)
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", swept_at_first)
+    with what(tmp_path / "copy"):
+        assert len(locked) == 2 and len(names(tmp_path)) == 1
 
 
 def test_the_longest_names(tmp_path: Path) -> None:
