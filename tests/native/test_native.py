@@ -1,7 +1,8 @@
-"""Compiles and runs the C programs of this folder, and every header of include/kpress alone."""
+"""Compiles and runs the C programs of this folder under sanitizers, and every header of include/kpress alone."""
 
 import os
 import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,6 +14,11 @@ WARNINGS = ["-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
 COMPILE = [*shlex.split(os.environ.get("CC", "gcc")), "-std=gnu11", *WARNINGS]
 SANITIZE = ["-O1", "-g", "-fno-omit-frame-pointer", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 
+# what only clang looks for: offsets from NULL and out of an array, and nulls where none may be
+CLANG = shutil.which("clang") or shutil.which("clang-14")
+CLANG_CHECKS = "address,undefined,pointer-overflow,bounds,local-bounds,nullability"
+PROGRAMS = sorted(HERE.glob("*.c"))
+
 pytestmark = pytest.mark.build
 
 
@@ -21,10 +27,26 @@ def run(*command):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-@pytest.mark.parametrize("source", sorted(HERE.glob("*.c")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.stem)
 def test_program(source, tmp_path):
     program = tmp_path / source.stem
     run(*COMPILE, *SANITIZE, f"-I{INCLUDE}", f"-I{HERE}", source, "-o", program, "-pthread")
+    run(program)
+
+
+@pytest.mark.skipif(not CLANG, reason="clang is not installed")
+@pytest.mark.parametrize("source", PROGRAMS, ids=lambda path: path.stem)
+def test_program_under_clang(source, tmp_path):
+    program = tmp_path / source.stem
+    flags = ["-std=gnu11", "-O1", "-g", f"-fsanitize={CLANG_CHECKS}", "-fno-sanitize-recover=all"]
+    run(CLANG, *flags, f"-I{INCLUDE}", f"-I{HERE}", source, "-o", program, "-pthread")
+    run(program)
+
+
+def test_threads_under_thread_sanitizer(tmp_path):
+    program = tmp_path / "threads"
+    flags = ["-O1", "-g", "-fsanitize=thread", "-pthread"]
+    run(*COMPILE, *flags, f"-I{INCLUDE}", f"-I{HERE}", HERE / "threads.c", "-o", program)
     run(program)
 
 
