@@ -6,7 +6,6 @@ from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs.table import CodecTable
 from kpress.typing import CompressionType, Integer, Level
 
-@disjoint_base
 class Compressor:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     def compress(self, data: Buffer) -> bytes: ...

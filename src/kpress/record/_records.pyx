@@ -10,7 +10,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._buffers cimport InputView, PooledBlock
 from kpress._c.wire cimport (
-    KP_END, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_OVERHEAD, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT,
+    KP_END, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_OVERHEAD, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING,
+    KP_RECORD_LENGTH, KP_VARINT,
     kp_batch, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_field, kp_header, kp_header_read, kp_headers_of,
     kp_load_be32, kp_message_next, kp_message_read, kp_record, kp_record_next, kp_record_sequence, kp_source_fail,
 )
