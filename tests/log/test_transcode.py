@@ -1,6 +1,7 @@
 """One segment under another codec: nothing is lost, nothing half is left, the digest can tell."""
 
 import hashlib
+import inspect
 from pathlib import Path
 
 import pytest
@@ -377,3 +378,11 @@ def test_all_is_written_where_a_call_takes_less() -> None:
 
     _transcode._write(Few(), b"0123456789" * 10)  # type: ignore[arg-type]
     assert written == b"0123456789" * 10
+
+
+def test_the_call_that_others_rely_on() -> None:
+    parameters = list(inspect.signature(kpress.log.transcode_segment).parameters.values())
+    names = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
+    assert names == ["source", "target", "compression_type", "level", "batch_bytes"]
+    assert [parameter.default for parameter in parameters[3:5]] == [None, None]
+    assert {"digest", "next_offset"} <= set(kpress.log.SegmentContent.__dataclass_fields__)
