@@ -283,11 +283,8 @@ def test_the_call_to_start_from_succeeds(call: str) -> None:
     _drain(_target(call)(**GOOD[call]()))
 
 
-OPEN = {"iter_columns", "read_columns"}
-
-
 @pytest.mark.filterwarnings("ignore:max_size")
-@pytest.mark.parametrize("call", [pytest.param(call, marks=[pytest.mark.xfail] * (call in OPEN)) for call in GOOD])
+@pytest.mark.parametrize("call", GOOD)
 def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
     parameters = _parameters(call)
     fields = {*parameters, *(["a"] if call == "write_columns" else [])}  # a is the column of the Arrow table

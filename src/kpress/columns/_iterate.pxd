@@ -31,3 +31,6 @@ cdef class ColumnsIterator:
     cdef Columns _hand_out(self, Window window)
     cdef int _pass(self, Window window, int64_t first_failure) except -1
     cdef _end(self)
+
+    @staticmethod
+    cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt)

@@ -1,5 +1,5 @@
 from collections.abc import Iterable
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -12,7 +12,7 @@ from kpress.typing import BinaryFile, BinaryType, Integer, Time, TimestampUnit
 @disjoint_base
 class ColumnsIterator:
     errors: list[KpressError]
-    def __new__(cls, *args: Any, **kwargs: Any) -> Self: ...
+    def __init__(self) -> None: ...
     @property
     def position(self) -> int: ...
     @property

@@ -20,9 +20,12 @@ from kpress.columns._window cimport Window, window_of
 from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
-from kpress.errors import ClosedError
+from kpress.errors import ArgumentTypeError, ClosedError
 
 _ON_CORRUPT = {"raise": False, "skip": True}
+
+
+cdef object MADE = object()  # what the class is called with here
 
 
 cdef int replace(walk* to, const walk* w) except -1:
@@ -71,11 +74,16 @@ cdef class ColumnsIterator:
     (80, 100, True)
     """
 
-    def __cinit__(self, Options options not None, source, *, batch_bytes, start_position, end_position, on_corrupt):
-        cdef int64_t position = 0
+    def __cinit__(self, made=None):
+        if made is not MADE:
+            raise ArgumentTypeError("a ColumnsIterator is made by iter_columns")
         memset(&self.reached, 0, sizeof(walk))
         memset(&self.passed, 0, sizeof(walk))
-        self.closed = True  # until all is there
+
+    @staticmethod
+    cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt):
+        cdef ColumnsIterator self = ColumnsIterator.__new__(ColumnsIterator, MADE)
+        cdef int64_t position = 0
         self.options = options
         options.plan.skip = choice_of("on_corrupt", on_corrupt, _ON_CORRUPT)
         options.plan.ends = options.plan.last_offset != INT64_MAX
@@ -86,7 +94,7 @@ cdef class ColumnsIterator:
         options.begin(&self.passed, position)
         self.ahead = deque()
         self.errors = []
-        self.closed = False
+        return self
 
     def __dealloc__(self):
         walk_free(&self.reached)
@@ -338,10 +346,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     >>> [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(log), ["value"], batch_bytes=300)]
     [20, 20, 20, 20, 20]
     """
-    options = Options(columns, check_crcs=check_crcs, binary_type=binary_type, timestamp_unit=timestamp_unit,
-                      start_offset=start_offset, end_offset=end_offset, start_timestamp=start_timestamp,
-                      end_timestamp=end_timestamp, control=control, aborted_transactions=aborted_transactions,
-                      threads=threads, max_decompressed_bytes=max_decompressed_bytes, chunk_bytes=chunk_bytes,
-                      max_message_bytes=max_message_bytes, complete=complete, codecs=codecs)
-    return ColumnsIterator(options, source, batch_bytes=batch_bytes, start_position=start_position,
-                           end_position=end_position, on_corrupt=on_corrupt)
+    cdef Options options = Options.make(
+        columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp, end_timestamp,
+        control, aborted_transactions, threads, complete, max_decompressed_bytes, max_message_bytes, chunk_bytes,
+        codecs)
+    return ColumnsIterator.make(options, source, batch_bytes, start_position, end_position, on_corrupt)

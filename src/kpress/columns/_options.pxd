@@ -20,3 +20,8 @@ cdef class Options:
     cdef int begin(self, walk* w, int64_t position) except -1
     cdef _ask_columns(self, columns, binary_format, timestamp_format)
     cdef _set_aborted(self, transactions)
+
+    @staticmethod
+    cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
+                      end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
+                      max_message_bytes, chunk_bytes, codecs)

@@ -4,15 +4,15 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, shown, time_of
+from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, shown, time_of, tuple_of
 from kpress._c.wire cimport KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY
 from kpress.codecs.table cimport table_of
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport aborted_transaction, walk
-from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, column, column_of
+from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, column_of
 
 from kpress.columns._arrow_out import Field
-from kpress.columns.catalogue import DEFAULT, NAMES
+from kpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 # binary_type: layout, bytes of a row, Arrow format
@@ -20,17 +20,27 @@ _LAYOUTS = {"binary": (KP_BINARY, 4, "z"), "large_binary": (KP_LARGE_BINARY, 8, 
             "binary_view": (KP_BINARY_VIEW, 16, "vz")}
 # timestamp_unit: whether milliseconds are multiplied, Arrow format
 _UNITS = {"ms": (False, "tsm:UTC"), "us": (True, "tsu:UTC")}
+_NUMBERS = {name: number for number, name in enumerate(NAMES)}
 _HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
+
+cdef object MADE = object()  # what the class is called with here
 
 
 cdef class Options:
     """See `read_columns` and `iter_columns`."""
 
-    def __cinit__(self, columns, *, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
-                  end_timestamp, control, aborted_transactions, threads, max_decompressed_bytes, chunk_bytes,
-                  max_message_bytes, complete, codecs):
+    def __cinit__(self, made=None):
+        if made is not MADE:
+            raise ArgumentTypeError("options are made by read_columns and iter_columns")
+        memset(&self.plan, 0, sizeof(plan))
+
+    @staticmethod
+    cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
+                      end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
+                      max_message_bytes, chunk_bytes, codecs):
+        """The arguments of `read_columns`, in its order."""
+        cdef Options self = Options.__new__(Options, MADE)
         cdef plan* p = &self.plan
-        memset(p, 0, sizeof(plan))
         self.codecs = table_of(codecs)
         p.codecs = &self.codecs.rows
         p.layout, p.row_width, binary_format = choice_of("binary_type", binary_type, _LAYOUTS)
@@ -50,48 +60,45 @@ cdef class Options:
                                                                               INT64_MIN, INT64_MAX)
         p.last_timestamp = before(end_timestamp, None if end_timestamp is None else
                                   time_of(end_timestamp, "end_timestamp", INT64_MIN + 1, INT64_MAX))
-        p.filtered = any(value is not None for value in (start_offset, end_offset, start_timestamp, end_timestamp))
+        p.filtered = (start_offset is not None or end_offset is not None or start_timestamp is not None
+                      or end_timestamp is not None)
         self._ask_columns(DEFAULT if columns is None else columns, binary_format, timestamp_format)
         if aborted_transactions is not None:
             self._set_aborted(aborted_transactions)
+        return self
 
     def __dealloc__(self):
         free(self.aborted)
 
     cdef _ask_columns(self, columns, binary_format, timestamp_format):
         cdef plan* p = &self.plan
-        if isinstance(columns, (str, bytes)) or not hasattr(columns, "__iter__"):
-            raise ArgumentTypeError(f"columns must be a sequence of names, not {type(columns).__name__}",
-                                    field="columns")
+        cdef int number
         fields = []
-        for name in columns:
+        for name in columns if columns is DEFAULT else tuple_of(columns, "columns", "names"):
             if not isinstance(name, str):
-                raise ArgumentTypeError(f"columns must be a sequence of names, not of {type(name).__name__}",
-                                        field="columns")
-            if name not in NAMES:
+                raise ArgumentTypeError(f"columns must be names, not {type(name).__name__}", field="columns")
+            found = _NUMBERS.get(str(name))
+            if found is None:
                 raise InvalidArgumentError(f"unknown column {shown(name)}; there are {', '.join(NAMES)}"
                                            f"{did_you_mean(name, NAMES)}", field="columns")
-            number = NAMES.index(name)
+            number = found
             if p.want[number]:
                 raise InvalidArgumentError(f"column {name!r} is asked for twice", field="columns")
             p.want[number] = True
             p.asked[p.n_asked] = number
             p.n_asked += 1
-            fields.append(field_of(column_of(number), binary_format, timestamp_format))
+            fields.append(field_of(number, binary_format, timestamp_format))
         self.fields = tuple(fields)
 
     cdef _set_aborted(self, transactions):
         name = "aborted_transactions"
         pairs = []
-        if not hasattr(transactions, "__iter__"):
-            raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset), not "
-                                    f"{type(transactions).__name__}", field=name)
-        for pair in transactions:
-            try:
-                producer, first = pair
-            except (TypeError, ValueError):
+        for pair in tuple_of(transactions, name, "pairs of (producerId, firstOffset)"):
+            pair = tuple_of(pair, name, "pairs of (producerId, firstOffset)")
+            if len(pair) != 2:
                 raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset), not {shown(pair)}",
-                                        field=name) from None
+                                        field=name)
+            producer, first = pair
             pairs.append((integer_of(first, name, INT64_MIN, INT64_MAX),
                           integer_of(producer, name, INT64_MIN, INT64_MAX)))
         pairs.sort()
@@ -116,15 +123,15 @@ cdef class Options:
         return 0
 
 
-cdef object field_of(const column* c, binary_format, timestamp_format):
-    name = c.name.decode("ascii")
-    if c.gathered == AS_HEADERS:
-        return Field(name, "+l", True, (Field("item", "+s", False, _HEADER_FIELDS),))
-    if c.gathered == AS_BINARY:
-        return Field(name, binary_format, True)
-    if c.format == NULL:
-        return Field(name, timestamp_format, True)
-    return Field(name, c.format.decode("ascii"))
+cdef object field_of(int number, binary_format, timestamp_format):
+    cdef int gathered = column_of(number).gathered
+    if gathered == AS_HEADERS:
+        return Field(NAMES[number], "+l", True, (Field("item", "+s", False, _HEADER_FIELDS),))
+    if gathered == AS_BINARY:
+        return Field(NAMES[number], binary_format, True)
+    if _FORMATS[number] is None:
+        return Field(NAMES[number], timestamp_format, True)
+    return Field(NAMES[number], _FORMATS[number])
 
 
 cdef int64_t before(given, number) except? -1:

@@ -91,12 +91,10 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     >>> pyarrow.table(columns).to_pydict()
     {'offset': [0, 1, 2], 'key': [b'k', None, b'k'], 'value': [b'a', b'b', None]}
     """
-    cdef Options options = Options(
-        columns, check_crcs=check_crcs, binary_type=binary_type, timestamp_unit=timestamp_unit,
-        start_offset=start_offset, end_offset=end_offset, start_timestamp=start_timestamp, end_timestamp=end_timestamp,
-        control=control, aborted_transactions=aborted_transactions, threads=threads,
-        max_decompressed_bytes=max_decompressed_bytes, chunk_bytes=chunk_bytes, max_message_bytes=max_message_bytes,
-        complete=complete, codecs=codecs)
+    cdef Options options = Options.make(
+        columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp, end_timestamp,
+        control, aborted_transactions, threads, complete, max_decompressed_bytes, max_message_bytes, chunk_bytes,
+        codecs)
     cdef InputView view = InputView(data)
     cdef Window window = window_of(options, view, view.size, 0, None)
     cdef Threads threads_of_call

@@ -93,7 +93,10 @@ cdef class Source:
         if read is None:
             raise InvalidArgumentError("source must be a file that waits for its bytes, not a non-blocking one",
                                        field="source")
-        return integer_of(read, "readinto()", 0, room - rest)
+        try:
+            return integer_of(read, "readinto()", 0, room - rest)
+        except (ArgumentTypeError, InvalidArgumentError) as error:
+            raise type(error)(f"source is not a file as Python has them: {error.message}", field="source") from None
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
         """How large the next view is to be: `step` more bytes. An entry larger than that makes the views grow with what

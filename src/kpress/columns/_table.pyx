@@ -4,10 +4,11 @@ from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, 
 from libc.stdlib cimport malloc
 from libc.string cimport memcmp, memcpy, memset, strlen
 
+from kpress._arguments cimport flag_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_CONTROL, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
-    kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error,
+    KP_CONTROL, KP_CUT_ENTRY, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
+    kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_fail,
 )
 from kpress._status cimport check, place, place_at
 from kpress.codecs.codec cimport codec, codec_table, row_of
@@ -137,6 +138,10 @@ cdef class BatchTable:
     schema : tuple of fields, each with name, type and nullable
     nbytes : int
         Bytes that the rows take as Arrow columns.
+    valid_bytes : int
+        Bytes of the whole entries of the record set.
+    trailing_bytes : int
+        Bytes after them, of an entry that is cut.
 
     Examples
     --------
@@ -150,6 +155,8 @@ cdef class BatchTable:
     cdef pooled _rows
     cdef Columns _arrow           # the same as Arrow columns, once they were asked for
     cdef readonly int64_t num_rows
+    cdef readonly int64_t valid_bytes
+    cdef readonly int64_t trailing_bytes
 
     def __cinit__(self, made=None):
         if made is not MADE:
@@ -384,13 +391,15 @@ cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n)
     return True
 
 
-def batch_table(data, *, codecs=None):
+def batch_table(data, *, complete=False, codecs=None):
     """The headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
 
     Parameters
     ----------
     data : bytes-like
-        Record set. A last entry that is cut is left out.
+        Record set.
+    complete : bool
+        A last entry that is cut is a CorruptRecordError. If False it is left out; `trailing_bytes` tells of it.
     codecs : CodecTable | None
         Codecs of your own beside Kafka's five: for their names.
 
@@ -406,7 +415,7 @@ def batch_table(data, *, codecs=None):
     Raises
     ------
     CorruptRecordError
-        An impossible size, or a magic that is not 0, 1 or 2.
+        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a last entry that is cut.
 
     Examples
     --------
@@ -421,11 +430,14 @@ def batch_table(data, *, codecs=None):
     cdef CodecTable own = table_of(codecs)
     cdef kp_error err
     cdef place at
-    cdef int64_t position = 0
+    cdef bint whole = flag_of(complete, "complete")
     cdef int status
     with nogil:
-        status = scan(view.data, view.size, &own.rows, &table._rows, &table.num_rows, &position, &err)
+        status = scan(view.data, view.size, &own.rows, &table._rows, &table.num_rows, &table.valid_bytes, &err)
+    table.trailing_bytes = view.size - table.valid_bytes
+    if status == KP_END and whole and table.trailing_bytes:
+        status = kp_fail(&err, KP_CUT_ENTRY, -1, table.trailing_bytes, 0)
     if status != KP_END:
-        at = place_at(position)
+        at = place_at(table.valid_bytes)
         check(status, &err, &at)
     return table

@@ -94,12 +94,26 @@ cdef bint help_until(crew* c, task* wanted) noexcept nogil:
     return done
 
 
+cdef void add(crew* c, task* work) noexcept nogil:
+    """A task that nobody has begun. The lock is never held for long: who has the GIL may wait for it."""
+    pthread_mutex_lock(&c.lock)
+    if c.last == NULL:
+        c.first = work
+    else:
+        c.last.next = work
+    c.last = work
+    pthread_cond_signal(&c.put)
+    pthread_mutex_unlock(&c.lock)
+
+
 cdef void forget(crew* c, task* work) noexcept nogil:
-    """A task that was waited for is no longer among those that run. With the lock."""
+    """A task that was waited for is no longer among those that run."""
     cdef task** link = &c.running
+    pthread_mutex_lock(&c.lock)
     while link[0] != work:
         link = &link[0].next
     link[0] = work.next
+    pthread_mutex_unlock(&c.lock)
 
 
 cdef bint end_all(crew* c) noexcept nogil:
@@ -136,13 +150,13 @@ cdef class Threads:
         cdef crew* c = <crew*>calloc(1, sizeof(crew))
         if c == NULL:
             raise MemoryError()
-        c.pid = getpid()
         pthread_mutex_init(&c.lock, NULL)
         pthread_cond_init(&c.put, NULL)
         pthread_cond_init(&c.done, NULL)
         self.crew = c
         if others == 0:
             return
+        c.pid = getpid()
         c.threads = <pthread_t*>calloc(<size_t>others, sizeof(pthread_t))
         if c.threads == NULL:
             raise MemoryError()
@@ -160,15 +174,7 @@ cdef class Threads:
         work.cancelled = &c.cancelled
         work.next = NULL
         work.done = False
-        with nogil:
-            pthread_mutex_lock(&c.lock)
-            if c.last == NULL:
-                c.first = work
-            else:
-                c.last.next = work
-            c.last = work
-            pthread_cond_signal(&c.put)
-            pthread_mutex_unlock(&c.lock)
+        add(c, work)
         return 0
 
     cdef int wait(self, task* work) except -1:
@@ -179,10 +185,7 @@ cdef class Threads:
             with nogil:
                 done = help_until(c, work)
             PyErr_CheckSignals()
-        with nogil:
-            pthread_mutex_lock(&c.lock)
-            forget(c, work)
-            pthread_mutex_unlock(&c.lock)
+        forget(c, work)
         owner = <object>work.owner
         Py_DECREF(owner)
         return 0
@@ -192,11 +195,12 @@ cdef class Threads:
         cdef crew* c = self.crew
         cdef bint ended = False
         self.crew = NULL
-        if c == NULL or c.pid != getpid():
+        if c == NULL or (c.n and c.pid != getpid()):
             return  # in a child of fork the lock may be held by a thread that is not there: leave all as it is
-        with nogil:
-            ended = end_all(c)
-        if not ended:
+        if c.n:
+            with nogil:
+                ended = end_all(c)
+        if c.n and not ended:
             return  # a codec made from a Python object ran the garbage collector in a thread of its own caller's
         drop_owners(c.first)
         drop_owners(c.running)
@@ -209,6 +213,6 @@ cdef class Threads:
     cdef crew* _crew(self) except NULL:
         if self.crew == NULL:
             raise ClosedError("the threads have ended")
-        if self.crew.pid != getpid():
+        if self.crew.n and self.crew.pid != getpid():
             raise ClosedError("an iteration with threads cannot go on in a child of fork, which has none of them")
         return self.crew

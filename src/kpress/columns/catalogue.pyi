@@ -1,2 +1,3 @@
 NAMES: tuple[str, ...]
+FORMATS: tuple[str | None, ...]
 DEFAULT: tuple[str, ...]

@@ -64,4 +64,6 @@ cdef const column* column_of(int number) noexcept nogil:
 
 
 NAMES = tuple(CATALOGUE[number].name.decode("ascii") for number in range(N_COLUMNS))
+FORMATS = tuple(None if CATALOGUE[number].format == NULL else CATALOGUE[number].format.decode("ascii")
+                for number in range(N_COLUMNS))
 DEFAULT = NAMES[:HEADERS + 1]
