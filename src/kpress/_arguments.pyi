@@ -1,0 +1,3 @@
+from kpress.typing import Integer
+
+def integer(value: Integer, name: str, least: int, most: int) -> int: ...

@@ -27,6 +27,11 @@ cdef int64_t converted_integer(object value, str name, int64_t least, int64_t mo
     return number
 
 
+def integer(value, str name, int64_t least, int64_t most):
+    """integer_of, for modules in Python."""
+    return integer_of(value, name, least, most)
+
+
 cdef object index_of(object value, str name):
     """The int that `value` stands for."""
     if PyBool_Check(value) or not PyIndex_Check(value):

@@ -172,11 +172,14 @@ def test_options() -> None:
         ({"path": "p", "isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
         ({"path": "p", "max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
         ({"path": "p", "max.partition.fetch.bytes": "1 MB"}, "not '1 MB'"),
+        ({"path": "p", "max.partition.fetch.bytes": "9" * 5000}, "from 1 to 2147483647, not '9999"),
     ],
 )
 def test_options_that_are_not_accepted(options: dict[str, str], message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(kpress.InvalidArgumentError, match=message) as caught:
         ReadOptions.parse(options)
+    assert caught.value.field is not None
+    assert caught.value.field.lower() in [*map(str.lower, options), "path"]
 
 
 def test_topics_that_are_not_there() -> None:

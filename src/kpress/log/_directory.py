@@ -137,7 +137,8 @@ def list_partitions(path: str | Path) -> list[PartitionDirectory]:
     if not partitions:
         raise InvalidArgumentError(
             f"{printable(root)} holds no partition: there is no directory <topic>-<partition> with a segment "
-            "(<20 digits>.log) in it, nor is it one itself"
+            "(<20 digits>.log) in it, nor is it one itself",
+            field="path",
         )
     return sorted(partitions, key=lambda found: found.topic_partition)
 

@@ -53,7 +53,9 @@ class KafkaLogDataSource(DataSource):
     def reader(self, schema: StructType) -> KafkaLogReader:
         options = ReadOptions.parse(self.options)
         if schema.fieldNames() != (own := spark_schema(options.include_headers)).fieldNames():
-            raise InvalidArgumentError(f"the columns cannot be chosen: they are {', '.join(own.fieldNames())}")
+            raise InvalidArgumentError(
+                f"the columns cannot be chosen: they are {', '.join(own.fieldNames())}", field="schema"
+            )
         return KafkaLogReader(options)
 
 
@@ -83,7 +85,8 @@ class KafkaLogReader(DataSourceReader):
         topics = {directory.topic_partition.topic for directory in directories}
         if missing := [topic for topic in self.options.topics if topic not in topics]:
             raise InvalidArgumentError(
-                f"{self.options.path} has no topic {', '.join(missing)}; it has {', '.join(sorted(topics))}"
+                f"{self.options.path} has no topic {', '.join(missing)}; it has {', '.join(sorted(topics))}",
+                field="subscribe",
             )
         return [
             segment

@@ -50,7 +50,8 @@ def digest(df: DataFrame) -> DataFrame:
     if missing := [name for name in columns if name not in df.columns]:
         raise InvalidArgumentError(
             f"digest needs the columns {', '.join(columns)}; missing: {', '.join(missing)}"
-            + (" (option includeHeaders=true)" if "headers" in missing else "")
+            + (" (option includeHeaders=true)" if "headers" in missing else ""),
+            field="df",
         )
     ordered = df.select(*columns).repartition("topic", "partition").sortWithinPartitions(*_ORDER)
     return ordered.mapInArrow(_digests, _RESULT)

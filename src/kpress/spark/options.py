@@ -57,9 +57,11 @@ fetch_bytes=1048576)
         given = {name.lower(): value for name, value in options.items()}
         unknown = sorted(given.keys() - {name.lower() for name in _ACCEPTED})
         if unknown:
-            raise InvalidArgumentError(f"unknown option {', '.join(unknown)}; accepted are {', '.join(_ACCEPTED)}")
+            raise InvalidArgumentError(
+                f"unknown option {', '.join(unknown)}; accepted are {', '.join(_ACCEPTED)}", field=unknown[0]
+            )
         if not given.get("path"):
-            raise InvalidArgumentError("a path is needed: load(<log dir or partition directory>)")
+            raise InvalidArgumentError("a path is needed: load(<log dir or partition directory>)", field="path")
         topics = tuple(name.strip() for name in given.get("subscribe", "").split(","))
         return cls(
             path=given["path"],
@@ -74,13 +76,16 @@ def _choice(name: str, given: Mapping[str, str], accepted: tuple[str, ...]) -> s
     """The value; the first of the accepted ones is the default."""
     value = given.get(name.lower(), accepted[0]).lower()
     if value not in accepted:
-        raise InvalidArgumentError(f"option {name} must be {' or '.join(accepted)}, not {value!r}")
+        raise InvalidArgumentError(f"option {name} must be {' or '.join(accepted)}, not {value!r}", field=name)
     return value
 
 
 def _fetch_bytes(given: Mapping[str, str]) -> int:
     name = "max.partition.fetch.bytes"
     value = given.get(name, str(_FETCH_BYTES))
-    if not (value.isascii() and value.isdigit() and 1 <= int(value) <= _FETCH_BYTES_MOST):
-        raise InvalidArgumentError(f"option {name} must be a number from 1 to {_FETCH_BYTES_MOST}, not {value!r}")
+    short = value.isascii() and value.isdigit() and len(value) <= len(str(_FETCH_BYTES_MOST))
+    if not short or not 1 <= int(value) <= _FETCH_BYTES_MOST:
+        raise InvalidArgumentError(
+            f"option {name} must be a number from 1 to {_FETCH_BYTES_MOST}, not {value[:50]!r}", field=name
+        )
     return int(value)

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress._arguments import integer
+from kpress.errors import InvalidArgumentError
 from kpress.log import (
     PartitionDirectory,
     TopicPartition,
@@ -27,7 +28,7 @@ from kpress.log import (
     unfinished_directory,
 )
 from kpress.record import recompress
-from kpress.typing import CompressionType, Level
+from kpress.typing import CompressionType, Integer, Level
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -177,13 +178,9 @@ def transcode(
     ]
 
 
-def _check_batch_bytes(batch_bytes: object) -> None:
-    if batch_bytes is None:
-        return
-    if isinstance(batch_bytes, bool) or not isinstance(batch_bytes, int):
-        raise ArgumentTypeError(f"batch_bytes must be an int or None, not {type(batch_bytes).__name__}")
-    if not 1 <= batch_bytes < 1 << 31:
-        raise InvalidArgumentError(f"batch_bytes must be from 1 to {(1 << 31) - 1}, not {batch_bytes}")
+def _check_batch_bytes(batch_bytes: Integer | None) -> None:
+    if batch_bytes is not None:
+        integer(batch_bytes, "batch_bytes", 1, (1 << 31) - 1)
 
 
 def _check_target(source: Path, target: Path) -> None:
