@@ -1,0 +1,266 @@
+"""A codec is a row of one table: no other file names one, and a sixth row goes through the same door."""
+
+import io
+import re
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import kpress
+
+ROOMS = Path(kpress.__file__).parent
+OWN = {"_gzip.pyx", "_snappy.pyx", "_lz4.pyx", "_zstd.pyx", "table.pyx"}
+NAMES = re.compile(r"gzip|snappy|lz4|zstd|xerial", re.IGNORECASE)
+RECORDS = [b"record %d" % i for i in range(300)]
+
+
+def code(path: Path) -> list[str]:
+    """The lines of a file without comments and docstrings."""
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r'"""(?:.|\n)*?"""', "", text)
+    return [line.split("#")[0] for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("room", ["codecs", "record", "columns"])
+def test_no_file_but_its_own_names_a_codec(room: str) -> None:
+    found = [
+        f"{path.name}: {line.strip()}"
+        for path in sorted((ROOMS / room).glob("*.p*"))
+        if path.suffix in (".pyx", ".pxd", ".py") and path.name not in OWN and path.name != "__init__.py"
+        for line in code(path)
+        if NAMES.search(line) and not path.stem.startswith(("_gzip", "_snappy", "_lz4", "_zstd"))
+    ]
+    assert found == []
+
+
+class Toy:
+    """Every bit turned, behind a mark."""
+
+    id, name = 5, "toy"
+
+    def compress(self, data: bytes) -> bytes:
+        return b"toy:" + data.translate(TURNED)
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        if data[:4] != b"toy:":
+            raise ValueError("no mark")
+        return data[4:].translate(TURNED)
+
+
+TURNED = bytes(255 - i for i in range(256))
+TOY = kpress.CodecTable(Toy())
+
+
+def toy_set() -> bytes:
+    return kpress.write_records(RECORDS, compression_type="toy", batch_records=100, codecs=TOY)
+
+
+def test_a_sixth_codec_compresses_and_decompresses() -> None:
+    payload = kpress.compress(b"data", "toy", codecs=TOY)
+    assert payload == Toy().compress(b"data")
+    assert kpress.decompress(payload, "toy", codecs=TOY) == b"data"
+    room = bytearray(kpress.compress_bound(4, "toy", codecs=TOY))
+    size = kpress.compress_into(b"data", room, "toy", codecs=TOY)
+    assert bytes(room[:size]) == payload
+    assert kpress.decompress_into(payload, room, "toy", codecs=TOY) == 4 and room[:4] == b"data"
+    packer, unpacker = kpress.compressor("toy", codecs=TOY), kpress.decompressor("toy", codecs=TOY)
+    assert packer.compress(b"da") + packer.compress(b"ta") + packer.flush() == payload
+    assert unpacker.decompress(payload[:3]) + unpacker.decompress(payload[3:]) + unpacker.flush() == b"data"
+    for size in (0, 1, 70_000, 3_000_000):
+        data = bytes(size)
+        assert kpress.decompress(kpress.compress(data, "toy", codecs=TOY), "toy", codecs=TOY) == data
+
+
+def test_a_sixth_codec_is_written_and_read() -> None:
+    data = toy_set()
+    batches = list(kpress.read_batches(data, codecs=TOY))
+    assert [batch.compression_type for batch in batches] == ["toy"] * 3
+    assert [record.value for batch in batches for record in batch] == RECORDS
+    assert kpress.read_columns(data, ["value"], codecs=TOY)["value"].to_pylist() == RECORDS
+    for threads in (1, 3):
+        pieces = kpress.iter_columns(io.BytesIO(data), ["value"], batch_bytes=1500, threads=threads, codecs=TOY)
+        assert [value for piece in pieces for value in piece["value"].to_pylist()] == RECORDS
+    assert set(kpress.batch_table(data, codecs=TOY).to_numpy()["compressionType"].tolist()) == {b"toy"}
+    columns = kpress.read_columns(data, ["offset", "value"], codecs=TOY)
+    written = kpress.write_columns(columns, compression_type="toy", codecs=TOY)
+    assert kpress.read_columns(written, ["value"], codecs=TOY)["value"].to_pylist() == RECORDS
+
+
+def test_a_sixth_codec_is_built_within_a_limit() -> None:
+    builder = kpress.BatchBuilder(compression_type="toy", limit=3000, codecs=TOY)
+    taken = 0
+    while builder.append(RECORDS[taken]):
+        taken += 1
+    data = builder.build()
+    assert 2980 < len(data) <= 3000
+    [batch] = kpress.read_batches(data, codecs=TOY)
+    assert batch.is_valid() and [record.value for record in batch] == RECORDS[:taken]
+
+
+def test_a_sixth_codec_is_recompressed() -> None:
+    data = toy_set()
+    plain = kpress.recompress(data, "lz4", codecs=TOY)
+    assert [record.value for batch in kpress.read_batches(plain) for record in batch] == RECORDS
+    assert kpress.recompress(plain, "toy", codecs=TOY) == data
+
+
+def test_without_the_table_its_bytes_are_unsupported() -> None:
+    data = toy_set()
+    assert {batch.compression_type for batch in kpress.read_batches(data)} == {"unknown(5)"}
+    for read in (
+        lambda: [list(batch) for batch in kpress.read_batches(data)],
+        lambda: kpress.read_columns(data),
+        lambda: list(kpress.iter_columns(data)),
+        lambda: kpress.recompress(data, "none"),
+    ):
+        with pytest.raises(kpress.UnsupportedCompressionTypeError, match="5"):
+            read()
+    with pytest.raises(kpress.InvalidArgumentError, match="compression_type must be"):
+        kpress.compress(b"", "toy")  # type: ignore[call-overload]
+
+
+def test_only_record_batches_may_use_it() -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="only magic 2"):
+        kpress.write_records([b"x"], compression_type="toy", magic=1, codecs=TOY)
+    with pytest.raises(kpress.UnsupportedCompressionTypeError, match="magic 2"):
+        kpress.recompress(kpress.write_records([b"x"], magic=1, compression_type="gzip"), "toy", codecs=TOY)
+
+
+class Failing(Toy):
+    error: BaseException
+
+    def compress(self, data: bytes) -> bytes:
+        raise self.error
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        raise self.error
+
+
+def test_what_it_raises_is_the_cause() -> None:
+    codec = Failing()
+    codecs = kpress.CodecTable(codec)
+    codec.error = ZeroDivisionError("by hand")
+    data = toy_set()
+    for read in (
+        lambda: kpress.decompress(b"", "toy", codecs=codecs),
+        lambda: kpress.read_columns(data, codecs=codecs),
+        lambda: [list(batch) for batch in kpress.read_batches(data, codecs=codecs)],
+    ):
+        with pytest.raises(kpress.DecompressionError, match="ZeroDivisionError: by hand") as caught:
+            read()
+        assert caught.value.__cause__ is codec.error
+    with pytest.raises(kpress.InvalidArgumentError, match="by hand"):
+        kpress.write_records([b"x"], compression_type="toy", codecs=codecs)
+    codec.error = KeyboardInterrupt()
+    with pytest.raises(KeyboardInterrupt):
+        kpress.decompress(b"", "toy", codecs=codecs)
+    codec.error = MemoryError()
+    with pytest.raises(MemoryError):
+        kpress.compress(b"", "toy", codecs=codecs)
+
+
+class Giving(Toy):
+    given: object = b""
+
+    def compress(self, data: bytes) -> bytes:
+        return self.given  # type: ignore[return-value]
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return self.given  # type: ignore[return-value]
+
+
+def test_what_it_gives_is_measured() -> None:
+    codec = Giving()
+    codecs = kpress.CodecTable(codec)
+    codec.given = bytes(101)
+    with pytest.raises(kpress.OutputTooLargeError):
+        kpress.decompress(b"", "toy", 100, codecs=codecs)
+    with pytest.raises(kpress.OutputTooLargeError):
+        kpress.decompressor("toy", 100, codecs=codecs).flush()
+    with pytest.raises(kpress.OutputTooLargeError):
+        kpress.read_columns(toy_set(), max_decompressed_bytes=100, codecs=codecs)
+    assert kpress.decompress(b"", "toy", 101, codecs=codecs) == codec.given
+    codec.given = bytes(1025)
+    with pytest.raises(kpress.InvalidArgumentError, match="1025 bytes where at most 1024"):
+        kpress.compress(b"", "toy", codecs=codecs)
+    codec.given = "text"
+    with pytest.raises(kpress.DecompressionError, match="bytes-like"):
+        kpress.decompress(b"", "toy", codecs=codecs)
+
+
+class Levelled:
+    id, name, levels, joins = 7, "levelled", (1, 3, 2), True
+
+    def compress(self, data: bytes, level: int) -> bytes:
+        return bytes([level]) + data[::-1]
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return data[:0:-1]
+
+
+def test_levels_of_its_own() -> None:
+    codecs = kpress.CodecTable(Toy(), Levelled())
+    assert kpress.compress(b"abc", "levelled", codecs=codecs) == b"\x02cba"
+    assert kpress.compress(b"abc", "levelled", 3, codecs=codecs) == b"\x03cba"
+    with pytest.raises(kpress.InvalidArgumentError, match="between 1 and 3, not 4"):
+        kpress.compress(b"abc", "levelled", 4, codecs=codecs)
+    with pytest.raises(kpress.InvalidArgumentError, match="toy has no levels"):
+        kpress.compress(b"abc", "toy", 1, codecs=codecs)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        ({"id": 4}, kpress.InvalidArgumentError),
+        ({"id": 8}, kpress.InvalidArgumentError),
+        ({"id": "5"}, kpress.ArgumentTypeError),
+        ({"name": "zstd"}, kpress.InvalidArgumentError),
+        ({"name": "two words"}, kpress.InvalidArgumentError),
+        ({"name": "a" * 16}, kpress.InvalidArgumentError),
+        ({"name": b"toy"}, kpress.ArgumentTypeError),
+        ({"levels": 3}, kpress.ArgumentTypeError),
+        ({"levels": (3, 1, 2)}, kpress.InvalidArgumentError),
+    ],
+)
+def test_a_codec_that_is_none_is_refused(wrong: dict[str, object], error: type[Exception]) -> None:
+    with pytest.raises(error):
+        kpress.CodecTable(type("Wrong", (Toy,), wrong)())
+
+
+def test_tables_are_asked_for_by_type() -> None:
+    with pytest.raises(kpress.ArgumentTypeError, match="no id"):
+        kpress.CodecTable(object())  # type: ignore[arg-type]
+    with pytest.raises(kpress.InvalidArgumentError, match="two codecs"):
+        kpress.CodecTable(Toy(), Toy())
+    with pytest.raises(kpress.ArgumentTypeError, match="codecs must be a kpress.CodecTable"):
+        kpress.compress(b"", "none", codecs=Toy())  # type: ignore[call-overload]
+
+
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
+def test_another_thread_goes_on_during_a_call(codec: str) -> None:
+    """Of a call on large data, which takes a while: the other thread counts only where it gets the GIL."""
+    data = bytes(range(256)) * 200_000
+    counted = [0]
+    stop = threading.Event()
+
+    def count() -> None:
+        while not stop.is_set():
+            counted[0] += 1
+            time.sleep(0)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1000)  # nobody is asked to give the GIL up: it goes over only where it is given up
+    thread = threading.Thread(target=count, daemon=True)
+    try:
+        payload = kpress.compress(data, codec)  # type: ignore[call-overload]
+        thread.start()
+        started = counted[0]
+        assert kpress.decompress(payload, codec) == data  # type: ignore[call-overload]
+        assert counted[0] > started
+    finally:
+        stop.set()
+        sys.setswitchinterval(before)
+        thread.join()
