@@ -25,6 +25,7 @@ TESTING   := $(STAMPS)/with-test $(INSTALLED)
 
 BENCH ?= bench
 FUZZ_SECONDS ?= 60
+FULL_FUZZ_SECONDS ?= 600
 
 SOURCES := setup.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -54,6 +55,9 @@ types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules
 sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and UBSan
 	PYTHON=$(PYTHON) build_support/sanitize.sh $(TESTS)
 
+sanitize-threads: $(TESTING)  ## the readers' threads under ThreadSanitizer
+	PYTHON=$(PYTHON) build_support/sanitize_threads.sh $(TESTS)
+
 fuzz: $(TESTING)  ## every fuzz target for FUZZ_SECONDS each (FUZZ="snappy record" for some of them)
 	build_support/debian.sh fuzz
 	PYTHON=$(PYTHON) tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
@@ -61,6 +65,14 @@ fuzz: $(TESTING)  ## every fuzz target for FUZZ_SECONDS each (FUZZ="snappy recor
 test-aarch64: $(STAMPS)/with-build  ## the suite (Spark aside) on Debian's arm64 Python, under qemu
 	build_support/debian.sh aarch64
 	PYTHON=$(PYTHON) build_support/aarch64.sh $(TESTS)
+
+full: lint types  ## all of the above, the long way: properties drawn thoroughly, FULL_FUZZ_SECONDS for each fuzz target
+	$(call say,about three hours)
+	$(MAKE) demo
+	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
+	$(MAKE) sanitize-threads
+	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
+	$(MAKE) test-aarch64 bench-smoke
 
 ##@ Benchmarks
 
@@ -139,4 +151,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize fuzz test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize sanitize-threads fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
