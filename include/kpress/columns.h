@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) void kp_emit(kp_columns *c, int lay
     int64_t row = c->rows++;
     if (c->offset) c->offset[row] = r->offset;
     if (c->timestamp) c->timestamp[row] = r->timestamp;
-    if (c->sequence) c->sequence[row] = kp_record_sequence(s, r);
+    if (c->sequence) c->sequence[row] = r->sequence;
     if (c->key.rows) kp_emit_binary(&c->key, layout, row, &r->key, s);
     if (c->value.rows) kp_emit_binary(&c->value, layout, row, &r->value, s);
 }
@@ -145,7 +145,7 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
     }
     if (!status && cur.p != s.end && s.count) { /* a batch of no records is not looked into */
         kp_fail(err, KP_RECORDS_LEFT, 0, s.end - cur.p, s.count);
-        status = kp_source_fail(&s, cur.p, err);
+        status = kp_source_fail(source, cur.p, err);
     }
     *columns = c;
     return status;

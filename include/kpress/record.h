@@ -27,6 +27,7 @@ typedef struct kp_record {
     kp_field headers;     /* headerCount and all headers, encoded; size 0: none */
     int32_t header_count; /* this and all below: set by reading, ignored by writing */
     int32_t size;         /* bytes of the whole record, its length field (of minimal form) included */
+    int32_t sequence;     /* of an idempotent producer, -1: none */
     int8_t attributes;    /* writers write 0 in v2 (DefaultRecord.writeTo) */
     int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime. A set's writer may read it */
 } kp_record;
@@ -276,6 +277,7 @@ static inline int kp_message_read(const uint8_t *data, int64_t size, int64_t pos
     r->headers.size = 0;
     r->header_count = 0;
     r->size = (int32_t)size;
+    r->sequence = -1;
     r->attributes = (int8_t)b->attributes;
     return KP_OK;
 }
@@ -288,11 +290,11 @@ static inline int kp_source_fail(const kp_source *s, const uint8_t *at, kp_error
     return kp_in_frame(err, s->frame, s->payload);
 }
 
-static __attribute__((noinline, cold, unused)) int kp_record_wrong(const kp_source *s, const uint8_t *at, int32_t index,
-                                                                   kp_error *err) {
-    if (at == s->end) kp_fail(err, KP_RECORDS_MISSING, 0, index, s->count);
-    else kp_record_explain(at, s->end, at, err);
-    return kp_source_fail(s, at, err);
+/* Why there is no record number `index` of `count` at `at`. It takes no kp_source, whose fields are then free to live
+ * in registers. */
+static __attribute__((noinline, cold, unused)) int kp_record_wrong(const uint8_t *at, const uint8_t *end, int32_t index,
+                                                                   int32_t count, kp_error *err) {
+    return at == end ? kp_fail(err, KP_RECORDS_MISSING, 0, index, count) : kp_record_explain(at, end, at, err);
 }
 
 /* The v2 record number `index` at the cursor. Sums wrap: deltas from outside may be anything, as in Java. */
@@ -300,19 +302,16 @@ static inline __attribute__((always_inline)) int kp_record_next(const kp_source 
                                                                 kp_record *r, kp_error *err) {
     const uint8_t *at = c->p;
     if (KP_UNLIKELY(!kp_record_read(c, r))) {
-        int status = kp_record_wrong(s, at, index, err);
+        int status = kp_record_wrong(at, s->end, index, s->count, err);
+        kp_source_fail(s, at, err);
         if (status == KP_OK) __builtin_unreachable(); /* else the compiler takes r for unset where it is used */
         return status;
     }
+    r->sequence = s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)r->offset);
     r->offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)r->offset);
     r->timestamp = s->log_append_time ? s->append_time : (int64_t)((uint64_t)s->base_timestamp + (uint64_t)r->timestamp);
     r->timestamp_type = (int8_t)s->log_append_time;
     return KP_OK;
-}
-
-/* The sequence of a record of the source, -1 for none. */
-static inline int32_t kp_record_sequence(const kp_source *s, const kp_record *r) {
-    return s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)((uint64_t)r->offset - (uint64_t)s->base_offset));
 }
 
 /* The next entry of a v0/v1 wrapper, or the one entry of a plain message; `m` is its header, with the offset as
@@ -384,20 +383,21 @@ enum { KP_RECORD_OVERHEAD_MAX = 40 };
  *
  * The length goes first and is known last: its place is guessed, and the record moved by a byte where the guess
  * was wrong. Knowing it beforehand would take as long as all the rest but the copies. */
-static inline uint8_t *kp_record_write(uint8_t *p, const kp_record *record, int64_t base_offset, int64_t base_timestamp) {
-    const kp_record r = *record; /* no store to p can change it: it may stay in registers */
-    size_t guess = kp_varlong_size(r.key.size + r.value.size + r.headers.size + 8);
+static inline uint8_t *kp_record_write(uint8_t *p, const kp_record *r, int64_t base_offset, int64_t base_timestamp) {
+    const uint8_t *headers = r->headers.data;
+    int64_t headers_size = r->headers.size; /* a store to p does not make the compiler read it again */
+    size_t guess = kp_varlong_size(r->key.size + r->value.size + headers_size + 8);
     uint8_t *body = p + guess, *q = body;
     *q++ = 0; /* attributes */
-    q = kp_varlong_write(q, (int64_t)((uint64_t)r.timestamp - (uint64_t)base_timestamp));
-    q = kp_varlong_write(q, (int64_t)((uint64_t)r.offset - (uint64_t)base_offset));
-    q = kp_field_write(q, &r.key);
-    q = kp_field_write(q, &r.value);
-    if (KP_LIKELY(!r.headers.size)) {
+    q = kp_varlong_write(q, (int64_t)((uint64_t)r->timestamp - (uint64_t)base_timestamp));
+    q = kp_varlong_write(q, (int64_t)((uint64_t)r->offset - (uint64_t)base_offset));
+    q = kp_field_write(q, &r->key);
+    q = kp_field_write(q, &r->value);
+    if (KP_LIKELY(!headers_size)) {
         *q++ = 0;
     } else {
-        memcpy(q, r.headers.data, (size_t)r.headers.size);
-        q += r.headers.size;
+        memcpy(q, headers, (size_t)headers_size);
+        q += headers_size;
     }
     int64_t size = q - body;
     size_t length = kp_varlong_size(size);

@@ -185,6 +185,7 @@ cdef extern from "kpress/record.h" nogil:
         kp_field headers
         int32_t header_count
         int32_t size
+        int32_t sequence
         int8_t attributes
         int8_t timestamp_type
     ctypedef struct kp_header:
@@ -213,7 +214,6 @@ cdef extern from "kpress/record.h" nogil:
     kp_cursor kp_headers_of(const kp_record*)
     int kp_source_fail(const kp_source*, const uint8_t* at, kp_error*)
     int kp_record_next(const kp_source*, kp_cursor*, int32_t index, kp_record*, kp_error*)
-    int32_t kp_record_sequence(const kp_source*, const kp_record*)
     int kp_message_next(const kp_source*, kp_cursor*, kp_batch*, kp_record*, kp_error*)
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
     size_t kp_field_size(int64_t)

@@ -16,7 +16,6 @@ cdef class Record:
     cdef const uint8_t* _entry       # v0/v1: the message, NULL in v2
     cdef object _key_bytes           # once asked for
     cdef object _value_bytes
-    cdef readonly int32_t sequence
 
 
 cdef class Records:

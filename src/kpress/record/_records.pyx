@@ -13,7 +13,7 @@ from kpress._c.wire cimport (
     KP_END, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_OVERHEAD, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING,
     KP_RECORD_LENGTH, KP_VARINT,
     kp_batch, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_field, kp_header, kp_header_read, kp_headers_of,
-    kp_load_be32, kp_message_next, kp_message_read, kp_record, kp_record_next, kp_record_sequence, kp_source_fail,
+    kp_load_be32, kp_message_next, kp_message_read, kp_record, kp_record_next, kp_source_fail,
 )
 from kpress._status cimport error_of, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
@@ -25,6 +25,23 @@ from kpress.record._types import TIMESTAMP_TYPES
 
 cdef bytes bytes_of(const kp_field* f):
     return PyBytes_FromStringAndSize(<const char*>f.data, f.size)
+
+
+cdef inline void put(kp_record* to, const kp_record* r) noexcept:
+    """Field by field, out of registers: a copy of the whole would wait for the stores that made it."""
+    to.offset = r.offset
+    to.timestamp = r.timestamp
+    to.key.data = r.key.data
+    to.key.size = r.key.size
+    to.value.data = r.value.data
+    to.value.size = r.value.size
+    to.headers.data = r.headers.data
+    to.headers.size = r.headers.size
+    to.header_count = r.header_count
+    to.size = r.size
+    to.sequence = r.sequence
+    to.attributes = r.attributes
+    to.timestamp_type = r.timestamp_type
 
 
 @cython.final
@@ -78,6 +95,10 @@ cdef class Record:
     @property
     def timestamp(self):
         return self._record.timestamp
+
+    @property
+    def sequence(self):
+        return self._record.sequence
 
     @property
     def size(self):
@@ -176,30 +197,26 @@ cdef class Records:
             raise self._rest()
         cdef Record record = Record.__new__(Record)
         record._owner = self._owner
-        record._record = r
-        record.sequence = kp_record_sequence(&self._source, &r)
+        put(&record._record, &r)
         return record
 
     cdef Record _next_message(self):
         """The next entry of a v0/v1 set; what a wrapper's reader checks was checked when it was opened."""
-        cdef kp_record r
         cdef kp_batch message
         cdef kp_error err
         cdef const uint8_t* at = self._cursor.p
         if self._index >= self._source.count:
             raise StopIteration
-        cdef int status = kp_message_next(&self._source, &self._cursor, &message, &r, &err)
+        cdef Record record = Record.__new__(Record)
+        cdef int status = kp_message_next(&self._source, &self._cursor, &message, &record._record, &err)
         if status == KP_END:  # of a plain message: the caller wrote to it since
             status = kp_fail(&err, KP_ENTRY_SIZE_MAX, 8, <int32_t>kp_load_be32(at + 8),
                              self._cursor.end - at - KP_LOG_OVERHEAD)
         if status != KP_OK:
             raise self._error(&err)
         self._index += 1
-        cdef Record record = Record.__new__(Record)
         record._owner = self._owner
         record._entry = at
-        record._record = r
-        record.sequence = -1
         return record
 
     cdef object _explain(self, const kp_error* err):
