@@ -7,7 +7,7 @@
  *
  * The magic lies at byte 16 in all of them. A v2 CRC-32C covers bytes 21 to the end: not the offset, the
  * length, the leader epoch (brokers set it) nor the magic. A v0/v1 CRC-32 covers bytes 16 to the end.
- * Source: spec record-formats 1, 2 and 4; DefaultRecordBatch, LegacyRecord, ByteBufferLogInputStream.
+ * Source: org.apache.kafka.common.record: DefaultRecordBatch, LegacyRecord, ByteBufferLogInputStream.
  */
 #ifndef KPRESS_BATCH_HEADER_H
 #define KPRESS_BATCH_HEADER_H
@@ -69,38 +69,28 @@ static inline int64_t kp_batch_last_offset(const kp_batch *b) { return (int64_t)
 static inline int kp_batch_timestamp_type(const kp_batch *b) {
     return b->magic == 0 ? -1 : (b->attributes & KP_LOG_APPEND_TIME) != 0;
 }
-/* Sequences wrap from 2^31-1 to 0 (DefaultRecordBatch.incrementSequence). */
+/* Sequences wrap from 2^31-1 to 0 (DefaultRecordBatch.incrementSequence). A negative n, which only a batch with a
+ * negative lastOffsetDelta has, gives what Java's wrapping sums give. */
 static inline int32_t kp_sequence_add(int32_t sequence, int32_t n) {
-    return (int32_t)(((uint32_t)sequence + (uint32_t)n) & 0x7fffffff);
+    uint32_t sum = (uint32_t)sequence + (uint32_t)n;
+    int32_t room = (int32_t)(INT32_MAX - (uint32_t)n);
+    return (int32_t)(sequence > room ? sum - 0x80000000u : sum);
 }
 
-/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. */
-static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
+/* Read the header of a whole v0/v1 message. A magic above 1, which only a message inside a wrapper can have, is read as 1,
+ * as LegacyRecord does. So is a v1 message that is too short for its own fields: reading its record tells that. */
+static inline int kp_message_header_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
+    if (size < KP_LOG_OVERHEAD + KP_MESSAGE_V0_OVERHEAD)
+        return kp_fail(err, KP_MESSAGE_SIZE, 8, size - KP_LOG_OVERHEAD, KP_MESSAGE_V0_OVERHEAD);
+    kp_cursor c = kp_cursor_of(data, (size_t)size); /* the check above stands for all but the timestamp */
     b->position = position;
     b->size = size;
-    b->base_offset = (int64_t)kp_load_be64(data);
-    b->magic = (int8_t)data[16];
-    if (b->magic == 2) {
-        if (size < KP_BATCH_HEADER)
-            return kp_fail(err, KP_BATCH_LENGTH, 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
-        b->partition_leader_epoch = (int32_t)kp_load_be32(data + KP_PARTITION_LEADER_EPOCH_OFFSET);
-        b->crc = kp_load_be32(data + KP_CRC_OFFSET);
-        b->attributes = (int16_t)kp_load_be16(data + KP_ATTRIBUTES_OFFSET);
-        b->last_offset_delta = (int32_t)kp_load_be32(data + KP_LAST_OFFSET_DELTA_OFFSET);
-        b->base_timestamp = (int64_t)kp_load_be64(data + KP_BASE_TIMESTAMP_OFFSET);
-        b->max_timestamp = (int64_t)kp_load_be64(data + KP_MAX_TIMESTAMP_OFFSET);
-        b->producer_id = (int64_t)kp_load_be64(data + KP_PRODUCER_ID_OFFSET);
-        b->producer_epoch = (int16_t)kp_load_be16(data + KP_PRODUCER_EPOCH_OFFSET);
-        b->base_sequence = (int32_t)kp_load_be32(data + KP_BASE_SEQUENCE_OFFSET);
-        b->records_count = (int32_t)kp_load_be32(data + KP_RECORDS_COUNT_OFFSET);
-        return KP_OK;
-    }
-    int64_t least = KP_LOG_OVERHEAD + (b->magic ? KP_MESSAGE_V1_OVERHEAD : KP_MESSAGE_V0_OVERHEAD);
-    if (size < least)
-        return kp_fail(err, KP_MESSAGE_SIZE, 8, size - KP_LOG_OVERHEAD, least - KP_LOG_OVERHEAD);
-    b->crc = kp_load_be32(data + KP_MESSAGE_CRC_OFFSET);
-    b->attributes = (int8_t)data[KP_MESSAGE_ATTRIBUTES_OFFSET];
-    b->base_timestamp = b->magic ? (int64_t)kp_load_be64(data + KP_MESSAGE_TIMESTAMP_OFFSET) : -1;
+    b->base_offset = kp_read_be64(&c);
+    kp_read_be32(&c);
+    b->crc = (uint32_t)kp_read_be32(&c);
+    b->magic = (int8_t)kp_read_u8(&c);
+    b->attributes = (int8_t)kp_read_u8(&c);
+    b->base_timestamp = b->magic && kp_cursor_left(&c) >= 8 ? kp_read_be64(&c) : -1;
     b->max_timestamp = b->base_timestamp;
     b->partition_leader_epoch = -1;
     b->last_offset_delta = 0;
@@ -111,21 +101,47 @@ static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t posit
     return KP_OK;
 }
 
+/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. */
+static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
+    kp_cursor c = kp_cursor_of(data, (size_t)size);
+    if (size < KP_ENTRY_PREFIX || data[KP_ENTRY_PREFIX - 1] != 2) return kp_message_header_read(data, size, position, b, err);
+    if (size < KP_BATCH_HEADER) /* after this no read fails */
+        return kp_fail(err, KP_BATCH_LENGTH, 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
+    b->position = position;
+    b->size = size;
+    b->base_offset = kp_read_be64(&c);
+    kp_read_be32(&c); /* batchLength: the caller has made `size` of it */
+    b->partition_leader_epoch = kp_read_be32(&c);
+    b->magic = (int8_t)kp_read_u8(&c);
+    b->crc = (uint32_t)kp_read_be32(&c);
+    b->attributes = kp_read_be16(&c);
+    b->last_offset_delta = kp_read_be32(&c);
+    b->base_timestamp = kp_read_be64(&c);
+    b->max_timestamp = kp_read_be64(&c);
+    b->producer_id = kp_read_be64(&c);
+    b->producer_epoch = kp_read_be16(&c);
+    b->base_sequence = kp_read_be32(&c);
+    b->records_count = kp_read_be32(&c);
+    return KP_OK;
+}
+
 /* The next whole entry at `position` of a record set in memory; errors count from there. KP_END at the end and at a cut last entry,
- * in the order of tests of ByteBufferLogInputStream (spec record-formats 1). */
+ * in the order of tests of ByteBufferLogInputStream. `data` may be NULL where size is 0. */
 static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t position, int64_t max_size, kp_batch *b,
                                 kp_error *err) {
+    kp_cursor c = kp_cursor_of(position ? data + position : data, (size_t)(size - position));
     int64_t left = size - position;
     if (left < KP_LOG_OVERHEAD) return KP_END;
-    const uint8_t *p = data + position;
-    int64_t entry = (int32_t)kp_load_be32(p + 8);
+    kp_read_be64(&c);
+    int64_t entry = kp_read_be32(&c);
     if (entry < KP_MIN_ENTRY_SIZE) return kp_fail(err, KP_ENTRY_SIZE, 8, entry, KP_MIN_ENTRY_SIZE);
     if (entry > max_size) return kp_fail(err, KP_ENTRY_SIZE_MAX, 8, entry, max_size);
     if (left < KP_ENTRY_PREFIX) return KP_END;
-    int magic = (int8_t)p[16];
+    kp_read_be32(&c);
+    int magic = (int8_t)kp_read_u8(&c);
     if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, 16, magic, 2);
     if (left < entry + KP_LOG_OVERHEAD) return KP_END;
-    return kp_batch_read(p, entry + KP_LOG_OVERHEAD, position, b, err);
+    return kp_batch_read(data + position, entry + KP_LOG_OVERHEAD, position, b, err);
 }
 
 /* Write a v2 header but for its CRC, which comes last: b->size, base_offset ... records_count are used. */

@@ -3,7 +3,7 @@
  *   v2:  length | attributes(1) | timestampDelta | offsetDelta | keyLength key | valueLength value |
  *        headerCount { keyLength key | valueLength value }            every length a zigzag varint
  *
- * Source: spec record-formats 2, 5 and 11; DefaultRecord, LegacyRecord.
+ * Source: org.apache.kafka.common.record: DefaultRecord, LegacyRecord.
  */
 #ifndef KPRESS_RECORD_H
 #define KPRESS_RECORD_H
@@ -249,27 +249,30 @@ static inline size_t kp_record_size(const kp_record *r, int64_t base_offset, int
     return body + kp_varlong_size((int64_t)body);
 }
 
+/* A nullable field of a v0/v1 message, the last of them if nothing is to follow it. */
+static inline int kp_message_field_read(kp_cursor *c, int64_t follows, int status, const uint8_t *data, kp_field *f,
+                                        kp_error *err) {
+    int64_t n = kp_read_be32(c), left = (int64_t)kp_cursor_left(c) - follows;
+    if (n > left) return kp_fail(err, status, c->p - 4 - data, n, left);
+    f->size = n < 0 ? -1 : n;
+    f->data = n < 0 ? NULL : kp_read_bytes(c, (size_t)n);
+    return KP_OK;
+}
+
 /* Read the v0/v1 message of a whole entry of `size` bytes (b has its magic, attributes and checksum). */
 static inline int kp_message_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_record *r,
                                   kp_error *err) {
     if (size < KP_LOG_OVERHEAD + KP_MIN_ENTRY_SIZE)
         return kp_fail(err, KP_ENTRY_SIZE, 8, size - KP_LOG_OVERHEAD, KP_MIN_ENTRY_SIZE);
-    if (data[16] > 1) return kp_fail(err, KP_MAGIC, 16, (int8_t)data[16], 1);
-    int status = kp_batch_read(data, size, position, b, err);
+    int status = kp_message_header_read(data, size, position, b, err);
     if (status) return status;
-    const uint8_t *p = data + (b->magic ? KP_MESSAGE_TIMESTAMP_OFFSET + 8 : KP_MESSAGE_TIMESTAMP_OFFSET);
-    const uint8_t *end = data + size;
-    int64_t n = (int32_t)kp_load_be32(p), left = end - p - 8; /* both length fields are there: kp_batch_read */
-    p += 4;
-    if (n > left) return kp_fail(err, KP_KEY_LENGTH, p - 4 - data, n, left);
-    r->key.size = n < 0 ? -1 : n;
-    r->key.data = n < 0 ? NULL : p;
-    if (n > 0) p += n, left -= n;
-    n = (int32_t)kp_load_be32(p);
-    p += 4;
-    if (n > left) return kp_fail(err, KP_VALUE_LENGTH, p - 4 - data, n, left);
-    r->value.size = n < 0 ? -1 : n;
-    r->value.data = n < 0 ? NULL : p;
+    int64_t least = KP_LOG_OVERHEAD + (b->magic ? KP_MESSAGE_V1_OVERHEAD : KP_MESSAGE_V0_OVERHEAD);
+    if (size < least) return kp_fail(err, KP_MESSAGE_SIZE, 8, size - KP_LOG_OVERHEAD, least - KP_LOG_OVERHEAD);
+    kp_cursor c = kp_cursor_of(data, (size_t)size);
+    kp_read_bytes(&c, (size_t)least - 8); /* up to keyLength: it and valueLength are there */
+    status = kp_message_field_read(&c, 4, KP_KEY_LENGTH, data, &r->key, err);
+    if (!status) status = kp_message_field_read(&c, 0, KP_VALUE_LENGTH, data, &r->value, err);
+    if (status) return status;
     r->offset = b->base_offset;
     r->timestamp = b->base_timestamp;
     r->timestamp_type = (int8_t)kp_batch_timestamp_type(b);
@@ -314,24 +317,35 @@ static inline __attribute__((always_inline)) int kp_record_next(const kp_source 
     return KP_OK;
 }
 
+/* The size of the entry at a cursor, which stays there, its first 12 bytes included; 0: fewer than those are left. */
+static inline int64_t kp_entry_size(kp_cursor c) {
+    if (kp_cursor_left(&c) < KP_LOG_OVERHEAD) return 0;
+    kp_read_be64(&c);
+    return (int64_t)kp_read_be32(&c) + KP_LOG_OVERHEAD;
+}
+
 /* The next entry of a v0/v1 wrapper, or the one entry of a plain message; `m` is its header, with the offset as
- * stored. KP_END at the end and at a cut entry, which is dropped (AbstractLegacyRecordBatch.DataLogInputStream). A
- * LogAppendTime of the wrapper reaches inner messages of magic 1 only. */
+ * stored. KP_END at the end and at a cut entry, which is dropped (AbstractLegacyRecordBatch.DataLogInputStream). Of inner
+ * messages only those of magic 1 get timestamp type and append time of their wrapper (DeepRecordsIterator). */
 static inline int kp_message_next(const kp_source *s, kp_cursor *c, kp_batch *m, kp_record *r, kp_error *err) {
     const uint8_t *at = c->p;
-    size_t left = kp_cursor_left(c);
-    if (left < KP_LOG_OVERHEAD) return KP_END;
-    int64_t size = (int64_t)(int32_t)kp_load_be32(at + 8) + KP_LOG_OVERHEAD;
-    if (size > (int64_t)left) return KP_END;
+    int64_t size = kp_entry_size(*c);
+    if (!size || size > (int64_t)kp_cursor_left(c)) return KP_END;
     if (kp_message_read(at, size, at - s->start, m, r, err)) return kp_source_fail(s, at, err);
+    if (s->frame != KP_IN_RECORDS && (m->magic < 0 || m->magic > 1)) {
+        kp_fail(err, KP_MAGIC, KP_ENTRY_PREFIX - 1, m->magic, 1);
+        return kp_source_fail(s, at, err);
+    }
     if (kp_batch_codec(m)) {
         kp_fail(err, KP_INNER_COMPRESSED, KP_MESSAGE_ATTRIBUTES_OFFSET, m->attributes, 0);
         return kp_source_fail(s, at, err);
     }
     kp_read_bytes(c, (size_t)size);
     r->offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)r->offset);
-    if (m->magic) r->timestamp_type = (int8_t)s->log_append_time;
-    if (m->magic && s->log_append_time) r->timestamp = s->append_time;
+    if (m->magic == 1) {
+        r->timestamp_type = (int8_t)s->log_append_time;
+        if (s->log_append_time) r->timestamp = s->append_time;
+    }
     return KP_OK;
 }
 

@@ -117,8 +117,7 @@ cdef extern from "kpress/cursor.h" nogil:
     bint kp_cursor_ok(const kp_cursor*)
     size_t kp_cursor_left(const kp_cursor*)
     const uint8_t* kp_read_bytes(kp_cursor*, size_t)
-    int64_t kp_read_varint(kp_cursor*)
-    int64_t kp_read_varlong(kp_cursor*)
+    int64_t kp_read_be64(kp_cursor*)
 
 
 cdef extern from "kpress/batch_header.h" nogil:
@@ -215,6 +214,7 @@ cdef extern from "kpress/record.h" nogil:
     int kp_source_fail(const kp_source*, const uint8_t* at, kp_error*)
     int kp_record_next(const kp_source*, kp_cursor*, int32_t index, kp_record*, kp_error*)
     int kp_message_next(const kp_source*, kp_cursor*, kp_batch*, kp_record*, kp_error*)
+    int64_t kp_entry_size(kp_cursor)
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
     size_t kp_field_size(int64_t)
     size_t kp_record_size(const kp_record*, int64_t base_offset, int64_t base_timestamp)

@@ -12,8 +12,12 @@ cdef class Batch:
     cdef int64_t _base            # position of the view in the caller's data
     cdef size_t _cap
     cdef CodecTable _codecs
+    cdef bint _check_crcs
+    cdef int64_t _inner_count     # of a v0/v1 wrapper, once it was opened; 0 before
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL
+    cdef int _check_made(self) except -1
+    cdef int _check_count(self) except -1
     cdef int _read_header(self) except -1
     cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept
 
@@ -24,3 +28,6 @@ cdef class BatchIterator:
     cdef int64_t _max_size
     cdef size_t _cap
     cdef CodecTable _codecs
+    cdef bint _check_crcs
+    cdef bint _complete
+    cdef bint _ended

@@ -3,21 +3,24 @@
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
-from kpress._arguments cimport integer_of, time_of
+from kpress._arguments cimport flag_of, integer_of, time_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET,
-    KP_DELETE_HORIZON, KP_END, KP_ENTRY_PREFIX, KP_LOG_APPEND_TIME, KP_MAX_TIMESTAMP_OFFSET,
-    KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
-    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_error, kp_load_be64,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_DELETE_HORIZON,
+    KP_END, KP_ENTRY_PREFIX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MAX_TIMESTAMP_OFFSET,
+    KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_V1_OVERHEAD, KP_OK,
+    KP_PARTITION_LEADER_EPOCH_OFFSET, KP_RECORDS_COUNT, KP_RECORDS_MISSING, KP_TRANSACTIONAL, kp_batch,
+    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_cursor,
+    kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_record,
     kp_sequence_add, kp_source, kp_store_be16, kp_store_be32, kp_store_be64,
 )
+from kpress._sealed cimport seal
 from kpress._status cimport check, place, place_at, place_of
 from kpress.checksum cimport crc32_patched, crc32c_patched
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport name_of, table_of
 from kpress.record.decode cimport check_crc, open_source
-from kpress.record._records cimport records_of
+from kpress.record._records cimport Records, records_of
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import CorruptRecordError, InvalidArgumentError
@@ -28,6 +31,7 @@ cdef enum:
     # What set_max_timestamp rewrites: from the attributes to the max timestamp (v2), or to the timestamp (v1).
     CHANGED_SIZE = 22
     MESSAGE_CHANGED_SIZE = 9
+    LEAST_RECORD = 7  # length, attributes, two deltas, two lengths, headerCount
 
 cdef int KNOWN_ATTRIBUTES = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_DELETE_HORIZON  # but for the type
 
@@ -35,9 +39,9 @@ cdef int KNOWN_ATTRIBUTES = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_D
 cdef class Batch:
     """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
 
-    Every attribute comes from the header; iterating decompresses and gives `Record` objects, lazily. The
-    checksum is compared when `is_valid` or `ensure_valid` is called, not before. The three `set_` methods change the
-    caller's data in place, where it is writable.
+    Every attribute comes from the header. Iterating compares the checksum, decompresses and gives `Record` objects,
+    lazily; ``len(batch)`` is the number of records, and `records` a list of them. The three `set_` methods change
+    the caller's data in place, where it is writable.
 
     Made by `read_batches`. It keeps the caller's data alive.
 
@@ -49,10 +53,12 @@ cdef class Batch:
     <kpress.Batch v2 lz4: offsets 0 to 1, 2 records, 92 bytes at 0>
     >>> [record.value for record in batch]
     [b'a', b'b']
+    >>> len(batch), batch.records[-1].offset
+    (2, 1)
     """
 
     def __init__(self):
-        raise TypeError("batches are made by read_batches")
+        raise TypeError("Batch objects are made by read_batches")
 
     def __repr__(self):
         count = self.records_count
@@ -281,8 +287,8 @@ cdef class Batch:
         >>> [record.offset for record in batch], batch.is_valid()
         ([99, 100], True)
         """
+        cdef int64_t last = integer_of(offset, "offset", 0, INT64_MAX)  # may run the caller's code: before the bytes
         cdef uint8_t* entry = self._change()
-        cdef int64_t last = integer_of(offset, "offset", 0, INT64_MAX)
         cdef int64_t base = <int64_t>(<uint64_t>last - <uint64_t><int64_t>self._header.last_offset_delta)
         if base < 0:
             raise InvalidArgumentError(f"offset must be at least last_offset_delta, {self._header.last_offset_delta}, "
@@ -300,8 +306,8 @@ cdef class Batch:
         ----------
         timestamp_type : TimestampType
             CreateTime or LogAppendTime. With LogAppendTime readers see `max_timestamp` for every record.
-        max_timestamp : int
-            Milliseconds, -1 for none.
+        max_timestamp : int | datetime | str
+            Milliseconds, -1 for none; a datetime with a time zone; or ISO 8601 text with one.
 
         Raises
         ------
@@ -323,11 +329,13 @@ cdef class Batch:
         ([1700000000000, 1700000000000], True)
         """
         cdef uint8_t changed[CHANGED_SIZE]
-        cdef uint8_t* entry = self._change()
         cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", 0, 1)
         cdef int64_t time = time_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
+        cdef uint8_t* entry = self._change()
         if self._header.magic == 0:
             raise InvalidArgumentError("a v0 message has no timestamp", field="magic")
+        if self._header.magic == 1 and self._header.size < KP_LOG_OVERHEAD + KP_MESSAGE_V1_OVERHEAD:
+            raise InvalidArgumentError("this v1 message is too short for a timestamp", field="size")
         if type_ == kp_batch_timestamp_type(&self._header) and time == self._header.max_timestamp:
             return
         if self._header.magic == 2:
@@ -379,8 +387,8 @@ cdef class Batch:
         >>> batch.partition_leader_epoch, batch.is_valid()
         (7, True)
         """
-        cdef uint8_t* entry = self._change()
         cdef int64_t number = integer_of(epoch, "epoch", -1, INT32_MAX)
+        cdef uint8_t* entry = self._change()
         if self._header.magic < 2:
             raise InvalidArgumentError(f"a v{self._header.magic} message has no partition leader epoch", field="magic")
         kp_store_be32(entry + KP_PARTITION_LEADER_EPOCH_OFFSET, <uint32_t>number)
@@ -389,9 +397,48 @@ cdef class Batch:
     def __iter__(self):
         """The records, lazily: key, value and headers become objects when they are read.
 
-        Records before an error are handed out first, as Kafka's own iterator does. The CRC is not checked.
+        Checksums are compared first, unless `read_batches` was told not to; those inside a v0/v1 wrapper, too.
+        Records before any other error are handed out first, as Kafka's own iterator does.
         """
-        return records_of(self._view, self._entry, &self._header, self._base, self._cap, self._codecs)
+        cdef Records records = records_of(self._view, self._entry, &self._header, self._base, self._cap,
+                                          self._check_crcs, self._codecs)
+        self._inner_count = records._source.count
+        return records
+
+    @property
+    def records(self):
+        """list[Record]: all records at once.
+
+        Raises
+        ------
+        CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError
+            As iterating does.
+        """
+        return list(self)
+
+    def __len__(self):
+        """Records in the batch, as its header declares. A v0/v1 wrapper does not say: it is decompressed, once."""
+        if self._header.magic == 2:
+            self._check_count()
+            return self._header.records_count
+        if self.is_compressed and not self._inner_count:
+            iter(self)
+        return self._inner_count if self.is_compressed else 1
+
+    cdef int _check_count(self) except -1:
+        """list(batch) takes memory for as many records as len(batch) says, before one of them was read: what the bytes
+        cannot hold is refused. No record takes less than 7 bytes."""
+        cdef kp_error err
+        cdef place at = place_of(&self._header, self._base)
+        cdef int64_t bytes = self._header.size - KP_BATCH_HEADER
+        if kp_batch_codec(&self._header):
+            bytes = <int64_t>self._cap
+        if self._header.records_count < 0:
+            check(kp_fail(&err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, self._header.records_count, 0), &err, &at)
+        if self._header.records_count > bytes // LEAST_RECORD:
+            check(kp_fail(&err, KP_RECORDS_MISSING, KP_BATCH_HEADER - 4, bytes // LEAST_RECORD,
+                          self._header.records_count), &err, &at)
+        return 0
 
     cdef object _first_inner_offset(self):
         cdef codec_context* context = context_acquire(&self._codecs.rows)
@@ -399,7 +446,9 @@ cdef class Batch:
         cdef kp_error err
         cdef place at = place_of(&self._header, self._base)
         cdef int status
-        cdef int64_t offset = 0
+        cdef kp_cursor cursor
+        cdef kp_batch message
+        cdef kp_record record
         if context == NULL:
             raise MemoryError()
         with nogil:
@@ -407,10 +456,11 @@ cdef class Batch:
             status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
                                  self._cap, False, &source, &err)
             if status == KP_OK:
-                offset = <int64_t>(<uint64_t>source.base_offset + kp_load_be64(source.start))  # may wrap, as in Java
+                cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+                status = kp_message_next(&source, &cursor, &message, &record, &err)
             context_release(context)
         check(status, &err, &at)
-        return offset
+        return record.offset
 
 
 cdef class BatchIterator:
@@ -419,61 +469,83 @@ cdef class BatchIterator:
     Attributes
     ----------
     valid_bytes : int
-        Bytes of the whole entries passed so far; after the last one, what is left of the data is a cut entry.
+        Bytes of the whole entries passed so far.
+    trailing_bytes : int | None
+        Bytes of the cut entry after the last whole one, 0 if there is none. None until the iteration has ended.
 
     Examples
     --------
     >>> import kpress
-    >>> data = kpress.write_records([b"a"]) + b"the start of an entry that was cut"[:16]
-    >>> batches = kpress.read_batches(data)
-    >>> len(list(batches)), len(data) - batches.valid_bytes
-    (1, 16)
+    >>> data = kpress.write_records([b"a"])
+    >>> batches = kpress.read_batches(data + data[:16])
+    >>> len(list(batches)), batches.valid_bytes, batches.trailing_bytes
+    (1, 69, 16)
     """
 
     def __init__(self):
-        raise TypeError("made by read_batches")
+        raise TypeError("BatchIterator objects are made by read_batches")
 
     def __iter__(self):
         return self
 
     def __next__(self):
+        cdef kp_batch header
         cdef kp_error err
         cdef place at
-        cdef Batch batch = Batch.__new__(Batch)
-        cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size,
-                                        &batch._header, &err)
+        cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size, &header,
+                                        &err)
         if status == KP_END:
-            raise StopIteration
+            self._ended = True
+            if not self._complete or self._position == self._view.size:
+                raise StopIteration
+            status = kp_fail(&err, KP_CUT_ENTRY, 8, self._view.size - self._position, 0)
         if status != KP_OK:
             at = place_at(self._position)
             check(status, &err, &at)
+        cdef Batch batch = Batch.__new__(Batch)
+        batch._header = header
         batch._view = self._view
         batch._entry = self._view.data + self._position
         batch._cap = self._cap
         batch._codecs = self._codecs
-        self._position += batch._header.size
+        batch._check_crcs = self._check_crcs
+        self._position += header.size
         return batch
 
     @property
     def valid_bytes(self):
         return self._position
 
+    @property
+    def trailing_bytes(self):
+        return self._view.size - self._position if self._ended else None
 
-def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_bytes=INT32_MAX, codecs=None):
+
+seal(Batch, "read_batches")
+seal(BatchIterator, "read_batches")
+
+
+def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+                 max_message_bytes=INT32_MAX, codecs=None):
     """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
 
-    A last entry that is cut ends the iteration without an error, as in every Kafka client (spec
-    record-formats 1 and 12, ByteBufferLogInputStream).
+    A last entry that is cut ends the iteration without an error, as in every Kafka client
+    (ByteBufferLogInputStream); `BatchIterator.trailing_bytes` tells of it, and `complete` makes it an error.
 
     Parameters
     ----------
     data : bytes-like
         Record set: the records field of a Produce request or Fetch answer, or the content of a ``.log`` file. It
         is not copied; batches and records keep it alive.
+    check_crcs : bool
+        Compare the checksums of a batch when its records are read. False reads as Kafka's own iterator does, which
+        leaves that to its callers.
+    complete : bool
+        The data must end with a whole entry.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch, applied when its records are read.
     max_message_bytes : int
-        An entry whose size field is above this is corrupt.
+        An entry whose size field is larger than this is corrupt.
     codecs : CodecTable | None
         Codecs of your own beside Kafka's five.
 
@@ -484,7 +556,8 @@ def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_b
     Raises
     ------
     CorruptRecordError
-        While iterating: an impossible size, or a magic that is not 0, 1 or 2. Entries before it are handed out.
+        While iterating: an impossible size, a magic that is not 0, 1 or 2, or with `complete` a cut last entry.
+        Entries before it are handed out.
     ArgumentTypeError, InvalidArgumentError
 
     Examples
@@ -497,6 +570,8 @@ def read_batches(data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, max_message_b
     1 2 none True
     """
     cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
+    batches._check_crcs = flag_of(check_crcs, "check_crcs")
+    batches._complete = flag_of(complete, "complete")
     batches._view = InputView(data)
     batches._codecs = table_of(codecs)
     batches._cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)

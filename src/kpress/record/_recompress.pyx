@@ -17,10 +17,10 @@ from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MAGIC, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY,
-    KP_END, KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_END, KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MAGIC, KP_MESSAGE_ATTRIBUTES_OFFSET,
     KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, kp_batch,
     kp_batch_codec, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_message_read,
-    kp_record, kp_source, kp_store_be32, kp_store_be64,
+    kp_record, kp_source, kp_source_fail, kp_store_be32, kp_store_be64,
 )
 from kpress._status cimport check, place, place_of
 from kpress.checksum cimport crc32_update, crc32c_update
@@ -138,6 +138,9 @@ cdef int unwrap(job* j, const kp_source* source, kp_error* err) noexcept nogil:
         status = kp_message_next(source, &cursor, &inner, &ignored, err)
         if status != KP_OK:
             return KP_OK if status == KP_END else status
+        if inner.magic != 0 and inner.magic != 1:  # as an entry of its own it would be another format
+            kp_fail(err, KP_MAGIC, 16, inner.magic, 1)
+            return kp_source_fail(source, at, err)
         start = j.out.size
         if append(&j.out, at, <size_t>inner.size, err) != KP_OK:
             return err.status

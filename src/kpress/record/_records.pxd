@@ -6,10 +6,6 @@ from kpress._status cimport place
 from kpress.codecs.table cimport CodecTable
 
 
-cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,
-                       CodecTable codecs)
-
-
 cdef class Record:
     cdef object _owner               # keeps what the pointers point into alive
     cdef kp_record _record
@@ -33,3 +29,7 @@ cdef class Records:
     cdef object _explain(self, const kp_error* err)
     cdef object _rest(self)
     cdef object _error(self, const kp_error* err)
+
+
+cdef Records records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,
+                        bint check_crcs, CodecTable codecs)

@@ -4,7 +4,7 @@ One record alive at a time costs a fraction of a list of all: its memory serves 
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -14,17 +14,30 @@ from kpress._c.wire cimport (
     KP_RECORD_LENGTH, KP_VARINT,
     kp_batch, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_field, kp_header, kp_header_read, kp_headers_of,
     kp_load_be32, kp_message_next, kp_message_read, kp_record, kp_record_next, kp_source_fail,
+    kp_utf8_copy,
 )
+from kpress._sealed cimport seal
 from kpress._status cimport error_of, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport CodecTable
-from kpress.record.decode cimport check_crc, open_source
+from kpress.record.decode cimport check_crc, check_inner_crcs, check_message_crc, open_source
 
 from kpress.record._types import TIMESTAMP_TYPES
 
 
 cdef bytes bytes_of(const kp_field* f):
     return PyBytes_FromStringAndSize(<const char*>f.data, f.size)
+
+
+cdef str text_of(const kp_field* f):
+    """UTF-8 as Java decodes it: the same parts become U+FFFD as in columns (utf8.h)."""
+    cdef bytes copy
+    try:
+        return PyUnicode_DecodeUTF8(<const char*>f.data, f.size, NULL)
+    except UnicodeDecodeError:
+        copy = PyBytes_FromStringAndSize(NULL, 3 * f.size)
+        size = kp_utf8_copy(<uint8_t*>PyBytes_AS_STRING(copy), f.data, <size_t>f.size)
+        return copy[:size].decode()
 
 
 cdef inline void put(kp_record* to, const kp_record* r) noexcept:
@@ -79,7 +92,7 @@ cdef class Record:
     """
 
     def __init__(self):
-        raise TypeError("records are made by iterating over a batch")
+        raise TypeError("Record objects are made by iterating over a Batch")
 
     def __repr__(self):
         cdef const kp_record* r = &self._record
@@ -150,7 +163,7 @@ cdef class Record:
                 if kp_header_read(&cursor, &h) != KP_OK:
                     break
                 value = None if h.value.size < 0 else bytes_of(&h.value)
-                headers.append((PyUnicode_DecodeUTF8(<const char*>h.key.data, h.key.size, "replace"), value))
+                headers.append((text_of(&h.key), value))
         return headers
 
     def is_valid(self):
@@ -166,7 +179,7 @@ cdef class Record:
         if self._entry == NULL:
             return True
         return (kp_message_read(self._entry, self._record.size, 0, &message, &ignored, &err) == KP_OK
-                and check_crc(self._entry, &message, &err) == KP_OK)
+                and check_message_crc(self._entry, &message, &err) == KP_OK)
 
 
 @cython.final
@@ -174,7 +187,7 @@ cdef class Records:
     """Iterator over the records of one batch."""
 
     def __init__(self):
-        raise TypeError("made by iterating over a batch")
+        raise TypeError("Records objects are made by iterating over a Batch")
 
     def __iter__(self):
         return self
@@ -240,9 +253,13 @@ cdef class Records:
         return error_of(err, &self._place)
 
 
-cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,
-                       CodecTable codecs):
-    """An iterator over the records of an entry of `view`; decompression happens here."""
+seal(Record, "iterating over a Batch")
+seal(Records, "iterating over a Batch")
+
+
+cdef Records records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,
+                        bint check_crcs, CodecTable codecs):
+    """An iterator over the records of an entry of `view`; checksums are compared and payloads decompressed here."""
     cdef Records records = Records.__new__(Records)
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef codec_context* context = context_acquire(&codecs.rows)
@@ -250,8 +267,12 @@ cdef object records_of(InputView view, const uint8_t* entry, const kp_batch* bat
     if context == NULL:
         raise MemoryError()
     with nogil:
-        status = open_source(context, entry, batch, entry + batch.size, &block.buffer, cap, True, &records._source,
-                             &records._pending)
+        status = check_crc(entry, batch, &records._pending) if check_crcs else KP_OK
+        if status == KP_OK:
+            status = open_source(context, entry, batch, entry + batch.size, &block.buffer, cap, True,
+                                 &records._source, &records._pending)
+        if status == KP_OK and check_crcs and batch.magic < 2 and records._source.frame == KP_IN_RECORDS:
+            status = check_inner_crcs(&records._source, &records._pending)
         context_release(context)
     cdef bint decompressed = records._source.frame == KP_IN_RECORDS
     records._place = place_of(batch, base)

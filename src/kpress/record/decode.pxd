@@ -9,6 +9,7 @@ from kpress.codecs.context cimport codec_context
 
 # KP_OK or KP_CRC. `entry` is the first byte of the entry that `batch` was read from.
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
+cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil
 
 # The same for the messages of an open v0/v1 wrapper, which carry checksums of their own.
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil

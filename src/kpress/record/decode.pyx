@@ -8,8 +8,9 @@ from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE,
     KP_IN_PAYLOAD, KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
     KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY,
-    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_of, kp_error, kp_fail,
-    kp_in_frame, kp_load_be32, kp_load_be64, kp_message_next, kp_message_read, kp_record, kp_source, kp_source_fail,
+    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left, kp_cursor_of, kp_entry_size,
+    kp_error, kp_fail, kp_in_frame, kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes, kp_record, kp_source,
+    kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.codecs.codec cimport row_of
@@ -18,17 +19,18 @@ from kpress.codecs.context cimport codec_context
 
 
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:
-    cdef uint32_t computed
-    cdef int at
-    if batch.magic == 2:
-        computed = crc32c_update(0, entry + KP_ATTRIBUTES_OFFSET, <size_t>(batch.size - KP_ATTRIBUTES_OFFSET))
-        at = KP_CRC_OFFSET
-    else:
-        computed = crc32_update(0, entry + KP_MESSAGE_CRC_OFFSET + 4, <size_t>(batch.size - KP_MESSAGE_CRC_OFFSET - 4))
-        at = KP_MESSAGE_CRC_OFFSET
-    if computed == batch.crc:
-        return KP_OK
-    return kp_fail(err, KP_CRC, at, batch.crc, computed)
+    if batch.magic != 2:
+        return check_message_crc(entry, batch, err)
+    # the header was read: the entry has its 61 bytes
+    cdef uint32_t computed = crc32c_update(0, entry + KP_ATTRIBUTES_OFFSET, <size_t>(batch.size - KP_ATTRIBUTES_OFFSET))
+    return KP_OK if computed == batch.crc else kp_fail(err, KP_CRC, KP_CRC_OFFSET, batch.crc, computed)
+
+
+cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil:
+    """The same for a v0/v1 message, whatever its magic says where it lies in a wrapper."""
+    cdef size_t covered = KP_MESSAGE_CRC_OFFSET + 4
+    cdef uint32_t computed = crc32_update(0, entry + covered, <size_t>message.size - covered)
+    return KP_OK if computed == message.crc else kp_fail(err, KP_CRC, KP_MESSAGE_CRC_OFFSET, message.crc, computed)
 
 
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil:
@@ -43,7 +45,7 @@ cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
         status = kp_message_next(source, &cursor, &inner, &ignored, err)
         if status != KP_OK:
             return KP_OK if status == KP_END else status
-        if check_crc(at, &inner, err) != KP_OK:
+        if check_message_crc(at, &inner, err) != KP_OK:
             return kp_source_fail(source, at, err)
     return KP_OK
 
@@ -132,19 +134,21 @@ cdef int open_messages(codec_context* context, const uint8_t* entry, const kp_ba
 cdef int base_of_inner(const kp_batch* batch, kp_source* source, kp_error* err) noexcept nogil:
     """Counts the inner messages and finds what to add to their offsets: v0 nothing; v1 nothing if the
     wrapper's offset is 0 (some librdkafka versions write that), else what makes the last one the wrapper's."""
-    cdef const uint8_t* p = source.start
+    cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+    cdef const uint8_t* at
     cdef int64_t size, last = -1
     cdef int32_t count = 0
-    while source.end - p >= KP_LOG_OVERHEAD:
-        size = <int32_t>kp_load_be32(p + 8)
-        if size < KP_MIN_ENTRY_SIZE:
-            kp_fail(err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
-            return kp_source_fail(source, p, err)
-        if size + KP_LOG_OVERHEAD > source.end - p:
+    while kp_cursor_left(&cursor) >= KP_LOG_OVERHEAD:
+        at = cursor.p
+        size = kp_entry_size(cursor)
+        if size < KP_LOG_OVERHEAD + KP_MIN_ENTRY_SIZE:
+            kp_fail(err, KP_ENTRY_SIZE, 8, size - KP_LOG_OVERHEAD, KP_MIN_ENTRY_SIZE)
+            return kp_source_fail(source, at, err)
+        if size > <int64_t>kp_cursor_left(&cursor):
             break  # a cut inner entry is dropped (DataLogInputStream)
-        last = <int64_t>kp_load_be64(p)
+        last = kp_read_be64(&cursor)
+        kp_read_bytes(&cursor, <size_t>size - 8)
         count += 1
-        p += size + KP_LOG_OVERHEAD
     source.count = count
     if count == 0:
         return kp_fail(err, KP_WRAPPER_EMPTY, -1, 0, 0)
