@@ -11,6 +11,7 @@ from build_support.build_ext import build_ext
 # module, libraries it calls (as pkg-config names them)
 MODULES = [
     ("kpress._status", []),
+    ("kpress._sealed", []),
     ("kpress._buffers", []),
     ("kpress._arguments", []),
     ("kpress.codecs._gzip", ["libdeflate"]),

@@ -19,7 +19,7 @@ def copy(tmp_path):
     package = tmp_path / "kpress"
     package.mkdir()
     for file in (ROOT / "src" / "kpress").glob("*"):
-        if file.name.split(".")[0] in ("checksum", "_arguments", "_status", "_buffers", "errors", "typing", "py"):
+        if file.name.split(".")[0] in ("checksum", "_arguments", "_status", "_sealed", "_buffers", "errors", "typing", "py"):
             shutil.copy(file, package)
     (package / "__init__.py").write_text("from kpress.checksum import crc32c as crc32c\n")
     return tmp_path

@@ -25,7 +25,7 @@ def test_a_header_that_became_longer_stays_inside_its_record() -> None:
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_message_that_became_longer_is_refused(magic: int) -> None:
     data = bytearray(kpress.write_records([b"v" * 10], magic=magic))
-    batch = _first(data)
+    [batch] = kpress.read_batches(data, check_crcs=False)
     data[8:12] = (1 << 30).to_bytes(4, "big")
     at = data.index(b"vvv")
     data[at - 4 : at] = (1 << 29).to_bytes(4, "big")

@@ -16,7 +16,6 @@ cdef class Batch:
     cdef int64_t _inner_count     # of a v0/v1 wrapper, once it was opened; 0 before
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL
-    cdef int _check_made(self) except -1
     cdef int _check_count(self) except -1
     cdef int _read_header(self) except -1
     cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept

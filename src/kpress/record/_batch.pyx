@@ -456,6 +456,7 @@ cdef class Batch:
             status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
                                  self._cap, False, &source, &err)
             if status == KP_OK:
+                record.offset = 0
                 cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
                 status = kp_message_next(&source, &cursor, &message, &record, &err)
             context_release(context)

@@ -1,0 +1,207 @@
+"""read_batches: options, cut tails, and entries that are read as Kafka 4.4.0 reads them."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import pytest
+
+import kpress
+
+TWO = kpress.write_records([b"a", b"b"], compression_type="lz4")
+
+
+def message(magic: int, attributes: int, body: bytes, offset: int = 0) -> bytes:
+    """A v0/v1 entry whose bytes after the attributes are `body`."""
+    covered = bytes([magic & 255, attributes]) + body
+    return struct.pack(">qiI", offset, len(covered) + 4, zlib.crc32(covered)) + covered
+
+
+def wrapper(inner: bytes, offset: int = 0, magic: int = 1) -> bytes:
+    """A gzip wrapper around entries."""
+    value = kpress.compress(inner, "gzip")
+    timestamp = struct.pack(">q", 5) if magic else b""
+    return message(magic, 1, timestamp + struct.pack(">ii", -1, len(value)) + value, offset)
+
+
+V1_BODY = struct.pack(">q", 1700000000000) + struct.pack(">i1si1s", 1, b"k", 1, b"v")
+
+
+# --- checksums ----------------------------------------------------------------------------------------------
+
+
+def damaged() -> bytes:
+    data = bytearray(kpress.write_records([b"value"] * 3, base_offset=7))
+    data[-2] ^= 1
+    return bytes(data)
+
+
+def test_a_bad_checksum_is_an_error_unless_told_otherwise() -> None:
+    [batch] = kpress.read_batches(damaged())
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        iter(batch)
+    assert (caught.value.field, caught.value.position, caught.value.offset) == ("crc", 17, 7)
+    [unchecked] = kpress.read_batches(damaged(), check_crcs=False)
+    assert len(list(unchecked)) == 3
+
+
+def test_the_stored_checksum_and_the_computed_one() -> None:
+    data = damaged()
+    stored, computed = int.from_bytes(data[17:21], "big"), kpress.crc32c(data[21:])
+    [batch] = kpress.read_batches(data)
+    with pytest.raises(kpress.CorruptRecordError, match=f"stored checksum {stored:#010x}, computed {computed:#010x}"):
+        batch.ensure_valid()
+
+
+def test_checksums_inside_a_wrapper_are_compared() -> None:
+    inner = bytearray(message(1, 0, V1_BODY) + message(1, 0, V1_BODY, 1))
+    inner[-1] ^= 1
+    [batch] = kpress.read_batches(wrapper(bytes(inner)))
+    assert batch.is_valid()
+    with pytest.raises(kpress.CorruptRecordError, match="checksum.* of the decompressed records"):
+        iter(batch)
+    [unchecked] = kpress.read_batches(wrapper(bytes(inner)), check_crcs=False)
+    assert [record.is_valid() for record in unchecked] == [True, False]
+
+
+@pytest.mark.parametrize("option", ["check_crcs", "complete"])
+@pytest.mark.parametrize("value", [1, None, "no"])
+def test_flags_are_bools(option: str, value: object) -> None:
+    with pytest.raises(kpress.ArgumentTypeError) as caught:
+        kpress.read_batches(TWO, **{option: value})  # type: ignore[arg-type]
+    assert caught.value.field == option
+
+
+# --- cut tails ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [0, 1, 11, 12, 16, 17, 60, len(TWO) - 1])
+def test_a_cut_tail_is_told(cut: int) -> None:
+    batches = kpress.read_batches(TWO + TWO[:cut])
+    assert batches.trailing_bytes is None
+    next(batches)
+    assert (batches.valid_bytes, batches.trailing_bytes) == (len(TWO), None)
+    assert list(batches) == []
+    assert (batches.valid_bytes, batches.trailing_bytes) == (len(TWO), cut)
+
+
+@pytest.mark.parametrize("cut", [1, 11, 12, 16, 17, 60, len(TWO) - 1])
+def test_a_cut_tail_is_an_error_where_all_must_be_there(cut: int) -> None:
+    batches = kpress.read_batches(TWO + TWO[:cut], complete=True)
+    assert next(batches).last_offset == 1
+    with pytest.raises(kpress.CorruptRecordError, match=f"cut: {cut} bytes of it are here") as caught:
+        next(batches)
+    assert caught.value.field == "size"
+    assert len(TWO) <= caught.value.position <= len(TWO) + 8
+    assert len(list(kpress.read_batches(TWO * 2, complete=True))) == 2
+
+
+def test_max_message_bytes_is_the_size_field() -> None:
+    size = len(TWO) - 12
+    assert len(list(kpress.read_batches(TWO, max_message_bytes=size))) == 1
+    with pytest.raises(kpress.CorruptRecordError, match=f"entry size {size} is larger than {size - 1},"):
+        next(kpress.read_batches(TWO, max_message_bytes=size - 1))
+
+
+# --- len and records ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [-1, 2, 1 << 30, (1 << 31) - 1])
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_a_count_that_lies_takes_no_memory(count: int, codec: str) -> None:
+    data = bytearray(kpress.write_records([b"v"], compression_type=codec))
+    data[57:61] = struct.pack(">i", count)
+    [batch] = kpress.read_batches(data, check_crcs=False, max_decompressed_bytes=1 << 20)
+    with pytest.raises(kpress.InvalidRecordError) as caught:
+        _ = batch.records
+    assert (caught.value.field, caught.value.offset) == ("recordsCount", 0)
+
+
+def test_a_wrapper_is_opened_to_be_counted() -> None:
+    [batch] = kpress.read_batches(kpress.write_records([b"v"] * 5, magic=1, compression_type="snappy"))
+    assert batch.records_count is None
+    assert len(batch) == 5
+    assert [record.offset for record in batch.records] == list(range(5))
+
+
+# --- as Kafka reads -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "delta", "expected"),
+    [
+        (5, 3, 8),
+        (2**31 - 1, 1, 0),
+        (2**31 - 3, 5, 2),
+        (-1, 5, -1),
+        # what the int arithmetic of DefaultRecordBatch.incrementSequence gives
+        (10, -5, -(2**31) + 5),
+        (0, -1, 2**31 - 1),
+    ],
+)
+def test_last_sequence(base: int, delta: int, expected: int) -> None:
+    data = bytearray(TWO)
+    data[23:27] = struct.pack(">i", delta)
+    data[53:57] = struct.pack(">i", base)
+    [batch] = kpress.read_batches(data)
+    assert batch.last_sequence == expected
+
+
+def test_the_base_offset_of_a_wrapper_is_that_of_a_record_that_can_be_read() -> None:
+    nested = message(1, 1, V1_BODY)
+    [batch] = kpress.read_batches(wrapper(nested + message(1, 0, V1_BODY, 1), 1))
+    with pytest.raises(kpress.InvalidRecordError, match="itself compressed"):
+        _ = batch.base_offset
+    [batch] = kpress.read_batches(wrapper(message(1, 0, V1_BODY) + message(1, 1, V1_BODY, 1), 1))
+    assert batch.base_offset == 0
+
+
+@pytest.mark.parametrize("magic", [2, 5, 127, -1])
+def test_an_inner_message_of_another_magic_is_read_as_v1(magic: int) -> None:
+    data = wrapper(message(1, 0, V1_BODY) + message(magic, 8, V1_BODY, 1), 1)
+    [batch] = kpress.read_batches(data)
+    first, other = batch
+    assert (other.offset, other.timestamp, other.key, other.value) == (1, 1700000000000, b"k", b"v")
+    assert (first.timestamp_type, other.timestamp_type) == (0, 1)  # its own, not the wrapper's
+    assert kpress.read_columns(data, ["offset", "key"])["key"].to_pylist() == [b"k", b"k"]
+    with pytest.raises(kpress.CorruptRecordError, match=f"magic {magic}"):
+        kpress.recompress(data, "none")  # as an entry of its own it would be of another format
+
+
+@pytest.mark.parametrize("size", range(14, 22))
+def test_a_v1_message_too_short_for_its_fields_fails_alone(size: int) -> None:
+    short = message(1, 0, bytes(size - 6), 1)
+    assert len(short) == 12 + size
+    data = bytearray(message(1, 0, V1_BODY) + short + message(1, 0, V1_BODY, 2))
+    first, broken, last = kpress.read_batches(data)
+    assert (broken.base_offset, broken.is_valid(), first.records[0].value, last.records[0].offset) == (1, True, b"v", 2)
+    assert broken.max_timestamp == 0
+    with pytest.raises(kpress.CorruptRecordError, match=f"message size {size}"):
+        _ = broken.records
+    with pytest.raises(kpress.InvalidArgumentError, match="too short"):
+        broken.set_max_timestamp(1, 5)
+
+
+@pytest.mark.parametrize(
+    ("key", "expected"),
+    [
+        (b"\xed\xa0\x80", "\ufffd"),
+        (b"a\xed\xbf\xbfb", "a\ufffdb"),
+        (b"\xed\xa0", "\ufffd"),
+        (b"\xed\xa0A", "\ufffdA"),
+        (b"\xed\xa0\x80\xed\xb0\x80", "\ufffd\ufffd"),
+        (b"\xed\x9f\xbf", "\ud7ff"),
+        (b"\xe0\x80\x80", "\ufffd" * 3),
+        (b"\xf0\x90\x80", "\ufffd"),
+        (b"\xff\xc0\x80", "\ufffd" * 3),
+    ],
+)
+def test_header_keys_are_decoded_as_java_does(key: bytes, expected: str) -> None:
+    placed = bytearray(kpress.write_records([b"v"], headers=[[("x" * len(key), b"1")]]))
+    at = placed.index(b"x" * len(key))
+    placed[at : at + len(key)] = key
+    [[record]] = kpress.read_batches(placed, check_crcs=False)
+    assert record.headers == [(expected, b"1")]
+    columns = kpress.read_columns(placed, ["headers"], check_crcs=False)
+    assert columns["headers"].to_pylist() == [[(expected, b"1")]]
