@@ -66,7 +66,7 @@ print("done")
 """
 
 
-OPEN = set()
+OPEN: set[str] = set()
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.xfail] * (n in OPEN)) for n in MODULES])
