@@ -52,6 +52,8 @@ MODULES = [
     ("kpress.columns._arrow_in", []),
     ("kpress.columns._arrow_source", []),
     ("kpress.columns._input", []),
+    ("kpress.columns._rows", []),
+    ("kpress.columns._write_batches", []),
     ("kpress.columns._write", []),
     ("kpress.log._headers", []),
 ]

@@ -141,7 +141,24 @@ enum kp_kind {
     X(HEADERS_MAGIC, ARGUMENT, "headers", "record set builder",                                   \
       "magic {found} does not support record headers: only magic 2 does")                         \
     X(TIMESTAMP_SECONDS, ARGUMENT, "timestamp", "record set builder",                             \
-      "timestamp {found} s does not fit milliseconds")
+      "timestamp {found} s does not fit milliseconds") \
+    X(TIMESTAMP_PART, ARGUMENT, "timestamp", "record set builder",                                \
+      "timestamp {found} is not in whole milliseconds, as Kafka keeps times: round it, or let "   \
+      "coerce_timestamps=True round it down")                                                     \
+    X(BATCH_COLUMNS, ARGUMENT, "baseOffset", "record set builder",                                \
+      "the records of the batch at baseOffset {found} do not agree in what its header says")      \
+    X(BATCH_SEQUENCE, ARGUMENT, "sequence", "record set builder",                                 \
+      "after sequence {limit} comes {found}, and offsets are missing too: the batch before may "  \
+      "have lost its last records, which only batches= can tell")                                 \
+    X(BATCH_TIMESTAMP_TYPE, ARGUMENT, "timestampType", "record set builder",                      \
+      "timestampType {found}: records with a baseOffset are put back into batches with "          \
+      "CreateTime and magic 2, and the headers of others only batches= can tell")                 \
+    X(BATCH_VALUE, ARGUMENT, "data", "record set builder",                                        \
+      "{found} does not fit its field of a batch header, which ends at {limit}")                   \
+    X(BATCHES_RECORDS, ARGUMENT, "batches", "record set builder",                                 \
+      "batches is not of the same set as data: batch {found} holds records that data does not have") \
+    X(BATCHES_LEFT, ARGUMENT, "batches", "record set builder",                                    \
+      "batches is not of the same set as data: its {found} batches end before the records do")
 
 enum kp_status {
 #define KP_STATUS_ENUM(name, kind, field, rule, sentence) KP_##name,

@@ -37,7 +37,7 @@ def table(binary=None, lists=pa.list_, time=None):
             "headers": pa.array([h and [{"key": k, "value": v} for k, v in h] for h in HEADERS], lists(HEADER_TYPE)),
             "value": pa.array(VALUES, pa.binary()).cast(binary),
             "key": pa.array(KEYS, pa.binary()).cast(binary),
-            "timestamp": pa.array(TIMES, pa.timestamp("ms")).cast(time or pa.timestamp("ms")),
+            "timestamp": pa.array(TIMES, pa.timestamp("ms", "UTC")).cast(time or pa.timestamp("ms", "UTC")),
         }
     )
 
@@ -45,7 +45,7 @@ def table(binary=None, lists=pa.list_, time=None):
 @pytest.mark.parametrize("binary", [pa.binary(), pa.large_binary(), pa.string(), pa.large_string()], ids=str)
 @pytest.mark.parametrize("lists", [pa.list_, pa.large_list])
 @pytest.mark.parametrize(
-    "time", [pa.timestamp("ms"), pa.timestamp("us", "UTC"), pa.timestamp("ns"), pa.int64()], ids=str
+    "time", [pa.timestamp("ms", "UTC"), pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC"), pa.int64()], ids=str
 )
 def test_layouts(binary, lists, time):
     assert records(kpress.write_columns(table(binary, lists, time))) == EXPECTED
@@ -67,7 +67,7 @@ def test_seconds_are_whole_and_map_is_a_header_list():
     source = pa.table(
         {
             "value": [b"v"],
-            "timestamp": pa.array([1_700_000_000], pa.timestamp("s")),
+            "timestamp": pa.array([1_700_000_000], pa.timestamp("s", "UTC")),
             "headers": pa.array([[("h", b"x")]], pa.map_(pa.string(), pa.binary())),
         }
     )
@@ -77,16 +77,36 @@ def test_seconds_are_whole_and_map_is_a_header_list():
 @pytest.mark.parametrize(
     ("unit", "time", "ms"), [("us", 1999, 1), ("ns", 1_999_999, 1), ("us", -1000, -1), ("ms", -1, -1), ("us", 0, 0)]
 )
-def test_timestamps_are_rounded_down(unit, time, ms):
-    source = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit))})
-    assert records(kpress.write_columns(source))[0][1] == ms
+def test_timestamps_are_rounded_down_when_asked(unit, time, ms):
+    source = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit, "UTC"))})
+    assert records(kpress.write_columns(source, coerce_timestamps=True))[0][1] == ms
+    naive = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit))})
+    assert records(kpress.write_columns(naive, coerce_timestamps=True))[0][1] == ms
+
+
+@pytest.mark.parametrize(("unit", "time"), [("us", 1999), ("us", 1), ("ns", 1_000_001), ("ns", 999_999), ("us", -1)])
+def test_parts_of_a_millisecond_are_refused(unit, time):
+    source = pa.table({"value": [b"", b""], "timestamp": pa.array([0, time], pa.timestamp(unit, "UTC"))})
+    with pytest.raises(kpress.InvalidArgumentError, match=r"record 1: .*coerce_timestamps=True") as caught:
+        kpress.write_columns(source)
+    assert caught.value.field == "timestamp"
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+def test_timestamps_without_a_zone_are_refused(unit):
+    source = pa.table({"value": [b""], "timestamp": pa.array([0], pa.timestamp(unit))})
+    with pytest.raises(kpress.InvalidArgumentError, match="time zone") as caught:
+        kpress.write_columns(source)
+    assert caught.value.field == "timestamp"
+    other_zone = source.set_column(1, "timestamp", pa.array([0], pa.timestamp(unit, "Asia/Tokyo")))
+    assert records(kpress.write_columns(other_zone))[0][1] == 0
 
 
 @pytest.mark.parametrize(("unit", "time"), [("ms", -2), ("us", -1), ("us", -999), ("ns", -1), ("us", -1001), ("s", -1)])
 def test_negative_timestamps_are_refused(unit, time):
-    source = pa.table({"value": [b"", b""], "timestamp": pa.array([0, time], pa.timestamp(unit))})
+    source = pa.table({"value": [b"", b""], "timestamp": pa.array([0, time], pa.timestamp(unit, "UTC"))})
     with pytest.raises(kpress.InvalidArgumentError, match=r"record 1: timestamp .*negative") as caught:
-        kpress.write_columns(source)
+        kpress.write_columns(source, coerce_timestamps=True)
     assert caught.value.field == "timestamp"
 
 
@@ -147,7 +167,7 @@ def test_offsets_must_increase(offsets):
 def test_timestamp_types_make_batches():
     source = pa.table(
         {
-            "timestamp": pa.array([T, T + 1, T + 9, T + 9, T + 10], pa.timestamp("ms")),
+            "timestamp": pa.array([T, T + 1, T + 9, T + 9, T + 10], pa.timestamp("ms", "UTC")),
             "timestampType": pa.array([0, 0, 1, 1, 1], pa.int32()),
             "value": [b"a", b"b", b"c", b"d", b"e"],
         }
@@ -419,7 +439,7 @@ def test_seconds_beyond_what_milliseconds_can_say():
     most = (2**63 - 1) // 1000
 
     def source(seconds):
-        return pa.table({"value": [b"", b""], "timestamp": pa.array([0, seconds], pa.timestamp("s"))})
+        return pa.table({"value": [b"", b""], "timestamp": pa.array([0, seconds], pa.timestamp("s", "UTC"))})
 
     assert records(kpress.write_columns(source(most)))[1][1] == most * 1000
     for seconds in (most + 1, 2**62, 2**63 - 1, -most - 1, -(2**63)):

@@ -42,7 +42,7 @@ def table(**others: object) -> pa.Table:
     return pa.table(
         {
             "offset": pa.array(OFFSETS, pa.int64()),
-            "timestamp": pa.array(TIMES, pa.timestamp("ms")),
+            "timestamp": pa.array(TIMES, pa.timestamp("ms", "UTC")),
             "key": pa.array(KEYS, pa.binary()),
             "value": pa.array(VALUES, pa.binary()),
             "headers": pa.array([[{"key": k, "value": v} for k, v in headers] for headers in HEADERS], HEADER_TYPE),
@@ -81,7 +81,7 @@ def test_copies_of_what_is_not_bytes_are_held() -> None:
 @pytest.mark.parametrize("number", [pa.int8(), pa.int32()], ids=str)
 def test_timestamp_types(number: pa.DataType) -> None:
     types = [int(i % 11 > 5) for i in range(N)]
-    columns = table(timestampType=pa.array(types, number), timestamp=pa.array([T] * N, pa.timestamp("ms")))
+    columns = table(timestampType=pa.array(types, number), timestamp=pa.array([T] * N, pa.timestamp("ms", "UTC")))
     batches = kpress.read_batches(kpress.write_columns(columns))
     runs = [(type_, len(list(run))) for type_, run in groupby(types)]
     assert [(int(batch.timestamp_type), batch.records_count) for batch in batches] == runs
@@ -89,7 +89,7 @@ def test_timestamp_types(number: pa.DataType) -> None:
 
 WRONG = {
     "offset": (pa.int64(), None, "the offset is null"),
-    "timestamp": (pa.timestamp("s"), 2**62, "timestamp"),
+    "timestamp": (pa.timestamp("s", "UTC"), 2**62, "timestamp"),
     "headers": (HEADER_TYPE, [{"key": None, "value": b""}], "a header"),
 }
 

@@ -83,6 +83,13 @@ cdef extern from "kpress/status.h" nogil:
         KP_HEADER_KEY_NULL
         KP_HEADERS_MAGIC
         KP_TIMESTAMP_SECONDS
+        KP_TIMESTAMP_PART
+        KP_BATCH_COLUMNS
+        KP_BATCH_SEQUENCE
+        KP_BATCH_TIMESTAMP_TYPE
+        KP_BATCH_VALUE
+        KP_BATCHES_RECORDS
+        KP_BATCHES_LEFT
         KP_STATUS_COUNT
     int kp_fail(kp_error* err, int status, int64_t position, int64_t found, int64_t limit)
     int kp_in_frame(kp_error* err, int frame, int64_t start)

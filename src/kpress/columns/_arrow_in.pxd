@@ -1,6 +1,6 @@
 """Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie."""
 
-from libc.stdint cimport INT32_MAX, int8_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
@@ -9,7 +9,9 @@ from kpress.record.encode cimport field
 cdef enum column_kind:
     ABSENT        # no such column
     NULLS         # of Arrow's type null
+    BOOL
     INT8
+    INT16
     INT32
     INT64
     BINARY        # also string
@@ -24,13 +26,15 @@ cdef enum column_kind:
 ctypedef struct column_type:
     column_kind kind
     int64_t child               # number among its parent's children
-    int64_t per_ms              # timestamps: units a millisecond; 0: seconds
+    int64_t per_ms              # timestamps: units per millisecond; 0: seconds
+    bint exact                  # timestamps: parts of a millisecond are refused
 
 
 # A column of one array.
 ctypedef struct column:
     column_kind kind
     int64_t per_ms
+    bint exact
     int64_t at                  # position of row 0 in the buffers
     const uint8_t* validity     # NULL: nothing is null
     const uint8_t* index        # numbers, offsets or views
@@ -122,8 +126,14 @@ cdef inline bint range_of(const column* c, int64_t row, int64_t* start, int64_t*
 
 cdef inline int64_t number_of(const column* c, int64_t row) noexcept nogil:
     cdef int64_t i = c.at + row
-    if c.kind == INT8:
-        return (<const int8_t*>c.index)[i]
+    cdef int16_t number
+    if c.kind == INT64:
+        return load_i64(c.index, i)
     if c.kind == INT32:
         return load_i32(c.index, i)
-    return load_i64(c.index, i)
+    if c.kind == INT16:
+        memcpy(&number, c.index + 2 * i, 2)
+        return number
+    if c.kind == INT8:
+        return (<const int8_t*>c.index)[i]
+    return c.index[i >> 3] >> (i & 7) & 1

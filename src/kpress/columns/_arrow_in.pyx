@@ -9,7 +9,7 @@ from libc.string cimport memset
 
 # format string of the Arrow C data interface -> how it is read
 cdef dict KINDS = {
-    b"n": NULLS, b"c": INT8, b"i": INT32, b"l": INT64,
+    b"n": NULLS, b"b": BOOL, b"c": INT8, b"s": INT16, b"i": INT32, b"l": INT64,
     b"z": BINARY, b"u": BINARY, b"Z": LARGE_BINARY, b"U": LARGE_BINARY, b"vz": BINARY_VIEW, b"vu": BINARY_VIEW,
     b"+l": LIST, b"+m": LIST, b"+L": LARGE_LIST,
 }
@@ -108,6 +108,7 @@ cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) no
     if column_here(array, t.kind, c) or array.length - parent.offset < parent.length:
         return -1
     c.per_ms = t.per_ms
+    c.exact = t.exact
     c.at += parent.offset
     return 0
 

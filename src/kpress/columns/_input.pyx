@@ -5,8 +5,8 @@ from libc.string cimport memset
 
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
 from kpress.columns._arrow_in cimport (
-    ABSENT, BINARY, BINARY_VIEW, INT8, INT32, INT64, LARGE_BINARY, LARGE_LIST, LIST, NULLS, STRUCT, column, column_here,
-    column_of, column_type, is_null, type_of,
+    ABSENT, BINARY, BINARY_VIEW, BOOL, INT8, INT16, INT32, INT64, LARGE_BINARY, LARGE_LIST, LIST, NULLS, STRUCT, column,
+    column_here, column_of, column_type, is_null, type_of,
 )
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -20,7 +20,16 @@ cdef dict ACCEPTED = {
     "key": "binary, large_binary, binary_view or a string type",
     "value": "binary, large_binary, binary_view or a string type",
     "headers": "list or large_list of struct<key: string, value: binary>, or map<string, binary>",
+    "producerId": "int64 or a smaller int",
+    "producerEpoch": "int16 or another int",
+    "sequence": "int32 or another int",
+    "partitionLeaderEpoch": "int32 or another int",
+    "isTransactional": "bool",
+    "isControl": "bool",
+    "baseOffset": "int64 or a smaller int",
 }
+cdef tuple BATCH_COLUMNS = tuple(ACCEPTED)[6:]   # in the order of the enum
+cdef tuple INTS = (INT8, INT16, INT32, INT64)
 
 
 # --- schema ---------------------------------------------------------------------------------------------------
@@ -61,7 +70,23 @@ cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
     return 0
 
 
-cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i) except -1:
+cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int64_t i) except -1:
+    cdef int number = BATCH_COLUMNS.index(name)
+    type_of(schema, i, &types.batch[number])
+    types.any_batch = True
+    return check_type(name, schema, &types.batch[number], (BOOL,) if name.startswith("is") else INTS)
+
+
+cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
+    t.exact = True
+    cdef bytes format = schema.format
+    if format in (b"tss:", b"tsm:", b"tsu:", b"tsn:"):
+        raise InvalidArgumentError("column timestamp has no time zone, and Kafka's times are UTC: give it one, or let "
+                                   "coerce_timestamps=True take it for UTC", field="timestamp")
+    return 0
+
+
+cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i, bint coerce_timestamps) except -1:
     """Child i of the schema."""
     cdef const ArrowSchema* child = schema.children[i]
     cdef str name = name_of(child).decode("utf-8", "replace")
@@ -70,7 +95,8 @@ cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i) 
         return check_type(name, child, &types.offset, (INT64,))
     if name == "timestamp":
         type_of(child, i, &types.timestamp)
-        return check_type(name, child, &types.timestamp, (INT64, NULLS))
+        check_type(name, child, &types.timestamp, (INT64, NULLS))
+        return 0 if coerce_timestamps else refuse_loss(&types.timestamp, child)
     if name == "timestampType":
         type_of(child, i, &types.timestamp_type)
         return check_type(name, child, &types.timestamp_type, (INT32, INT8))
@@ -84,10 +110,12 @@ cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i) 
         type_of(child, i, &types.headers)
         check_type(name, child, &types.headers, (LIST, LARGE_LIST, NULLS))
         return 0 if types.headers.kind == NULLS else header_types(types, child)
+    if name in BATCH_COLUMNS:
+        return batch_type(types, name, child, i)
     raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(ACCEPTED)}", field=name)
 
 
-cdef int types_of(input_types* types, const ArrowSchema* schema) except -1:
+cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_timestamps) except -1:
     cdef int64_t i
     memset(types, 0, sizeof(input_types))
     if schema.format != b"+s":
@@ -97,7 +125,7 @@ cdef int types_of(input_types* types, const ArrowSchema* schema) except -1:
     if len(set(names)) < len(names):
         raise InvalidArgumentError("data has a column twice", field="data")
     for i in range(schema.n_children):
-        column_types(types, schema, i)
+        column_types(types, schema, i, coerce_timestamps)
     if types.key.kind == ABSENT and types.value.kind == ABSENT:
         raise InvalidArgumentError("data has neither a key nor a value column", field="data")
     return 0
@@ -128,7 +156,17 @@ cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray
             or column_of(array, &types.key, &c.key)
             or column_of(array, &types.value, &c.value)
             or column_of(array, &types.headers, &c.headers)
-            or header_columns(c, types, array))
+            or header_columns(c, types, array)
+            or batch_columns(c, types, array))
+
+
+cdef int batch_columns(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
+    cdef int i
+    if types.any_batch:
+        for i in range(N_BATCH_COLUMNS):
+            if column_of(array, &types.batch[i], &c.batch[i]):
+                return -1
+    return 0
 
 
 cdef bint has_null_rows(const ArrowArray* array) noexcept nogil:

@@ -67,7 +67,7 @@ ctypedef struct batch_options:
     int32_t partition_leader_epoch
     int64_t producer_id
     int64_t log_append_time     # used where attributes has KP_LOG_APPEND_TIME
-    int64_t delete_horizon_ms   # -1: none
+    int64_t delete_horizon_ms   # or another timestamp that a v2 header has as its base; -1: none
 
 
 ctypedef struct batch_encoder:
@@ -111,7 +111,7 @@ cdef inline bint offset_delta_fits(const batch_encoder* e, const kp_record* row)
 
 cdef inline int64_t timestamp_base(const batch_encoder* e, const kp_record* row) noexcept nogil:
     """What the record's timestampDelta counts from: the first record's timestamp, or the delete horizon."""
-    if e.records_count == 0 and e.options.delete_horizon_ms < 0:
+    if e.records_count == 0 and e.options.delete_horizon_ms == NO_TIMESTAMP:
         return row.timestamp
     return e.base_timestamp
 

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error, kp_record
 from kpress.codecs.context cimport codec_context
-from kpress.record.encode cimport batch_encoder
+from kpress.record.encode cimport batch_encoder, batch_options
 
 
 ctypedef struct set_writer:
@@ -14,9 +14,14 @@ ctypedef struct set_writer:
     int64_t batch_bytes       # where a batch is cut: uncompressed bytes, header included
     int64_t batch_records     # and records
     int64_t rows              # written so far
-    int64_t first_offset      # of all; base_sequence belongs to it
+    int64_t first_row         # since the options are those that they are, and its offset: base_sequence belongs to it
+    int64_t first_offset
     int32_t base_sequence
+    bint placed               # the next batch has base_offset, and ends where writer_next or writer_end says
+    bint begun                # that batch was
+    int64_t base_offset
     bint typed                # rows say their timestamp type
+    bint mixed                # batches may have different codecs, or none: all of them go through a context
     size_t start              # of the open batch in out
     pooled out                # the record set. Without a codec its memory is `result`, else it is pooled
     PyObject* result
@@ -25,6 +30,11 @@ ctypedef struct set_writer:
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1
 cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil
+cdef int writer_next(set_writer* w, const batch_options* options, kp_error* err) noexcept nogil
+cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t base_offset, kp_error* err) noexcept nogil
+cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, kp_error* err) noexcept nogil
+cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp, bint payload,
+                      kp_error* err) noexcept nogil
 cdef int writer_rows(set_writer* w, const kp_record* rows, size_t n, kp_error* err) noexcept nogil
 cdef int raise_row(const set_writer* w, const kp_error* err) except -1
 cdef bytes writer_result(set_writer* w)

@@ -15,8 +15,11 @@ from kpress._arguments cimport integer_of
 from kpress._buffers cimport pooled_free, pooled_reserve_more
 from kpress._c.python cimport Py_SET_SIZE, PyBytes_FromStringAndSize, _PyBytes_Resize
 from kpress._c.wire cimport (
+    KP_BATCH_HEADER,
     KP_LOG_APPEND_TIME,
     KP_NO_MEMORY,
+    KP_OFFSET_BASE,
+    KP_OFFSET_DELTA,
     KP_OK,
     KP_RECORD_OVERHEAD_MAX,
     KP_SET_SIZE,
@@ -43,7 +46,7 @@ from kpress.errors import InvalidArgumentError
 
 
 cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1:
-    """Begin a record set. w is all zero but for w.encoder.options."""
+    """Begin a record set. w is all zero but for w.encoder.options and w.mixed."""
     w.batch_bytes = MAX_SET_SIZE
     w.batch_records = INT32_MAX
     if batch_bytes is not None:
@@ -52,7 +55,7 @@ cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) ex
         w.batch_records = integer_of(batch_records, "batch_records", 1, INT32_MAX)
     w.base_sequence = w.encoder.options.base_sequence
     w.encoder.last_offset = -1
-    if w.encoder.options.codec:
+    if w.encoder.options.codec or w.mixed:
         w.context = context_acquire(w.encoder.options.codecs)
         if w.context == NULL:
             raise MemoryError
@@ -108,7 +111,11 @@ cdef void set_type(set_writer* w, const kp_record* row) noexcept nogil:
 
 cdef void begin_batch(set_writer* w, const kp_record* row) noexcept nogil:
     """An open batch whose first record is `row`."""
-    if w.rows == 0:
+    if w.placed:
+        w.begun = True
+        batch_begin(&w.encoder, w.base_offset)
+        return
+    if w.rows == w.first_row:
         w.first_offset = row.offset
     if w.base_sequence >= 0:
         w.encoder.options.base_sequence = kp_sequence_add(
@@ -118,8 +125,21 @@ cdef void begin_batch(set_writer* w, const kp_record* row) noexcept nogil:
     batch_begin(&w.encoder, row.offset)
 
 
+cdef int check_place(const set_writer* w, const kp_record* row, kp_error* err) noexcept nogil:
+    """Whether the batch at base_offset can begin with the row; once it has begun, the row did not fit into it."""
+    if row.offset < w.base_offset:
+        return kp_fail(err, KP_OFFSET_BASE, -1, row.offset, w.base_offset)
+    if row.offset - w.base_offset > INT32_MAX:
+        return kp_fail(err, KP_OFFSET_DELTA, -1, row.offset, w.base_offset)
+    if w.begun:
+        return kp_fail(err, KP_SET_SIZE, -1, <int64_t>(batch_size(w) + record_size(&w.encoder, row)), MAX_SET_SIZE)
+    return KP_OK
+
+
 cdef int open_batch(set_writer* w, const kp_record* row, kp_error* err) noexcept nogil:
     cdef size_t header = header_size(&w.encoder.options)
+    if w.placed and check_place(w, row, err):
+        return err.status
     begin_batch(w, row)
     cdef int64_t least = <int64_t>(header + record_size(&w.encoder, row))
     if least > MAX_SET_SIZE:
@@ -145,6 +165,51 @@ cdef int close_batch(set_writer* w, kp_error* err) noexcept nogil:
     if <int64_t>size > MAX_SET_SIZE and header_size(&w.encoder.options):
         return kp_fail(err, KP_SET_SIZE, -1, <int64_t>size, MAX_SET_SIZE)
     batch_finish(&w.encoder, w.out.data + w.start, size)
+    return KP_OK
+
+
+cdef int writer_next(set_writer* w, const batch_options* options, kp_error* err) noexcept nogil:
+    """End the open batch. The rows that follow make batches with these options."""
+    if close_batch(w, err):
+        return err.status
+    w.encoder.options = options[0]
+    w.encoder.records_count = 0
+    w.base_sequence = options.base_sequence
+    w.first_row = w.rows
+    w.placed = w.begun = False
+    return KP_OK
+
+
+cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t base_offset, kp_error* err) noexcept nogil:
+    """End the open batch. The rows that follow make one batch with these options, at this base offset."""
+    if writer_next(w, options, err):
+        return err.status
+    w.placed, w.base_offset = True, base_offset
+    return KP_OK
+
+
+cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, kp_error* err) noexcept nogil:
+    """End the open batch with a header that says this."""
+    w.encoder.last_offset, w.encoder.max_timestamp = last_offset, max_timestamp
+    cdef int status = close_batch(w, err)
+    w.encoder.records_count = 0
+    return status
+
+
+cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp, bint payload,
+                      kp_error* err) noexcept nogil:
+    """Write a v2 batch without records, as compaction leaves them, in place of the one that writer_next_at announced.
+    payload: a compressed stream of no bytes comes after its header. The writer has a context."""
+    batch_begin(&w.encoder, w.base_offset)
+    w.encoder.last_offset, w.encoder.max_timestamp = last_offset, max_timestamp
+    w.start = w.out.size
+    if pooled_reserve_more(&w.out, KP_BATCH_HEADER, err):
+        return err.status
+    w.out.size += KP_BATCH_HEADER
+    if payload and compress_payload(w.context, w.encoder.options.codec, w.encoder.options.level, 2, w.out.data, 0,
+                                    &w.out, err):
+        return err.status
+    batch_finish(&w.encoder, w.out.data + w.start, w.out.size - w.start)
     return KP_OK
 
 
@@ -199,7 +264,7 @@ cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
 
 cdef int set_size(set_writer* w) except -1:
     """Cut the result to what was written. Little slack stays allocated behind it: giving it back would make the block
-    smaller than the next one that is asked for, and glibc then maps every such result anew (see pool.h)."""
+    smaller than the next one that is asked for, and glibc then maps every such result again (see pool.h)."""
     if w.out.capacity - w.out.size > w.out.capacity // 4:
         if _PyBytes_Resize(&w.result, w.out.size):
             raise MemoryError

@@ -1,0 +1,166 @@
+"""Rows of Arrow columns -> records to write.
+
+They are filled column by column, so that the choice of a layout is made once for many values.
+"""
+
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
+
+from kpress._buffers cimport pooled, pooled_reserve_more
+from kpress._c.wire cimport (
+    KP_ARROW_LAYOUT, KP_HEADER_KEY_NULL, KP_OFFSET_NULL, KP_OK, KP_SET_SIZE, KP_TIMESTAMP_PART, KP_TIMESTAMP_SECONDS,
+    KP_VARLONG_MAX, kp_error, kp_fail, kp_field_write, kp_varlong_write,
+)
+from kpress.columns._arrow_in cimport (
+    ABSENT, BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_kind, field_of, is_null, load_i64, number_of,
+    range_of,
+)
+from kpress.columns._input cimport input_columns
+from kpress.record.encode cimport CREATE_TIME, LOG_APPEND_TIME, MAX_SET_SIZE, NO_TIMESTAMP, field, record_row
+
+
+cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, field* f) noexcept nogil:
+    """f: a field of the first row."""
+    cdef column here = c[0]  # a copy that no store can change: it stays in registers
+    cdef bint good = True
+    cdef int64_t i
+    for i in range(start, start + n):
+        good &= field_of(&here, kind, i, f)
+        f = <field*>(<uint8_t*>f + sizeof(record_row))
+    return good
+
+
+cdef bint fill_fields(const column* c, int64_t start, int64_t n, field* f) noexcept nogil:
+    """The layout is a constant in each of these loops."""
+    if c.kind == BINARY:
+        return fill_kind(c, BINARY, start, n, f)
+    if c.kind == LARGE_BINARY:
+        return fill_kind(c, LARGE_BINARY, start, n, f)
+    if c.kind == BINARY_VIEW:
+        return fill_kind(c, BINARY_VIEW, start, n, f)
+    return fill_kind(c, NULLS, start, n, f)
+
+
+cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
+    """Rounded down. What is negative stays so, but only -1 ms is -1, which stands for no timestamp."""
+    if time >= 0:
+        return time // per_ms
+    return NO_TIMESTAMP if time == -per_ms else min(time // per_ms, NO_TIMESTAMP - 1)
+
+
+cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* rows, kp_error* err) noexcept nogil:
+    cdef column here = c[0]
+    cdef int64_t i, time
+    for i in range(n):
+        rows[i].timestamp = NO_TIMESTAMP
+        if here.kind <= NULLS or is_null(&here, start + i):
+            continue
+        time = load_i64(here.index, here.at + start + i)
+        if here.per_ms == 1:
+            rows[i].timestamp = time
+        elif here.per_ms > 1:
+            rows[i].timestamp = ms_of(time, here.per_ms)
+            if here.exact and rows[i].timestamp * here.per_ms != time:
+                return kp_fail(err, KP_TIMESTAMP_PART, -1, time, 0)
+        elif -(INT64_MAX // 1000) <= time <= INT64_MAX // 1000:
+            rows[i].timestamp = time * 1000
+        else:
+            return kp_fail(err, KP_TIMESTAMP_SECONDS, -1, time, 0)
+    return KP_OK
+
+
+cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, record_row* rows,
+                      kp_error* err) noexcept nogil:
+    """base: offset of row `start` where there is no such column."""
+    cdef column here = c[0]
+    cdef int64_t i
+    for i in range(n):
+        if here.kind == ABSENT:
+            rows[i].offset = <int64_t>(<uint64_t>base + <uint64_t>i)  # where it wraps, record_check refuses it
+        elif is_null(&here, start + i):
+            return kp_fail(err, KP_OFFSET_NULL, -1, 0, 0)
+        else:
+            rows[i].offset = number_of(&here, start + i)
+    return KP_OK
+
+
+cdef int fail_field(int64_t size, kp_error* err) noexcept nogil:
+    """What field_of refused."""
+    if size > MAX_SET_SIZE:
+        return kp_fail(err, KP_SET_SIZE, -1, size, MAX_SET_SIZE)
+    return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
+
+
+cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp_error* err) noexcept nogil:
+    """Append headerCount and the headers of a row to `out`, nothing where it has none."""
+    cdef int64_t i, first, end
+    cdef field key, value
+    if not range_of(&c.headers, row, &first, &end) or end > c.header_items:
+        return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
+    if first == end:
+        return KP_OK
+    if pooled_reserve_more(out, KP_VARLONG_MAX, err):
+        return err.status
+    out.size = kp_varlong_write(out.data + out.size, end - first) - out.data
+    for i in range(first, end):
+        if not field_of(&c.header_key, c.header_key.kind, i, &key):
+            return fail_field(key.size, err)
+        if not field_of(&c.header_value, c.header_value.kind, i, &value):
+            return fail_field(value.size, err)
+        if key.size < 0 or is_null(&c.header, i):
+            return kp_fail(err, KP_HEADER_KEY_NULL, -1, 0, 0)
+        if pooled_reserve_more(out, 2 * KP_VARLONG_MAX + key.size + max(value.size, 0), err):
+            return err.status
+        out.size = kp_field_write(out.data + out.size, &key) - out.data
+        out.size = kp_field_write(out.data + out.size, &value) - out.data
+    return KP_OK
+
+
+cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, record_row* rows, pooled* scratch,
+                      kp_error* err) noexcept nogil:
+    cdef int64_t i
+    cdef size_t before
+    cdef const uint8_t* at
+    for i in range(n):
+        rows[i].headers.size = 0
+    if c.headers.kind <= NULLS:
+        return KP_OK
+    scratch.size = 0
+    for i in range(n):
+        before = scratch.size
+        if encode_row_headers(c, start + i, scratch, err):
+            return err.status
+        rows[i].headers.size = <int64_t>(scratch.size - before)
+    at = scratch.data  # it stays where it is from here on
+    for i in range(n):
+        rows[i].headers.data = at
+        at += rows[i].headers.size
+    return KP_OK
+
+
+cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64_t* offset,
+                   kp_error* err) noexcept nogil:
+    """The offset of a row; `otherwise` where there is no such column."""
+    offset[0] = otherwise
+    if c.offset.kind == ABSENT:
+        return KP_OK
+    if is_null(&c.offset, row):
+        return kp_fail(err, KP_OFFSET_NULL, -1, 0, 0)
+    offset[0] = number_of(&c.offset, row)
+    return KP_OK
+
+
+cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, record_row* rows, pooled* scratch,
+                   kp_error* err) noexcept nogil:
+    cdef int64_t i
+    if not fill_fields(&c.key, start, n, &rows[0].key):
+        return fail_field(rows[0].key.size, err)
+    if not fill_fields(&c.value, start, n, &rows[0].value):
+        return fail_field(rows[0].value.size, err)
+    if c.timestamp_type.kind != ABSENT:
+        for i in range(n):
+            rows[i].timestamp_type = CREATE_TIME
+            if not is_null(&c.timestamp_type, start + i):
+                rows[i].timestamp_type = number_of(&c.timestamp_type, start + i) == LOG_APPEND_TIME
+    if fill_offsets(&c.offset, start, n, base, rows, err) or fill_timestamps(&c.timestamp, start, n, rows, err):
+        return err.status
+    return fill_headers(c, start, n, rows, scratch, err)

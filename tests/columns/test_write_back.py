@@ -1,0 +1,407 @@
+"""Reading a set into columns and writing these is the identity: what comes back is what Kafka's own software wrote.
+
+Where the encoder is another one (compressed payloads), the batches are compared by their headers and records.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kpress
+import oracle
+from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
+from facts import Facts, batch_facts, record_facts
+from oracle import Vector
+
+EVERY = RECORD_COLUMNS + BATCH_COLUMNS
+# Crafted bytes that no reader shows: attributes of a record, a null key of length -2, a header key that is not UTF-8,
+# and records after a count of none.
+UNSEEN = ("rec_attr", "rec_key_len_m2", "rec_header_bad_utf8", "count_zero")
+KNOWN = 0x37  # attributes that columns and arguments say: codec, transactional, control
+COMPRESSED = ("size", "position", "crc")  # what another encoder's payload changes
+
+
+def columns_of(data: bytes, names: tuple[str, ...] = EVERY) -> kpress.Columns:
+    return kpress.read_columns(data, names, control=True)
+
+
+def facts(data: bytes, left_out: tuple[str, ...] = ()) -> list[Facts]:
+    """All that Kafka reads. The size of a record tells how its own timestamp was written, which LogAppendTime hides."""
+    found = []
+    for batch in kpress.read_batches(data):
+        header = {name: value for name, value in batch_facts(batch).items() if name not in left_out}
+        records = [record_facts(record, batch.magic) for record in batch]
+        if batch.timestamp_type == 1:
+            records = [{name: value for name, value in record.items() if name != "size"} for record in records]
+        found.append(header | {"base": batch.base_timestamp, "codec": batch.compression_type, "records": records})
+    return found
+
+
+def _readable(vector: Vector) -> bool:
+    try:
+        columns_of(vector.data)
+    except kpress.KpressError:
+        return False
+    return True
+
+
+READABLE = [vector for vector in oracle.EVERYTHING if "has_error" not in vector.entry and _readable(vector)]
+
+
+def unseen(vector: Vector) -> bool:
+    return str(vector).partition("/")[2].startswith(UNSEEN)
+
+
+def broken(batch: kpress.Batch) -> bool:
+    """Whether its records break a rule that writers keep."""
+    offsets = [record.offset for record in batch]
+    times = [record.timestamp for record in batch]
+    first = batch.base_offset if batch.magic == 2 else -1
+    return (
+        offsets != sorted(set(offsets))
+        or any(offset < first or offset > batch.last_offset for offset in offsets)
+        or any(time < -1 for time in times)
+    )
+
+
+def whole(batch: kpress.Batch) -> bool:
+    """Whether its header can be told from its records: v2, CreateTime, no delete horizon, the last record is there."""
+    records = list(batch)
+    return (
+        batch.magic == 2
+        and batch.attributes & ~KNOWN == 0
+        and bool(records)
+        and not broken(batch)
+        and records[-1].offset == batch.last_offset
+        and batch.base_timestamp == records[0].timestamp
+        and batch.max_timestamp == max(record.timestamp for record in records)
+    )
+
+
+PLAIN = []
+for vector in READABLE:
+    batches = list(kpress.read_batches(vector.data))
+    if (
+        batches
+        and all(map(whole, batches))
+        and not unseen(vector)
+        and len({batch.compression_type for batch in batches}) == 1
+    ):
+        PLAIN.append(vector)
+
+
+def test_there_are_enough() -> None:
+    assert len(READABLE) > 200
+    assert len(PLAIN) > 100
+
+
+@pytest.mark.parametrize("vector", PLAIN, ids=str)
+def test_by_columns(vector: Vector) -> None:
+    codec = kpress.batch_table(vector.data)["compressionType"][0]
+    again = kpress.write_columns(columns_of(vector.data), codec)
+    if codec == "none":
+        assert again == vector.data
+    assert facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
+
+
+@pytest.mark.parametrize("vector", READABLE, ids=str)
+def test_by_the_table(vector: Vector) -> None:
+    columns, table = columns_of(vector.data), kpress.batch_table(vector.data)
+    if any(map(broken, kpress.read_batches(vector.data))):
+        with pytest.raises(kpress.InvalidArgumentError):
+            kpress.write_columns(columns, batches=table)
+        return
+    again = kpress.write_columns(columns, batches=table)
+    if unseen(vector):
+        return
+    assert facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
+    if {(b.compression_type, b.magic, b.timestamp_type) for b in kpress.read_batches(vector.data)} == {("none", 2, 0)}:
+        assert again == vector.data[: len(again)]  # a fetched set may end in an entry that is cut
+
+
+# --- sets that kpress wrote: the encoder is the same, so every byte is
+
+
+def test_every_codec_byte_for_byte() -> None:
+    for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
+        for vector in PLAIN[::9]:
+            data = kpress.write_columns(columns_of(vector.data), codec)
+            assert kpress.write_columns(columns_of(data), codec) == data
+            assert kpress.write_columns(columns_of(data), batches=kpress.batch_table(data)) == data
+
+
+@st.composite
+def batches(draw: st.DrawFn) -> list[bytes]:
+    """Whole batches of one producer or none, with gaps between them and inside, and control batches."""
+    made, offset, sequence = [], draw(st.integers(0, 2**40)), draw(st.sampled_from([0, 5, 2**31 - 2]))
+    for _ in range(draw(st.integers(1, 4))):
+        kind = draw(st.sampled_from(["plain", "idempotent", "transactional", "control"]))
+        offset += draw(st.sampled_from([0, 0, 7]))
+        base = offset
+        producer = {} if kind == "plain" else {"producer_id": draw(st.integers(0, 3)), "producer_epoch": 2}
+        builder = kpress.BatchBuilder(
+            compression_type=draw(st.shared(st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]), key="codec")),
+            base_offset=base,
+            base_sequence=sequence if kind in ("idempotent", "transactional") else -1,
+            is_transactional=kind in ("transactional", "control"),
+            is_control=kind == "control",
+            partition_leader_epoch=draw(st.integers(-1, 9)),
+            **producer,
+        )
+        if kind == "control":
+            builder.append_end_txn_marker(draw(st.booleans()), 4, draw(st.integers(0, 2**45)))
+        for _ in range(0 if kind == "control" else draw(st.integers(1, 5))):
+            offset += draw(st.sampled_from([0, 0, 3]))
+            headers = draw(st.lists(st.tuples(st.text(max_size=3), st.none() | st.binary(max_size=3)), max_size=2))
+            value, key = draw(st.none() | st.binary(max_size=40)), draw(st.none() | st.binary(max_size=9))
+            builder.append(value, key, draw(st.integers(-1, 2**45)), headers, offset)
+            offset += 1
+        offset = builder.next_offset
+        sequence = (sequence + offset - base) % 2**31
+        made.append(builder.build())
+    return made
+
+
+@given(batches(), st.sampled_from(["binary", "large_binary", "binary_view"]), st.sampled_from(["ms", "us"]))
+def test_drawn_sets(made: list[bytes], binary_type: Any, unit: Any) -> None:
+    data = b"".join(made)
+    columns = kpress.read_columns(data, EVERY, control=True, binary_type=binary_type, timestamp_unit=unit)
+    table = kpress.batch_table(data)
+    codec = table["compressionType"][0]
+    parts = pa.concat_tables([pa.table(columns).slice(0, 3), pa.table(columns).slice(3)])
+    for source in (columns, pa.table(columns), parts, pa.table(columns).select(EVERY[::-1])):
+        assert kpress.write_columns(source, batches=table) == data
+        if not _gap(table):
+            assert kpress.write_columns(source, codec) == data
+            continue
+        with pytest.raises(kpress.InvalidArgumentError, match="batches=") as caught:
+            kpress.write_columns(source, codec)
+        assert caught.value.field == "sequence"
+
+
+def _gap(table: kpress.BatchTable) -> bool:
+    """Whether between two batches of a producer both offsets and sequences are missing."""
+    rows = list(table)
+    return any(
+        (b["producerId"], b["producerEpoch"]) == (a["producerId"], a["producerEpoch"])
+        and b["baseOffset"] != a["lastOffset"] + 1
+        and a["baseSequence"] >= 0
+        and b["baseSequence"] >= 0
+        and b["baseSequence"] != (a["baseSequence"] + a["lastOffset"] - a["baseOffset"] + 1) % 2**31
+        for a, b in itertools.pairwise(rows)
+    )
+
+
+# --- what is refused, and what cuts batches
+
+
+def table_of(**columns: Any) -> pa.Table:
+    rows = len(next(iter(columns.values())))
+    return pa.table({"offset": list(range(rows)), "value": [b"v"] * rows} | columns)
+
+
+def headers_of(table: pa.Table, **options: Any) -> list[tuple[int, ...]]:
+    names = ("baseOffset", "recordsCount", "producerId", "producerEpoch", "baseSequence", "partitionLeaderEpoch")
+    batches = kpress.batch_table(kpress.write_columns(table, **options))
+    return list(zip(*(batches[name].to_pylist() for name in names), strict=True))
+
+
+def test_a_change_in_a_header_column_begins_a_batch() -> None:
+    table = table_of(
+        producerId=[7, 7, 7, 8, None, None],
+        producerEpoch=[1, 2, 2, 2, None, None],
+        sequence=[5, 2**31 - 1, 0, 9, None, None],
+        partitionLeaderEpoch=[3, 3, 3, 3, 3, None],
+    )
+    assert headers_of(table) == [
+        (0, 1, 7, 1, 5, 3),
+        (1, 2, 7, 2, 2**31 - 1, 3),
+        (3, 1, 8, 2, 9, 3),
+        (4, 1, -1, -1, -1, 3),
+        (5, 1, -1, -1, -1, -1),
+    ]
+    assert [row[:2] for row in headers_of(table, batch_records=1)] == [(i, 1) for i in range(6)]
+
+
+def test_a_sequence_that_does_not_count_on_begins_a_batch() -> None:
+    table = table_of(producerId=[7] * 4, producerEpoch=[0] * 4, sequence=[0, 1, 4, 5])
+    assert headers_of(table) == [(0, 2, 7, 0, 0, -1), (2, 2, 7, 0, 4, -1)]
+    assert [row[4] for row in headers_of(table, batch_bytes=1)] == [0, 1, 4, 5]
+
+
+@pytest.mark.parametrize("column", ["isTransactional", "isControl"])
+def test_flags_begin_batches(column: str) -> None:
+    table = table_of(**{column: [False, True, True, None]}, producerId=[1] * 4, producerEpoch=[0] * 4)
+    batches = kpress.batch_table(kpress.write_columns(table))
+    assert batches[column].to_pylist() == [False, True, False]
+    assert batches["recordsCount"].to_pylist() == [1, 2, 1]
+
+
+def test_base_offsets_are_the_batches() -> None:
+    table = table_of(offset=[5, 6, 9, 2**33], baseOffset=[2, 2, 9, 2**33 - 1])
+    assert [row[:2] for row in headers_of(table, batch_bytes=1)] == [(2, 2), (9, 1), (2**33 - 1, 1)]
+    chunks = pa.concat_tables([table.slice(0, 1), table.slice(1, 0), table.slice(1)])
+    assert kpress.write_columns(chunks) == kpress.write_columns(table)
+
+
+def test_batches_of_many_rows() -> None:
+    n = 1500
+    table = table_of(offset=list(range(n)), baseOffset=[i - i % 600 for i in range(n)])
+    assert [row[:2] for row in headers_of(table, compression_type="lz4")] == [(0, 600), (600, 600), (1200, 300)]
+
+
+def test_arguments_fill_the_columns_that_are_not_there() -> None:
+    table = table_of(baseOffset=[0, 0, 2])
+    found = headers_of(table, producer_id=3, producer_epoch=1, base_sequence=10, partition_leader_epoch=4)
+    assert found == [(0, 2, 3, 1, 10, 4), (2, 1, 3, 1, 12, 4)]
+
+
+REFUSED: dict[str, tuple[dict[str, list[Any]], dict[str, Any], str, str]] = {
+    "rows of a batch that disagree": (
+        {"baseOffset": [0, 0], "producerId": [1, 2]},
+        {},
+        "baseOffset",
+        "record 1: .*do not agree",
+    ),
+    "sequences of a batch that do not count on": (
+        {"baseOffset": [0, 0], "sequence": [1, 3]},
+        {},
+        "baseOffset",
+        "record 1: .*do not agree",
+    ),
+    "LogAppendTime": (
+        {"baseOffset": [0, 1], "timestampType": [0, 1]},
+        {},
+        "timestampType",
+        "record 1: .*only batches= can tell",
+    ),
+    "magic 0": ({"baseOffset": [0, 0], "timestampType": [-1, -1]}, {}, "timestampType", "record 0: .*batches="),
+    "a batch that lost its end": (
+        {"offset": [0, 5], "baseOffset": [0, 5], "sequence": [0, 5], "producerId": [1, 1]},
+        {},
+        "sequence",
+        "record 1: after sequence 0 comes 5.*batches=",
+    ),
+    "a base offset above its record": ({"baseOffset": [0, 4]}, {}, "offset", "record 1: offset 1 is less than"),
+    "a base offset that is null": ({"baseOffset": [0, None]}, {}, "offset", "record 1: .*null"),
+    "a base offset too far below": (
+        {"offset": [0, 2**32], "baseOffset": [0, 1]},
+        {},
+        "offset",
+        "record 1: .*2147483647 above the base offset 1",
+    ),
+    "a batch that is too wide": (
+        {"offset": [0, 2**32], "baseOffset": [0, 0]},
+        {},
+        "offset",
+        "record 1: .*2147483647 above the base offset 0",
+    ),
+    "an epoch that does not fit": ({"producerEpoch": [0, 40000]}, {}, "data", "record 1: 40000 does not fit"),
+    "magic 1": ({"producerId": [1, 1]}, {"magic": 1}, "magic", "magic 1 has no batch headers"),
+    "producer_id twice": (
+        {"producerId": [1, 1]},
+        {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0},
+        "producer_id",
+        "either producer_id or a producerId column",
+    ),
+    "a leader epoch twice": (
+        {"partitionLeaderEpoch": [1, 1]},
+        {"partition_leader_epoch": 1},
+        "partition_leader_epoch",
+        "either",
+    ),
+}
+
+
+@pytest.mark.parametrize(("columns", "options", "field", "says"), REFUSED.values(), ids=REFUSED)
+def test_refused(columns: dict[str, list[Any]], options: dict[str, Any], field: str, says: str) -> None:
+    table = table_of(**columns)
+    if "timestampType" in columns:
+        table = table.set_column(3, "timestampType", table["timestampType"].cast(pa.int32()))
+    with pytest.raises(kpress.InvalidArgumentError, match=says) as caught:
+        kpress.write_columns(table, **options)
+    assert caught.value.field == field
+
+
+@pytest.mark.parametrize("column", ["producerId", "isControl", "baseOffset"])
+def test_header_columns_of_another_type(column: str) -> None:
+    with pytest.raises(kpress.ArgumentTypeError) as caught:
+        kpress.write_columns(table_of(**{column: ["1", "2"]}))
+    assert caught.value.field == column
+
+
+SET = kpress.write_records([b"a", b"b"]) + kpress.write_records([b"c", b"d"], base_offset=2, compression_type="zstd")
+
+
+@pytest.mark.parametrize(
+    ("rows", "batches", "says"),
+    [
+        (slice(0, 3), slice(0, 2), "batch 1 holds records"),
+        (slice(0, 2), slice(0, 2), "batch 1 holds records"),
+        (slice(0, 4), slice(0, 1), "its 1 batches end"),
+        (slice(0, 4), slice(0, 0), "its 0 batches end"),
+        (slice(0, 4), slice(1, 2), "record 0: .*batch 0 holds records"),
+        (slice(1, 4), slice(0, 2), "record 1: .*batch 0 holds records"),
+        (slice(0, 0), slice(0, 2), "batch 0 holds records"),
+    ],
+)
+def test_batches_of_another_set(rows: slice, batches: slice, says: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=says) as caught:
+        kpress.write_columns(columns_of(SET)[rows], batches=kpress.batch_table(SET)[batches])
+    assert caught.value.field == "batches"
+
+
+def test_nothing_of_nothing() -> None:
+    assert kpress.write_columns(columns_of(SET)[:0], batches=kpress.batch_table(b"")) == b""
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("compression_type", "zstd"),
+        ("magic", 1),
+        ("base_offset", 0),
+        ("timestamp_type", 0),
+        ("producer_id", 1),
+        ("partition_leader_epoch", 0),
+        ("delete_horizon_ms", 5),
+    ],
+)
+def test_options_that_batches_say(option: str, value: Any) -> None:
+    options = {option: value} | ({"producer_epoch": 0, "base_sequence": 0} if option == "producer_id" else {})
+    with pytest.raises(kpress.InvalidArgumentError, match="each batch has its own") as caught:
+        kpress.write_columns(columns_of(SET), batches=kpress.batch_table(SET), **options)
+    assert caught.value.field == option
+
+
+def test_batches_of_another_type_or_without_offsets() -> None:
+    with pytest.raises(kpress.ArgumentTypeError, match=r"kpress\.BatchTable") as caught:
+        kpress.write_columns(columns_of(SET), batches=[1])  # type: ignore[arg-type]
+    assert caught.value.field == "batches"
+    with pytest.raises(kpress.InvalidArgumentError, match="offset column"):
+        kpress.write_columns(columns_of(SET, ("value",)), batches=kpress.batch_table(SET))
+
+
+def test_a_level_with_batches() -> None:
+    plain = kpress.write_columns(columns_of(SET), batches=kpress.batch_table(SET))
+    assert plain == SET
+    deep = kpress.write_columns(columns_of(SET), level=19, batches=kpress.batch_table(SET))
+    assert facts(deep, COMPRESSED) == facts(SET, COMPRESSED)
+
+
+def test_batches_without_records() -> None:
+    empty = kpress.empty_batch(base_offset=4, last_offset=9, producer_id=3, producer_epoch=1, base_sequence=0)
+    for data in (empty, SET + empty, empty + kpress.write_records([b"z"], base_offset=20), empty + empty):
+        assert kpress.write_columns(columns_of(data), batches=kpress.batch_table(data)) == data
+
+
+def test_the_codec_is_the_second_argument() -> None:
+    assert kpress.write_columns(table_of(value=[b"v"]), "gzip", 9) == kpress.write_columns(
+        table_of(value=[b"v"]), compression_type="gzip", level=9
+    )
