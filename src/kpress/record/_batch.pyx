@@ -276,7 +276,7 @@ cdef class Batch:
 
         Notes
         -----
-        MutableRecordBatch.setLastOffset; spec record-formats 10.
+        MutableRecordBatch.setLastOffset.
 
         Examples
         --------
@@ -317,7 +317,7 @@ cdef class Batch:
 
         Notes
         -----
-        MutableRecordBatch.setMaxTimestamp; spec record-formats 10.
+        MutableRecordBatch.setMaxTimestamp.
 
         Examples
         --------
@@ -376,7 +376,7 @@ cdef class Batch:
 
         Notes
         -----
-        MutableRecordBatch.setPartitionLeaderEpoch; spec record-formats 10.
+        MutableRecordBatch.setPartitionLeaderEpoch.
 
         Examples
         --------

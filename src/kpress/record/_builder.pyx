@@ -105,7 +105,7 @@ cdef class BatchBuilder:
     Raises
     ------
     InvalidArgumentError
-        A value that is out of range, or that the others forbid (spec record-formats 11). `field` names it.
+        A value that is out of range, or that the others forbid (MemoryRecordsBuilder). `field` names it.
     ArgumentTypeError
         An argument of another type.
 
@@ -390,7 +390,7 @@ cdef class BatchBuilder:
         ----------
         type : int | str
             Type of the control record, or its name: "ABORT" 0, "COMMIT" 1, "LEADER_CHANGE" 2, "SNAPSHOT_HEADER" 3,
-            "SNAPSHOT_FOOTER" 4, "KRAFT_VERSION" 5, "KRAFT_VOTERS" 6 (spec record-formats 7).
+            "SNAPSHOT_FOOTER" 4, "KRAFT_VERSION" 5, "KRAFT_VOTERS" 6 (ControlRecordType).
         value : bytes-like
             The serialized value. For "ABORT" and "COMMIT" `append_end_txn_marker` makes it.
         timestamp, offset
@@ -660,7 +660,7 @@ def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0,
                 base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, is_control=False):
     """A batch of magic 2 without records, as compaction leaves one.
 
-    It keeps the last sequence of a producer, or the last offset of a cleaning round (spec record-formats 8).
+    It keeps the last sequence of a producer, or the last offset of a cleaning round (LogCleaner).
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
                        payload ─► decompressed ─► compressed; no record is read or written
     v0/v1 wrapper      likewise; to `none` its messages become entries of their own, for there is no other way
     v0/v1 message      as it is: only wrappers carry a codec
-    control, count 0   byte for byte, as brokers keep them (spec record-formats 7 and 8)
+    control, count 0   byte for byte, as brokers keep them
 
 One pass without the GIL into pooled memory, which is copied once into the bytes object.
 """
@@ -151,7 +151,7 @@ cdef void place_inner(uint8_t* p, const kp_batch* inner, const kp_source* source
     kp_store_be64(p, <uint64_t>source.base_offset + <uint64_t>inner.base_offset)
     if inner.magic == 0:
         return
-    # the wrapper's timestamp type counts, not the inner one (spec record-formats 3)
+    # the wrapper's timestamp type counts, not the inner one (DeepRecordsIterator)
     cdef uint8_t kind = KP_LOG_APPEND_TIME if source.log_append_time else 0
     if not source.log_append_time and not p[KP_MESSAGE_ATTRIBUTES_OFFSET] & KP_LOG_APPEND_TIME:
         return

@@ -12,7 +12,7 @@ Nothing here allocates: the front doors own the memory. Layout of what they pass
     | H bytes hole | record bytes, or their compressed payload |
 
 H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are entries of their own).
-Source: spec record-formats 2 to 5 and 11; MemoryRecordsBuilder.
+Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
 """
 
 from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
@@ -92,7 +92,7 @@ cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noex
 
 
 cdef inline int record_check(const batch_encoder* e, const kp_record* row, kp_error* err) noexcept nogil:
-    """The rules of appending, but for the offset delta (spec record-formats 11)."""
+    """The rules of appending, but for the offset delta (MemoryRecordsBuilder.appendWithOffset)."""
     if row.offset <= e.last_offset:
         if e.records_count == 0 and row.offset < e.base_offset:
             return kp_fail(err, KP_OFFSET_BASE, -1, row.offset, e.base_offset)
