@@ -8,12 +8,14 @@
 
 #include "record.h"
 
-/* Values are copied in fixed steps of this many bytes where source and target have room for it: a length-
- * dependent loop mispredicts once a record, which costs more than the bytes copied too many. */
+/* Values are copied in fixed steps of up to this many bytes where source and target have room for it: a loop over the
+ * length mispredicts once per record, which costs more than the bytes copied too many. Keys and values of most topics
+ * are below 256 bytes; longer ones are worth a call of memcpy. It must not be more than PADDING (kpress/_buffers.pxd),
+ * which is the room after every pooled buffer. */
 enum { KP_COPY_STEP = 256 };
 
 /* How far ahead of the records the source is prefetched: the next of many small batches comes from memory while this
- * one is gathered (400 batches of 25 kB: 10 % less time). A prefetch never faults, wherever it points. */
+ * one is gathered (400 batches of 25 kB take 10 % less time). A prefetch never faults, wherever it points. */
 enum { KP_PREFETCH = 28 << 10 };
 
 /* Layouts of a binary column: Arrow's binary, large_binary and binary_view. */
@@ -69,7 +71,7 @@ static inline __attribute__((always_inline)) void kp_copy_padded(uint8_t *to, co
     }
 }
 
-/* Up to 12 bytes into a view, zeros behind them. */
+/* Up to 12 bytes into a view, zeros after them. */
 static inline __attribute__((always_inline)) void kp_copy_inlined(uint8_t *to, const uint8_t *from, unsigned size,
                                                                   const uint8_t *readable) {
     if (KP_UNLIKELY(readable - from < 12)) {
@@ -132,7 +134,8 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
     kp_cursor cur = {s.start, s.end};
     kp_record r;
     int status = KP_OK;
-    /* behind decompressed records lies their padding, behind others the next batch */
+    /* after decompressed records there is their padding, after others the next batch: an eighth of the distance tells
+     * one from the other, as no padding is that long */
     const int more_follows = layout != KP_BINARY_VIEW && s.readable - s.end > KP_PREFETCH / 8;
     for (int32_t i = 0; i < s.count; i++) {
         const uint8_t *at = cur.p;
@@ -184,7 +187,7 @@ static __attribute__((noinline, unused)) int kp_gather_messages(kp_columns *c, i
     kp_cursor cur = {s->start, s->end};
     kp_record r;
     kp_batch b;
-    /* there is room for count rows, and the bytes may be another thread's to change */
+    /* there is room for `count` rows and no more, even where another thread changes the bytes meanwhile */
     for (int32_t i = 0; i < s->count; i++) {
         int status = kp_message_next(s, &cur, &b, &r, err);
         if (status) return status == KP_END ? KP_OK : status;
