@@ -107,7 +107,7 @@ clean-all: clean
 help:  ## this list
 	@awk 'BEGIN { FS = ":.*?## " } \
 	  /^##@ / { printf "\n%s\n", substr($$0, 5) } \
-	  /^[a-z0-9-]+:.*## / { split($$1, t, ":"); printf "  make %-14s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)
+	  /^[a-z0-9-]+:.*## / { split($$1, t, ":"); printf "  make %-17s %s\n", t[1], $$2 }' $(MAKEFILE_LIST)
 
 # --- what the targets stand on
 

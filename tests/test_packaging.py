@@ -82,13 +82,13 @@ def modules_of(root):
 
 def test_sdist_holds_every_source(unpacked):
     sources = ("src/**/*.py", "src/**/*.pyx", "src/**/*.pxd", "src/**/*.pyi", "src/**/py.typed", "include/**/*.h")
-    others = ("build_support/*", "licenses/*", "tests/**/*.py", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py")
+    others = ("build_support/*", "licenses/*", "tests/**/*.py", "tests/**/*.c", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py")
     expected = files_of(ROOT, *sources, *others) - files_of(ROOT, "**/__pycache__")
     assert expected - files_of(unpacked, "**/*") == set()
 
 
 def test_sdist_holds_nothing_built(unpacked):
-    built = files_of(unpacked, "**/*.so", "**/*.o", "**/*.pyc", "**/*.c") - files_of(unpacked, "tests/native/*.c")
+    built = files_of(unpacked, "**/*.so", "**/*.o", "**/*.pyc", "**/*.c") - files_of(unpacked, "tests/**/*.c")
     assert built == set()
 
 
