@@ -259,8 +259,6 @@ BATCH_OPTIONS = [
 
 
 def _parameters(call: str) -> list[str]:
-    if call == "BatchBuilder":  # a class shows no signature
-        return ["limit", "base_offset", "is_control", *BATCH_OPTIONS]
     found = inspect.signature(_target(call)).parameters.values()
     return [p.name for p in found if p.kind is not p.VAR_KEYWORD] + (
         BATCH_OPTIONS if any(p.kind is p.VAR_KEYWORD for p in found) else []

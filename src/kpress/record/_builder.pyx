@@ -72,7 +72,12 @@ cdef tuple NO_HEADERS = ()  # the one empty tuple
 
 
 cdef class BatchBuilder:
-    """Builds one record batch, with the bytes that Kafka's MemoryRecordsBuilder gives.
+    """BatchBuilder(magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
+    log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
+    is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None)
+--
+
+    Builds one record batch, with the bytes that Kafka's MemoryRecordsBuilder gives.
 
     Parameters
     ----------
