@@ -25,6 +25,13 @@ cdef pthread_mutex_t mutex
 cdef codec_context* idle = NULL
 cdef void* slot = NULL
 cdef const codec_table* kafka = kafka_codecs()  # only these rows have states: see codec.pxd
+cdef int shrinking[CODEC_IDS]   # the codecs that have shrink_state: a release asks them alone
+cdef int n_shrinking = 0
+
+for number in range(CODEC_IDS):
+    if kafka.rows[<int>number].shrink_state != NULL:
+        shrinking[n_shrinking] = <int>number
+        n_shrinking += 1
 
 
 cdef void lock() noexcept nogil:
@@ -63,14 +70,15 @@ cdef codec_context* context_acquire(const codec_table* codecs) noexcept nogil:
 
 cdef void context_release(codec_context* context) noexcept nogil:
     global idle
-    cdef int id
+    cdef int i, id
     if context == NULL:
         return
     context.scratch.size = 0
     if context.scratch.capacity > SCRATCH_KEPT:
         pooled_free(&context.scratch)
-    for id in range(CODEC_IDS):
-        if context.states[id] != NULL and kafka.rows[id].shrink_state != NULL:
+    for i in range(n_shrinking):
+        id = shrinking[i]
+        if context.states[id] != NULL:
             kafka.rows[id].shrink_state(&context.states[id])
     context.codecs = NULL  # the table may go away while the context waits
     if kp_slot_give(&slot, context):

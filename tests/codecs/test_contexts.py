@@ -1,0 +1,57 @@
+"""Codec contexts are used again, and release_unused() frees the idle ones."""
+
+import warnings
+
+import pytest
+
+import kpress
+
+CODECS = ("gzip", "snappy", "lz4", "zstd")
+
+
+def test_release_unused_frees_contexts_and_blocks() -> None:
+    kpress.release_unused()
+    for codec in CODECS:
+        kpress.decompress(kpress.compress(bytes(100), codec), codec)
+    assert kpress.release_unused() > 1 << 15  # the table of snappy alone takes that
+    assert kpress.release_unused() == 0
+    result = kpress.read_columns(kpress.write_records([bytes(1 << 20)], compression_type="zstd"))
+    del result
+    assert kpress.pool_bytes()[1] > 0
+    assert kpress.release_unused() > 1 << 20
+    assert kpress.pool_bytes()[1] == 0
+    for codec in CODECS:
+        assert kpress.decompress(kpress.compress(b"again", codec), codec) == b"again"
+
+
+def test_the_former_name_of_the_cap() -> None:
+    with pytest.warns(DeprecationWarning, match="max_decompressed_bytes"):
+        assert kpress.decompress(b"x", "none", max_size=1) == b"x"
+    with pytest.warns(DeprecationWarning, match="max_size"), pytest.raises(kpress.OutputTooLargeError):
+        kpress.decompressor("none", max_size=1).decompress(b"xx")
+    with pytest.raises(kpress.InvalidArgumentError, match="one of them"):
+        kpress.decompress(b"x", "none", 1, max_size=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert kpress.decompress(b"x", "none", 1) == kpress.decompress(b"x", "none", max_decompressed_bytes=1)
+
+
+@pytest.mark.parametrize("made", [kpress.Compressor, kpress.Decompressor])
+def test_streams_that_were_not_made_say_so(made: type) -> None:
+    stream = made.__new__(made)
+    for use in ("compress", "decompress"):
+        if hasattr(stream, use):
+            with pytest.raises(TypeError, match="make such objects"):
+                getattr(stream, use)(b"x")
+    with pytest.raises(TypeError, match="make such objects"):
+        stream.flush()
+
+
+@pytest.mark.parametrize("flags", [0x08, 0x10])
+def test_a_long_text_in_a_gzip_header_comes_in_small_pieces(flags: int) -> None:
+    whole = kpress.compress(b"data", "gzip")
+    text = b"name" * 50_000
+    payload = whole[:3] + bytes([flags]) + whole[4:10] + text + b"\0" + whole[10:]
+    stream = kpress.decompressor("gzip")
+    out = b"".join(stream.decompress(payload[i : i + 7]) for i in range(0, len(payload), 7))
+    assert out + stream.flush() == b"data" == kpress.decompress(payload, "gzip")
