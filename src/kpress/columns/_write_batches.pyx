@@ -98,7 +98,7 @@ cdef int check_sequence(const column_batches* b, const int64_t* values, int64_t 
         return KP_OK
     expected = kp_sequence_add(<int32_t>sequence_at(b, b.last_offset), 1)
     if sequence != expected:
-        return kp_fail(err, KP_BATCH_SEQUENCE, -1, sequence, kp_sequence_add(<int32_t>expected, -1))
+        return kp_fail(err, KP_BATCH_SEQUENCE, -1, sequence, sequence_at(b, b.last_offset))
     return KP_OK
 
 
@@ -117,7 +117,7 @@ cdef int begin(set_writer* w, column_batches* b, const input_columns* c, const i
     if c.batch[SEQUENCE].kind == ABSENT and b.open and sequence >= 0:
         sequence = sequence_at(b, base)  # the argument is that of the very first record
     elif c.batch[SEQUENCE].kind != ABSENT and sequence >= 0:
-        sequence = kp_sequence_add(<int32_t>sequence, -<int32_t>((<uint64_t>offset - <uint64_t>base) & INT32_MAX))
+        sequence = <int64_t>((<uint64_t>sequence - (<uint64_t>offset - <uint64_t>base)) & INT32_MAX)
     if check_sequence(b, values, offset, sequence, err):
         return err.status
     o.producer_id = values[PRODUCER_ID]
