@@ -9,7 +9,6 @@ here=tests/fuzz work=build/fuzz python=${PYTHON:-.venv/bin/python} clang=${CLANG
 seconds=$1; shift
 sanitizers=address,undefined,pointer-overflow,bounds,nullability,local-bounds
 flags=(-std=gnu11 -O1 -g -fno-omit-frame-pointer "-fsanitize=fuzzer,$sanitizers" -fno-sanitize-recover=all -Iinclude)
-export ASAN_OPTIONS=quarantine_size_mb=16:detect_leaks=1
 
 names=("$@")
 [ $# -gt 0 ] || for source in $here/targets/*.c $here/python/fuzz_*.py; do
@@ -22,7 +21,7 @@ fuzz_c() {
   case $name in snappy_encode) longest=4096;; columns) longest=1024;; pool) longest=128;; esac
   mkdir -p "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name"
   "$clang" "${flags[@]}" "$here/targets/$name.c" -o "$work/$name"
-  "$work/$name" -max_total_time="$seconds" -max_len=$longest -timeout=10 -print_final_stats=1 \
+  ASAN_OPTIONS=quarantine_size_mb=16 "$work/$name" -max_total_time="$seconds" -max_len=$longest -timeout=10 -print_final_stats=1 \
     -artifact_prefix="$work/found/$name-" "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name" > "$log" 2>&1 || {
     tail -40 "$log" >&2
     return 1
