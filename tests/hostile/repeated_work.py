@@ -90,6 +90,14 @@ def _limits() -> None:
         builder.build()
 
 
+def _half_streams() -> None:
+    """Streams that are dropped before their end."""
+    for codec in ("gzip", "snappy", "lz4", "zstd"):
+        kpress.compressor(codec).compress(LARGE)
+        payload = kpress.compress(LARGE, codec)
+        kpress.decompressor(codec).decompress(payload[: len(payload) // 2])
+
+
 COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
 BAD_CRC = COMPRESSED[:-1] + bytes([COMPRESSED[-1] ^ 1])
 
@@ -105,6 +113,7 @@ WORK: dict[str, Callable[[], object]] = {
     "headers": _write_headers,
     "recompress": _recompress,
     "limits": _limits,
+    "half streams": _half_streams,
 }
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import kpress
 from arrow_structs import (
+    GET,
     RELEASE,
     ArrayProducer,
     ArrowArray,
@@ -409,6 +410,14 @@ def test_a_stream_that_fails_without_a_reason() -> None:
     with pytest.raises(kpress.InvalidArgumentError, match=r"the Arrow stream failed: (Cannot allocate|Out of) memory"):
         kpress.write_columns(stream(memory, code=12))
     assert memory.released == 3
+
+
+def test_a_stream_whose_schema_fails() -> None:
+    memory = Memory()
+    failing = memory.keep(GET(lambda stream, out: 5))
+    with pytest.raises(kpress.InvalidArgumentError, match="the Arrow stream failed: Input/output error"):
+        kpress.write_columns(stream(memory, get_schema=failing))
+    assert memory.released == 1
 
 
 def test_a_stream_whose_schema_was_released() -> None:
