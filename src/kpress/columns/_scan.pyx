@@ -5,10 +5,9 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from kpress._c.wire cimport (
-    KP_BATCH_LENGTH, KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_MESSAGE_SIZE, KP_NO_MEMORY, KP_OK, KP_TRANSACTIONAL,
-    kp_batch, kp_batch_codec,
-    kp_batch_last_offset, kp_batch_next, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_load_be16, kp_record,
-    kp_record_next, kp_source,
+    KP_BATCH_LENGTH, KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_SIZE, KP_NO_MEMORY, KP_OK,
+    KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_cursor, kp_cursor_of, kp_error,
+    kp_fail, kp_load_be16, kp_load_be32, kp_load_be64, kp_record, kp_record_next, kp_source,
 )
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.decode cimport open_source
@@ -69,8 +68,7 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     if status == KP_END:
         w.state = AT_END
     if status == KP_BATCH_LENGTH or status == KP_MESSAGE_SIZE:
-        f.batch.magic = BAD_HEADER  # the size is sound and leads to the next entry: only this one is wrong
-        status = KP_OK
+        status = bad_header(p.data + w.position, w.position, &f.batch)
     if status != KP_OK:
         return status
     if w.position != start and w.position - start + batch.size > stop_after:
@@ -88,6 +86,17 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     if w.isolation.n_aborted and is_aborted(&w.isolation, context, p.data + batch.position, batch):
         return KP_OK
     return list_wanted(p, list, f) if wanted(p, batch) else KP_OK
+
+
+cdef int bad_header(const uint8_t* entry, int64_t position, kp_batch* batch) noexcept nogil:
+    """A whole entry that is too small for its header: its size, which kp_batch_next has checked, leads to the next one,
+    so only this one is wrong."""
+    memset(batch, 0, sizeof(kp_batch))
+    batch.magic = BAD_HEADER
+    batch.position = position
+    batch.size = <int64_t>kp_load_be32(entry + 8) + KP_LOG_OVERHEAD
+    batch.base_offset = <int64_t>kp_load_be64(entry)
+    return KP_OK
 
 
 cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list* list, failure* f) noexcept nogil:
