@@ -82,8 +82,9 @@ def modules_of(root):
 
 def test_sdist_holds_every_source(unpacked):
     sources = ("src/**/*.py", "src/**/*.pyx", "src/**/*.pxd", "src/**/*.pyi", "src/**/py.typed", "include/**/*.h")
-    others = ("build_support/*", "licenses/*", "tests/**/*.py", "tests/**/*.c", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py")
-    expected = files_of(ROOT, *sources, *others) - files_of(ROOT, "**/__pycache__")
+    tests = ("tests/**/*.py", "tests/**/*.c")
+    others = ("build_support/*", "licenses/*", "Makefile", "LICENSE*", "*.md", "*.toml", "setup.py")
+    expected = files_of(ROOT, *sources, *tests, *others) - files_of(ROOT, "**/__pycache__")
     assert expected - files_of(unpacked, "**/*") == set()
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
+from kpress._status import _every_status  # type: ignore[attr-defined]
 
 import kpress
-from kpress._status import _every_status  # type: ignore[attr-defined]
 
 CODES = {
     kpress.CorruptRecordError: 2,

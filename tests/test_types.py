@@ -13,13 +13,16 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.build
 
 
+NEEDED = ("checksum", "_arguments", "_status", "_sealed", "_buffers", "errors", "typing", "py")
+
+
 @pytest.fixture
 def copy(tmp_path):
     """The package with one module and its stub, so that the checks are quick."""
     package = tmp_path / "kpress"
     package.mkdir()
     for file in (ROOT / "src" / "kpress").glob("*"):
-        if file.name.split(".")[0] in ("checksum", "_arguments", "_status", "_sealed", "_buffers", "errors", "typing", "py"):
+        if file.name.split(".")[0] in NEEDED:
             shutil.copy(file, package)
     (package / "__init__.py").write_text("from kpress.checksum import crc32c as crc32c\n")
     return tmp_path

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 import pytest
@@ -232,6 +232,14 @@ def test_nothing_else_is_needed() -> None:
         "repr(columns), columns[1:].nbytes, repr(kpress.batch_table(data)), columns.schema\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("binary_type", ["binary", "large_binary"])
+def test_nbytes_of_a_slice(binary_type: Literal["binary", "large_binary"]) -> None:
+    columns = kpress.read_columns(DATA, ["offset", "key", "value"], binary_type=binary_type)
+    table = pa.table(columns)
+    for name in ("key", "value"):
+        assert columns[4:8][name].nbytes == table[name][4:8].nbytes
 
 
 # --- the table of batches

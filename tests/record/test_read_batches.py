@@ -59,7 +59,7 @@ def test_checksums_inside_a_wrapper_are_compared() -> None:
     inner[-1] ^= 1
     [batch] = kpress.read_batches(wrapper(bytes(inner)))
     assert batch.is_valid()
-    with pytest.raises(kpress.CorruptRecordError, match="checksum.* of the decompressed records"):
+    with pytest.raises(kpress.CorruptRecordError, match=r"checksum.* of the decompressed records"):
         iter(batch)
     [unchecked] = kpress.read_batches(wrapper(bytes(inner)), check_crcs=False)
     assert [record.is_valid() for record in unchecked] == [True, False]
