@@ -183,6 +183,25 @@ def test_a_v1_message_too_short_for_its_fields_fails_alone(size: int) -> None:
         broken.set_max_timestamp(1, 5)
 
 
+def test_an_inner_message_that_cannot_be_read_ends_its_wrapper_alone() -> None:
+    inner = message(1, 0, V1_BODY) + message(1, 0, bytes(8), 1) + message(1, 0, V1_BODY, 2)
+    broken, whole = kpress.read_batches(wrapper(inner, 2) + message(1, 0, V1_BODY, 3), check_crcs=False)
+    records = iter(broken)
+    assert next(records).offset == 0
+    with pytest.raises(kpress.CorruptRecordError, match="message size 14"):
+        next(records)
+    assert list(records) == []
+    assert whole.records[0].offset == 3
+
+
+def test_the_checksum_of_a_wrapper_is_compared() -> None:
+    data = bytearray(wrapper(message(1, 0, V1_BODY)))
+    data[12] ^= 1
+    [batch] = kpress.read_batches(data)
+    with pytest.raises(kpress.CorruptRecordError, match="checksum"):
+        iter(batch)
+
+
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
