@@ -80,11 +80,11 @@ static inline int32_t kp_sequence_add(int32_t sequence, int32_t n) {
 /* Read the header of a whole v0/v1 message. A magic above 1, which only a message inside a wrapper can have, is read as 1,
  * as LegacyRecord does. So is a v1 message that is too short for its own fields: reading its record tells that. */
 static inline int kp_message_header_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
+    b->position = position; /* also of an entry that fails: whoever goes on after it needs its size */
+    b->size = size;
     if (size < KP_LOG_OVERHEAD + KP_MESSAGE_V0_OVERHEAD)
         return kp_fail(err, KP_MESSAGE_SIZE, 8, size - KP_LOG_OVERHEAD, KP_MESSAGE_V0_OVERHEAD);
     kp_cursor c = kp_cursor_of(data, (size_t)size); /* the check above stands for all but the timestamp */
-    b->position = position;
-    b->size = size;
     b->base_offset = kp_read_be64(&c);
     kp_read_be32(&c);
     b->crc = (uint32_t)kp_read_be32(&c);
@@ -105,11 +105,11 @@ static inline int kp_message_header_read(const uint8_t *data, int64_t size, int6
 static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
     kp_cursor c = kp_cursor_of(data, (size_t)size);
     if (size < KP_ENTRY_PREFIX || data[KP_ENTRY_PREFIX - 1] != 2) return kp_message_header_read(data, size, position, b, err);
-    if (size < KP_BATCH_HEADER) /* after this no read fails */
-        return kp_fail(err, KP_BATCH_LENGTH, 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
-    b->position = position;
+    b->position = position; /* as above */
     b->size = size;
     b->base_offset = kp_read_be64(&c);
+    if (size < KP_BATCH_HEADER) /* after this no read fails */
+        return kp_fail(err, KP_BATCH_LENGTH, 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
     kp_read_be32(&c); /* batchLength: the caller has made `size` of it */
     b->partition_leader_epoch = kp_read_be32(&c);
     b->magic = (int8_t)kp_read_u8(&c);
