@@ -45,6 +45,7 @@ MODULES = [
     ("kpress.columns._table", []),
     ("kpress.record.encode", []),
     ("kpress.record._record_args", []),
+    ("kpress.record._limit", []),
     ("kpress.record._builder", []),
     ("kpress.record.set_writer", []),
     ("kpress.record._write_records", []),

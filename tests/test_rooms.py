@@ -118,12 +118,6 @@ def test_no_circle_inside_of_a_room(room: str) -> None:
         done |= free
 
 
-# Files that are being split.
-LONGER = ("record/_builder.pyx",)
-
-
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(SRC)))
 def test_files_are_short_enough_to_be_read(path: Path) -> None:
-    if str(path).endswith(LONGER):
-        pytest.xfail("is being split")
     assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES

@@ -340,6 +340,63 @@ def test_a_number_that_closes_the_builder(argument):
         builder.append(b"second", **{argument: Closes(builder)})
 
 
+class Appends(Closes):
+    def __index__(self):
+        self.builder.append(b"from within", offset=20)
+        return 5
+
+
+def test_a_last_offset_that_closes_the_builder():
+    builder = kpress.BatchBuilder()
+    builder.append(b"first")
+    with pytest.raises(kpress.ClosedError):
+        builder.last_offset = Closes(builder)
+
+
+def test_a_control_type_that_closes_the_builder():
+    builder = kpress.BatchBuilder(is_control=True)
+    with pytest.raises(kpress.ClosedError):
+        builder.append_control(Closes(builder), b"")
+
+
+def test_a_last_offset_whose_reading_appends_does_not_go_back():
+    builder = kpress.BatchBuilder()
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        builder.last_offset = Appends(builder)
+    assert (caught.value.field, builder.last_offset) == ("last_offset", 20)
+
+
+def test_an_offset_whose_reading_appends_does_not_go_back():
+    builder = kpress.BatchBuilder()
+    with pytest.raises(kpress.InvalidArgumentError):
+        builder.append(b"", offset=Appends(builder))
+    assert (builder.records_count, builder.last_offset) == (1, 20)
+
+
+@pytest.mark.parametrize("offset", [9, 11])
+def test_last_offset_does_not_go_below_the_base_or_the_last_record(offset):
+    builder = kpress.BatchBuilder(base_offset=10)
+    if offset > 10:
+        builder.append(b"", offset=12)
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        builder.last_offset = offset
+    assert caught.value.field == "last_offset"
+
+
+def test_the_largest_base_offset_has_room_for_one_record():
+    builder = kpress.BatchBuilder(base_offset=2**63 - 1)
+    assert builder.append(b"only")
+    data = builder.build()
+    assert data == kpress.write_records([b"only"], base_offset=2**63 - 1)
+    assert [batch.last_offset for batch in kpress.read_batches(data)] == [2**63 - 1]
+    builder = kpress.BatchBuilder(base_offset=2**63 - 1)
+    builder.append(b"only")
+    with pytest.raises(kpress.InvalidArgumentError):
+        builder.append(b"one more")
+    with pytest.raises(kpress.InvalidArgumentError):
+        kpress.write_records([b"only", b"one more"], base_offset=2**63 - 1)
+
+
 def test_the_largest_offset_delta():
     builder = kpress.BatchBuilder(base_offset=7)
     assert builder.append(b"", offset=7 + 2**31 - 1)

@@ -17,12 +17,12 @@ and back::
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches
-from kpress.record._builder import BatchBuilder, empty_batch
+from kpress.record._builder import BatchBuilder
 from kpress.record._control import ControlRecord, control_record
 from kpress.record._recompress import recompress
 from kpress.record._records import Record
 from kpress.record._types import TimestampType
-from kpress.record._write_records import write_records
+from kpress.record._write_records import empty_batch, write_records
 
 __all__ = [
     "Batch",

@@ -1,15 +1,4 @@
-"""BatchBuilder: records appended one by one -> a finished batch, within an exact limit.
-
-How the limit is kept with a codec, whose output nobody knows before it is there. At any time
-
-    header + proven + payload_bound(records behind proven)  <=  limit
-
-where `proven` is a payload that holds all records but the last ones (none, at first). While a record keeps that
-true it is taken without question. When it would not, the records behind `proven` are compressed as a stream of
-their own and joined to it; when that is too large too, all records are compressed anew, and become `proven` if
-they fit. Only a record that does not fit even then is refused. So every batch can be finished within the limit,
-and build() compresses the whole: it takes the joined payload only where that is what fits.
-"""
+"""BatchBuilder: records appended one by one -> a finished batch, within a limit."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
@@ -19,12 +8,8 @@ from libc.string cimport memcpy
 from kpress._arguments cimport choice_of, flag_of, integer_of, time_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
-    KP_CODEC_EXPANDS,
     KP_CONTROL,
-    KP_LOG_APPEND_TIME,
-    KP_NO_MEMORY,
     KP_OFFSET_DELTA,
-    KP_OK,
     KP_TRANSACTIONAL,
     kp_error,
     kp_fail,
@@ -32,17 +17,7 @@ from kpress._c.wire cimport (
     kp_store_be16,
 )
 from kpress._status cimport check
-from kpress.codecs.payload cimport (
-    compress_payload,
-    join_begin,
-    join_end,
-    join_undo,
-    joins,
-    payload_bound,
-    payload_join,
-)
 from kpress.codecs.table cimport CodecTable, name_of, table_of
-from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.record.encode cimport (
     MAX_SET_SIZE,
     NO_TIMESTAMP,
@@ -52,6 +27,7 @@ from kpress.record.encode cimport (
     batch_max_timestamp,
     batch_options,
     header_size,
+    max_last_offset,
     offset_delta_fits,
     options_of,
     record_check,
@@ -59,6 +35,7 @@ from kpress.record.encode cimport (
     record_size,
     record_write,
 )
+from kpress.record._limit cimport exact_limit, finish_payload, limit_free, limit_keeps, most_payload, prove
 from kpress.record._record_args cimport bytes_field, encode_headers
 
 from kpress.errors import ClosedError, InvalidArgumentError
@@ -137,11 +114,7 @@ cdef class BatchBuilder:
     cdef pooled records       # record bytes, uncompressed
     cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
     cdef pooled headers       # of the record that is being appended, encoded
-    cdef pooled proven        # a payload of the first proven_size record bytes
-    cdef size_t proven_size
-    cdef bint proven_whole    # proven is one stream, not several joined
-    cdef pooled trial
-    cdef int64_t limit_
+    cdef exact_limit exact
     cdef int64_t result_size  # of what build() returned; -1 before
     cdef int64_t payload_size
     cdef int state
@@ -154,7 +127,7 @@ cdef class BatchBuilder:
         options_of(&self.encoder.options, magic, compression_type, level, timestamp_type, log_append_time,
                    producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control,
                    delete_horizon_ms, self.codecs)
-        self.limit_ = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
+        self.exact.size = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
         batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
         self.result_size = -1
         self.state = OPEN
@@ -165,8 +138,7 @@ cdef class BatchBuilder:
     cdef void _free(self) noexcept:
         pooled_free(&self.records)
         pooled_free(&self.headers)
-        pooled_free(&self.proven)
-        pooled_free(&self.trial)
+        limit_free(&self.exact)
 
     def append(self, value, key=None, timestamp=-1, headers=(), offset=None):
         """Append a record, if it fits.
@@ -297,15 +269,8 @@ cdef class BatchBuilder:
         """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
         cdef size_t most = self.records.size + size
         if self.encoder.options.codec:
-            most = self._most_payload(most)
-        return <int64_t>(header_size(&self.encoder.options) + most) <= self.limit_
-
-    cdef size_t _most_payload(self, size_t size) noexcept:
-        """The most bytes of payload that the first `size` record bytes can need."""
-        cdef const batch_options* o = &self.encoder.options
-        if not joins(o.codecs, o.codec):
-            return payload_bound(o.codecs, o.codec, size)
-        return self.proven.size + payload_bound(o.codecs, o.codec, size - self.proven_size)
+            most = most_payload(&self.exact, &self.encoder.options, most)
+        return limit_keeps(&self.exact, &self.encoder.options, most)
 
     @cython.final
     cdef void _write(self, const kp_record* row) noexcept:
@@ -328,65 +293,14 @@ cdef class BatchBuilder:
 
     cdef bint _compressed_fits(self) except -1:
         cdef kp_error err
-        cdef int status = KP_OK
-        cdef bint fits = False
+        cdef int status
+        cdef bint fits
         self.state = BUSY
         with nogil:
-            fits = self._tail_fits(&err, &status) or self._whole_fits(&err, &status)
+            fits = prove(&self.exact, &self.encoder.options, &self.records, &err, &status)
         self.state = OPEN
         check(status, &err)
         return fits
-
-    cdef bint _payload_fits(self, const pooled* payload) noexcept nogil:
-        return <int64_t>(header_size(&self.encoder.options) + payload.size) <= self.limit_
-
-    cdef bint _tail_fits(self, kp_error* err, int* status) noexcept nogil:
-        """Whether the records behind `proven`, compressed as a stream of their own, fit behind it."""
-        cdef payload_join join
-        if self.proven_size == 0 or not self._join_tail(&join, err, status):
-            return False
-        if status[0] == KP_OK and self._payload_fits(&self.proven):
-            self.proven_size = self.records.size
-            self.proven_whole = False
-            return True
-        join_undo(&self.proven, &join)
-        return False
-
-    cdef bint _join_tail(self, payload_join* join, kp_error* err, int* status) noexcept nogil:
-        """Compress the records behind `proven` and join them to it: readers take both for one stream. False: there is
-        no such thing in this codec."""
-        cdef const batch_options* o = &self.encoder.options
-        if not join_begin(o.codecs, o.codec, &self.proven, join):
-            return False
-        status[0] = self._compress(self.proven_size, &self.proven, err)
-        if status[0] == KP_OK:
-            join_end(o.codecs, o.codec, &self.proven, join)
-        return True
-
-    cdef bint _whole_fits(self, kp_error* err, int* status) noexcept nogil:
-        """Whether all records, compressed as one stream, fit."""
-        if status[0]:
-            return False
-        self.trial.size = 0
-        status[0] = self._compress(0, &self.trial, err)
-        if status[0] or not self._payload_fits(&self.trial):
-            return False
-        self.proven, self.trial = self.trial, self.proven
-        self.proven_size = self.records.size
-        self.proven_whole = True
-        return True
-
-    cdef int _compress(self, size_t start, pooled* out, kp_error* err) noexcept nogil:
-        """Append the compressed record bytes from `start` on to `out`."""
-        cdef codec_context* context = context_acquire(self.encoder.options.codecs)
-        cdef int status
-        if context == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-        status = compress_payload(
-            context, self.encoder.options.codec, self.encoder.options.level, self.encoder.options.magic,
-            self.records.data + start, self.records.size - start, out, err)
-        context_release(context)
-        return status
 
     def append_control(self, type, value, timestamp=-1, offset=None):
         """Append a control record, if it fits.
@@ -514,19 +428,14 @@ cdef class BatchBuilder:
 
     cdef const pooled* _payload(self) except NULL:
         """All records compressed, as one stream if that keeps the limit."""
-        cdef payload_join join
         cdef kp_error err
-        cdef int status = KP_OK
-        if self.proven_whole and self.proven_size == self.records.size:
-            return &self.proven
+        cdef int status
         self.state = BUSY
         with nogil:
-            if not self._whole_fits(&err, &status) and status == KP_OK and self.proven_size < self.records.size:
-                if not self._join_tail(&join, &err, &status):  # a codec that gives more than it did for the same bytes
-                    status = kp_fail(&err, KP_CODEC_EXPANDS, -1, <int64_t>self.trial.size, self.limit_)
+            status = finish_payload(&self.exact, &self.encoder.options, &self.records, &err)
         self.state = OPEN
         check(status, &err)
-        return &self.proven
+        return &self.exact.proven
 
     cdef int _close(self, bytes result) except -1:
         self.result_size = len(result)
@@ -570,7 +479,7 @@ cdef class BatchBuilder:
     @property
     def limit(self):
         """Most bytes of the finished batch."""
-        return self.limit_
+        return self.exact.size
 
     @property
     def records_count(self):
@@ -587,7 +496,7 @@ cdef class BatchBuilder:
         """Offset of the last record, or what it was set to; None before the first.
 
         May be set to what the batch covered before records were removed from it, as compaction does; the next record
-        goes behind it.
+        goes after it.
 
         Raises
         ------
@@ -608,10 +517,11 @@ cdef class BatchBuilder:
 
     @last_offset.setter
     def last_offset(self, offset):
+        cdef int64_t number = integer_of(offset, "last_offset", 0, INT64_MAX)  # may run the caller's code
         if self.state != OPEN:
             self._refuse_state()
         cdef int64_t least = max(self.encoder.last_offset, self.encoder.base_offset)
-        self.encoder.last_offset = integer_of(offset, "last_offset", least, max_last_offset(self.encoder.base_offset))
+        self.encoder.last_offset = integer_of(number, "last_offset", least, max_last_offset(self.encoder.base_offset))
 
     @property
     def next_offset(self):
@@ -649,62 +559,10 @@ cdef class BatchBuilder:
             return 0
         if not self.encoder.options.codec:
             return <int64_t>(header_size(&self.encoder.options) + self.records.size)
-        return min(self.limit_, <int64_t>(header_size(&self.encoder.options) + self._most_payload(self.records.size)))
+        cdef size_t most = most_payload(&self.exact, &self.encoder.options, self.records.size)
+        return min(self.exact.size, <int64_t>(header_size(&self.encoder.options) + most))
 
     @property
     def is_closed(self):
         """Whether `build` or `abort` was called."""
         return self.state == CLOSED
-
-
-cdef int64_t max_last_offset(int64_t base_offset) noexcept:
-    return base_offset + INT32_MAX if base_offset <= INT64_MAX - INT32_MAX else INT64_MAX
-
-
-def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0, producer_id=-1, producer_epoch=-1,
-                base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, is_control=False):
-    """A batch of magic 2 without records, as compaction leaves one.
-
-    It keeps the last sequence of a producer, or the last offset of a cleaning round (LogCleaner).
-
-    Parameters
-    ----------
-    base_offset, last_offset : int
-        What the batch covered.
-    max_timestamp : int
-        ms since the epoch; of the batch before.
-    timestamp_type : int
-        0 CreateTime, 1 LogAppendTime.
-    producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control
-        As for `BatchBuilder`.
-
-    Returns
-    -------
-    bytes
-        61 bytes.
-
-    Raises
-    ------
-    InvalidArgumentError, ArgumentTypeError
-        As for `BatchBuilder`.
-
-    Examples
-    --------
-    >>> import kpress
-    >>> len(kpress.empty_batch(10, 14, max_timestamp=1700000000000))
-    61
-    """
-    cdef batch_encoder e
-    cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
-    cdef int64_t latest = time_of(max_timestamp, "max_timestamp", NO_TIMESTAMP, INT64_MAX)
-    options_of(&e.options, 2, "none", None, 0, -1, producer_id, producer_epoch, base_sequence,
-               partition_leader_epoch, is_transactional, is_control, None, table_of(None))
-    batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))
-    e.last_offset = integer_of(last_offset, "last_offset", e.base_offset, max_last_offset(e.base_offset))
-    e.max_timestamp = latest
-    if append_time:
-        e.options.attributes |= KP_LOG_APPEND_TIME
-        e.options.log_append_time = latest
-    result = PyBytes_FromStringAndSize(NULL, header_size(&e.options))
-    batch_finish(&e, <uint8_t*>PyBytes_AS_STRING(result), header_size(&e.options))
-    return result

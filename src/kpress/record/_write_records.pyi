@@ -28,3 +28,16 @@ def write_records(
     delete_horizon_ms: Time | None = None,
     codecs: CodecTable | None = None,
 ) -> bytes: ...
+def empty_batch(
+    base_offset: Integer,
+    last_offset: Integer,
+    *,
+    max_timestamp: Time = -1,
+    timestamp_type: Integer = 0,
+    producer_id: Integer = -1,
+    producer_epoch: Integer = -1,
+    base_sequence: Integer = -1,
+    partition_leader_epoch: Integer = -1,
+    is_transactional: bool = False,
+    is_control: bool = False,
+) -> bytes: ...

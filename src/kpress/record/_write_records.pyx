@@ -1,15 +1,23 @@
-"""write_records: sequences of keys and values -> a record set."""
+"""write_records: sequences of keys and values -> a record set; empty_batch: a batch without records."""
 
-from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.tuple cimport PyTuple_GET_ITEM
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport integer_of, time_of, tuple_of
 from kpress._buffers cimport InputView, pooled, pooled_free
-from kpress._c.wire cimport kp_error, kp_field, kp_record
+from kpress._c.wire cimport KP_LOG_APPEND_TIME, kp_error, kp_field, kp_record
 from kpress.codecs.table cimport CodecTable, table_of
-from kpress.record.encode cimport NO_TIMESTAMP, options_of
+from kpress.record.encode cimport (
+    NO_TIMESTAMP,
+    batch_begin,
+    batch_encoder,
+    batch_finish,
+    header_size,
+    max_last_offset,
+    options_of,
+)
 from kpress.record._record_args cimport bytes_field, encode_headers
 from kpress.record.set_writer cimport (
     raise_row,
@@ -79,7 +87,7 @@ cdef class _RecordSource:
                 self.fill_field(&rows[i].key, self.keys, start + i)
             rows[i].headers.size = 0
             rows[i].timestamp = self.timestamp
-            rows[i].offset = self.base_offset + start + i
+            rows[i].offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>(start + i))  # a wrap is refused later
         if self.timestamps is not None:
             for i in range(n):
                 self.at = start + i
@@ -219,3 +227,52 @@ partition_leader_epoch, is_transactional, delete_horizon_ms, codecs
         return writer_result(&w)
     finally:
         writer_free(&w)
+
+
+def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0, producer_id=-1, producer_epoch=-1,
+                base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, is_control=False):
+    """A batch of magic 2 without records, as compaction leaves one.
+
+    It keeps the last sequence of a producer, or the last offset of a cleaning round (LogCleaner).
+
+    Parameters
+    ----------
+    base_offset, last_offset : int
+        What the batch covered.
+    max_timestamp : int
+        ms since the epoch; of the batch before.
+    timestamp_type : int
+        0 CreateTime, 1 LogAppendTime.
+    producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control
+        As for `BatchBuilder`.
+
+    Returns
+    -------
+    bytes
+        61 bytes.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        As for `BatchBuilder`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> len(kpress.empty_batch(10, 14, max_timestamp=1700000000000))
+    61
+    """
+    cdef batch_encoder e
+    cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
+    cdef int64_t latest = time_of(max_timestamp, "max_timestamp", NO_TIMESTAMP, INT64_MAX)
+    options_of(&e.options, 2, "none", None, 0, -1, producer_id, producer_epoch, base_sequence,
+               partition_leader_epoch, is_transactional, is_control, None, table_of(None))
+    batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))
+    e.last_offset = integer_of(last_offset, "last_offset", e.base_offset, max_last_offset(e.base_offset))
+    e.max_timestamp = latest
+    if append_time:
+        e.options.attributes |= KP_LOG_APPEND_TIME
+        e.options.log_append_time = latest
+    result = PyBytes_FromStringAndSize(NULL, header_size(&e.options))
+    batch_finish(&e, <uint8_t*>PyBytes_AS_STRING(result), header_size(&e.options))
+    return result

@@ -15,7 +15,7 @@ H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are 
 Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
 """
 
-from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t, uint8_t
 
 from kpress._c.wire cimport (
     KP_BATCH_HEADER,
@@ -107,6 +107,10 @@ cdef inline int record_check(const batch_encoder* e, const kp_record* row, kp_er
 cdef inline bint offset_delta_fits(const batch_encoder* e, const kp_record* row) noexcept nogil:
     """The field's range. It bounds the records count, too."""
     return row.offset - e.base_offset <= INT32_MAX
+
+
+cdef inline int64_t max_last_offset(int64_t base_offset) noexcept nogil:
+    return base_offset + INT32_MAX if base_offset <= INT64_MAX - INT32_MAX else INT64_MAX
 
 
 cdef inline int64_t timestamp_base(const batch_encoder* e, const kp_record* row) noexcept nogil:

@@ -1,0 +1,41 @@
+"""How BatchBuilder keeps its limit with a codec, whose output nobody knows before it is there. At any time
+
+    header + proven + payload_bound(records after proven)  <=  limit
+
+where `proven` is a payload that holds all records but the last ones (none, at first). While a record keeps that
+true it is taken without question. When it would not, the records after `proven` are compressed as a stream of
+their own and joined to it; when that is too large too, all records are compressed again, and become `proven` if
+they fit. Only a record that does not fit even then is refused. So every batch can be finished within the limit,
+and build() compresses the whole: it takes the joined payload only if nothing else fits.
+"""
+
+from libc.stdint cimport int64_t
+
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport kp_error
+from kpress.record.encode cimport batch_options
+
+
+ctypedef struct exact_limit:
+    int64_t size         # most bytes of the finished batch
+    pooled proven        # a payload of the first proven_size record bytes
+    size_t proven_size
+    bint proven_whole    # proven is one stream, not several joined
+    pooled trial
+
+
+cdef void limit_free(exact_limit* limit) noexcept nogil
+
+# Whether a batch with `payload` bytes after its header keeps the limit.
+cdef bint limit_keeps(const exact_limit* limit, const batch_options* options, size_t payload) noexcept nogil
+
+# The most bytes of payload that the first `size` record bytes can need.
+cdef size_t most_payload(const exact_limit* limit, const batch_options* options, size_t size) noexcept nogil
+
+# Whether all `records`, compressed, keep the limit. They are proven then. False with *status set: an error.
+cdef bint prove(exact_limit* limit, const batch_options* options, const pooled* records, kp_error* err,
+                int* status) noexcept nogil
+
+# Leaves all `records` compressed in limit.proven, as one stream if that keeps the limit. Returns a status.
+cdef int finish_payload(exact_limit* limit, const batch_options* options, const pooled* records,
+                        kp_error* err) noexcept nogil

@@ -1,0 +1,106 @@
+"""The exact limit of a compressed batch; how it is kept is told in _limit.pxd."""
+
+from libc.stdint cimport int64_t
+
+from kpress._buffers cimport pooled, pooled_free
+from kpress._c.wire cimport KP_CODEC_EXPANDS, KP_NO_MEMORY, KP_OK, kp_error, kp_fail
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.codecs.payload cimport (
+    compress_payload,
+    join_begin,
+    join_end,
+    join_undo,
+    joins,
+    payload_bound,
+    payload_join,
+)
+from kpress.record.encode cimport batch_options, header_size
+
+
+cdef void limit_free(exact_limit* limit) noexcept nogil:
+    pooled_free(&limit.proven)
+    pooled_free(&limit.trial)
+
+
+cdef bint limit_keeps(const exact_limit* limit, const batch_options* options, size_t payload) noexcept nogil:
+    return <int64_t>(header_size(options) + payload) <= limit.size
+
+
+cdef size_t most_payload(const exact_limit* limit, const batch_options* options, size_t size) noexcept nogil:
+    if not joins(options.codecs, options.codec):
+        return payload_bound(options.codecs, options.codec, size)
+    return limit.proven.size + payload_bound(options.codecs, options.codec, size - limit.proven_size)
+
+
+cdef int compress_from(const batch_options* options, const pooled* records, size_t start, pooled* out,
+                       kp_error* err) noexcept nogil:
+    """Append the compressed record bytes from `start` on to `out`."""
+    cdef codec_context* context = context_acquire(options.codecs)
+    cdef int status
+    if context == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    status = compress_payload(context, options.codec, options.level, options.magic, records.data + start,
+                              records.size - start, out, err)
+    context_release(context)
+    return status
+
+
+cdef bint join_tail(exact_limit* limit, const batch_options* options, const pooled* records, payload_join* join,
+                    kp_error* err, int* status) noexcept nogil:
+    """Compress the records after `proven` and join them to it: readers take both for one stream. False: there is
+    no such thing in this codec."""
+    if not join_begin(options.codecs, options.codec, &limit.proven, join):
+        return False
+    status[0] = compress_from(options, records, limit.proven_size, &limit.proven, err)
+    if status[0] == KP_OK:
+        join_end(options.codecs, options.codec, &limit.proven, join)
+    return True
+
+
+cdef bint prove_tail(exact_limit* limit, const batch_options* options, const pooled* records, kp_error* err,
+                     int* status) noexcept nogil:
+    """Whether the records after `proven`, compressed as a stream of their own, fit after it."""
+    cdef payload_join join
+    if limit.proven_size == 0 or not join_tail(limit, options, records, &join, err, status):
+        return False
+    if status[0] == KP_OK and limit_keeps(limit, options, limit.proven.size):
+        limit.proven_size = records.size
+        limit.proven_whole = False
+        return True
+    join_undo(&limit.proven, &join)
+    return False
+
+
+cdef bint prove_whole(exact_limit* limit, const batch_options* options, const pooled* records, kp_error* err,
+                      int* status) noexcept nogil:
+    """Whether all records, compressed as one stream, fit."""
+    if status[0]:
+        return False
+    limit.trial.size = 0
+    status[0] = compress_from(options, records, 0, &limit.trial, err)
+    if status[0] or not limit_keeps(limit, options, limit.trial.size):
+        return False
+    limit.proven, limit.trial = limit.trial, limit.proven
+    limit.proven_size = records.size
+    limit.proven_whole = True
+    return True
+
+
+cdef bint prove(exact_limit* limit, const batch_options* options, const pooled* records, kp_error* err,
+                int* status) noexcept nogil:
+    status[0] = KP_OK
+    return (prove_tail(limit, options, records, err, status)
+            or prove_whole(limit, options, records, err, status))
+
+
+cdef int finish_payload(exact_limit* limit, const batch_options* options, const pooled* records,
+                        kp_error* err) noexcept nogil:
+    cdef payload_join join
+    cdef int status = KP_OK
+    if limit.proven_whole and limit.proven_size == records.size:
+        return KP_OK
+    if prove_whole(limit, options, records, err, &status) or status or limit.proven_size == records.size:
+        return status
+    if not join_tail(limit, options, records, &join, err, &status):  # a codec that gave more than its bound
+        return kp_fail(err, KP_CODEC_EXPANDS, -1, <int64_t>limit.trial.size, limit.size)
+    return status
