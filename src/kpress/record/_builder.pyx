@@ -25,7 +25,6 @@ from kpress.record.encode cimport (
     batch_encoder,
     batch_finish,
     batch_max_timestamp,
-    batch_options,
     header_size,
     max_last_offset,
     offset_delta_fits,
