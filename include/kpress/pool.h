@@ -1,6 +1,6 @@
 /* Memory for results and scratch that keeps its pages.
  *
- * Fresh pages cost more than decoding does: with malloc, which maps large blocks anew and gives the heap's
+ * Fresh pages cost more than decoding does: with malloc, which maps large blocks again and gives the heap's
  * top back, an lz4 batch of 1.2 MB decodes at 40 % of the speed that it has in memory touched before. So
  * blocks of 64 KiB and more come from a free list, last given first taken, and a bounded number of bytes
  * stays there. Smaller ones are malloc's, which keeps those by itself.

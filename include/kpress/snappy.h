@@ -48,7 +48,7 @@ static inline void kp_copy64(uint8_t *to, const uint8_t *from) {
     for (int i = 0; i < 64; i += 16) kp_copy16(to + i, from + i);
 }
 
-/* A literal's length from its tag and the bytes behind it, which *ip passes; 0 if they are not there. */
+/* A literal's length from its tag and the bytes after it, which *ip passes; 0 if they are not there. */
 static inline size_t kp_snappy_literal(uint32_t tag, const uint8_t **ip, const uint8_t *iend) {
     size_t length = (tag >> 2) + 1;
     if (length <= 60) return length;
@@ -61,7 +61,7 @@ static inline size_t kp_snappy_literal(uint32_t tag, const uint8_t **ip, const u
 }
 
 /* A copy whose source is less than 16 bytes back: the pattern is doubled until whole vectors can be copied.
- * Writes less than 16 bytes behind op + length. */
+ * Writes less than 16 bytes past op + length. */
 static inline void kp_snappy_pattern(uint8_t *op, size_t offset, size_t length) {
     uint8_t *end = op + length;
     const uint8_t *from = op - offset;

@@ -8,7 +8,7 @@
  *
  *   - input is cut into fragments of 64 KB, which know nothing of each other
  *   - a table by the hash of four bytes holds the last position that was entered there; empty slots are the start
- *   - a literal is of one byte at least; of the positions behind it 32 are looked up and entered, then every second
+ *   - a literal is of one byte at least; of the positions after it 32 are looked up and entered, then every second
  *     one, 32 further on every third, and so on
  *   - a match takes all that is equal; its last byte's position and the next one are entered, and if a match
  *     begins there at once no literal comes between

@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t, uint8_t
 from kpress._c.wire cimport kp_error
 
 cdef enum:
-    # Bytes that may be read and written behind the capacity of every pooled buffer, so that copies can go
-    # in whole vector steps.
+    # Bytes that may be read and written after the capacity of every pooled buffer: 256 for the step in which columns
+    # copy values (KP_COPY_STEP in columns.h), and 64 for a vector that starts where that step ends.
     PADDING = 320
 
 
@@ -13,7 +13,7 @@ cdef enum:
 ctypedef struct pooled:
     uint8_t* data
     size_t size
-    size_t capacity   # usable bytes; PADDING more lie behind them
+    size_t capacity   # usable bytes; PADDING more come after them
     size_t block      # what the pool handed out
 
 

@@ -111,8 +111,29 @@ def test_streams_one_after_the_other():
         assert caught.value.position in (len(one), len(one) + 8)
 
 
+def streamed(payload: bytes, size: int) -> bytes:
+    stream = kpress.decompressor("snappy")
+    out = [stream.decompress(payload[i : i + size]) for i in range(0, len(payload), size)]
+    return b"".join(out) + stream.flush()
+
+
+@pytest.mark.parametrize("at", range(4, 16))
+def test_a_damaged_second_header(at):
+    """snappy-java's SnappyInputStream.isValidHeader: the rest of the magic ends the data, a version below 1 is an
+    error, a higher one is not, and the compatible version is not looked at."""
+    damaged = bytearray(HEADER)
+    damaged[at] ^= 0x80
+    payload = HEADER + chunk(b"first ") + damaged + chunk(b"second")
+    for read in (lambda: kpress.decompress(exact(payload), "snappy"), lambda: streamed(payload, 5)):
+        if at == 8:
+            with pytest.raises(kpress.DecompressionError, match="xerial header"):
+                read()
+        else:
+            assert read() == (b"first " if at < 8 else b"first second")
+
+
 @pytest.mark.parametrize("rest", [b"\x00", b"\x00\x00", b"\xff\xff\xff"])
-def test_up_to_three_bytes_behind_the_last_chunk_are_ignored(rest):
+def test_up_to_three_bytes_after_the_last_chunk_are_ignored(rest):
     assert kpress.decompress(HEADER + chunk(b"x") + rest, "snappy") == b"x"
 
 

@@ -1,6 +1,6 @@
 """Compressors and decompressors: any cut into pieces gives what one call gives."""
 
-from threading import Thread
+from threading import Event, Thread
 
 import pytest
 from hypothesis import given
@@ -174,7 +174,7 @@ def test_unused_data_of_nothing():
     assert plain.eof and plain.unused_data == b""
 
 
-def test_arguments_behind_the_end():
+def test_arguments_after_the_end():
     stream = kpress.decompressor("lz4")
     assert stream.decompress(kpress.compress(b"", "lz4")) == b"" and stream.eof
     with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
@@ -195,18 +195,36 @@ def test_memory_is_bounded_by_a_piece(codec):
     assert sum(kpress.pool_bytes()) - before < 8 << 20
 
 
+class Waiting:
+    """A codec that works until it is told to go on."""
+
+    id, name = 5, "waiting"
+
+    def __init__(self) -> None:
+        self.works, self.go_on = Event(), Event()
+
+    def compress(self, data: bytes) -> bytes:
+        self.works.set()
+        self.go_on.wait()
+        return data
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return data
+
+
 def test_a_stream_that_another_thread_uses_is_not_closed() -> None:
-    stream = kpress.compressor("zstd", 12)
+    codec = Waiting()
+    stream = kpress.compressor("waiting", codecs=kpress.CodecTable(codec))
+    assert stream.compress(b"records") == b""
     pieces: list[bytes] = []
-    told: list[kpress.KpressError] = []
-    data = bytes(range(256)) * 40_000
-    other = Thread(target=lambda: pieces.append(stream.compress(data)))
+    other = Thread(target=lambda: pieces.append(stream.flush()))
     other.start()
-    while other.is_alive() and not told:
-        try:
-            stream.compress(b"")
-        except kpress.KpressError as error:
-            told.append(error)
-    other.join()
-    assert kpress.decompress(pieces[0] + stream.flush(), "zstd") == data
-    assert not [error for error in told if isinstance(error, kpress.ClosedError)]
+    try:
+        codec.works.wait()
+        for use in (lambda: stream.compress(b"more"), stream.flush):
+            with pytest.raises(kpress.InvalidArgumentError, match="in use by another thread"):
+                use()
+    finally:
+        codec.go_on.set()
+        other.join()
+    assert pieces == [b"records"]

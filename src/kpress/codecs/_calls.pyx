@@ -27,12 +27,14 @@ cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
 
 cdef enum:
     GROWN_FROM = 4096     # output that was found to be larger than its headers say gets at least this room
-    DEFAULT_CAP = 64 << 20   # as many times Kafka's default max.message.bytes, for payloads that expand 64-fold
+    # Without a cap a batch of 1 MiB, Kafka's default max.message.bytes, that anyone may produce can claim gigabytes in
+    # each consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of that size is read.
+    DEFAULT_CAP = 64 << 20
     # Output cannot be larger: Kafka's own buffers are indexed by int32.
     MAX_SIZE_CEILING = 2147483647
     # A result whose size is not known is made of the largest size and cut, or copied from scratch memory. Below
     # SMALL bytes of input there is little to copy. A result above HEAP may be mapped by malloc, and each page of it
-    # made anew: up to SCRATCH it is copied where it could be GUESS times its input, which it hardly ever is.
+    # made again: up to SCRATCH it is copied where it could be GUESS times its input, which it hardly ever is.
     SMALL = 2048
     HEAP = 1 << 16
     SCRATCH = 1 << 17

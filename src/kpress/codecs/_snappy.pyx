@@ -113,7 +113,7 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
         return decode_block(src, 0, size, dst, capacity, at, err)
     if at.consumed == 0:
         at.consumed = HEADER  # the first header's versions are not looked at: some writers swap their bytes
-    while size - at.consumed >= LENGTH:  # one to three bytes behind the last chunk are ignored
+    while size - at.consumed >= LENGTH:  # one to three bytes after the last chunk are ignored
         next = at.consumed + LENGTH
         length = <int32_t>kp_load_be32(src + at.consumed)
         if <uint32_t>length == MAGIC_HEAD:  # another stream follows

@@ -8,9 +8,9 @@ from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE,
     KP_IN_PAYLOAD, KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
     KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY,
-    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left, kp_cursor_of, kp_entry_size,
-    kp_error, kp_fail, kp_in_frame, kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes, kp_record, kp_source,
-    kp_source_fail,
+    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left, kp_cursor_of,
+    kp_entry_size, kp_error, kp_fail, kp_in_frame, kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes,
+    kp_record, kp_source, kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.codecs.codec cimport row_of
