@@ -139,8 +139,11 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
     const int more_follows = layout != KP_BINARY_VIEW && s.readable - s.end > KP_PREFETCH / 8;
     for (int32_t i = 0; i < s.count; i++) {
         const uint8_t *at = cur.p;
-        status = kp_record_next(&s, &cur, i, &r, err);
-        if (KP_UNLIKELY(status)) break;
+        if (KP_UNLIKELY(!kp_record_read(&cur, &r))) { /* kp_record_next, but that the copy of the source stays ours */
+            status = kp_record_fail(source, at, i, err);
+            break;
+        }
+        kp_record_place(&s, &r);
         if (more_follows)
             for (const uint8_t *line = at; line < cur.p; line += 64)
                 __builtin_prefetch((const void *)((uintptr_t)line + KP_PREFETCH));

@@ -300,20 +300,32 @@ static __attribute__((noinline, cold, unused)) int kp_record_wrong(const uint8_t
     return at == end ? kp_fail(err, KP_RECORDS_MISSING, 0, index, count) : kp_record_explain(at, end, at, err);
 }
 
-/* The v2 record number `index` at the cursor. Sums wrap: deltas from outside may be anything, as in Java. */
-static inline __attribute__((always_inline)) int kp_record_next(const kp_source *s, kp_cursor *c, int32_t index,
-                                                                kp_record *r, kp_error *err) {
-    const uint8_t *at = c->p;
-    if (KP_UNLIKELY(!kp_record_read(c, r))) {
-        int status = kp_record_wrong(at, s->end, index, s->count, err);
-        kp_source_fail(s, at, err);
-        if (status == KP_OK) __builtin_unreachable(); /* else the compiler takes r for unset where it is used */
-        return status;
-    }
+static __attribute__((noinline, cold, unused)) int kp_record_fail(const kp_source *s, const uint8_t *at, int32_t index,
+                                                                  kp_error *err) {
+    int status = kp_record_wrong(at, s->end, index, s->count, err);
+    kp_source_fail(s, at, err);
+    return status;
+}
+
+/* Give a record that was read the offset, timestamp and sequence that its deltas and the batch make. The sums wrap:
+ * deltas from outside may be anything, as in Java. */
+static inline __attribute__((always_inline)) void kp_record_place(const kp_source *s, kp_record *r) {
     r->sequence = s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)r->offset);
     r->offset = (int64_t)((uint64_t)s->base_offset + (uint64_t)r->offset);
     r->timestamp = s->log_append_time ? s->append_time : (int64_t)((uint64_t)s->base_timestamp + (uint64_t)r->timestamp);
     r->timestamp_type = (int8_t)s->log_append_time;
+}
+
+/* The v2 record number `index` at the cursor. */
+static inline __attribute__((always_inline)) int kp_record_next(const kp_source *s, kp_cursor *c, int32_t index,
+                                                                kp_record *r, kp_error *err) {
+    const uint8_t *at = c->p;
+    if (KP_UNLIKELY(!kp_record_read(c, r))) {
+        int status = kp_record_fail(s, at, index, err);
+        if (status == KP_OK) __builtin_unreachable(); /* else the compiler takes r for unset where it is used */
+        return status;
+    }
+    kp_record_place(s, r);
     return KP_OK;
 }
 
