@@ -195,6 +195,22 @@ def test_memory_is_bounded_by_a_piece(codec):
     assert sum(kpress.pool_bytes()) - before < 8 << 20
 
 
+@pytest.mark.parametrize("cap", [64 << 20, 20 << 20])
+def test_a_stream_keeps_little_of_a_large_output(cap: int) -> None:
+    """Whether it comes out or is refused."""
+    payload = kpress.compress(bytes(40 << 20), "zstd")
+    kpress.release_unused()
+    before = sum(kpress.pool_bytes())
+    stream = kpress.decompressor("zstd", cap)
+    if cap < 40 << 20:
+        with pytest.raises(kpress.OutputTooLargeError):
+            stream.decompress(payload)
+    else:
+        assert len(stream.decompress(payload)) == 40 << 20
+    del stream
+    assert sum(kpress.pool_bytes()) - before < 8 << 20
+
+
 class Waiting:
     """A codec that works until it is told to go on."""
 

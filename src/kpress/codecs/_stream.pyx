@@ -6,7 +6,7 @@ Java's streams do. How is each codec's own matter: its row has the functions for
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 
-from kpress._buffers cimport InputView, pooled_free
+from kpress._buffers cimport InputView, pooled_drop, pooled_free
 from kpress._c.wire cimport KP_OK, kp_error
 from kpress._status cimport error_of, place, place_at
 from kpress.codecs._calls cimport cap_of
@@ -16,6 +16,10 @@ from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table
 
 from kpress.codecs._calls import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
+
+
+cdef enum:
+    OUTPUT_KEPT = 4 << 20   # room for the output of one call; more goes back to the system
 
 
 cdef class _Stream:
@@ -95,12 +99,18 @@ cdef class _Stream:
 
     cdef int fail(self, const kp_error* err) except -1:
         cdef place at = place_at(0, self.stream.base)
+        self.shrink()
         raise error_of(err, &at if err.position >= 0 else NULL)
 
     cdef bytes taken(self):
         result = PyBytes_FromStringAndSize(<char*>self.stream.out.data, self.stream.out.size)
         self.stream.out.size = 0
+        self.shrink()
         return result
+
+    cdef void shrink(self) noexcept:
+        if self.stream.out.capacity > OUTPUT_KEPT:
+            pooled_drop(self.stream.out)
 
 
 # --- compression -----------------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
-from kpress._buffers cimport pooled, pooled_reserve_more
+from kpress._buffers cimport pooled, pooled_extend, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_COMPRESS_FAILED,
     KP_NO_MEMORY,
@@ -528,7 +528,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
         known = min(LONGEST_HEADER - z.frame, input.size - input.pos)
         memcpy(z.head + z.frame, <const uint8_t*>input.src + input.pos, known)
         known += z.frame
-    if pooled_reserve_more(s.out, PIECE, err) != KP_OK:
+    if pooled_extend(s.out, PIECE, err) != KP_OK:
         return err.status
     output.dst, output.pos = s.out.data, s.out.size
     output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
