@@ -472,7 +472,7 @@ def test_the_argument_is_stronger_than_the_timestamp_type_column(timestamp_type)
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_magic_0_knows_no_timestamp_type(codec):
-    """Bit 3 of the attributes is v1's (spec record-formats 2), and nothing of it makes another wrapper."""
+    """Bit 3 of the attributes is v1's (LegacyRecord.TIMESTAMP_TYPE_MASK), and nothing of it makes another wrapper."""
     for typed in (TYPED, TYPED.slice(1)):
         plain = kpress.write_columns(typed.select(["value"]), magic=0, compression_type=codec)
         assert kpress.write_columns(typed, magic=0, compression_type=codec) == plain

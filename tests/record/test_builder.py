@@ -11,7 +11,7 @@ T = 1_700_000_000_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FORMATS = [(magic, codec) for magic in (0, 1, 2) for codec in CODECS if magic == 2 or codec != "zstd"]
 
-# Worked examples of the format's description (spec record-formats 13), computed by another program.
+# Worked examples of the formats, computed by another program.
 GOLDEN = {
     "A one record": (
         {},
@@ -431,7 +431,7 @@ def test_limit_to_the_byte_with_the_longest_deltas(magic):
 
 
 def test_magic_0_has_no_timestamps():
-    """Neither a timestamp nor bit 3 of the attributes, which is v1's (spec record-formats 2)."""
+    """Neither a timestamp nor bit 3 of the attributes, which is v1's (LegacyRecord.TIMESTAMP_TYPE_MASK)."""
     builder = kpress.BatchBuilder(0, timestamp_type=1, log_append_time=T)
     builder.append(b"v", timestamp=T)
     assert (builder.max_timestamp, builder.offset_of_max_timestamp) == (-1, -1)

@@ -251,14 +251,14 @@ def test_a_cut_tail_has_no_offset() -> None:
 
 
 def wrapper_of(messages: bytes, attributes: int, timestamp: int) -> bytes:
-    """A v1 wrapper at offset 41, written by hand (spec record-formats 3)."""
+    """A v1 wrapper at offset 41, written by hand."""
     payload = zlib.compress(messages, wbits=31)
     body = struct.pack(">bbqii", 1, attributes | 1, timestamp, -1, len(payload)) + payload
     return struct.pack(">qiI", 41, len(body) + 4, zlib.crc32(body)) + body
 
 
 def test_an_append_time_inside_of_a_wrapper_of_create_time_does_not_count() -> None:
-    """The wrapper's timestamp type does (spec record-formats 3), and each message keeps its own timestamp."""
+    """The wrapper's timestamp type does (DeepRecordsIterator), and each message keeps its own timestamp."""
     messages = kpress.write_records([b"a", b"b"], magic=1, timestamp_type=1, log_append_time=7)
     data = wrapper_of(messages, 0, 7)
     copy = kpress.recompress(data, "none")
@@ -268,7 +268,7 @@ def test_an_append_time_inside_of_a_wrapper_of_create_time_does_not_count() -> N
 
 
 def test_v0_messages_inside_of_a_v1_wrapper_get_no_timestamp() -> None:
-    """Such logs exist (KAFKA-4298); only messages of v1 take the wrapper's time and type (spec record-formats 3)."""
+    """Such logs exist (KAFKA-4298); only messages of v1 take the wrapper's time and type (DeepRecordsIterator)."""
     data = wrapper_of(kpress.write_records([b"a", b"b"], magic=0), 8, 7)
     assert kpress.recompress(data, "none") == kpress.write_records([b"a", b"b"], magic=0, base_offset=40)
 
@@ -299,7 +299,7 @@ def test_a_position_in_decompressed_records_is_told_apart() -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_control_and_empty_batches_are_kept_byte_for_byte(codec: str) -> None:
-    """As brokers keep them (spec record-formats 7 and 8)."""
+    """As brokers keep them (KIP-98, KIP-534)."""
     builder = kpress.BatchBuilder(is_control=True)
     builder.append_control("SNAPSHOT_FOOTER", bytes(3))
     data = builder.build() + kpress.empty_batch(1, 4)

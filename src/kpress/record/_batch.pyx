@@ -451,12 +451,12 @@ cdef class Batch:
         cdef kp_record record
         if context == NULL:
             raise MemoryError()
+        record.offset = 0
         with nogil:
             context.scratch.size = 0
             status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
                                  self._cap, False, &source, &err)
             if status == KP_OK:
-                record.offset = 0
                 cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
                 status = kp_message_next(&source, &cursor, &message, &record, &err)
             context_release(context)
