@@ -485,3 +485,59 @@ def test_the_largest_timestamp_under_append_time():
         for timestamp in (5, 9, 7):
             builder.append(b"v", timestamp=timestamp)
         assert (builder.max_timestamp, builder.offset_of_max_timestamp) == (T, offset)
+
+
+# --- the limit as Kafka keeps it: MemoryRecordsBuilder.hasRoomFor
+
+def _record_bytes(value: bytes, records: int) -> int:
+    return len(kpress.write_records([value] * records)) - 61
+
+
+def _float32(number: float) -> float:
+    return struct.unpack("f", struct.pack("f", number))[0]
+
+
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+def test_kafkas_limit_always_takes_the_first_record(codec: str) -> None:
+    builder = kpress.BatchBuilder(compression_type=codec, limit=0, estimated_compression_ratio=1.0)
+    assert builder.append(bytes(100))
+    assert not builder.append(b"")
+    assert len(builder.build()) > 61
+
+
+def test_kafkas_limit_without_a_codec_is_exact_from_the_second_record_on() -> None:
+    size = 61 + _record_bytes(bytes(100), 3)
+    for limit, taken in ((size, 3), (size - 1, 2)):
+        builder = kpress.BatchBuilder(limit=limit, estimated_compression_ratio=0.1)
+        assert sum(builder.append(bytes(100)) for _ in range(4)) == taken
+        assert builder.limit == limit
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.5, 0.05, 2])
+def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float) -> None:
+    """Header + uncompressed x ratio x 1.05, in float32, + the record as it is."""
+    limit = 5000
+    value = bytes(100)
+    expected = 1
+    while True:
+        written = _record_bytes(value, expected)
+        estimate = _float32(_float32(_float32(written) * _float32(ratio)) * _float32(1.05))
+        if limit < 61 + int(estimate) + _record_bytes(value, expected + 1) - written:
+            break
+        expected += 1
+    builder = kpress.BatchBuilder(compression_type="zstd", limit=limit, estimated_compression_ratio=ratio)
+    taken = 0
+    while builder.append(value):
+        taken += 1
+    assert taken == expected
+    assert [len(batch) for batch in kpress.read_batches(builder.build())] == [expected]
+
+
+@pytest.mark.parametrize(("ratio", "error"), [(0, kpress.InvalidArgumentError), (-1.0, kpress.InvalidArgumentError),
+                                              (float("nan"), kpress.InvalidArgumentError),
+                                              (float("inf"), kpress.InvalidArgumentError),
+                                              ("1.0", kpress.ArgumentTypeError), (True, kpress.ArgumentTypeError)])
+def test_a_ratio_that_is_none(ratio: object, error: type[Exception]) -> None:
+    with pytest.raises(error) as caught:
+        kpress.BatchBuilder(estimated_compression_ratio=ratio)
+    assert caught.value.field == "estimated_compression_ratio"

@@ -28,10 +28,17 @@ cdef const codec_table* kafka = kafka_codecs()  # only these rows have states: s
 cdef int shrinking[CODEC_IDS]   # the codecs that have shrink_state: a release asks them alone
 cdef int n_shrinking = 0
 
-for number in range(CODEC_IDS):
-    if kafka.rows[<int>number].shrink_state != NULL:
-        shrinking[n_shrinking] = <int>number
-        n_shrinking += 1
+
+cdef void list_shrinking() noexcept:
+    global n_shrinking
+    cdef int id
+    for id in range(CODEC_IDS):
+        if kafka.rows[id].shrink_state != NULL:
+            shrinking[n_shrinking] = id
+            n_shrinking += 1
+
+
+list_shrinking()
 
 
 cdef void lock() noexcept nogil:

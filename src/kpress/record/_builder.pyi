@@ -1,4 +1,4 @@
-from typing import Final
+from typing import Final, SupportsFloat
 
 from typing_extensions import Buffer, disjoint_base
 
@@ -27,6 +27,7 @@ class BatchBuilder:
         is_control: bool = False,
         delete_horizon_ms: Time | None = None,
         codecs: CodecTable | None = None,
+        estimated_compression_ratio: SupportsFloat | None = None,
     ) -> BatchBuilder: ...
     def append(
         self,

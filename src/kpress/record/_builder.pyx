@@ -34,7 +34,9 @@ from kpress.record.encode cimport (
     record_size,
     record_write,
 )
-from kpress.record._limit cimport exact_limit, finish_payload, limit_free, limit_keeps, most_payload, prove
+from kpress.record._limit cimport (
+    exact_limit, finish_payload, has_room_for, limit_free, limit_keeps, most_payload, prove, ratio_of,
+)
 from kpress.record._record_args cimport bytes_field, encode_headers
 
 from kpress.errors import ClosedError, InvalidArgumentError
@@ -50,7 +52,7 @@ cdef tuple NO_HEADERS = ()  # the one empty tuple
 cdef class BatchBuilder:
     """BatchBuilder(magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
     log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
-    is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None)
+    is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None, estimated_compression_ratio=None)
 --
 
     Builds one record batch, with the bytes that Kafka's MemoryRecordsBuilder gives.
@@ -79,9 +81,11 @@ cdef class BatchBuilder:
         A control batch takes `append_control` and `append_end_txn_marker` only, others `append` only.
     delete_horizon_ms : int | None
         ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
-
     codecs : CodecTable | None
         Codecs of your own beside Kafka's five.
+    estimated_compression_ratio : float | None
+        None: the limit is exact. A number above 0, compressed by uncompressed bytes as KIP-126 counts: the limit is
+        Kafka's write limit, which is kept by an estimate.
 
     Raises
     ------
@@ -95,6 +99,11 @@ cdef class BatchBuilder:
     The limit is exact: `append` refuses a record if, and only if, the batch with it would be larger. With a codec
     that is found out by compressing, once the uncompressed records could be too large: filling such a batch
     to its last byte costs some tens of compressions in all.
+
+    Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it takes the first record whatever
+    its size, and a later one if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
+    keep the limit. Batches come out smaller than they may be, or larger than the limit. With
+    `estimated_compression_ratio` the builder fills its batches in this way; without a codec the ratio plays no part.
 
     Examples
     --------
@@ -114,19 +123,24 @@ cdef class BatchBuilder:
     cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
     cdef pooled headers       # of the record that is being appended, encoded
     cdef exact_limit exact
+    cdef float ratio          # of Kafka's estimate; 0: the limit is exact
+    cdef int64_t write_limit  # the limit as it was asked for
     cdef int64_t result_size  # of what build() returned; -1 before
     cdef int64_t payload_size
     cdef int state
 
     def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
                   log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
-                  is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None):
+                  is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None,
+                  estimated_compression_ratio=None):
         self.state = CLOSED
         self.codecs = table_of(codecs)
         options_of(&self.encoder.options, magic, compression_type, level, timestamp_type, log_append_time,
                    producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control,
                    delete_horizon_ms, self.codecs)
-        self.exact.size = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
+        self.write_limit = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
+        self.ratio = 0 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
+        self.exact.size = MAX_SET_SIZE if self.ratio else self.write_limit
         batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
         self.result_size = -1
         self.state = OPEN
@@ -246,6 +260,8 @@ cdef class BatchBuilder:
         cdef size_t size = record_size(&self.encoder, row)
         if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
             return False
+        if self.ratio:
+            return self._add_estimated(row, size)
         cdef bint fits = self._surely_fits(size)
         if not fits and not self.encoder.options.codec:
             return False
@@ -254,6 +270,16 @@ cdef class BatchBuilder:
             return self._add_tried(row)
         self._write(row)
         self._ask_ahead()
+        return True
+
+    cdef bint _add_estimated(self, const kp_record* row, size_t size) except -1:
+        """Write the record if Kafka's estimate has room for it."""
+        cdef kp_error err
+        if not has_room_for(self.write_limit, self.ratio, &self.encoder.options, self.encoder.records_count,
+                            self.records.size, size):
+            return False
+        check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
+        self._write(row)
         return True
 
     @cython.final
@@ -478,7 +504,7 @@ cdef class BatchBuilder:
     @property
     def limit(self):
         """Most bytes of the finished batch."""
-        return self.exact.size
+        return self.write_limit
 
     @property
     def records_count(self):

@@ -26,6 +26,14 @@ ctypedef struct exact_limit:
 
 cdef void limit_free(exact_limit* limit) noexcept nogil
 
+# MemoryRecordsBuilder.hasRoomFor: whether a batch of `records` record bytes takes another `size`, by the size that
+# `ratio` lets expect. The first record (written = 0) is always taken.
+cdef bint has_room_for(int64_t limit, float ratio, const batch_options* options, int64_t written, size_t records,
+                       size_t size) noexcept nogil
+
+# The argument estimated_compression_ratio.
+cdef float ratio_of(object value) except? -1
+
 # Whether a batch with `payload` bytes after its header keeps the limit.
 cdef bint limit_keeps(const exact_limit* limit, const batch_options* options, size_t payload) noexcept nogil
 

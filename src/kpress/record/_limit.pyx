@@ -14,7 +14,9 @@ from kpress.codecs.payload cimport (
     payload_bound,
     payload_join,
 )
-from kpress.record.encode cimport batch_options, header_size
+from kpress.record.encode cimport MAX_SET_SIZE, batch_options, header_size
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 
 cdef void limit_free(exact_limit* limit) noexcept nogil:
@@ -104,3 +106,32 @@ cdef int finish_payload(exact_limit* limit, const batch_options* options, const 
     if not join_tail(limit, options, records, &join, err, &status):  # a codec that gave more than its bound
         return kp_fail(err, KP_CODEC_EXPANDS, -1, <int64_t>limit.trial.size, limit.size)
     return status
+
+
+cdef bint has_room_for(int64_t limit, float ratio, const batch_options* options, int64_t written, size_t records,
+                       size_t size) noexcept nogil:
+    cdef int64_t expected = <int64_t>records
+    cdef float factor = <float>1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
+    cdef float estimate
+    if written == 0:
+        return True
+    if options.codec:  # in float32, step by step, as Java computes it; a cast to int stops at its largest value
+        estimate = <float>records * ratio
+        estimate = estimate * factor
+        expected = MAX_SET_SIZE if estimate >= <float>MAX_SET_SIZE else <int64_t>estimate
+    return limit >= <int64_t>header_size(options) + expected + <int64_t>size
+
+
+cdef float ratio_of(object value) except? -1:
+    cdef str name = "estimated_compression_ratio"
+    if isinstance(value, bool) or not hasattr(type(value), "__float__"):
+        raise ArgumentTypeError(f"{name} must be a float or None, not {type(value).__name__}", field=name)
+    try:
+        number = float(value)
+    except TypeError as error:  # a NumPy array has a __float__, but only one of a single number can use it
+        raise ArgumentTypeError(f"{name} must be a float or None: {error}", field=name) from error
+    except OverflowError as error:
+        raise InvalidArgumentError(f"{name} must be a float: {error}", field=name) from error
+    if not 0 < number < float("inf") or <float>number <= 0:
+        raise InvalidArgumentError(f"{name} must be above 0, not {number}", field=name)
+    return <float>number
