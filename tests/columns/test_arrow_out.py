@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from typing import Any
 
 import pytest
@@ -30,6 +31,10 @@ def in_use() -> int:
     return kpress.pool_bytes()[0]
 
 
+# With a sanitizer the pool hands every block back at once, and the sanitizer itself sees what is freed twice or kept.
+POOLED = "KPRESS_SANITIZED" not in os.environ
+
+
 @pytest.mark.parametrize("order", ["the child first", "the parent first"])
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_child_that_is_moved_out_of_its_array(number: int, order: str) -> None:
@@ -40,10 +45,10 @@ def test_a_child_that_is_moved_out_of_its_array(number: int, order: str) -> None
     parent = moved(struct_of(capsule, ArrowArray))
     del columns, capsule
     child = moved(parent.children[number].contents)
-    assert in_use() > before
+    assert in_use() > before or not POOLED
     first, second = (child, parent) if order == "the child first" else (parent, child)
     release(first)
-    assert in_use() > before
+    assert in_use() > before or not POOLED
     if second is child and number == 0:
         assert ctypes.string_at(child.buffers[2], 6) == b"firstv"
     release(second)

@@ -184,9 +184,10 @@ cdef void options_from(batch_options* o, const batch_row* r, const table_batches
 
 
 cdef int end_batch(set_writer* w, table_batches* t, kp_error* err) noexcept nogil:
-    cdef const batch_row* r = &t.batches[t.next - 1]
+    cdef const batch_row* r
     if t.next == 0:
         return KP_OK
+    r = &t.batches[t.next - 1]
     if t.left:
         return kp_fail(err, KP_BATCHES_RECORDS, -1, t.next - 1, 0)
     t.wrapper = False
