@@ -24,7 +24,7 @@ static int is_kept(const kp_source *s, const kp_record *r) {
 
 static void expect(expectation *e, const kp_source *s, const kp_record *r) {
     if (!is_kept(s, r)) return;
-    e->rows[e->count++] = (row){r->offset, r->timestamp, kp_record_sequence(s, r), r->key, r->value};
+    e->rows[e->count++] = (row){r->offset, r->timestamp, r->sequence, r->key, r->value};
 }
 
 static void expect_records(expectation *e, const kp_source *s) {
@@ -36,6 +36,7 @@ static void expect_records(expectation *e, const kp_source *s) {
             e->status = at == s->end ? KP_RECORDS_MISSING : -1;
             return;
         }
+        r.sequence = s->base_sequence < 0 ? -1 : kp_sequence_add(s->base_sequence, (int32_t)r.offset);
         r.offset = (int64_t)((uint64_t)r.offset + (uint64_t)s->base_offset);
         r.timestamp = s->log_append_time ? s->append_time : (int64_t)((uint64_t)r.timestamp + (uint64_t)s->base_timestamp);
         expect(e, s, &r);
