@@ -1,5 +1,6 @@
 """Codec contexts are used again, and release_unused() frees the idle ones."""
 
+import os
 import warnings
 
 import pytest
@@ -20,9 +21,10 @@ def test_release_unused_frees_contexts_and_blocks() -> None:
     assert kpress.release_unused() == 0
     result = kpress.read_columns(kpress.write_records([bytes(1 << 20)], compression_type="zstd"))
     del result
-    assert kpress.pool_bytes()[1] > 0
-    assert kpress.release_unused() > 1 << 20
-    assert kpress.pool_bytes()[1] == 0
+    if "KPRESS_SANITIZED" not in os.environ:  # under a sanitizer no block is pooled
+        assert kpress.pool_bytes()[1] > 0
+        assert kpress.release_unused() > 1 << 20
+        assert kpress.pool_bytes()[1] == 0
     for codec in CODECS:
         assert kpress.decompress(kpress.compress(b"again", codec), codec) == b"again"
 

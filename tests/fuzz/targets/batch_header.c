@@ -22,7 +22,7 @@ static void check_v2(const uint8_t *p, const kp_batch *b) {
 }
 
 static void check_message(const uint8_t *p, const kp_batch *b) {
-    CHECK(b->size >= (b->magic ? 34 : 26) && b->crc == be(p + 12, 4));
+    CHECK(b->size >= 26 && b->crc == be(p + 12, 4));
     CHECK(b->attributes == (int8_t)p[17] && b->base_offset == (int64_t)be(p, 8));
     CHECK(b->base_timestamp == (b->magic ? (int64_t)be(p + 18, 8) : -1) && b->max_timestamp == b->base_timestamp);
     CHECK(b->producer_id == -1 && b->records_count == (kp_batch_codec(b) ? -1 : 1));

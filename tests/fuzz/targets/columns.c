@@ -52,7 +52,7 @@ static void expect_messages(expectation *e, const kp_source *s) {
         kp_error err;
         if (s->end - p < 12) return;
         int64_t size = 12 + (int64_t)(int32_t)kp_load_be32(p + 8);
-        if (size > s->end - p) return;
+        if (!size || size > s->end - p) return; /* a size field of -12 ends the set, as too few bytes do */
         e->status = kp_message_read(p, size, 0, &b, &r, &err);
         if (!e->status && kp_batch_codec(&b)) e->status = KP_INNER_COMPRESSED;
         if (e->status) return;
