@@ -2,10 +2,7 @@
 
 from cpython.ref cimport PyObject
 
-cdef extern from "Python.h":
-    ctypedef struct PyTypeObject:
-        PyObject* (*tp_new)(PyTypeObject*, PyObject*, PyObject*) except NULL
-    void PyType_Modified(PyTypeObject*)
+from kpress._c.python cimport PyType_Modified, PyTypeObject
 
 cdef dict MADE_BY = {}
 

@@ -1,4 +1,4 @@
-"""Python.h: what Cython's own declarations cannot say of a bytes object that is still being filled."""
+"""Python.h: what Cython's own declarations cannot say of a bytes object that is still being filled, and of a type."""
 
 from cpython.object cimport PyObject
 
@@ -12,3 +12,7 @@ cdef extern from "Python.h":
     # the same two, where the exception is to be raised at once
     PyObject* PyBytes_New "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) except NULL
     int PyBytes_Resize "_PyBytes_Resize"(PyObject** bytes, Py_ssize_t size) except -1
+
+    ctypedef struct PyTypeObject:
+        PyObject* (*tp_new)(PyTypeObject*, PyObject*, PyObject*) except NULL
+    void PyType_Modified(PyTypeObject*)

@@ -150,7 +150,7 @@ cdef size_t compress_scratch(codec_call* call) except? 0:
 
 
 cdef size_t compress_output(codec_call* call) except? 0:
-    """Into the caller's output, by way of the scratch where it may be too small."""
+    """Into the caller's output, through the scratch if that may be too small."""
     cdef size_t produced = 0
     cdef kp_error err
     if call.row.bound(call.size) <= call.capacity:

@@ -2,7 +2,7 @@
 
     v2 batch           header ─► kept but for batchLength, the codec bits and the CRC
                        payload ─► decompressed ─► compressed; no record is read or written
-    v0/v1 wrapper      likewise; to `none` its messages become entries of their own, for there is no other way
+    v0/v1 wrapper      the same; under `none` its messages become entries of their own, as only a wrapper has a codec
     v0/v1 message      as it is: only wrappers carry a codec
     control, count 0   byte for byte, as brokers keep them
 
