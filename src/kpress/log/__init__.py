@@ -10,6 +10,7 @@
         00000000000000012345.txnindex   _transactions      aborted transactions, what read_committed leaves out
         00000000000000012345.index      .timeindex         byte positions by offset and by time: a broker rebuilds them
         leader-epoch-checkpoint         _sidecars          with partition.metadata, .snapshot: what a copy keeps
+    (any of these)                  findings             what a reader must know: damage, and what was skipped or cut
 
 Names are those of Kafka's storage package. Paths are local ones. `_files` refuses links, pipes and directories where
 a file belongs; `_unfinished` hides what is being written until it is whole.
@@ -32,6 +33,7 @@ from kpress.log._sidecars import copy_offset_files
 from kpress.log._transactions import AbortedTxn, last_stable_offset, read_transaction_index, transactions_of
 from kpress.log._transcode import SegmentContent, read_content, transcode_segment
 from kpress.log._unfinished import sweep_directory, unfinished_directory
+from kpress.log.findings import Finding
 
 __all__ = [
     "INDEX_FILE_SUFFIX",
@@ -43,6 +45,7 @@ __all__ = [
     "TXN_INDEX_FILE_SUFFIX",
     "AbortedTxn",
     "FileRecords",
+    "Finding",
     "LogSegment",
     "PartitionDirectory",
     "RecordDigest",

@@ -1,0 +1,85 @@
+"""What was found in a log that its reader must know of: damage, and whatever was skipped, cut or read once only."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from kpress.errors import KpressError
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is not as it should be, and where.
+
+    Attributes
+    ----------
+    file : str
+    position : int | None
+        Of the first byte that it is about; None if it is about the file as a whole.
+    size : int | None
+        Bytes that it is about.
+    offset : int | None
+        Kafka's offset of the batch or record; or the first one after what is missing.
+    rule : str
+        The rule that was broken, named as in the errors of kpress, such as ``checksum``.
+    message : str
+
+    Examples
+    --------
+    >>> from kpress.log import Finding
+    >>> finding = Finding("orders-0/00000000000000000000.log", 4160, 61, 120, "checksum", "stored checksum 0x1 ...")
+    >>> print(finding)
+    orders-0/00000000000000000000.log: byte 4160, offset 120: stored checksum 0x1 ... (checksum)
+    """
+
+    file: str
+    position: int | None
+    size: int | None
+    offset: int | None
+    rule: str
+    message: str
+
+    @classmethod
+    def of_error(cls, error: KpressError, *, file: str = "", size: int | None = None) -> Finding:
+        """What an error says of its place, as a finding.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> from kpress.log import Finding
+        >>> Finding.of_error(kpress.CorruptRecordError("bad", file="a.log", position=7, rule="checksum")).position
+        7
+        """
+        return cls(error.file or file, error.position, size, error.offset, error.rule or "", error.message)
+
+    def to_dict(self) -> dict[str, str | int | None]:
+        """The fields by name, in the order in which they are printed as JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        known = (("byte", self.position), ("offset", self.offset))
+        where = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+        return ": ".join(part for part in (self.file, where, self.message) if part) + f" ({self.rule})"
+
+
+def to_json(findings: Iterable[Finding]) -> str:
+    """Findings as the JSON object that the commands print.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+
+    Returns
+    -------
+    str
+        ``{"findings": [{"file", "position", "size", "offset", "rule", "message"}, ...]}``
+
+    Examples
+    --------
+    >>> from kpress.log import Finding, findings
+    >>> findings.to_json([Finding("a.log", 0, 12, None, "record set framing", "12 zero bytes follow the last entry")])
+    '{"findings": [{"file": "a.log", "position": 0, "size": 12, "offset": null, "rule": "record set framing", ...}]}'
+    """
+    return json.dumps({"findings": [finding.to_dict() for finding in findings]})
