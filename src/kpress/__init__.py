@@ -13,6 +13,8 @@ Importing kpress loads no third-party package. Arrow arrays come and go through 
 of pyarrow, polars, duckdb and pandas will do, or none. `kpress.log` and `kpress.spark` are loaded on first use.
 """
 
+from kpress import log as log
+from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
@@ -64,10 +66,6 @@ from kpress.record import (
     recompress,
     write_records,
 )
-
-TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing kpress takes
-if TYPE_CHECKING:
-    from types import ModuleType
 
 __version__ = "0.1.0"
 
@@ -123,11 +121,3 @@ __all__ = [
     "write_columns",
     "write_records",
 ]
-
-
-def __getattr__(name: str) -> "ModuleType":
-    if name in ("log", "spark"):
-        from importlib import import_module
-
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

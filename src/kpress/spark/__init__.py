@@ -12,31 +12,11 @@ Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install kpress[spark]``). 
 Python, Spark finds the data source by itself, through the module pyspark_kpress; `register` does it by hand.
 """
 
-from __future__ import annotations
+from kpress._on_use import names_of
 
-from typing import TYPE_CHECKING
+__getattr__, __dir__ = names_of(__name__)
 
-from kpress.spark.datasource import KafkaLogDataSource
-from kpress.spark.digest import digest
-from kpress.spark.options import ReadOptions
-from kpress.spark.transcode import TranscodedPartition, transcode
-
+TYPE_CHECKING = False  # as in kpress._on_use
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-__all__ = ["KafkaLogDataSource", "ReadOptions", "TranscodedPartition", "digest", "register", "transcode"]
-
-
-def register(spark: SparkSession) -> None:
-    """Make ``spark.read.format("kpress")`` known to a session that does not find it by itself.
-
-    Parameters
-    ----------
-    spark : SparkSession
-
-    Examples
-    --------
-    >>> kpress.spark.register(spark)                                # doctest: +SKIP
-    >>> spark.read.format("kpress").load("/var/kafka-logs").show()  # doctest: +SKIP
-    """
-    spark.dataSource.register(KafkaLogDataSource)
+    from kpress.spark._names import *  # noqa: F403 (their __all__)
+    from kpress.spark._names import __all__ as __all__

@@ -1,0 +1,30 @@
+"""The names that `kpress.spark` offers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kpress.spark.datasource import KafkaLogDataSource
+from kpress.spark.digest import digest
+from kpress.spark.options import ReadOptions
+from kpress.spark.transcode import TranscodedPartition, transcode
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+__all__ = ["KafkaLogDataSource", "ReadOptions", "TranscodedPartition", "digest", "register", "transcode"]
+
+
+def register(spark: SparkSession) -> None:
+    """Make ``spark.read.format("kpress")`` known to a session that does not find it by itself.
+
+    Parameters
+    ----------
+    spark : SparkSession
+
+    Examples
+    --------
+    >>> kpress.spark.register(spark)                                # doctest: +SKIP
+    >>> spark.read.format("kpress").load("/var/kafka-logs").show()  # doctest: +SKIP
+    """
+    spark.dataSource.register(KafkaLogDataSource)
