@@ -117,6 +117,8 @@ def test_nothing_is_no_stream(codec: str) -> None:
             kpress.decompress(b"", codec)
 
 
+UNKNOWN = r"^%s\(\) got an unexpected keyword argument 'batch_size'"  # as Python says it
+
 REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     # codecs and levels
     ("unknown codec", lambda: kpress.compress(b"", "brotli"), WRONG_VALUE, "zstd"),
@@ -202,6 +204,23 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         WRONG_VALUE,
         "batch_records",
     ),
+    ("builder: an unknown option", lambda: kpress.BatchBuilder(batch_size=1), WRONG_TYPE, UNKNOWN % "BatchBuilder"),
+    (
+        "records: an unknown option",
+        lambda: kpress.write_records([], batch_size=1),
+        WRONG_TYPE,
+        UNKNOWN % "write_records",
+    ),
+    (
+        "columns: an unknown option",
+        lambda: kpress.write_columns([], batch_size=1),
+        WRONG_TYPE,
+        UNKNOWN % "write_columns",
+    ),
+    ("records: not control", lambda: kpress.write_records([], is_control=True), WRONG_TYPE, "keyword.*'is_control'"),
+    ("nearly an option", lambda: kpress.write_records([], producerid=1), WRONG_TYPE, "did you mean 'producer_id'"),
+    ("nearly a parameter", lambda: kpress.write_columns([], bases_offset=1), WRONG_TYPE, "did you mean 'base_offset'"),
+    ("too many arguments", lambda: kpress.BatchBuilder(2, "none", None, 9, 9), WRONG_TYPE, r"^BatchBuilder\(\) takes"),
 ]
 
 

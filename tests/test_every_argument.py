@@ -243,26 +243,8 @@ def _public_calls() -> set[str]:
     return functions | methods | {"BatchBuilder"}
 
 
-BATCH_OPTIONS = [
-    "compression_type",
-    "level",
-    "magic",
-    "timestamp_type",
-    "log_append_time",
-    "producer_id",
-    "producer_epoch",
-    "base_sequence",
-    "partition_leader_epoch",
-    "is_transactional",
-    "delete_horizon_ms",
-]
-
-
 def _parameters(call: str) -> list[str]:
-    found = inspect.signature(_target(call)).parameters.values()
-    return [p.name for p in found if p.kind is not p.VAR_KEYWORD] + (
-        BATCH_OPTIONS if any(p.kind is p.VAR_KEYWORD for p in found) else []
-    )
+    return list(inspect.signature(_target(call)).parameters)
 
 
 def _drain(result: object) -> None:

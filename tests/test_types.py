@@ -1,5 +1,7 @@
 """The type checks can fail: one deliberate mistake each, in a copy, and the tool that must see it."""
 
+import ast
+import inspect
 import os
 import shutil
 import subprocess
@@ -7,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+import kpress
+from kpress.typing import BatchOptions
 
 ROOT = Path(__file__).parents[1]
 
@@ -67,7 +72,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import kpress
-from kpress.typing import CompressionType, Integer, Time
+from kpress.typing import BatchOptions, CompressionType, Integer, Time
 
 def total(numbers: Iterable[Integer]) -> int:
     return sum(int(number) for number in numbers)
@@ -86,6 +91,25 @@ again = kpress.compress(mmap.mmap(-1, 9), "gzip", level="kafka-default")
 with Path("x").open("rb") as file:
     for part in kpress.iter_columns(file, ("offset",), binary_type="binary_view", timestamp_unit="us"):
         rows: int = part.num_rows
+
+options: BatchOptions = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0, "delete_horizon_ms": None}
+again = kpress.write_records([b"a"], magic=2, **options)
+again = kpress.write_columns(columns, "zstd", batch_records=9, **options)
+batch_codec: CompressionType = next(kpress.read_batches(data)).compression_type
+
+class Mine:
+    id, name = 5, "mine"
+    def compress(self, data: bytes) -> bytes: return data
+    def decompress(self, data: bytes, max_output: int) -> bytes: return data
+
+table = kpress.CodecTable(Mine())
+maybe: kpress.CodecTable | None = table if rows else None
+again = kpress.compress(b"", "mine", codecs=table)
+again = kpress.recompress(data, "mine", codecs=table)
+again = kpress.write_records([b"a"], compression_type="mine", codecs=table, **options)
+again = kpress.write_columns(columns, "mine", codecs=table, producer_id=1)
+again = kpress.BatchBuilder(2, "mine", codecs=table, **options).build()
+again = kpress.write_records([b"a"], compression_type="lz4", codecs=maybe)
 """
 
 FALSE_LINES = [
@@ -100,11 +124,21 @@ FALSE_LINES = [
     'kpress.BatchBuilder(compression_type="zst")',
     "kpress.BatchBuilder(compression_type=4)",
     'kpress.BatchBuilder().append("text")',
-    "kpress.BatchBuilder().append(b\"\", timestamp=1.5)",
+    'kpress.BatchBuilder().append(b"", timestamp=1.5)',
     'kpress.write_records([b""], compression_type=4)',
     'kpress.write_records([b""], compression_type="zst")',
     'kpress.write_records(["text"])',
-    'kpress.write_columns([1, 2])',
+    'kpress.write_records([b""], batch_size=1)',
+    'kpress.write_records([b""], producer_id="1")',
+    'kpress.write_records([b""], compression_type="mine")',
+    'kpress.write_records([b""], compression_type="mine", codecs=maybe)',
+    'kpress.write_columns(columns, "mine")',
+    "kpress.write_columns(columns, is_control=True)",
+    'kpress.BatchBuilder(2, "mine")',
+    "kpress.BatchBuilder(batch_size=1)",
+    "kpress.BatchBuilder(2, 3, codecs=table)",
+    'kpress.recompress(b"", "mine")',
+    "kpress.write_columns([1, 2])",
     'kpress.recompress(b"", "zst")',
     'kpress.read_columns(b"", binary_type="string")',
     'kpress.read_columns(b"", timestamp_unit="ns")',
@@ -125,3 +159,53 @@ def test_mypy_passes_what_is_right_and_sees_every_line_that_is_wrong(tmp_path):
     seen = {int(line.split(":")[1]) for line in result.stdout.splitlines() if ": error:" in line}
     wrong = range(len(lines) - len(FALSE_LINES) + 1, len(lines) + 1)
     assert seen == set(wrong), result.stdout + result.stderr
+
+
+def _stub_parameters(stub, name):
+    """The parameters of every overload, with BatchOptions in the place of **options."""
+    for node in ast.walk(ast.parse((ROOT / "src" / "kpress" / stub).read_text())):
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            arguments = node.args
+            assert ast.unparse(arguments.kwarg.annotation) == "Unpack[BatchOptions]"
+            own = {a.arg for a in (*arguments.args, *arguments.kwonlyargs)} - {"cls"}
+            assert not own & BatchOptions.__annotations__.keys()
+            yield own | BatchOptions.__annotations__.keys()
+
+
+@pytest.mark.parametrize(
+    ("stub", "name", "call"),
+    [
+        ("record/_builder.pyi", "__new__", kpress.BatchBuilder),
+        ("record/_write_records.pyi", "write_records", kpress.write_records),
+        ("columns/_write.pyi", "write_columns", kpress.write_columns),
+    ],
+)
+def test_stub_and_signature_show_the_same_options(stub, name, call):
+    overloads = list(_stub_parameters(stub, name))
+    assert len(overloads) == 2
+    for parameters in overloads:
+        assert parameters == set(inspect.signature(call).parameters)
+
+
+def test_the_signature_of_the_builder_is_true():
+    parameters = inspect.signature(kpress.BatchBuilder).parameters.values()
+    defaults = {parameter.name: parameter.default for parameter in parameters}
+    plain, spelled_out = kpress.BatchBuilder(), kpress.BatchBuilder(**defaults)
+    plain.append(b"value")
+    spelled_out.append(b"value")
+    assert spelled_out.build() == plain.build()
+    positional = [parameter.default for parameter in parameters if parameter.kind is parameter.POSITIONAL_OR_KEYWORD]
+    kpress.BatchBuilder(*positional)
+    with pytest.raises(
+        kpress.ArgumentTypeError, match=r"^BatchBuilder\(\) takes at most 4 positional arguments \(5 given"
+    ):
+        kpress.BatchBuilder(*positional, 0)
+
+
+def test_options_have_the_same_defaults_everywhere():
+    shown = [
+        {name: inspect.signature(call).parameters[name].default for name in BatchOptions.__annotations__}
+        for call in (kpress.BatchBuilder, kpress.write_records, kpress.write_columns)
+    ]
+    assert shown[0] == shown[1] == shown[2]
+    assert kpress.write_records([b"value"], **shown[0]) == kpress.write_records([b"value"])

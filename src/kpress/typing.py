@@ -70,12 +70,9 @@ class ArrowStream(Protocol):
 
 
 class BatchOptions(TypedDict, total=False):
-    """The options of a batch, by the names that BatchBuilder, write_records and write_columns share."""
+    """Options of a batch's header, which BatchBuilder, write_records and write_columns share."""
 
-    compression_type: CompressionType
-    level: Level
-    magic: Integer
-    timestamp_type: Integer
+    timestamp_type: Integer | None
     log_append_time: Time
     producer_id: Integer
     producer_epoch: Integer

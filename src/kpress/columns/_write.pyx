@@ -30,7 +30,7 @@ from kpress.columns._table cimport row as batch_row
 from kpress.columns._write_batches cimport (
     column_batches, end_of_table, table_batches, write_array_by_columns, write_array_by_table,
 )
-from kpress.record.encode cimport MAX_SET_SIZE, batch_options, options_of, record_row
+from kpress.record.encode cimport MAX_SET_SIZE, batch_options, options_of, record_row, signature_with_options
 from kpress.record.set_writer cimport (
     raise_row, set_writer, writer_expect, writer_free, writer_open, writer_result, writer_rows,
 )
@@ -187,9 +187,7 @@ cdef int use_table(set_writer* w, way* how, const input_types* types) except -1:
 
 
 def write_columns(data, compression_type="none", level=None, *, magic=2, base_offset=None, batch_bytes=1 << 20,
-                  batch_records=None, timestamp_type=None, log_append_time=-1, producer_id=-1, producer_epoch=-1,
-                  base_sequence=-1, partition_leader_epoch=-1, is_transactional=False, delete_horizon_ms=None,
-                  batches=None, coerce_timestamps=False, codecs=None):
+                  batch_records=None, batches=None, coerce_timestamps=False, codecs=None, **options):
     """Write records that lie in Arrow columns.
 
     What `read_columns` gives is taken back as it is: of all its columns, and with ``control=True``, reading and writing
@@ -218,7 +216,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
           above. Refused are LogAppendTime, records of magic 0, and a producer's batch after which both offsets and
           sequences are missing: the headers of such batches cannot be told from their records.
 
-    compression_type, level
+    compression_type, level, magic, codecs
         As for `BatchBuilder`.
     base_offset : int | None
         Offset of the first record where there is no offset column. None: 0.
@@ -227,12 +225,6 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         be larger; a single record that is larger makes a batch of its own. None: do not cut.
     batch_records : int | None
         Most records of a batch. None: do not cut.
-    timestamp_type : int | None
-        0 CreateTime or 1 LogAppendTime for all records. None: what the timestampType column says, else CreateTime.
-    magic, log_append_time, producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, \
-delete_horizon_ms, codecs
-        As for `BatchBuilder`. base_sequence is the first record's; later batches count on. What a
-        column says may not be given too.
     batches : BatchTable | None
         The headers of all batches that data was read from, by `batch_table`: each is written again with its magic,
         codec, offsets, timestamps and flags, batches without records too. Then data needs all records, control records
@@ -242,6 +234,10 @@ delete_horizon_ms, codecs
     coerce_timestamps : bool
         Round timestamps down to milliseconds, and take those without a time zone for UTC. False: both are refused,
         because something would be lost or guessed.
+    **options
+        `kpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: what the timestampType column
+        says), log_append_time, producer_id, producer_epoch, base_sequence (the first record's; later batches count
+        on), partition_leader_epoch, is_transactional, delete_horizon_ms. What a column says may not be given too.
 
     Returns
     -------
@@ -284,9 +280,9 @@ delete_horizon_ms, codecs
         if base_offset is not None:
             how.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
         coerce = flag_of(coerce_timestamps, "coerce_timestamps")
-        options_of(&w.encoder.options, magic, compression_type, None if batches is not None else level,
-                   0 if timestamp_type is None else timestamp_type, log_append_time, producer_id, producer_epoch,
-                   base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms, table)
+        options_of(&w.encoder.options, write_columns, magic, compression_type,
+                   None if batches is not None else level, table, False, options)
+        timestamp_type = options.get("timestamp_type")
         if batches is not None:
             if not isinstance(batches, BatchTable):
                 raise ArgumentTypeError(f"batches must be a kpress.BatchTable, not {type(batches).__name__}",
@@ -307,3 +303,6 @@ delete_horizon_ms, codecs
     finally:
         pooled_free(&scratch)
         writer_free(&w)
+
+
+write_columns.__text_signature__ = signature_with_options(write_columns)

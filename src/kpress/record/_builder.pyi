@@ -1,14 +1,15 @@
-from typing import Final, SupportsFloat
+from typing import Any, Final, SupportsFloat, overload
 
-from typing_extensions import Buffer, disjoint_base
+from typing_extensions import Buffer, Unpack, disjoint_base
 
 from kpress.codecs import CodecTable
-from kpress.typing import CompressionType, Headers, Integer, Level, Time
+from kpress.typing import BatchOptions, CompressionType, Headers, Integer, Level, Time
 
 CONTROL_TYPES: Final[tuple[str, ...]]
 
 @disjoint_base
 class BatchBuilder:
+    @overload
     def __new__(
         cls,
         magic: Integer = 2,
@@ -17,17 +18,24 @@ class BatchBuilder:
         limit: Integer | None = None,
         *,
         base_offset: Integer = 0,
-        timestamp_type: Integer = 0,
-        log_append_time: Time = -1,
-        producer_id: Integer = -1,
-        producer_epoch: Integer = -1,
-        base_sequence: Integer = -1,
-        partition_leader_epoch: Integer = -1,
-        is_transactional: bool = False,
         is_control: bool = False,
-        delete_horizon_ms: Time | None = None,
-        codecs: CodecTable | None = None,
+        codecs: None = None,
         estimated_compression_ratio: SupportsFloat | None = None,
+        **options: Unpack[BatchOptions],
+    ) -> BatchBuilder: ...
+    @overload
+    def __new__(
+        cls,
+        magic: Integer = 2,
+        compression_type: str = "none",
+        level: Level = None,
+        limit: Integer | None = None,
+        *,
+        base_offset: Integer = 0,
+        is_control: bool = False,
+        codecs: CodecTable,
+        estimated_compression_ratio: SupportsFloat | None = None,
+        **options: Unpack[BatchOptions],
     ) -> BatchBuilder: ...
     def append(
         self,
@@ -46,7 +54,7 @@ class BatchBuilder:
     @property
     def magic(self) -> int: ...
     @property
-    def compression_type(self) -> CompressionType: ...
+    def compression_type(self) -> CompressionType | Any: ...  # another name if codecs has one
     @property
     def limit(self) -> int: ...
     @property

@@ -39,7 +39,7 @@ from kpress.record._limit cimport (
 )
 from kpress.record._record_args cimport bytes_field, encode_headers
 
-from kpress.errors import ClosedError, InvalidArgumentError
+from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from kpress.record._types import CONTROL_TYPES
 
 cdef enum:
@@ -50,7 +50,7 @@ cdef tuple NO_HEADERS = ()  # the one empty tuple
 
 
 cdef class BatchBuilder:
-    """BatchBuilder(magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
+    """BatchBuilder(magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=None,
     log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
     is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None, estimated_compression_ratio=None)
 --
@@ -69,8 +69,8 @@ cdef class BatchBuilder:
         Most bytes of the finished batch, header included. None: 2^31 - 1, where Kafka's formats end.
     base_offset : int
         Offset of the batch, and of the first record unless `append` gives it another.
-    timestamp_type : int
-        0 CreateTime, 1 LogAppendTime (records read with `log_append_time`); -1 none, for magic 0.
+    timestamp_type : int | None
+        0 CreateTime, 1 LogAppendTime (records read with `log_append_time`); -1 none, for magic 0. None: CreateTime.
     log_append_time : int
         ms since the epoch, with timestamp_type 1 only.
     producer_id, producer_epoch, base_sequence : int
@@ -129,15 +129,14 @@ cdef class BatchBuilder:
     cdef int64_t payload_size
     cdef int state
 
-    def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=0,
-                  log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
-                  is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None,
-                  estimated_compression_ratio=None):
+    def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *too_many, base_offset=0,
+                  is_control=False, codecs=None, estimated_compression_ratio=None, **options):
+        if too_many:  # Cython would call this __cinit__()
+            raise ArgumentTypeError(f"BatchBuilder() takes at most 4 positional arguments ({4 + len(too_many)} given)")
         self.state = CLOSED
         self.codecs = table_of(codecs)
-        options_of(&self.encoder.options, magic, compression_type, level, timestamp_type, log_append_time,
-                   producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control,
-                   delete_horizon_ms, self.codecs)
+        options_of(&self.encoder.options, BatchBuilder, magic, compression_type, level, self.codecs, is_control,
+                   options)
         self.write_limit = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
         self.ratio = 0 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
         self.exact.size = MAX_SET_SIZE if self.ratio else self.write_limit

@@ -17,6 +17,7 @@ from kpress.record.encode cimport (
     header_size,
     max_last_offset,
     options_of,
+    signature_with_options,
 )
 from kpress.record._record_args cimport bytes_field, encode_headers
 from kpress.record.set_writer cimport (
@@ -168,9 +169,7 @@ cdef int write_all(set_writer* w, _RecordSource source) except -1:
 
 
 def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=None, compression_type="none",
-                  level=None, magic=2, base_offset=None, batch_bytes=None, batch_records=None, timestamp_type=0,
-                  log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
-                  is_transactional=False, delete_horizon_ms=None, codecs=None):
+                  level=None, magic=2, base_offset=None, batch_bytes=None, batch_records=None, codecs=None, **options):
     """Write records that lie in sequences: one batch, or as many as are asked for.
 
     Parameters
@@ -191,9 +190,12 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
         record that is larger makes a batch of its own. None: do not cut.
     batch_records : int | None
         Most records of a batch. None: do not cut.
-    compression_type, level, magic, timestamp_type, log_append_time, producer_id, producer_epoch, base_sequence, \
-partition_leader_epoch, is_transactional, delete_horizon_ms, codecs
-        As for `BatchBuilder`. base_sequence is the first record's; later batches count on.
+    compression_type, level, magic, codecs
+        As for `BatchBuilder`.
+    **options
+        `kpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type, log_append_time, producer_id,
+        producer_epoch, base_sequence (the first record's; later batches count on), partition_leader_epoch,
+        is_transactional, delete_horizon_ms.
 
     Returns
     -------
@@ -219,14 +221,15 @@ partition_leader_epoch, is_transactional, delete_horizon_ms, codecs
     cdef _RecordSource source = _RecordSource(values, keys, timestamps, headers, offsets, base_offset)
     memset(&w, 0, sizeof(w))
     try:
-        options_of(&w.encoder.options, magic, compression_type, level, timestamp_type, log_append_time, producer_id,
-                   producer_epoch, base_sequence, partition_leader_epoch, is_transactional, False, delete_horizon_ms,
-                   table)
+        options_of(&w.encoder.options, write_records, magic, compression_type, level, table, False, options)
         writer_open(&w, batch_bytes, batch_records)
         write_all(&w, source)
         return writer_result(&w)
     finally:
         writer_free(&w)
+
+
+write_records.__text_signature__ = signature_with_options(write_records)
 
 
 def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0, producer_id=-1, producer_epoch=-1,
@@ -265,8 +268,9 @@ def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0,
     cdef batch_encoder e
     cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
     cdef int64_t latest = time_of(max_timestamp, "max_timestamp", NO_TIMESTAMP, INT64_MAX)
-    options_of(&e.options, 2, "none", None, 0, -1, producer_id, producer_epoch, base_sequence,
-               partition_leader_epoch, is_transactional, is_control, None, table_of(None))
+    options = dict(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence,
+                   partition_leader_epoch=partition_leader_epoch, is_transactional=is_transactional)
+    options_of(&e.options, empty_batch, 2, "none", None, table_of(None), is_control, options)
     batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))
     e.last_offset = integer_of(last_offset, "last_offset", e.base_offset, max_last_offset(e.base_offset))
     e.max_timestamp = latest

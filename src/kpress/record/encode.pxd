@@ -80,10 +80,14 @@ ctypedef struct batch_encoder:
     int64_t records_count
 
 
-cdef int options_of(batch_options* options, object magic, object compression_type, object level, object timestamp_type,
-                    object log_append_time, object producer_id, object producer_epoch, object base_sequence,
-                    object partition_leader_epoch, object is_transactional, object is_control,
-                    object delete_horizon_ms, CodecTable codecs) except -1
+# Fill `o` by the rules of MemoryRecordsBuilder from the arguments of `call`, the function or class that was called.
+# `given` are the keywords that it has no parameter for: the options in kpress.typing.BatchOptions, and others, which
+# are refused. What Java checks on close is checked here too: nothing of it can change later.
+cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
+                    CodecTable codecs, object is_control, dict given) except -1
+
+# The __text_signature__ of a function that takes **options: with each of them by name, as inspect and help show it.
+cdef str signature_with_options(object function)
 
 cdef size_t header_size(const batch_options* options) noexcept nogil
 cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil

@@ -1,4 +1,4 @@
-"""What is done once a batch, or once a call: options, header, checksum."""
+"""What is done once per call or per batch: options, header, checksum."""
 
 from libc.stdint cimport INT16_MAX, INT64_MAX
 
@@ -11,12 +11,12 @@ from kpress._c.wire cimport (
     kp_batch_write,
     kp_wrapper_write,
 )
-from kpress._arguments cimport flag_of, integer_of, time_of
+from kpress._arguments cimport did_you_mean, flag_of, integer_of, time_of
 from kpress.checksum cimport crc32c_update
 from kpress.codecs.codec cimport codec, row_of
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, name_of
 
-from kpress.errors import InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef str RULE = "record set builder"
 
@@ -64,40 +64,87 @@ cdef int check_timestamp_type(const batch_options* o, int timestamp_type) except
     return 0
 
 
-cdef int options_of(batch_options* options, object magic, object compression_type, object level, object timestamp_type,
-                    object log_append_time, object producer_id, object producer_epoch, object base_sequence,
-                    object partition_leader_epoch, object is_transactional, object is_control,
-                    object delete_horizon_ms, CodecTable codecs) except -1:
-    """Fill `options` from the arguments that all front doors share, by the rules of MemoryRecordsBuilder.
+# --- the arguments ------------------------------------------------------------------------------------------------
 
-    What Java checks on close is checked here too: nothing of it can change later.
-    """
-    cdef batch_options* o = options
+# The options that BatchBuilder, write_records and write_columns share, and what each is where it is left out. Their
+# types are in kpress.typing.BatchOptions.
+cdef dict BATCH_OPTIONS = {
+    "timestamp_type": None,
+    "log_append_time": -1,
+    "producer_id": -1,
+    "producer_epoch": -1,
+    "base_sequence": -1,
+    "partition_leader_epoch": -1,
+    "is_transactional": False,
+    "delete_horizon_ms": None,
+}
+
+
+cdef str signature_with_options(object function):
+    code = function.__code__
+    defaults = dict(zip(code.co_varnames[code.co_argcount - len(function.__defaults__):], function.__defaults__))
+    defaults.update(function.__kwdefaults__)
+    defaults.update(BATCH_OPTIONS)
+    positional = list(code.co_varnames[:code.co_argcount])
+    keywords = [name for name in defaults if name not in positional]
+    shown = [f"{name}={defaults[name]!r}" if name in defaults else name for name in [*positional, *keywords]]
+    shown.insert(len(positional), "*")
+    return f"({', '.join(shown)})"
+
+
+cdef int refuse_unknown(object call, dict given) except -1:
+    import inspect
+
+    name = next(name for name in given if name not in BATCH_OPTIONS)
+    raise ArgumentTypeError(f"{call.__name__}() got an unexpected keyword argument {name!r}"
+                            f"{did_you_mean(name, inspect.signature(call).parameters)}", field=name)
+
+
+cdef int take_given(batch_options* o, object call, dict given) except -1:
+    """What was given of BATCH_OPTIONS."""
+    cdef dict options = BATCH_OPTIONS | given
+    if len(options) > len(BATCH_OPTIONS):
+        refuse_unknown(call, given)
+    o.log_append_time = time_of(options["log_append_time"], "log_append_time", NO_TIMESTAMP, INT64_MAX)
+    o.producer_id = integer_of(options["producer_id"], "producer_id", -1, INT64_MAX)
+    o.producer_epoch = <int16_t>integer_of(options["producer_epoch"], "producer_epoch", -1, INT16_MAX)
+    o.base_sequence = <int32_t>integer_of(options["base_sequence"], "base_sequence", -1, INT32_MAX)
+    o.partition_leader_epoch = <int32_t>integer_of(options["partition_leader_epoch"], "partition_leader_epoch", -1,
+                                                   INT32_MAX)
+    if options["delete_horizon_ms"] is not None:
+        o.delete_horizon_ms = time_of(options["delete_horizon_ms"], "delete_horizon_ms", -1, INT64_MAX)
+    cdef int timestamp_type = CREATE_TIME
+    if options["timestamp_type"] is not None:
+        timestamp_type = <int>integer_of(options["timestamp_type"], "timestamp_type", -1, LOG_APPEND_TIME)
+    check_timestamp_type(o, timestamp_type)
+    if timestamp_type == LOG_APPEND_TIME and o.magic:
+        o.attributes |= KP_LOG_APPEND_TIME
+    if flag_of(options["is_transactional"], "is_transactional"):
+        o.attributes |= KP_TRANSACTIONAL
+    if o.delete_horizon_ms >= 0:
+        o.attributes |= KP_DELETE_HORIZON
+    return 0
+
+
+cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
+                    CodecTable codecs, object is_control, dict given) except -1:
     o.magic = <int>integer_of(magic, "magic", 0, 2)
     cdef const codec* row = codec_of(codecs, compression_type)
     o.codecs = &codecs.rows
     o.codec = row.id
     o.level = level_of(row, level)
-    o.log_append_time = time_of(log_append_time, "log_append_time", NO_TIMESTAMP, INT64_MAX)
-    o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
-    o.producer_epoch = <int16_t>integer_of(producer_epoch, "producer_epoch", -1, INT16_MAX)
-    o.base_sequence = <int32_t>integer_of(base_sequence, "base_sequence", -1, INT32_MAX)
-    o.partition_leader_epoch = <int32_t>integer_of(partition_leader_epoch, "partition_leader_epoch", -1, INT32_MAX)
-    o.delete_horizon_ms = -1
-    if delete_horizon_ms is not None:
-        o.delete_horizon_ms = time_of(delete_horizon_ms, "delete_horizon_ms", -1, INT64_MAX)
-    cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", -1, LOG_APPEND_TIME)
-    o.attributes = <int16_t>(
-        o.codec
-        | (KP_LOG_APPEND_TIME if type_ == LOG_APPEND_TIME and o.magic > 0 else 0)
-        | (KP_TRANSACTIONAL if flag_of(is_transactional, "is_transactional") else 0)
-        | (KP_CONTROL if flag_of(is_control, "is_control") else 0)
-        | (KP_DELETE_HORIZON if o.delete_horizon_ms >= 0 else 0))
-    check_timestamp_type(o, type_)
+    o.attributes = row.id | (KP_CONTROL if flag_of(is_control, "is_control") else 0)
+    o.log_append_time = o.producer_id = o.delete_horizon_ms = -1
+    o.base_sequence = o.partition_leader_epoch = -1
+    o.producer_epoch = -1
+    if given:
+        take_given(o, call, given)
     if o.magic < 2:
         check_magic(o, codecs)
     return check_producer(o)
 
+
+# --- header and checksum ------------------------------------------------------------------------------------------
 
 cdef size_t header_size(const batch_options* options) noexcept nogil:
     """Bytes that batch_finish writes before the records or their payload."""
