@@ -7,13 +7,19 @@
         00000000000000012345.log        _file_records      a record set, in pieces of whole entries
                                         _tail              what may follow the last of them
                                         _transcode         the same records under another codec (_pack, _digest)
-        00000000000000012345.txnindex   _transactions      aborted transactions, what read_committed leaves out
-        00000000000000012345.index      .timeindex         byte positions by offset and by time: a broker rebuilds them
-        leader-epoch-checkpoint         _sidecars          with partition.metadata, .snapshot: what a copy keeps
-    (any of these)                  findings             what a reader must know: damage, and what was skipped or cut
+        00000000000000012345.index      _offset_index      byte positions by offset
+        00000000000000012345.timeindex  _time_index        offsets by time
+        00000000000000012345.txnindex   _transaction_index aborted transactions (_transactions: what read_committed
+                                                           leaves out)
+        00000000000000012345.snapshot   _producer_snapshot producers at the segment's beginning
+        leader-epoch-checkpoint         _checkpoints       the first offset of each leader; offsets of a log dir
+        partition.metadata              _partition_metadata
+                                        _sidecars          which of these files a copy keeps
+    (any of these)                    findings           what a reader must know: damage, and what was skipped or cut
 
 Names are those of Kafka's storage package. Paths are local ones. `_files` refuses links, pipes and directories where
-a file belongs; `_unfinished` hides what is being written until it is whole.
+a file belongs; `_unfinished` hides what is being written until it is whole; `_sidecar` is what the files beside a log
+share.
 """
 
 from kpress._on_use import names_of

@@ -9,12 +9,24 @@ from kpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
+from kpress.log._checkpoints import (
+    EpochEntry,
+    read_leader_epochs,
+    read_offset_checkpoint,
+    write_leader_epochs,
+    write_offset_checkpoint,
+)
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, TopicPartition, list_partitions
 from kpress.log._file_records import FileRecords
 from kpress.log._files import sync_directory
+from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
+from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
+from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
 from kpress.log._sidecars import copy_offset_files
-from kpress.log._transactions import AbortedTxn, last_stable_offset, read_transaction_index, transactions_of
+from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
+from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
+from kpress.log._transactions import last_stable_offset, transactions_of
 from kpress.log._transcode import SegmentContent, read_content, transcode_segment
 from kpress.log._unfinished import sweep_directory, unfinished_directory
 from kpress.log.findings import Finding
@@ -28,21 +40,41 @@ __all__ = [
     "TIME_INDEX_FILE_SUFFIX",
     "TXN_INDEX_FILE_SUFFIX",
     "AbortedTxn",
+    "EpochEntry",
     "FileRecords",
     "Finding",
     "LogSegment",
+    "OffsetIndex",
+    "OffsetPosition",
     "PartitionDirectory",
+    "PartitionMetadata",
+    "ProducerState",
     "RecordDigest",
     "SegmentContent",
+    "TimeIndex",
+    "TimestampOffset",
     "TopicPartition",
     "copy_offset_files",
     "last_stable_offset",
     "list_partitions",
     "read_content",
+    "read_leader_epochs",
+    "read_offset_checkpoint",
+    "read_offset_index",
+    "read_partition_metadata",
+    "read_snapshot",
+    "read_time_index",
     "read_transaction_index",
     "sweep_directory",
     "sync_directory",
     "transactions_of",
     "transcode_segment",
     "unfinished_directory",
+    "write_leader_epochs",
+    "write_offset_checkpoint",
+    "write_offset_index",
+    "write_partition_metadata",
+    "write_snapshot",
+    "write_time_index",
+    "write_transaction_index",
 ]
