@@ -29,6 +29,29 @@ def test_release_unused_frees_contexts_and_blocks() -> None:
         assert kpress.decompress(kpress.compress(b"again", codec), codec) == b"again"
 
 
+class Nested:
+    """A codec that calls kpress while kpress calls it."""
+
+    id, name = 5, "nested"
+
+    def compress(self, data: bytes) -> bytes:
+        return kpress.compress(data, "zstd")
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return kpress.decompress(data, "zstd", max_decompressed_bytes=max_output)
+
+
+def test_contexts_in_use_at_once_are_all_kept_and_freed() -> None:
+    codecs = kpress.CodecTable(Nested())
+    kpress.release_unused()
+    kpress.compress(bytes(100), "zstd")
+    one = kpress.release_unused()
+    for _ in range(2):  # the context that the outer call takes now is the one that the inner call had before
+        assert kpress.decompress(kpress.compress(bytes(100), "nested", codecs=codecs), "zstd") == bytes(100)
+    assert kpress.release_unused() >= 2 * one
+    assert kpress.release_unused() == 0
+
+
 def test_the_former_name_of_the_cap() -> None:
     with pytest.warns(DeprecationWarning, match="max_decompressed_bytes"):
         assert kpress.decompress(b"x", "none", max_size=1) == b"x"

@@ -75,14 +75,21 @@ def test_no_thread_outlives_a_closed_iteration(threads):
 
 @THREADS
 def test_an_error_of_the_file_goes_through(threads):
+    """After the rows that were read before it; the file is not read again."""
+
     class Failing(io.BytesIO):
+        failures = 0
+
         def readinto(self, into):
             if self.tell() > 5000:
+                self.failures += 1
                 raise OSError("the disk is gone")
             return super().readinto(into[:500])
 
+    file = Failing(LOG)
     with pytest.raises(OSError, match="the disk is gone"):
-        list(kpress.iter_columns(Failing(LOG), COLUMNS, batch_bytes=1, threads=threads))
+        list(kpress.iter_columns(file, COLUMNS, batch_bytes=1, threads=threads))
+    assert file.failures == 1
     assert threads_of_kpress(0) == 0
 
 

@@ -245,6 +245,16 @@ def _inside_itself(memory: Memory) -> Parts:
     return parts
 
 
+def _shared_children(memory: Memory) -> Parts:
+    """Few structs that are more fields than anybody could walk."""
+    field = memory.schema(b"z", b"x")
+    for _ in range(40):
+        field = memory.schema(b"+s", b"x", [field, field])
+    schema, array = headers(memory)
+    schema.children[0] = ctypes.pointer(field)
+    return schema, array
+
+
 SCHEMAS: dict[str, tuple[Callable[[Memory], Parts], type[kpress.KpressError]]] = {
     "a list without a child": (lambda m: changed(headers(m), schema=True, n_children=0), kpress.ArgumentTypeError),
     "a list of a union": (lambda m: headers(m, item_format=b"+us:0,1"), kpress.ArgumentTypeError),
@@ -280,6 +290,7 @@ SCHEMAS: dict[str, tuple[Callable[[Memory], Parts], type[kpress.KpressError]]] =
         kpress.InvalidArgumentError,
     ),
     "a field inside itself": (_inside_itself, kpress.InvalidArgumentError),
+    "fields that share their children": (_shared_children, kpress.InvalidArgumentError),
 }
 
 

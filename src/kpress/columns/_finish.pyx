@@ -16,13 +16,11 @@ cdef void fit(pooled* b, size_t used) noexcept nogil:
     one serves the next batch."""
     cdef pooled small
     cdef kp_error ignored
-    b.size = used
     if used * 4 > b.block or b.block < 65536:
         return
     memset(&small, 0, sizeof(pooled))
     if pooled_reserve(&small, used, &ignored) == KP_OK:
         memcpy(small.data, b.data, used)
-        small.size = used
         pooled_free(b)
         b[0] = small
 

@@ -20,7 +20,6 @@ ctypedef struct input_types:
     column_type key
     column_type value
     column_type headers
-    column_type header          # the struct inside
     column_type header_key
     column_type header_value
     column_type[N_BATCH_COLUMNS] batch

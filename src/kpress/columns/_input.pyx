@@ -58,7 +58,6 @@ cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
     if schema.n_children != 1 or schema.children[0].format != b"+s" or schema.children[0].n_children != 2:
         refuse_type("headers", schema)
     item = schema.children[0]
-    types.header.kind = STRUCT
     for i in range(2):
         name = (b"key", b"value")[i] if schema.format == b"+m" else name_of(item.children[i])
         if name == b"key":

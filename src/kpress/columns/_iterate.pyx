@@ -149,7 +149,6 @@ cdef class ColumnsIterator:
 
     cdef _end(self):
         self.closed = True
-        self.at_end = True
         self.failed = None
         if self.threads is not None:
             self.threads.close()
