@@ -44,7 +44,7 @@ enum {
     KP_DELETE_HORIZON = 0x40
 };
 
-enum { KP_NONE = 0, KP_GZIP = 1, KP_SNAPPY = 2, KP_LZ4 = 3, KP_ZSTD = 4, KP_CODEC_COUNT = 5 };
+enum { KP_NONE = 0, KP_GZIP = 1, KP_SNAPPY = 2, KP_LZ4 = 3, KP_ZSTD = 4 };
 
 typedef struct kp_batch {
     int64_t position;           /* of the entry in its buffer */

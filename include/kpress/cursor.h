@@ -101,7 +101,6 @@ static inline __attribute__((always_inline)) uint64_t kp_read_uvarint_max(kp_cur
     return r.value;
 }
 
-static inline uint64_t kp_read_uvarint(kp_cursor *c) { return kp_read_uvarint_max(c, KP_VARINT_MAX); }
 static inline int64_t kp_read_varint(kp_cursor *c) { return kp_unzigzag(kp_read_uvarint_max(c, KP_VARINT_MAX)); }
 static inline int64_t kp_read_varlong(kp_cursor *c) { return kp_unzigzag(kp_read_uvarint_max(c, KP_VARLONG_MAX)); }
 

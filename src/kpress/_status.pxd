@@ -18,7 +18,6 @@ cdef place place_of(const kp_batch* batch, int64_t base=*, object file=*) noexce
 
 # Raises what the status stands for, unless it is KP_OK. Without a place positions are those of kp_error.
 cdef int check(int status, const kp_error* err, const place* at=*) except -1
-cdef int raise_status(const kp_error* err) except -1
 cdef object error_of(const kp_error* err, const place* at=*)
 
 # Keeps an exception that was raised where there is no way to raise it, and returns the number that `found` has to be

@@ -99,10 +99,6 @@ cdef int check(int status, const kp_error* err, const place* at=NULL) except -1:
     return 0
 
 
-cdef int raise_status(const kp_error* err) except -1:
-    raise error_of(err)
-
-
 def _every_status():
     """(name, exception) for every status: lets a test see each row translated."""
     cdef kp_error err

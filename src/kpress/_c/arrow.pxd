@@ -5,9 +5,7 @@ from libc.stdint cimport int64_t
 
 cdef extern from "kpress/arrow_c_data.h" nogil:
     enum:
-        ARROW_FLAG_DICTIONARY_ORDERED
         ARROW_FLAG_NULLABLE
-        ARROW_FLAG_MAP_KEYS_SORTED
 
     struct ArrowSchema:
         const char* format

@@ -10,8 +10,6 @@ cdef extern from "libdeflate.h" nogil:
         pass
     enum libdeflate_result:
         LIBDEFLATE_SUCCESS
-        LIBDEFLATE_BAD_DATA
-        LIBDEFLATE_SHORT_OUTPUT
         LIBDEFLATE_INSUFFICIENT_SPACE
     libdeflate_compressor* libdeflate_alloc_compressor(int level)
     size_t libdeflate_deflate_compress(libdeflate_compressor*, const void* src, size_t size, void* dst, size_t capacity)

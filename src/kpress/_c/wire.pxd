@@ -5,7 +5,6 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, u
 
 cdef extern from "kpress/status.h" nogil:
     enum:
-        KP_IN_ENTRY
         KP_IN_PAYLOAD
         KP_IN_RECORDS
     ctypedef struct kp_error:
@@ -33,7 +32,6 @@ cdef extern from "kpress/status.h" nogil:
         KP_RECORDS_LEFT
         KP_RECORD_LENGTH
         KP_VARINT
-        KP_HEADER_COUNT
         KP_CODEC_ID
         KP_CODEC_MAGIC
         KP_CODEC_DECOMPRESS
@@ -43,7 +41,6 @@ cdef extern from "kpress/status.h" nogil:
         KP_WRAPPER_NULL
         KP_WRAPPER_EMPTY
         KP_WRAPPER_OFFSET
-        KP_INNER_COMPRESSED
         KP_TIMESTAMP_RANGE
         KP_GZIP_HEADER
         KP_GZIP_SHORT
@@ -54,15 +51,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_SNAPPY_CHUNK
         KP_SNAPPY_SHORT
         KP_SNAPPY_DATA
-        KP_LZ4_MAGIC
         KP_LZ4_SHORT
-        KP_LZ4_VERSION
-        KP_LZ4_DEPENDENT
-        KP_LZ4_DICT
-        KP_LZ4_FLG_RESERVED
-        KP_LZ4_BD_RESERVED
-        KP_LZ4_BLOCK_MAX
-        KP_LZ4_HC
         KP_LZ4_BLOCK_SIZE
         KP_LZ4_BLOCK_CHECKSUM
         KP_LZ4_BLOCK
@@ -111,7 +100,6 @@ cdef extern from "kpress/endian.h" nogil:
 cdef extern from "kpress/varint.h" nogil:
     enum:
         KP_VARLONG_MAX
-    size_t kp_uvarlong_size(uint64_t)
     size_t kp_varlong_size(int64_t)
     uint8_t* kp_varlong_write(uint8_t*, int64_t)
 
@@ -121,7 +109,6 @@ cdef extern from "kpress/cursor.h" nogil:
         const uint8_t* p
         const uint8_t* end
     kp_cursor kp_cursor_of(const uint8_t*, size_t)
-    bint kp_cursor_ok(const kp_cursor*)
     size_t kp_cursor_left(const kp_cursor*)
     const uint8_t* kp_read_bytes(kp_cursor*, size_t)
     int64_t kp_read_be64(kp_cursor*)
@@ -140,7 +127,6 @@ cdef extern from "kpress/batch_header.h" nogil:
         KP_MESSAGE_CRC_OFFSET
         KP_MESSAGE_ATTRIBUTES_OFFSET
         KP_MESSAGE_TIMESTAMP_OFFSET
-        KP_MESSAGE_V0_OVERHEAD
         KP_MESSAGE_V1_OVERHEAD
         KP_CODEC_MASK
         KP_LOG_APPEND_TIME
@@ -152,7 +138,6 @@ cdef extern from "kpress/batch_header.h" nogil:
         KP_SNAPPY
         KP_LZ4
         KP_ZSTD
-        KP_CODEC_COUNT
     ctypedef struct kp_batch:
         int64_t position
         int64_t size
@@ -236,7 +221,6 @@ cdef extern from "kpress/record.h" nogil:
 cdef extern from "kpress/lz4_header.h" nogil:
     enum:
         KP_LZ4_HEADER_MIN
-        KP_LZ4_HEADER_MAX
         KP_LZ4_FLG_CONTENT_CHECKSUM
         KP_LZ4_FLG_BLOCK_CHECKSUM
     ctypedef struct kp_lz4_frame:
@@ -263,11 +247,9 @@ cdef extern from "kpress/snappy_encode.h" nogil:
 
 cdef extern from "kpress/columns.h" nogil:
     enum:
-        KP_COPY_STEP
         KP_BINARY
         KP_LARGE_BINARY
         KP_BINARY_VIEW
-    ctypedef struct kp_view:
         pass
     ctypedef struct kp_binary:
         void* rows

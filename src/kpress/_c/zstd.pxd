@@ -35,8 +35,6 @@ cdef extern from * nogil:
         ZSTD_error_memory_allocation
         ZSTD_error_prefix_unknown
         ZSTD_error_frameParameter_unsupported
-        ZSTD_error_frameParameter_windowTooLarge
-        ZSTD_error_dictionary_wrong
 
     bint ZSTD_isError(size_t code)
     ZSTD_ErrorCode ZSTD_getErrorCode(size_t code)

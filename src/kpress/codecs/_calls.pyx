@@ -11,7 +11,7 @@ from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport acquire, acquire_writable, pooled, pooled_reserve
 from kpress._c.python cimport PyBytes_New, PyBytes_Resize
 from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, KP_OUTPUT_FULL, kp_error, kp_fail
-from kpress._status cimport raise_status
+from kpress._status cimport check
 from kpress.codecs.codec cimport LEVEL_DEFAULT, codec, progress, size_range
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table_of
@@ -121,7 +121,7 @@ cdef int raise_output_status(kp_error* err, const progress* at, size_t cap) exce
     """Raise `err`; that the output was full means that the caller's cap was reached."""
     if err.status == KP_OUTPUT_FULL:
         kp_fail(err, KP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
-    raise_status(err)
+    check(err.status, err)
 
 
 cdef inline int encode(codec_call* call, uint8_t* dst, size_t capacity, size_t* produced,
@@ -145,7 +145,7 @@ cdef size_t compress_scratch(codec_call* call) except? 0:
     cdef kp_error err
     if (pooled_reserve(scratch, call.row.bound(call.size), &err) != KP_OK
             or encode_call(call, scratch.data, scratch.capacity, &produced, &err) != KP_OK):
-        raise_status(&err)
+        check(err.status, &err)
     return produced
 
 
@@ -155,12 +155,12 @@ cdef size_t compress_output(codec_call* call) except? 0:
     cdef kp_error err
     if call.row.bound(call.size) <= call.capacity:
         if encode_call(call, call.dst, call.capacity, &produced, &err) != KP_OK:
-            raise_status(&err)
+            check(err.status, &err)
         return produced
     produced = compress_scratch(call)
     if produced > call.capacity:
         kp_fail(&err, KP_OUTPUT_FULL, -1, 0, <int64_t>call.capacity)
-        raise_status(&err)
+        check(err.status, &err)
     memcpy(call.dst, call.context.scratch.data, produced)
     return produced
 
@@ -286,7 +286,7 @@ cdef bytes decompress_call(codec_call* call, size_t cap):
     call.row.expect(call.row, call.src, call.size, &expected)
     if expected.least > cap:
         kp_fail(&err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
-        raise_status(&err)
+        check(err.status, &err)
     memset(&at, 0, sizeof(progress))
     at.unit = expected.first
     at.cap = cap
@@ -306,7 +306,7 @@ cdef bytes decompress_copied(codec_call* call, size_t cap, size_t room, progress
     cdef pooled* scratch = &call.context.scratch
     cdef kp_error err
     if pooled_reserve(scratch, room, &err) != KP_OK:
-        raise_status(&err)
+        check(err.status, &err)
     if decode_call(call, scratch.data, room, at, &err) != KP_OK:
         raise_output_status(&err, at, cap)
     return PyBytes_FromStringAndSize(<char*>scratch.data, at.produced)
@@ -418,7 +418,7 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None):
         memset(&at, 0, sizeof(progress))
         at.cap = call.capacity
         if decode_call(&call, call.dst, call.capacity, &at, &err) != KP_OK:
-            raise_status(&err)
+            check(err.status, &err)
         return at.produced
     finally:
         end(&call)

@@ -41,7 +41,7 @@ from kpress._c.wire cimport (
     kp_store_le32,
     kp_xxh32,
 )
-from kpress._status cimport raise_status
+from kpress._status cimport check
 from kpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
 from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
 
@@ -317,8 +317,7 @@ cdef int set_header_checksum(object frame, bint broken) except -1:
     acquire_writable(frame, &view, "frame")
     status = kp_lz4_header_set_hc(<uint8_t*>view.buf, view.len, broken, &err)
     PyBuffer_Release(&view)
-    if status != KP_OK:
-        raise_status(&err)
+    check(status, &err)
     return 0
 
 

@@ -4,7 +4,7 @@ from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, 
 from libc.string cimport memcpy
 
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
-from kpress.record.encode cimport field
+from kpress._c.wire cimport kp_field
 
 cdef enum column_kind:
     ABSENT        # no such column
@@ -73,7 +73,7 @@ cdef inline bint is_null(const column* c, int64_t row) noexcept nogil:
     return c.validity != NULL and not c.validity[i >> 3] >> (i & 7) & 1
 
 
-cdef inline bint field_of(const column* c, column_kind kind, int64_t row, field* f) noexcept nogil:
+cdef inline bint field_of(const column* c, column_kind kind, int64_t row, kp_field* f) noexcept nogil:
     """The bytes of a row; False: the array's offsets contradict each other, or the row is larger than any field of a
     record (f.size says which). kind is c.kind, as a constant where the caller loops."""
     cdef int64_t start, i = c.at + row
@@ -94,7 +94,7 @@ cdef inline bint field_of(const column* c, column_kind kind, int64_t row, field*
     return True
 
 
-cdef inline bint view_of(const column* c, const uint8_t* view, field* f) noexcept nogil:
+cdef inline bint view_of(const column* c, const uint8_t* view, kp_field* f) noexcept nogil:
     """A view: its size, then up to 12 bytes, or the first four, the number of a buffer, and where it lies there."""
     cdef int32_t buffer, start
     f.size = load_i32(view, 0)

@@ -8,28 +8,28 @@ from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
 from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ARROW_LAYOUT, KP_HEADER_KEY_NULL, KP_OFFSET_NULL, KP_OK, KP_SET_SIZE, KP_TIMESTAMP_PART, KP_TIMESTAMP_SECONDS,
-    KP_VARLONG_MAX, kp_error, kp_fail, kp_field_write, kp_varlong_write,
+    KP_VARLONG_MAX, kp_error, kp_fail, kp_field, kp_field_write, kp_record, kp_varlong_write,
 )
 from kpress.columns._arrow_in cimport (
     ABSENT, BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_kind, field_of, is_null, load_i64, number_of,
     range_of,
 )
 from kpress.columns._input cimport input_columns
-from kpress.record.encode cimport CREATE_TIME, LOG_APPEND_TIME, MAX_SET_SIZE, NO_TIMESTAMP, field, record_row
+from kpress.record.encode cimport CREATE_TIME, LOG_APPEND_TIME, MAX_SET_SIZE, NO_TIMESTAMP
 
 
-cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, field* f) noexcept nogil:
+cdef inline bint fill_kind(const column* c, column_kind kind, int64_t start, int64_t n, kp_field* f) noexcept nogil:
     """f: a field of the first row."""
     cdef column here = c[0]  # a copy that no store can change: it stays in registers
     cdef bint good = True
     cdef int64_t i
     for i in range(start, start + n):
         good &= field_of(&here, kind, i, f)
-        f = <field*>(<uint8_t*>f + sizeof(record_row))
+        f = <kp_field*>(<uint8_t*>f + sizeof(kp_record))
     return good
 
 
-cdef bint fill_fields(const column* c, int64_t start, int64_t n, field* f) noexcept nogil:
+cdef bint fill_fields(const column* c, int64_t start, int64_t n, kp_field* f) noexcept nogil:
     """The layout is a constant in each of these loops."""
     if c.kind == BINARY:
         return fill_kind(c, BINARY, start, n, f)
@@ -47,7 +47,7 @@ cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
     return NO_TIMESTAMP if time == -per_ms else min(time // per_ms, NO_TIMESTAMP - 1)
 
 
-cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* rows, kp_error* err) noexcept nogil:
+cdef int fill_timestamps(const column* c, int64_t start, int64_t n, kp_record* rows, kp_error* err) noexcept nogil:
     cdef column here = c[0]
     cdef int64_t i, time
     for i in range(n):
@@ -68,7 +68,7 @@ cdef int fill_timestamps(const column* c, int64_t start, int64_t n, record_row* 
     return KP_OK
 
 
-cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, record_row* rows,
+cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, kp_record* rows,
                       kp_error* err) noexcept nogil:
     """base: offset of row `start` where there is no such column."""
     cdef column here = c[0]
@@ -93,7 +93,7 @@ cdef int fail_field(int64_t size, kp_error* err) noexcept nogil:
 cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp_error* err) noexcept nogil:
     """Append headerCount and the headers of a row to `out`, nothing where it has none."""
     cdef int64_t i, first, end
-    cdef field key, value
+    cdef kp_field key, value
     if not range_of(&c.headers, row, &first, &end) or end > c.header_items:
         return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
     if first == end:
@@ -115,7 +115,7 @@ cdef int encode_row_headers(const input_columns* c, int64_t row, pooled* out, kp
     return KP_OK
 
 
-cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, record_row* rows, pooled* scratch,
+cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, kp_record* rows, pooled* scratch,
                       kp_error* err) noexcept nogil:
     cdef int64_t i
     cdef size_t before
@@ -149,7 +149,7 @@ cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64
     return KP_OK
 
 
-cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, record_row* rows, pooled* scratch,
+cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, kp_record* rows, pooled* scratch,
                    kp_error* err) noexcept nogil:
     cdef int64_t i
     if not fill_fields(&c.key, start, n, &rows[0].key):

@@ -13,7 +13,7 @@ from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport pooled, pooled_free
 from kpress._c.arrow cimport ArrowArray
 from kpress._c.wire cimport (
-    KP_ARROW_LAYOUT, KP_CODEC_MASK, KP_OK, KP_TRANSACTIONAL, kp_error, kp_fail,
+    KP_ARROW_LAYOUT, KP_CODEC_MASK, KP_OK, KP_TRANSACTIONAL, kp_error, kp_fail, kp_record,
 )
 from kpress._status cimport check
 from kpress.codecs.codec cimport codec as codec_row, row_of
@@ -30,7 +30,7 @@ from kpress.columns._table cimport row as batch_row
 from kpress.columns._write_batches cimport (
     column_batches, end_of_table, table_batches, write_array_by_columns, write_array_by_table,
 )
-from kpress.record.encode cimport MAX_SET_SIZE, batch_options, options_of, record_row, signature_with_options
+from kpress.record.encode cimport MAX_SET_SIZE, batch_options, options_of, signature_with_options
 from kpress.record.set_writer cimport (
     raise_row, set_writer, writer_expect, writer_free, writer_open, writer_result, writer_rows,
 )
@@ -58,7 +58,7 @@ cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
 cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* array, int64_t base_offset,
                      pooled* scratch, kp_error* err) noexcept nogil:
     cdef input_columns c
-    cdef record_row rows[ROWS]
+    cdef kp_record rows[ROWS]
     cdef int64_t start = 0, n, window = ROWS
     if columns_of(&c, types, array):
         return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)

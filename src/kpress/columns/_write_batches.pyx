@@ -13,7 +13,7 @@ from libc.string cimport memcpy
 from kpress._c.wire cimport (
     KP_ARROW_LAYOUT, KP_BATCH_COLUMNS, KP_BATCH_HEADER, KP_BATCH_SEQUENCE, KP_BATCH_TIMESTAMP_TYPE, KP_BATCH_VALUE,
     KP_BATCHES_LEFT, KP_BATCHES_RECORDS, KP_CODEC_MASK, KP_CONTROL, KP_LOG_APPEND_TIME, KP_OFFSET_NULL, KP_OK,
-    KP_TRANSACTIONAL, kp_fail, kp_sequence_add,
+    KP_TRANSACTIONAL, kp_fail, kp_record, kp_sequence_add,
 )
 from kpress.columns._arrow_in cimport ABSENT, is_null, number_of
 from kpress.columns._input cimport (
@@ -21,7 +21,7 @@ from kpress.columns._input cimport (
     columns_of, input_columns,
 )
 from kpress.columns._rows cimport ROWS, fill_rows, offset_at
-from kpress.record.encode cimport NO_TIMESTAMP, record_row
+from kpress.record.encode cimport NO_TIMESTAMP
 from kpress.record.set_writer cimport writer_empty, writer_end, writer_next, writer_next_at, writer_rows
 
 
@@ -136,7 +136,7 @@ cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_ty
                                 int64_t base_offset, pooled* scratch, kp_error* err) noexcept nogil:
     """Write the rows of one array. On an error w.rows is the number of the row that breaks the rule."""
     cdef input_columns c
-    cdef record_row rows[ROWS]
+    cdef kp_record rows[ROWS]
     cdef int64_t[N_BATCH_COLUMNS] values
     cdef int64_t start = 0, n, most = ROWS, offset
     if columns_of(&c, types, array):
@@ -242,7 +242,7 @@ cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64
     return n
 
 
-cdef void hide_times(const batch_row* r, record_row* rows, int64_t n) noexcept nogil:
+cdef void hide_times(const batch_row* r, kp_record* rows, int64_t n) noexcept nogil:
     """Under LogAppendTime a record's own timestamp cannot be read, so none of another meaning is written."""
     cdef int64_t i
     if r.magic == 2 and r.attributes & KP_LOG_APPEND_TIME:
@@ -254,7 +254,7 @@ cdef int write_array_by_table(set_writer* w, table_batches* t, const input_types
                               pooled* scratch, kp_error* err) noexcept nogil:
     """Write the rows of one array. On an error w.rows is the number of the row that breaks the rule."""
     cdef input_columns c
-    cdef record_row rows[ROWS]
+    cdef kp_record rows[ROWS]
     cdef int64_t start = 0, n, most = ROWS, offset
     if columns_of(&c, types, array):
         return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)

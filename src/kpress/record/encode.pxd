@@ -50,11 +50,6 @@ cdef enum:
     MAX_SET_SIZE = 2147483647   # Java's buffers and the batchLength field end there
 
 
-# The names that columns/ has for them.
-ctypedef kp_field field
-ctypedef kp_record record_row
-
-
 # What all batches of one call have in common.
 ctypedef struct batch_options:
     int magic

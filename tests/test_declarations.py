@@ -1,0 +1,96 @@
+"""Nothing is declared that nobody uses: names of C that Cython is told of, and functions of our own headers.
+
+A struct's field is no declaration of its own here: the struct says what it consists of.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEADERS = sorted((ROOT / "include" / "kpress").glob("*.h"))
+DECLARING = sorted((ROOT / "src" / "kpress" / "_c").glob("*.pxd"))
+CYTHON = sorted(path for path in (ROOT / "src" / "kpress").rglob("*.p[yx][xd]") if path not in DECLARING)
+
+
+def _code(text: str, comment: str) -> str:
+    """Without comments and docstrings: to be named there is no use."""
+    return re.sub(comment, " ", text, flags=re.DOTALL)
+
+
+def cython(text: str) -> str:
+    return _code(text, r'""".*?"""|#[^\n]*')
+
+
+def c(text: str) -> str:
+    return _code(text, r"/\*.*?\*/|//[^\n]*")
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", text)
+
+
+def declared(pxd: str) -> list[str]:
+    """Functions, variables, types and enumerators of a file's extern blocks, without parameters and fields."""
+    text = re.sub(r"\((?!\*)[^()]*(?:\([^()]*\)[^()]*)*\)", "()", cython(pxd))
+    names = []
+    fields_below = None  # the indentation of a struct's head, while its fields follow
+    for line in text.splitlines():
+        indentation = len(line) - len(line.lstrip())
+        if not line.strip() or indentation == 0:
+            fields_below = None if indentation == 0 else fields_below
+            continue
+        if fields_below is not None and indentation > fields_below:
+            continue
+        fields_below = None
+        head = re.match(r"\s*(?:ctypedef )?(struct|enum)\b\s*(\w*):", line)
+        if head:
+            names += [head[2]] if head[2] else []
+            fields_below = indentation if head[1] == "struct" else None
+        elif line.strip() != "pass":
+            names.append(words(re.sub(r'"[^"]*"|\(.*|\[.*', "", line))[-1])
+    return names
+
+
+def functions(header: str) -> list[str]:
+    return re.findall(r"^(?:static )?(?:inline )?[\w ]+?[ *](kp_\w+)\([^;]*?\)\s*\{", c(header), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.name)
+def test_what_cython_is_told_of_is_used(path: Path) -> None:
+    used = {word for other in CYTHON for word in words(_without_imports(cython(other.read_text())))}
+    own = words(cython(path.read_text()))  # a type may be there for another declaration
+    unused = [name for name in declared(path.read_text()) if name not in used and own.count(name) == 1]
+    assert unused == []
+
+
+def _without_imports(text: str) -> str:
+    return re.sub(r"^from [\w.]+ cimport (?:\([^)]*\)|[^\n]*(?:\\\n[^\n]*)*)", "", text, flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("path", HEADERS, ids=lambda path: path.name)
+def test_functions_of_headers_have_a_user(path: Path) -> None:
+    sources = [cython(other.read_text()) for other in CYTHON] + [c(other.read_text()) for other in HEADERS]
+    count = {}
+    for word in (word for text in sources for word in words(text)):
+        count[word] = count.get(word, 0) + 1
+    unused = [name for name in functions(path.read_text()) if count[name] == 1]
+    assert unused == []
+
+
+def test_the_parsers_see_declarations() -> None:
+    pxd = """
+cdef extern from "x.h" nogil:
+    ctypedef struct kp_a:
+        int field
+        int (*call)(int, int) noexcept
+    enum:
+        KP_B
+    const kp_a* kp_c(int parameter, void (*f)(int))
+    int kp_d[]
+    size_t kp_e "other.name"
+"""
+    assert declared(pxd) == ["kp_a", "KP_B", "kp_c", "kp_d", "kp_e"]
+    header = "static inline int *kp_f(int a,\n int b) {\n}\nint kp_g(int);\nstatic void kp_h(void)\n{\n kp_f(1); }\n"
+    assert functions(header) == ["kp_f", "kp_h"]
