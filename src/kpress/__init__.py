@@ -51,6 +51,7 @@ from kpress.errors import (
     InvalidRecordError,
     KpressError,
     OutputTooLargeError,
+    StorageError,
     UnsupportedCompressionTypeError,
 )
 from kpress.record import (
@@ -91,6 +92,7 @@ __all__ = [
     "KpressError",
     "OutputTooLargeError",
     "Record",
+    "StorageError",
     "TimestampType",
     "UnsupportedCompressionTypeError",
     "batch_table",

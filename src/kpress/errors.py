@@ -7,13 +7,14 @@
     │   └── DecompressionError            CORRUPT_MESSAGE (2)
     ├── InvalidRecordError                INVALID_RECORD (87)
     ├── UnsupportedCompressionTypeError   UNSUPPORTED_COMPRESSION_TYPE (76)
+    ├── StorageError                      KAFKA_STORAGE_ERROR (56), also an OSError
     ├── OutputTooLargeError               the caller's limit was reached; the data may be sound
     ├── InvalidArgumentError              also a ValueError
     │   └── ClosedError
     └── ArgumentTypeError                 also a TypeError
 
-Data that was read raises the first four, a wrong argument one of the last three. Running out of memory raises
-Python's own MemoryError.
+Data that was read raises the first four, a store that fails StorageError, and a wrong argument one of the last three.
+Local files raise Python's own OSError, and running out of memory its MemoryError.
 """
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "InvalidRecordError",
     "KpressError",
     "OutputTooLargeError",
+    "StorageError",
     "UnsupportedCompressionTypeError",
 ]
 
@@ -125,6 +127,12 @@ class UnsupportedCompressionTypeError(KpressError):
 
 class OutputTooLargeError(KpressError):
     """Decompression reached the caller's limit, max_decompressed_bytes."""
+
+
+class StorageError(KpressError, OSError):
+    """An object store or another file system that is not local failed: it says nothing about the data."""
+
+    code = 56
 
 
 class InvalidArgumentError(KpressError, ValueError):

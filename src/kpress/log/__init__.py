@@ -17,9 +17,8 @@
                                         _sidecars          which of these files a copy keeps
     (any of these)                    findings           what a reader must know: damage, and what was skipped or cut
 
-Names are those of Kafka's storage package. Paths are local ones. `_files` refuses links, pipes and directories where
-a file belongs; `_unfinished` hides what is being written until it is whole; `_sidecar` is what the files beside a log
-share.
+Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `kpress.files`.
+`_sidecar` is what the files beside a log share.
 """
 
 from kpress._on_use import names_of

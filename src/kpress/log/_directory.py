@@ -11,7 +11,7 @@ from typing import Self
 
 from kpress._file_names import LOG_FILE_SUFFIX, printable, refuse_without_records
 from kpress.errors import InvalidArgumentError
-from kpress.log._files import check_link, check_regular
+from kpress.files import check_link, check_regular
 
 _INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1

@@ -1,21 +1,18 @@
-"""The record set in one ``.log`` file, in pieces of whole entries (Kafka's FileRecords and FileLogInputStream).
-
-Bytes are read with pread: a file that is truncated meanwhile gives an error, and no mapping that could fault.
-"""
+"""The record set in one ``.log`` file, in pieces of whole entries (Kafka's FileRecords and FileLogInputStream)."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
+from os import fspath
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from kpress._file_names import printable, refuse_without_records
+from kpress._file_names import refuse_without_records
 from kpress.checksum import crc32, crc32c
 from kpress.columns import Columns, iter_columns
 from kpress.errors import CorruptRecordError, KpressError
-from kpress.log._files import located, open_file
+from kpress.files import LocalFileSystem, RandomAccessFile, located, read_ahead
 from kpress.log._headers import transactional_batches
 from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
 from kpress.record import read_batches
@@ -33,7 +30,8 @@ class FileRecords:
 
     Parameters
     ----------
-    path : str or Path
+    path : str, Path or RandomAccessFile
+        A local file, or one that is open, which is closed with this.
     complete : bool
         The file must end with a whole entry, as every segment but the last of its partition does. If False, it may
         end as a broker leaves it after a crash: in an entry that is cut, or in zeros (a file that was preallocated).
@@ -65,13 +63,18 @@ class FileRecords:
         What these bytes are.
     """
 
-    def __init__(self, path: str | Path, *, complete: bool = True, max_message_bytes: int = INT32_MAX) -> None:
-        refuse_without_records(path)
-        self.path = Path(path)
+    def __init__(
+        self, path: str | Path | RandomAccessFile, *, complete: bool = True, max_message_bytes: int = INT32_MAX
+    ) -> None:
+        if isinstance(path, RandomAccessFile):
+            self._file = path
+        else:
+            refuse_without_records(path)
+            self._file = LocalFileSystem().open(fspath(path))
+        self.path = self._file.name
         self.complete = complete
         self.max_message_bytes = max_message_bytes
-        self._file = open_file(path)
-        self.size = os.fstat(self._file.fileno()).st_size
+        self.size = self._file.size
         self.valid_bytes = 0
         self.trailing_bytes = 0
         self.tail: Tail = ""
@@ -138,22 +141,18 @@ class FileRecords:
             What `iter_columns` raises; and CorruptRecordError for an end that the file may not have, after all rows
             before it.
         """
-        self._file.seek(0)
-        results = iter_columns(
-            self._file, columns, end_position=self.size, max_message_bytes=self.max_message_bytes, **options
-        )
-        is_zero = False
-        try:
-            yield from results
-        except KpressError:
-            is_zero = self._is_zero(results.valid_bytes)
-            if not is_zero:
-                raise
+        with read_ahead(self._file) as source:
+            results = iter_columns(source, columns, max_message_bytes=self.max_message_bytes, **options)
+            is_zero = False
+            try:
+                yield from results
+            except KpressError:
+                is_zero = self._is_zero(results.valid_bytes)
+                if not is_zero:
+                    raise
         self.valid_bytes = results.valid_bytes
         if results.trailing_bytes or is_zero:
             self._end(results.valid_bytes, results.next_offset)
-        elif (now := os.fstat(self._file.fileno()).st_size) < self.size:
-            raise self._truncated(now)
 
     def _is_zero(self, position: int) -> bool:
         """Whether the entry there is nothing but zeros, so that it may be the tail of a file that was preallocated."""
@@ -175,23 +174,7 @@ class FileRecords:
         CorruptRecordError
             The file has become shorter than it was.
         """
-        parts = []
-        while size:
-            part = os.pread(self._file.fileno(), size, position)
-            if not part:
-                raise self._truncated(position)
-            parts.append(part)
-            position += len(part)
-            size -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
-
-    def _truncated(self, position: int) -> CorruptRecordError:
-        return CorruptRecordError(
-            f"the file was truncated while it was read: it had {self.size} bytes and now ends at {position}",
-            file=printable(self.path),
-            position=position,
-            rule="file size",
-        )
+        return self._file.read_exactly(position, size)
 
     def _piece(self) -> memoryview:
         """The whole entries in the next piece; none where the tail begins."""
@@ -235,7 +218,7 @@ class FileRecords:
         if stored != checksum:
             raise CorruptRecordError(
                 f"stored checksum {stored:#010x}, computed {checksum:#010x}",
-                file=printable(self.path),
+                file=self.path,
                 position=crc_position,
                 offset=int.from_bytes(prefix[:8], "big", signed=True),
                 field="crc",

@@ -9,6 +9,7 @@ from kpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
+from kpress.files import sweep_directory, sync_directory, unfinished_directory
 from kpress.log._checkpoints import (
     EpochEntry,
     read_leader_epochs,
@@ -19,7 +20,6 @@ from kpress.log._checkpoints import (
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, TopicPartition, list_partitions
 from kpress.log._file_records import FileRecords
-from kpress.log._files import sync_directory
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
@@ -28,7 +28,6 @@ from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, 
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
 from kpress.log._transactions import last_stable_offset, transactions_of
 from kpress.log._transcode import SegmentContent, read_content, transcode_segment
-from kpress.log._unfinished import sweep_directory, unfinished_directory
 from kpress.log.findings import Finding
 
 __all__ = [

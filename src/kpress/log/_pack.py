@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from kpress.columns import read_columns, write_columns
-from kpress.log._files import located
+from kpress.files import located
 from kpress.record import Batch, read_batches, recompress
 from kpress.typing import CompressionType, Level
 

@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_
 
 from kpress._file_names import printable
 from kpress.errors import CorruptRecordError, InvalidArgumentError, KpressError
-from kpress.log._files import open_file, sync_directory
-from kpress.log._unfinished import unfinished_file
+from kpress.files import open_file, sync_directory, unfinished_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer

@@ -15,8 +15,8 @@ from kpress._file_names import (
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
+from kpress.files import check_link, open_file, sync_directory
 from kpress.log._directory import PartitionDirectory
-from kpress.log._files import check_link, open_file, sync_directory
 
 _SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING
 from kpress._file_names import printable
 from kpress.columns import iter_columns
 from kpress.errors import CorruptRecordError
+from kpress.files import located, sync_directory, unfinished_file
 from kpress.log._digest import RecordDigest
 from kpress.log._file_records import INT32_MAX, FileRecords
-from kpress.log._files import located, sync_directory
 from kpress.log._pack import pack
-from kpress.log._unfinished import unfinished_file
 from kpress.record import read_batches, recompress
 from kpress.typing import CompressionType, Level
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 import kpress
+from kpress.files import unfinished_file
 from kpress.log import copy_offset_files, list_partitions, sweep_directory, unfinished_directory
-from kpress.log._unfinished import unfinished_file
 
 pytest.importorskip("pyarrow")
 
@@ -21,7 +21,7 @@ ATTEMPT = "0123456789abcdef" * 2
 HOLD = """
 import sys
 from pathlib import Path
-from kpress.log._unfinished import unfinished_directory, unfinished_file
+from kpress.files import unfinished_directory, unfinished_file
 
 with globals()[sys.argv[1]](Path(sys.argv[2])):
     print("ready", flush=True)

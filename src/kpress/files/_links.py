@@ -1,16 +1,14 @@
-"""Files as they are found in a directory that others wrote: links, pipes and directories may have any name there."""
+"""Local files as they are found in a directory that others wrote: links, pipes and directories may have any name."""
 
 from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import FileIO
 from pathlib import Path
 
 from kpress._file_names import printable
-from kpress.errors import InvalidArgumentError, KpressError
+from kpress.errors import InvalidArgumentError
 
 _KINDS = {
     stat.S_IFDIR: "a directory",
@@ -19,19 +17,6 @@ _KINDS = {
     stat.S_IFBLK: "a device",
     stat.S_IFCHR: "a device",
 }
-
-
-@contextmanager
-def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Make an error about a part of a file say where in the file it is."""
-    try:
-        yield
-    except KpressError as error:
-        if error.position is not None:
-            error.position += position
-        if file is not None:
-            error.file = printable(file)
-        raise
 
 
 def check_link(path: Path, root: Path) -> None:
@@ -85,12 +70,3 @@ def open_file(path: str | Path) -> FileIO:
 
 def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
-
-
-def sync_directory(path: Path) -> None:
-    """Make the names that were given in a directory durable."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

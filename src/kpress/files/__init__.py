@@ -1,0 +1,43 @@
+"""Where bytes lie: local files, and whatever pyarrow.fs and fsspec open.
+
+::
+
+    path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
+                                 _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
+                                 _arrow      │                                        _ranges
+                                 _fsspec     └─► create          Writer: written beside, published under its name
+
+`_interface` says what each of them promises. Local files are read with pread: one that is truncated meanwhile gives an
+error, and there is no mapping that could fault. `_links` refuses links that leave a directory, pipes and the like;
+`_unfinished` hides what is being written until it is whole. Nothing here knows what a file means: that is `kpress.log`.
+"""
+
+from kpress.files._errors import located
+from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
+from kpress.files._links import check_link, check_regular, open_file
+from kpress.files._local import LocalFileSystem, sync_directory
+from kpress.files._ranges import coalesce
+from kpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
+from kpress.files._resolve import resolve
+from kpress.files._unfinished import sweep_directory, unfinished_directory, unfinished_file
+
+__all__ = [
+    "READ_AHEAD_BYTES",
+    "FileInfo",
+    "FileSystem",
+    "LocalFileSystem",
+    "RandomAccessFile",
+    "SequentialFile",
+    "Writer",
+    "check_link",
+    "check_regular",
+    "coalesce",
+    "located",
+    "open_file",
+    "read_ahead",
+    "resolve",
+    "sweep_directory",
+    "sync_directory",
+    "unfinished_directory",
+    "unfinished_file",
+]

@@ -1,0 +1,153 @@
+"""Files of this machine, read with pread."""
+
+from __future__ import annotations
+
+import os
+import stat
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kpress._file_names import printable
+from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
+from kpress.files._links import check_link, open_file
+from kpress.files._unfinished import unfinished_file
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_MOST_AT_ONCE = 1 << 30  # Linux gives no more than 2 GiB - 4 KiB at once
+
+
+class LocalFileSystem(FileSystem):
+    """The files of this machine.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kpress.files import LocalFileSystem
+    >>> files = LocalFileSystem()
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     with files.create(files.join(directory, "a.log")) as writer:
+    ...         writer.write(b"bytes")
+    ...         writer.publish()
+    ...     with files.open(files.join(directory, "a.log")) as file:
+    ...         print([info.name for info in files.list(directory)], file.read_at(1, 3))
+    ['a.log'] b'yte'
+    """
+
+    def info(self, path: str) -> FileInfo:
+        return _info(path, os.path.basename(path.rstrip(os.sep)), os.lstat(path))
+
+    def list(self, path: str) -> list[FileInfo]:
+        with os.scandir(path) as entries:
+            found = [_info(entry.path, entry.name, entry.stat(follow_symlinks=False)) for entry in entries]
+        return sorted(found, key=lambda info: info.name)
+
+    def open(self, path: str) -> RandomAccessFile:
+        return _LocalFile(path)
+
+    def create(self, path: str) -> Writer:
+        return _LocalWriter(path)
+
+    def delete(self, path: str) -> None:
+        os.unlink(path)
+
+    def make_directory(self, path: str) -> None:
+        os.makedirs(path, exist_ok=True)
+
+    def check_link(self, info: FileInfo, root: str) -> None:
+        if info.is_link:
+            check_link(Path(info.path), Path(root))
+
+    def url(self, path: str) -> str:
+        return printable(path)
+
+    def canonical(self, path: str) -> str:
+        return os.path.realpath(path)
+
+    def join(self, path: str, *names: str) -> str:
+        return os.path.join(path, *names)
+
+    def parent(self, path: str) -> str:
+        return os.path.dirname(path.rstrip(os.sep))
+
+
+def _info(path: str, name: str, status: os.stat_result) -> FileInfo:
+    is_link = stat.S_ISLNK(status.st_mode)
+    if is_link:
+        try:
+            status = os.stat(path)
+        except OSError:  # it leads to nothing, in a circle, or where we may not look
+            return FileInfo(path, name, "missing", is_link=True)
+    if stat.S_ISDIR(status.st_mode):
+        return FileInfo(path, name, "directory", None, status.st_mtime, is_link)
+    if stat.S_ISREG(status.st_mode):
+        return FileInfo(path, name, "file", status.st_size, status.st_mtime, is_link)
+    return FileInfo(path, name, "other", None, status.st_mtime, is_link)
+
+
+class _LocalFile(RandomAccessFile):
+    is_remote = False
+
+    def __init__(self, path: str) -> None:
+        self.name = printable(path)
+        self._file = open_file(path)
+        self.size = os.fstat(self._file.fileno()).st_size
+
+    def read_at(self, position: int, length: int) -> bytes:
+        data = os.pread(self._file.fileno(), min(length, _MOST_AT_ONCE), position)
+        if len(data) == length or not data:
+            return data
+        parts = [data]  # a signal may cut a read short, the kernel a long one
+        while (length := length - len(data)) and data:
+            position += len(data)
+            data = os.pread(self._file.fileno(), min(length, _MOST_AT_ONCE), position)
+            parts.append(data)
+        return b"".join(parts)
+
+    def read_into(self, position: int, buffer: Buffer) -> int:
+        view = memoryview(buffer).cast("B")
+        done = 0
+        while done < len(view) and (
+            count := os.preadv(self._file.fileno(), [view[done : done + _MOST_AT_ONCE]], position + done)
+        ):
+            done += count
+        return done
+
+    def close(self) -> None:
+        self._file.close()
+
+
+class _LocalWriter(Writer):
+    def __init__(self, path: str) -> None:
+        self._target = Path(path)
+        self._unfinished: AbstractContextManager[object] | None = None
+        unfinished = unfinished_file(self._target)
+        self._path, self._file = unfinished.__enter__()
+        self._unfinished = unfinished
+
+    def write(self, data: Buffer) -> None:
+        left = memoryview(data).cast("B")
+        while left:
+            left = left[self._file.write(left[:_MOST_AT_ONCE]) :]
+
+    def publish(self) -> None:
+        os.fsync(self._file.fileno())
+        os.replace(self._path, self._target)
+        self.discard()
+        sync_directory(self._target.parent)
+
+    def discard(self) -> None:
+        unfinished, self._unfinished = self._unfinished, None
+        if unfinished is not None:
+            unfinished.__exit__(None, None, None)
+
+
+def sync_directory(path: Path) -> None:
+    """Make the names that were given in a directory durable."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,175 @@
+"""A part of a file read from its beginning to its end, for what takes a file object: `kpress.iter_columns`.
+
+Of a remote store the next piece is fetched while the last one is used. Each fetch is a thread of its own, which ends
+with it: whoever stops in the middle, or is interrupted there, leaves none that waits for work.
+"""
+
+from __future__ import annotations
+
+import io
+from threading import Event, Thread
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from kpress.files._interface import RandomAccessFile
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+READ_AHEAD_BYTES = 8 << 20  # of one request: its latency is then a small part of the time that it takes
+
+
+class SequentialFile:
+    """The bytes of a file from `start` to `end`, by `readinto`.
+
+    Attributes
+    ----------
+    name : str
+        Of the file.
+    """
+
+    def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:
+        self.name = file.name
+        self._file = file
+        self._position = start
+        self._end = end
+
+    def readinto(self, buffer: Buffer) -> int:
+        """The next bytes; 0 at the end.
+
+        Raises
+        ------
+        CorruptRecordError
+            The file was truncated meanwhile.
+        StorageError, OSError
+        """
+        view = memoryview(buffer).cast("B")[: self._end - self._position]
+        if not len(view):
+            return 0
+        count = self._file.read_into(self._position, view)
+        if not count:
+            raise self._file.truncated(self._position)
+        self._position += count
+        return count
+
+    def close(self) -> None:
+        """End what is under way. The file stays open: it is the caller's."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Fetch(Thread):
+    """One piece that is being read."""
+
+    def __init__(self, file: RandomAccessFile, position: int, length: int) -> None:
+        super().__init__(name="kpress read-ahead", daemon=True)
+        self._file = file
+        self._position = position
+        self._length = length
+        self._data = b""
+        self._error: BaseException | None = None
+        self._done = Event()
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self._data = self._file.read_exactly(self._position, self._length)
+        except BaseException as error:  # it is raised where the piece is asked for
+            self._error = error
+        finally:
+            self._done.set()
+
+    def wait(self) -> None:
+        """Until the thread has ended. A join that is interrupted takes a thread for ended that is not (CPython 3.11),
+        so the long part of the wait is not a join."""
+        self._done.wait()
+        self.join()
+
+    def result(self) -> bytes:
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        return self._data
+
+
+class _ReadAhead(SequentialFile):
+    """Of a remote store."""
+
+    def __init__(self, file: RandomAccessFile, start: int, end: int, piece: int) -> None:
+        super().__init__(file, start, end)
+        self._piece = piece
+        self._current = io.BytesIO()
+        self._next: _Fetch | None = None
+
+    def readinto(self, buffer: Buffer) -> int:
+        view = memoryview(buffer).cast("B")
+        count = self._current.readinto(view)
+        if not count and len(view) and self._fetched():
+            count = self._current.readinto(view)
+        return count
+
+    def _fetched(self) -> bool:
+        """Whether there is another piece, which is then the current one; the one after it is on its way."""
+        fetch = self._next or self._fetch()
+        if fetch is None:
+            return False
+        self._next = fetch  # until it is here: an interrupt while we wait must not lose the thread
+        data = fetch.result()
+        self._next = None
+        self._current = io.BytesIO(data)
+        self._next = self._fetch()
+        return True
+
+    def _fetch(self) -> _Fetch | None:
+        length = min(self._piece, self._end - self._position)
+        if length <= 0:
+            return None
+        fetch = _Fetch(self._file, self._position, length)
+        self._position += length
+        return fetch
+
+    def close(self) -> None:
+        self._end = self._position
+        self._current = io.BytesIO()
+        fetch, self._next = self._next, None
+        if fetch is not None:
+            fetch.wait()
+
+
+def read_ahead(
+    file: RandomAccessFile, start: int = 0, end: int | None = None, piece: int = READ_AHEAD_BYTES
+) -> SequentialFile:
+    """A file object over a part of a file, which fetches from a remote store ahead of its reader.
+
+    Parameters
+    ----------
+    file : RandomAccessFile
+        Stays open.
+    start, end : int
+        Which bytes; all of the file if they are not given.
+    piece : int
+        Bytes of one request to a remote store. Two of them are in memory at most. Local files are read in the sizes
+        that `readinto` is asked for: the system reads them ahead.
+
+    Returns
+    -------
+    SequentialFile
+        To be closed; nothing is fetched before the first call of `readinto`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.files import read_ahead, resolve
+    >>> files, path = resolve("demo/logs/sessions-0/00000000000000000000.log")          # doctest: +SKIP
+    >>> with files.open(path) as file, read_ahead(file) as part:                        # doctest: +SKIP
+    ...     print(sum(columns.num_rows for columns in kpress.iter_columns(part)))
+    1634
+    """
+    end = file.size if end is None else min(end, file.size)
+    return _ReadAhead(file, start, end, piece) if file.is_remote else SequentialFile(file, start, end)

@@ -1,0 +1,143 @@
+"""From a path or an URL to a file system and the path in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from kpress._file_names import printable
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.files._errors import storage_errors
+from kpress.files._interface import FileSystem
+from kpress.files._local import LocalFileSystem
+
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://", re.DOTALL)
+# schemes of pyarrow.fs, and those of Hadoop for the same stores
+_ARROW_SCHEMES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfss",
+    "hdfs": "hdfs",
+    "viewfs": "viewfs",
+}
+
+
+def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[FileSystem, str]:
+    """The file system that a path or an URL leads to, and the path in it.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A local path; a ``file://`` URL; one of pyarrow.fs (``s3 gs abfs hdfs``, with Hadoop's ``s3a`` for ``s3``),
+        whose options may follow after ``?`` as pyarrow has them; or of any other scheme that fsspec knows.
+    filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem or FileSystem, optional
+        Then `path` is a path in it, without a scheme.
+
+    Returns
+    -------
+    tuple of (FileSystem, str)
+
+    Raises
+    ------
+    InvalidArgumentError
+        A scheme that nothing opens, or for which a package is missing; the message says what to install.
+    StorageError
+        The store cannot be reached, or refuses its options.
+
+    Examples
+    --------
+    >>> from kpress.files import resolve
+    >>> resolve("file:///var/kafka-logs/orders-0")[1]
+    '/var/kafka-logs/orders-0'
+    """
+    text = os.fspath(path)
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"path must be text, not {type(text).__name__}", field="path")
+    if not text or "\0" in text:
+        raise InvalidArgumentError("path must not be empty or hold a zero byte", field="path")
+    if filesystem is not None:
+        return _adapted(filesystem), text
+    match = _URL.match(text)
+    if not match:
+        return LocalFileSystem(), text
+    scheme = match["scheme"].lower()
+    if scheme == "file":
+        return LocalFileSystem(), _local_path(text)
+    if scheme in _ARROW_SCHEMES:
+        return _by_arrow(text, _ARROW_SCHEMES[scheme])
+    return _by_fsspec(text, scheme)
+
+
+def _adapted(filesystem: object) -> FileSystem:
+    if isinstance(filesystem, FileSystem):
+        return filesystem
+    module = type(filesystem).__module__.partition(".")[0]
+    if module == "pyarrow":
+        from kpress.files._arrow import ArrowFileSystem
+
+        return ArrowFileSystem(filesystem)
+    if hasattr(filesystem, "cat_file") and hasattr(filesystem, "unstrip_protocol"):
+        from kpress.files._fsspec import FsspecFileSystem
+
+        return FsspecFileSystem(filesystem)
+    raise ArgumentTypeError(
+        "filesystem must be one of pyarrow.fs or of fsspec, not " + type(filesystem).__name__, field="filesystem"
+    )
+
+
+def _local_path(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.netloc not in ("", "localhost"):
+        raise InvalidArgumentError(
+            f"{url} names the host {parts.netloc}: a file:// URL has three slashes, as in file:///var/kafka-logs",
+            field="path",
+        )
+    return os.fsdecode(unquote(url.split("://", 1)[1][len(parts.netloc) :], errors="surrogateescape"))
+
+
+def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
+    """pyarrow makes the file system from the beginning of the URL; the path, which may be a pattern, is ours."""
+    try:
+        from pyarrow.fs import FileSystem as ArrowFileSystems
+    except ImportError:
+        raise _missing(scheme, "pyarrow", "kpress[arrow]") from None
+    from kpress.files._arrow import ArrowFileSystem
+
+    place, _, options = url.split("://", 1)[1].partition("?")
+    authority, slash, rest = place.partition("/")
+    address = f"{scheme}://{authority}{'/' if slash else ''}{f'?{options}' if options else ''}"
+    with storage_errors("opening the store", address.partition("?")[0]):
+        filesystem, base = ArrowFileSystems.from_uri(quote(address, safe=":/?#[]@!$&'()*+,;=%"))
+    shown = "s3" if scheme == "s3" else scheme
+    path = unquote(rest).strip("/")
+    return ArrowFileSystem(filesystem, shown), f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
+
+
+def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
+    try:
+        import fsspec
+    except ImportError:
+        raise _missing(scheme, "fsspec and its package for this store", "fsspec") from None
+    from kpress.files._fsspec import FsspecFileSystem
+
+    try:
+        filesystem, path = fsspec.core.url_to_fs(url)
+    except ImportError as error:  # fsspec says which package it wants
+        raise InvalidArgumentError(f"{scheme}:// needs another package: {error}", field="path") from error
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"{printable(url)}: nothing opens {scheme}:// ({error}); there are local paths, file://, "
+            f"{', '.join(f'{name}://' for name in _ARROW_SCHEMES)} and the schemes of fsspec",
+            field="path",
+        ) from error
+    return FsspecFileSystem(filesystem), path
+
+
+def _missing(scheme: str, what: str, package: str) -> Any:
+    return InvalidArgumentError(f"{scheme}:// needs {what}: pip install '{package}'", field="path")
