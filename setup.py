@@ -57,6 +57,7 @@ MODULES = [
     ("kpress.columns._write_batches", []),
     ("kpress.columns._write", []),
     ("kpress.log._headers", []),
+    ("kpress.log._digest", ["libxxhash"]),
 ]
 
 setup(

@@ -22,17 +22,17 @@ unpack_sysroot() {
     -o Debug::NoLocking=1 -o APT::Sandbox::User=root)
   apt-get "${options[@]}" -qq update
   apt-get "${options[@]}" -qq -y -d install python3 libpython3-dev libstdc++6 \
-    libzstd-dev liblz4-dev libdeflate-dev > /dev/null
+    libzstd-dev liblz4-dev libdeflate-dev libxxhash-dev > /dev/null
   for deb in "$apt"/cache/archives/*.deb; do dpkg -x "$deb" "$sysroot.new"; done
   # absolute links point into the host: make them relative
   find "$sysroot.new" -type l -lname '/*' -print | while read -r link; do
     ln -sfn "$(realpath -m --relative-to="$(dirname "$link")" "$sysroot.new$(readlink "$link")")" "$link"
   done
   [ -e "$sysroot.new/lib" ] || ln -s usr/lib "$sysroot.new/lib"  # from Debian 13 on base-files makes this link
-  rm -rf "$apt" "$sysroot"; mv "$sysroot.new" "$sysroot"
+  rm -rf "$apt" "$sysroot"; mv "$sysroot.new" "$sysroot"; touch "$sysroot/.ready"
 }
 
-[ -d "$sysroot" ] || unpack_sysroot
+[ "$sysroot/.ready" -nt build_support/aarch64.sh ] || unpack_sysroot
 interpreter=$(basename "$(readlink -f "$sysroot/usr/bin/python3")") # python3.11
 version=${interpreter#python}
 

@@ -1,11 +1,11 @@
 #!/bin/bash
-# Newer releases of the codec libraries than the machine's, as static archives that setup.py finds by KPRESS_PREFIX.
+# Newer releases of the C libraries than the machine's, as static archives that setup.py finds by KPRESS_PREFIX.
 #   current_libraries.sh PREFIX
 # Their sources are Debian 13's source packages, fetched with an apt state of our own: apt checks their signatures, and
 # nothing of the host changes.
 set -euo pipefail
 suite=trixie
-packages=(libzstd lz4 libdeflate)
+packages=(libzstd lz4 libdeflate xxhash)
 prefix=$(mkdir -p "$1" && cd "$1" && pwd)
 work=$prefix/sources
 flags=(-O3 -fPIC -fvisibility=hidden -DNDEBUG)
@@ -58,5 +58,9 @@ cp lib/lz4.h lib/lz4hc.h "$prefix/include"
 unpack libdeflate
 archive deflate lib/*.c lib/*/*.c
 cp libdeflate.h "$prefix/include"
+
+unpack xxhash
+archive xxhash xxhash.c
+cp xxhash.h "$prefix/include"
 
 rm -rf "$work"

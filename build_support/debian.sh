@@ -1,6 +1,6 @@
 #!/bin/bash
 # Install the Debian packages that are missing; silent, and without root, when none is.
-#   debian.sh build            compiler, Python's headers and venv, pkg-config, the three libraries
+#   debian.sh build            compiler, Python's headers and venv, pkg-config, the four libraries
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
@@ -46,6 +46,7 @@ group_build() {
   need libzstd-dev library libzstd
   need liblz4-dev library liblz4
   need libdeflate-dev library libdeflate
+  need libxxhash-dev library libxxhash
 }
 
 group_bench() { need libsnappy-dev library snappy; }

@@ -1,4 +1,4 @@
-"""Where the codec libraries are: their flags, or one message that names everything that is missing.
+"""Where the C libraries are: their flags, or one message that names everything that is missing.
 
 Looked for in this order:
 
@@ -37,15 +37,16 @@ LIBRARIES = {
     "libdeflate": Library(
         "1.10", "deflate", "libdeflate.h", "LIBDEFLATE_VERSION_MAJOR < 1 || LIBDEFLATE_VERSION_MINOR < 10"
     ),
+    "libxxhash": Library("0.8", "xxhash", "xxhash.h", "XXH_VERSION_NUMBER < 800"),
 }
 
 INSTALL = """\
 Install what is missing with the one of these that is yours:
-  Debian, Ubuntu  apt-get install gcc python3-dev pkg-config libzstd-dev liblz4-dev libdeflate-dev
-  Fedora          dnf install gcc python3-devel pkgconf-pkg-config libzstd-devel lz4-devel libdeflate-devel
-  Alpine          apk add build-base python3-dev pkgconf zstd-dev lz4-dev libdeflate-dev
-  Homebrew        brew install pkgconf zstd lz4 libdeflate
-  conda           conda install -c conda-forge c-compiler pkg-config zstd lz4-c libdeflate
+  Debian, Ubuntu  apt-get install gcc python3-dev pkg-config libzstd-dev liblz4-dev libdeflate-dev libxxhash-dev
+  Fedora          dnf install gcc python3-devel pkgconf-pkg-config libzstd-devel lz4-devel libdeflate-devel xxhash-devel
+  Alpine          apk add build-base python3-dev pkgconf zstd-dev lz4-dev libdeflate-dev xxhash-dev
+  Homebrew        brew install pkgconf zstd lz4 libdeflate xxhash
+  conda           conda install -c conda-forge c-compiler pkg-config zstd lz4-c libdeflate xxhash
 or let KPRESS_PREFIX name a folder that has them in include/ and, as static archives, in lib/."""
 
 

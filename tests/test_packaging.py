@@ -146,7 +146,7 @@ def test_whoever_lacks_something_is_told_everything_at_once(checkout):
     result = run("setup.py", "-q", "build_ext", cwd=checkout, **NO_TOOLS)
     assert result.returncode == 1
     assert "Traceback" not in result.stderr
-    for wanted in ("C compiler", "libzstd >= 1.4", "liblz4 >= 1.8", "libdeflate >= 1.10"):
+    for wanted in ("C compiler", "libzstd >= 1.4", "liblz4 >= 1.8", "libdeflate >= 1.10", "libxxhash >= 0.8"):
         assert wanted in result.stderr
     for command in ("apt-get install", "dnf install", "apk add", "brew install", "conda install"):
         assert command in result.stderr
@@ -194,7 +194,7 @@ class TestLookUp:
     def test_prefix_that_holds_no_library(self, libraries, monkeypatch, tmp_path):
         for prefix in (tmp_path, tmp_path / "nothing"):
             monkeypatch.setenv("KPRESS_PREFIX", str(prefix))
-            with pytest.raises(SystemExit, match=r"KPRESS_PREFIX=.*: none of libzstd\.a, liblz4\.a, libdeflate\.a"):
+            with pytest.raises(SystemExit, match=r"KPRESS_PREFIX=.*: none of libzstd\.a, liblz4\.a, libdeflate\.a, libxxhash\.a"):
                 libraries.find(["libzstd"])
 
 

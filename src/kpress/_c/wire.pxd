@@ -208,6 +208,7 @@ cdef extern from "kpress/record.h" nogil:
     int kp_message_next(const kp_source*, kp_cursor*, kp_batch*, kp_record*, kp_error*)
     int64_t kp_entry_size(kp_cursor)
     int kp_message_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_record*, kp_error*)
+    void kp_copy(uint8_t*, const uint8_t*, size_t)
     size_t kp_field_size(int64_t)
     size_t kp_record_size(const kp_record*, int64_t base_offset, int64_t base_timestamp)
     size_t kp_message_size(int magic, int64_t key_size, int64_t value_size)

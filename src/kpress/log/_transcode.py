@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kpress._file_names import printable
-from kpress.columns import iter_columns
 from kpress.errors import CorruptRecordError
 from kpress.files import located, sync_directory, unfinished_file
 from kpress.log._digest import RecordDigest
@@ -24,23 +23,6 @@ from kpress.typing import CompressionType, Level
 
 if TYPE_CHECKING:
     from io import FileIO
-
-# All that a record is, and what brokers and consumers derive from its batch.
-_COMPARED = (
-    "offset",
-    "timestamp",
-    "timestampType",
-    "key",
-    "value",
-    "headers",
-    "producerId",
-    "producerEpoch",
-    "sequence",
-    "partitionLeaderEpoch",
-    "isTransactional",
-    "isControl",
-)
-
 
 @dataclass(frozen=True)
 class SegmentContent:
@@ -90,8 +72,8 @@ def read_content(path: Path, *, complete: bool = True, max_message_bytes: int = 
     KpressError
         What `iter_columns` raises; and CorruptRecordError if the file does not end as it may.
     """
-    digest = RecordDigest(_COMPARED)
-    records = batches = 0
+    digest = RecordDigest()
+    batches = 0
     next_offset = None
     codecs = set()
     with FileRecords(path, complete=complete, max_message_bytes=max_message_bytes) as file:
@@ -102,23 +84,16 @@ def read_content(path: Path, *, complete: bool = True, max_message_bytes: int = 
                     if not batch.is_control and batch.records_count != 0:
                         batches += 1
                         codecs.add(batch.compression_type)
-                records += _add(digest, piece)
+                digest.update(piece)
     return SegmentContent(
-        records, batches, file.size, tuple(sorted(codecs)), next_offset, digest.hexdigest(), file.trailing_bytes
+        digest.records - digest.control_records,
+        batches,
+        file.size,
+        tuple(sorted(codecs)),
+        next_offset,
+        digest.hexdigest(),
+        file.trailing_bytes,
     )
-
-
-def _add(digest: RecordDigest, piece: memoryview) -> int:
-    """The number of records that are not control records."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    records = 0
-    for columns in iter_columns(piece, _COMPARED, control=True):
-        for batch in pa.RecordBatchReader.from_stream(columns):
-            digest.update(batch)
-            records += batch.num_rows - (pc.sum(batch.column("isControl")).as_py() or 0)
-    return records
 
 
 def transcode_segment(

@@ -5,8 +5,8 @@
     datasource   spark.read.format("kpress").load(log dir)   one task per segment, Arrow record batches
     options      what that takes                             parsed once, on the driver
     schema       what it gives                               the columns of Spark's Kafka source
-    transcode    transcode(spark, src, dst, "zstd")          by reference: executors read and write the segments
-    digest       digest(df)                                  one row per partition, to compare two sets of records
+    _transcode   transcode(spark, src, dst, "zstd")          by reference: executors read and write the segments
+    _digest      digest(df)                                  one row per partition, to compare two sets of records
 
 Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install kpress[spark]``). If kpress is installed for the driver's
 Python, Spark finds the data source by itself, through the module pyspark_kpress; `register` does it by hand.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kpress.spark.datasource import KafkaLogDataSource
-from kpress.spark.digest import digest
+from kpress.spark._digest import digest
 from kpress.spark.options import ReadOptions
-from kpress.spark.transcode import TranscodedPartition, transcode
+from kpress.spark._transcode import TranscodedPartition, transcode
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from kpress.columns import write_columns
 from kpress.errors import InvalidArgumentError
 from kpress.log import RecordDigest
 
@@ -33,8 +34,8 @@ def digest(df: DataFrame) -> DataFrame:
     Returns
     -------
     DataFrame
-        topic string, partition int, records long, firstOffset long, lastOffset long, digest string (BLAKE2b, 128
-        bits, hexadecimal); one row per partition.
+        topic string, partition int, records long, firstOffset long, lastOffset long, digest string (that of
+        `kpress.log.RecordDigest`, for batches without a producer); one row per partition.
 
     Raises
     ------
@@ -59,15 +60,15 @@ def digest(df: DataFrame) -> DataFrame:
 
 def _digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One row for each run of rows of one partition."""
-    key, records, first, last = None, RecordDigest(_HASHED), 0, 0
+    key, records, first, last = None, RecordDigest(), 0, 0
     for batch in batches:
         for run in _runs(batch):
             row = run.slice(0, 1).to_pylist()[0]
             if (row["topic"], row["partition"]) != key:
                 if key is not None:
                     yield _result(key, records, first, last)
-                key, records, first = (row["topic"], row["partition"]), RecordDigest(_HASHED), row["offset"]
-            records.update(run)
+                key, records, first = (row["topic"], row["partition"]), RecordDigest(), row["offset"]
+            records.update(write_columns(run.select(_HASHED)))
             last = run.column("offset")[-1].as_py()
     if key is not None:
         yield _result(key, records, first, last)

@@ -1,0 +1,274 @@
+"""A digest of records in order: two logs with the same digest hold the same records.
+
+Every record has one canonical form, whatever the magic, codec and boundaries of the batch that it lies in. The digest is
+XXH3-128 over these forms, one after the other. All numbers are big-endian, as in Kafka's formats:
+
+    offset 8 | timestamp 8 | timestamp type 1 | flags 1 | producer epoch 2 | producer id 8 | sequence 4 |
+    leader epoch 4 | number of headers 4 | key length 4 | value length 4 | key | value | headers
+
+    header:  key length 4 | key | value length 4 | value                         lengths of -1 stand for null
+
+docs/digest.md tells where each comes from for the three magics.
+"""
+
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
+
+from kpress._arguments cimport integer_of
+from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
+from kpress._c.wire cimport (
+    KP_CONTROL, KP_CUT_ENTRY, KP_END, KP_OK, KP_RECORDS_LEFT, KP_TRANSACTIONAL, kp_batch, kp_batch_next, kp_copy,
+    kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_header, kp_header_read, kp_headers_of, kp_message_next, kp_record,
+    kp_record_next, kp_source, kp_source_fail, kp_store_be16, kp_store_be32, kp_store_be64,
+)
+from kpress._c.xxhash cimport (
+    XXH3_128bits_digest, XXH3_128bits_reset, XXH3_128bits_update, XXH3_createState, XXH3_freeState,
+    XXH128_canonical_t, XXH128_canonicalFromHash,
+)
+from kpress._status cimport check, place, place_of
+from kpress.codecs.context cimport codec_context, context_acquire, context_release
+from kpress.codecs.table cimport CodecTable, table_of
+from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
+
+from kpress.codecs import DEFAULT_MAX_SIZE
+
+cdef enum:
+    FIXED = 48            # bytes of a record's numbers
+    # Bytes of the smallest v2 record: length, attributes, two deltas, key length, value length and header count.
+    SMALLEST_RECORD = 7
+    IS_TRANSACTIONAL = 1
+    IS_CONTROL = 2
+    HASHED_FROM = 1 << 16  # canonical bytes that are gathered before they are hashed: they are still in the cache
+
+
+# --- the canonical form ------------------------------------------------------------------------------------------
+
+cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* source, int64_t* records,
+                           kp_error* err) noexcept nogil:
+    cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+    cdef kp_batch message
+    cdef kp_record r
+    cdef int status
+    cdef int32_t i
+    cdef uint8_t flags = flags_of(batch)
+    if pooled_reserve_more(out, room_for(source.end - source.start, source.count), err) != KP_OK:
+        return err.status
+    cdef uint8_t* p = out.data + out.size
+    for i in range(source.count):
+        if batch.magic == 2:
+            status = kp_record_next(source, &cursor, i, &r, err)
+        else:
+            status = kp_message_next(source, &cursor, &message, &r, err)
+        if status != KP_OK:
+            break
+        p = write_record(p, batch, flags, &r)
+        if r.header_count:
+            out.size = p - out.data
+            if write_headers(out, &r, room_for(source.end - cursor.p, source.count - i), err) != KP_OK:
+                return err.status
+            p = out.data + out.size
+        records[0] += 1
+    out.size = p - out.data
+    if status == KP_END:
+        return KP_OK
+    if status == KP_OK and batch.magic == 2 and source.count and cursor.p != source.end:
+        status = kp_fail(err, KP_RECORDS_LEFT, 0, source.end - cursor.p, source.count)
+        kp_source_fail(source, cursor.p, err)
+    return status
+
+
+cdef size_t room_for(int64_t size, int64_t count) noexcept nogil:
+    """What records without headers take at most that lie in so many bytes, of which there are `count` or less."""
+    return <size_t>(size + FIXED * min(count, size // SMALLEST_RECORD))
+
+
+cdef bint is_control(const kp_batch* batch) noexcept nogil:
+    return batch.magic == 2 and batch.attributes & KP_CONTROL
+
+
+cdef uint8_t flags_of(const kp_batch* batch) noexcept nogil:
+    cdef uint8_t flags = IS_CONTROL if is_control(batch) else 0
+    if batch.magic == 2 and batch.attributes & KP_TRANSACTIONAL:
+        flags |= IS_TRANSACTIONAL
+    return flags
+
+
+cdef inline uint8_t* write_record(uint8_t* p, const kp_batch* batch, uint8_t flags, const kp_record* r) noexcept nogil:
+    """All but the headers; returns the end."""
+    kp_store_be64(p, <uint64_t>r.offset)
+    kp_store_be64(p + 8, <uint64_t>r.timestamp)
+    p[16] = <uint8_t>r.timestamp_type
+    p[17] = flags
+    kp_store_be16(p + 18, <uint64_t>batch.producer_epoch)
+    kp_store_be64(p + 20, <uint64_t>batch.producer_id)
+    kp_store_be32(p + 28, <uint64_t>r.sequence)
+    kp_store_be32(p + 32, <uint64_t>batch.partition_leader_epoch)
+    kp_store_be32(p + 36, <uint64_t>r.header_count)
+    kp_store_be32(p + 40, <uint64_t>r.key.size)
+    kp_store_be32(p + 44, <uint64_t>r.value.size)
+    return write_bytes(write_bytes(p + FIXED, r.key.data, r.key.size), r.value.data, r.value.size)
+
+
+cdef inline uint8_t* write_bytes(uint8_t* p, const uint8_t* data, int64_t size) noexcept nogil:
+    if size <= 0:
+        return p
+    kp_copy(p, data, <size_t>size)
+    return p + size
+
+
+cdef int write_headers(pooled* out, const kp_record* r, size_t room_after, kp_error* err) noexcept nogil:
+    """The headers, and then there is room for the records after them."""
+    if pooled_reserve_more(out, r.headers.size + 8 * <size_t>r.header_count + room_after, err) != KP_OK:
+        return err.status
+    cdef uint8_t* p = out.data + out.size
+    cdef kp_cursor cursor = kp_headers_of(r)
+    cdef kp_header header
+    for _ in range(r.header_count):
+        if kp_header_read(&cursor, &header) != KP_OK:
+            break  # they were walked when the record was read: another thread writes to the caller's buffer
+        kp_store_be32(p, <uint64_t>header.key.size)
+        p = write_bytes(p + 4, header.key.data, header.key.size)
+        kp_store_be32(p, <uint64_t>header.value.size)
+        p = write_bytes(p + 4, header.value.data, header.value.size)
+    out.size = p - out.data
+    return KP_OK
+
+
+# --- the digest of a record set ------------------------------------------------------------------------------------
+
+ctypedef struct reading:
+    codec_context* context
+    size_t cap
+    pooled form          # canonical bytes that were not hashed yet
+    int64_t records      # in them
+    int64_t control      # of these, control records
+    kp_batch batch       # at hand, for an error
+
+
+cdef int read_entry(reading* r, const uint8_t* entry, kp_error* err) noexcept nogil:
+    cdef kp_source source
+    if check_crc(entry, &r.batch, err) != KP_OK:
+        return err.status
+    r.context.scratch.size = 0
+    if open_source(r.context, entry, &r.batch, entry + r.batch.size, &r.context.scratch, r.cap, False, &source,
+                   err) != KP_OK:
+        return err.status
+    if r.batch.magic < 2 and check_inner_crcs(&source, err) != KP_OK:
+        return err.status
+    cdef int64_t before = r.records
+    if canonical_records(&r.form, &r.batch, &source, &r.records, err) != KP_OK:
+        return err.status
+    if is_control(&r.batch):
+        r.control += r.records - before
+    return KP_OK
+
+
+cdef int read_all(RecordDigest digest, reading* r, const uint8_t* data, int64_t size, kp_error* err) noexcept nogil:
+    cdef int64_t position = 0
+    cdef int status
+    while position < size:
+        r.batch.position = position
+        r.batch.base_offset = -1
+        status = kp_batch_next(data, size, position, INT32_MAX, &r.batch, err)
+        if status == KP_END:
+            return kp_fail(err, KP_CUT_ENTRY, 0, size - position, 0)
+        if status != KP_OK or read_entry(r, data + position, err) != KP_OK:
+            return err.status
+        position += r.batch.size
+        if r.form.size >= HASHED_FROM or position == size:
+            digest.add(r.form.data, r.form.size, r.records, r.control)
+            r.form.size = 0
+            r.records = r.control = 0
+    return KP_OK
+
+
+cdef class RecordDigest:
+    """XXH3-128 over records in their canonical form.
+
+    It covers offset, timestamp and its type, key, value and headers of each record, and of its batch the producer's id,
+    epoch and sequence, the leader epoch, and whether it is transactional or of control. Where one batch ends and the
+    next begins does not matter, nor do codec and level.
+
+    Attributes
+    ----------
+    records : int
+        So far, control records among them.
+    control_records : int
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import RecordDigest
+    >>> one, two = RecordDigest(), RecordDigest()
+    >>> one.update(kpress.write_records([b"a", b"b"], compression_type="lz4"))
+    >>> two.update(kpress.write_records([b"a"]))
+    >>> two.update(kpress.write_records([b"b"], base_offset=1))
+    >>> one.hexdigest() == two.hexdigest(), two.records
+    (True, 2)
+    """
+
+    def __cinit__(self):
+        self.state = XXH3_createState()
+        if self.state == NULL:
+            raise MemoryError()
+        XXH3_128bits_reset(self.state)
+
+    def __dealloc__(self):
+        if self.state != NULL:
+            XXH3_freeState(self.state)
+
+    cdef void add(self, const uint8_t* data, size_t size, int64_t records, int64_t control_records) noexcept nogil:
+        self.records += records
+        self.control_records += control_records
+        if size:
+            XXH3_128bits_update(self.state, data, size)
+
+    def update(self, data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
+        """Go on with the records of a record set.
+
+        Parameters
+        ----------
+        data : bytes-like
+            Whole entries.
+        max_decompressed_bytes : int
+            Cap on the decompressed size of one batch.
+        codecs : CodecTable | None
+            Codecs of your own beside Kafka's five.
+
+        Raises
+        ------
+        KpressError
+            As `read_columns`; entries before the one that is wrong may count already.
+        """
+        cdef reading r
+        cdef kp_error err
+        cdef place at
+        cdef int status
+        memset(&r, 0, sizeof(reading))
+        r.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        cdef CodecTable table = table_of(codecs)
+        cdef InputView view = InputView(data)
+        r.context = context_acquire(&table.rows)
+        if r.context == NULL:
+            raise MemoryError()
+        try:
+            with nogil:
+                status = read_all(self, &r, view.data, view.size, &err)
+            at = place_of(&r.batch)
+            at.has_offset = at.offset >= 0
+            check(status, &err, &at)
+        finally:
+            context_release(r.context)
+            pooled_free(&r.form)
+
+    def hexdigest(self):
+        """The digest of the records so far.
+
+        Returns
+        -------
+        str
+            32 hexadecimal digits, as xxHash writes XXH3-128 (its canonical, big-endian form).
+        """
+        cdef XXH128_canonical_t canonical
+        XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(self.state))
+        return canonical.digest[:16].hex()
