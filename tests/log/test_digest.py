@@ -85,7 +85,7 @@ def test_what_kafka_wrote(vector: oracle.Vector) -> None:
 
 def test_where_batches_end_does_not_show() -> None:
     values = [b"v%d" % i * (i % 50) for i in range(1000)]
-    headers = [[("h%d" % i, None if i % 2 else b"x" * i)] * (i % 4) for i in range(1000)]
+    headers = [[(f"h{i}", None if i % 2 else b"x" * i)] * (i % 4) for i in range(1000)]
     keys = [None if i % 3 else b"k%d" % i for i in range(1000)]
     times = [T + i for i in range(1000)]
     digests = set()
@@ -137,7 +137,7 @@ DIFFERENT = {
     "leader epoch": (one(), one(partition_leader_epoch=0)),
     "transactional": (one(), one(is_transactional=True)),
     "marker": (marker("COMMIT"), marker("ABORT")),
-    "magic 0 and 1": tuple(kpress.write_records([b"v"], magic=magic, **{}) for magic in (0, 1)),
+    "magic 0 and 1": tuple(kpress.write_records([b"v"], magic=magic) for magic in (0, 1)),
     "magic 1": tuple(kpress.write_records([b"v"], timestamps=[time], magic=1) for time in (T, T + 1)),
     "order of records": (one((b"a", b"b"), keys=None), one((b"b", b"a"), keys=None)),
     "one record more": (one(), one((b"a", b"b", b"c"), timestamps=[T] * 3, keys=[b"k", None, None])),

@@ -1,8 +1,10 @@
-from typing_extensions import Buffer
+from typing_extensions import Buffer, disjoint_base
 
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
 from kpress.typing import Integer
 
+@disjoint_base
 class RecordDigest:
     @property
     def records(self) -> int: ...

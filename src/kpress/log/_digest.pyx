@@ -1,6 +1,6 @@
 """A digest of records in order: two logs with the same digest hold the same records.
 
-Every record has one canonical form, whatever the magic, codec and boundaries of the batch that it lies in. The digest is
+Every record has one canonical form, whatever magic, codec and boundaries its batch has. The digest is
 XXH3-128 over these forms, one after the other. All numbers are big-endian, as in Kafka's formats:
 
     offset 8 | timestamp 8 | timestamp type 1 | flags 1 | producer epoch 2 | producer id 8 | sequence 4 |

@@ -24,6 +24,7 @@ from kpress.typing import CompressionType, Level
 if TYPE_CHECKING:
     from io import FileIO
 
+
 @dataclass(frozen=True)
 class SegmentContent:
     """What a segment holds, by reading all of it.

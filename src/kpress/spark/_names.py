@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kpress.spark.datasource import KafkaLogDataSource
 from kpress.spark._digest import digest
-from kpress.spark.options import ReadOptions
 from kpress.spark._transcode import TranscodedPartition, transcode
+from kpress.spark.datasource import KafkaLogDataSource
+from kpress.spark.options import ReadOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
