@@ -204,3 +204,43 @@ def test_garbage_that_threads_still_read() -> None:
         gc.collect()
         assert threads() == 1
     """)
+
+
+def test_a_codec_frees_the_iteration_that_calls_it() -> None:
+    """In one of the iteration's own threads, which then still has what it reads."""
+    _run("""
+    class Codec:
+        id, name = 5, "codec"
+
+        def compress(self, data):
+            return bytes(data)
+
+        def decompress(self, data, max_output):
+            if b"value 0" in data:
+                pass  # the caller waits for it
+            elif threading.get_ident() == main:
+                begun.wait(20)
+            elif first.acquire(blocking=False):
+                begun.set()
+                handed_out.wait(20)
+                held.clear()
+                try:
+                    source.append(0)
+                except BufferError:
+                    still_there.set()
+                freed.set()
+            return bytes(data)
+
+    main, first = threading.get_ident(), threading.Lock()
+    begun, handed_out, still_there, freed = [threading.Event() for _ in range(4)]
+    codecs = kpress.CodecTable(Codec())
+    source = bytearray().join(
+        kpress.write_records([b"value %d" % i], base_offset=i, compression_type="codec", codecs=codecs)
+        for i in range(9)
+    )
+    held = [kpress.iter_columns(source, batch_bytes=1, threads=3, codecs=codecs)]
+    assert next(held[0]).num_rows == 1
+    handed_out.set()
+    assert freed.wait(20) and still_there.is_set()
+    assert threads() == 1
+    """)
