@@ -6,7 +6,11 @@ from kpress.columns._arrow_out cimport chunk_data, part
 from kpress.columns._values cimport value_kind
 
 
-cdef class Columns:
+cdef class ArrowRows:
+    pass
+
+
+cdef class Columns(ArrowRows):
     cdef tuple _fields            # of Field
     cdef part* _parts
     cdef int64_t _n_parts

@@ -58,7 +58,60 @@ cdef object rows_of(object key, int64_t rows):
     return start, max(stop - start, 0)
 
 
-cdef class Columns:
+cdef class ArrowRows:
+    """What an Arrow stream of the whole gives: the rows in another library's form."""
+
+    def to_pyarrow(self):
+        """The rows as a pyarrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.read_columns(kpress.write_records([b"a"]), ["value"]).to_pyarrow().to_pydict()
+        {'value': [b'a']}
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self):
+        """The rows as a pandas frame. pandas needs pyarrow for it.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.read_columns(kpress.write_records([b"a"]), ["value"]).to_pandas().shape
+        (1, 1)
+        """
+        return self.to_pyarrow().to_pandas()
+
+    def to_polars(self):
+        """The rows as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.read_columns(kpress.write_records([b"a"]), ["value"]).to_polars().shape
+        (1, 1)
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+
+cdef class Columns(ArrowRows):
     """Records as Arrow columns: one or more record batches that share a schema.
 
     What `read_columns` returns and `iter_columns` yields. ``columns["value"]`` is one column. The whole goes to any
@@ -206,55 +259,6 @@ cdef class Columns:
         finally:
             free(parts)
         return Columns.of_parts(self._fields, copy, n)
-
-    def to_pyarrow(self):
-        """The columns as a pyarrow table, without a copy.
-
-        Returns
-        -------
-        pyarrow.Table
-
-        Examples
-        --------
-        >>> import kpress
-        >>> kpress.read_columns(kpress.write_records([b"a"]), ["value"]).to_pyarrow().to_pydict()
-        {'value': [b'a']}
-        """
-        import pyarrow
-
-        return pyarrow.table(self)
-
-    def to_pandas(self):
-        """The columns as a pandas frame. pandas needs pyarrow for it.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> import kpress
-        >>> kpress.read_columns(kpress.write_records([b"a"]), ["value"]).to_pandas().shape
-        (1, 1)
-        """
-        return self.to_pyarrow().to_pandas()
-
-    def to_polars(self):
-        """The columns as a polars frame.
-
-        Returns
-        -------
-        polars.DataFrame
-
-        Examples
-        --------
-        >>> import kpress
-        >>> kpress.read_columns(kpress.write_records([b"a"]), ["value"]).to_polars().shape
-        (1, 1)
-        """
-        import polars
-
-        return polars.DataFrame(self)
 
     def __array__(self, dtype=None, copy=None):
         """NumPy has no such tables; pandas asks for one where it is given what it does not know."""

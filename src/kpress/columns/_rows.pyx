@@ -149,8 +149,8 @@ cdef int offset_at(const input_columns* c, int64_t row, int64_t otherwise, int64
     return KP_OK
 
 
-cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, kp_record* rows, pooled* scratch,
-                   kp_error* err) noexcept nogil:
+cdef int fill_all(const input_columns* c, int64_t start, int64_t n, int64_t base, kp_record* rows, pooled* scratch,
+                  kp_error* err) noexcept nogil:
     cdef int64_t i
     if not fill_fields(&c.key, start, n, &rows[0].key):
         return fail_field(rows[0].key.size, err)
@@ -164,3 +164,13 @@ cdef int fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t bas
     if fill_offsets(&c.offset, start, n, base, rows, err) or fill_timestamps(&c.timestamp, start, n, rows, err):
         return err.status
     return fill_headers(c, start, n, rows, scratch, err)
+
+
+cdef int64_t fill_rows(const input_columns* c, int64_t start, int64_t n, int64_t base, kp_record* rows, int64_t* most,
+                       pooled* scratch, kp_error* err) noexcept nogil:
+    if fill_all(c, start, n, base, rows, scratch, err) == KP_OK:
+        return n
+    if n == 1:
+        return 0
+    most[0] = 1
+    return 1 if fill_all(c, start, 1, base, rows, scratch, err) == KP_OK else 0

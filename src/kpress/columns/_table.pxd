@@ -3,7 +3,7 @@
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 
 from kpress._buffers cimport pooled
-from kpress.columns._columns cimport Columns
+from kpress.columns._columns cimport ArrowRows, Columns
 
 
 # A row as NumPy sees it.
@@ -29,7 +29,7 @@ cdef packed struct row:
     uint32_t crc
 
 
-cdef class BatchTable:
+cdef class BatchTable(ArrowRows):
     cdef pooled _rows             # of `row`
     cdef Columns _arrow           # the same as Arrow columns, once they were asked for
     cdef readonly int64_t num_rows

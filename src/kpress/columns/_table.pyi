@@ -2,19 +2,17 @@ from collections.abc import Iterator
 from typing import Any, overload
 
 import numpy
-import polars
-import pyarrow
 from typing_extensions import Buffer, CapsuleType, disjoint_base
 
 from kpress.codecs import CodecTable
 from kpress.columns._arrow_out import Field
-from kpress.columns._columns import Column
+from kpress.columns._columns import ArrowRows, Column
 from kpress.typing import Integer
 
 FIELDS: tuple[tuple[str, str, str, int | None], ...]
 
 @disjoint_base
-class BatchTable:
+class BatchTable(ArrowRows):
     num_rows: int
     valid_bytes: int
     trailing_bytes: int
@@ -32,9 +30,6 @@ class BatchTable:
     @property
     def nbytes(self) -> int: ...
     def slice(self, offset: Integer = 0, length: Integer | None = None) -> BatchTable: ...
-    def to_pyarrow(self) -> pyarrow.Table: ...
-    def to_pandas(self) -> Any: ...
-    def to_polars(self) -> polars.DataFrame: ...
     @property
     def __array_interface__(self) -> dict[str, Any]: ...
     def to_numpy(self) -> numpy.ndarray[Any, Any]: ...

@@ -103,7 +103,7 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
 cdef object MADE = object()  # what the class is called with here; another call has no rows for it
 
 
-cdef class BatchTable:
+cdef class BatchTable(ArrowRows):
     """One row per batch, as `batch_table` makes it: an Arrow producer and a NumPy structured array.
 
     ``table["lastOffset"]`` is one column, as of a `Columns`. Iterating gives a dict per batch.
@@ -196,51 +196,6 @@ cdef class BatchTable:
             raise MemoryError
         memcpy(part._rows.data, self._rows.data + start * sizeof(row), <size_t>part.num_rows * sizeof(row))
         return part
-
-    def to_pyarrow(self):
-        """The rows as a pyarrow table.
-
-        Returns
-        -------
-        pyarrow.Table
-
-        Examples
-        --------
-        >>> import kpress
-        >>> kpress.batch_table(kpress.write_records([b"a"])).to_pyarrow()["crc"].type
-        DataType(uint32)
-        """
-        return self._columns().to_pyarrow()
-
-    def to_pandas(self):
-        """The rows as a pandas frame. pandas needs pyarrow for it.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        Examples
-        --------
-        >>> import kpress
-        >>> kpress.batch_table(kpress.write_records([b"a"])).to_pandas().shape
-        (1, 19)
-        """
-        return self._columns().to_pandas()
-
-    def to_polars(self):
-        """The rows as a polars frame.
-
-        Returns
-        -------
-        polars.DataFrame
-
-        Examples
-        --------
-        >>> import kpress
-        >>> kpress.batch_table(kpress.write_records([b"a"])).to_polars().shape
-        (1, 19)
-        """
-        return self._columns().to_polars()
 
     @property
     def __array_interface__(self):

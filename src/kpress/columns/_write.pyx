@@ -59,7 +59,7 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
                      pooled* scratch, kp_error* err) noexcept nogil:
     cdef input_columns c
     cdef kp_record rows[ROWS]
-    cdef int64_t start = 0, n, window = ROWS
+    cdef int64_t start = 0, n, most = ROWS
     if columns_of(&c, types, array):
         return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
     if array.length == 0:
@@ -67,13 +67,8 @@ cdef int write_array(set_writer* w, const input_types* types, const ArrowArray* 
     if writer_expect(w, expected_size(&c, array.length), err):
         return err.status
     while start < array.length:
-        n = min(array.length - start, window)
-        if fill_rows(&c, start, n, base_offset + w.rows, rows, scratch, err):
-            if n == 1:
-                return err.status
-            window = 1  # row by row up to the one that is wrong: then w.rows is its number
-            continue
-        if writer_rows(w, rows, n, err):
+        n = fill_rows(&c, start, min(array.length - start, most), base_offset + w.rows, rows, &most, scratch, err)
+        if n == 0 or writer_rows(w, rows, n, err):
             return err.status
         start += n
     return KP_OK

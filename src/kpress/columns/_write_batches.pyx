@@ -155,12 +155,8 @@ cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_ty
             n += 1
         if n == 0:
             return err.status
-        if fill_rows(&c, start, n, base_offset + w.rows, rows, scratch, err):
-            if n == 1:
-                return err.status
-            most = 1  # row by row up to the one that is wrong: then w.rows is its number
-            continue
-        if writer_rows(w, rows, n, err):
+        n = fill_rows(&c, start, n, base_offset + w.rows, rows, &most, scratch, err)
+        if n == 0 or writer_rows(w, rows, n, err):
             return err.status
         start += n
     return KP_OK
@@ -264,11 +260,9 @@ cdef int write_array_by_table(set_writer* w, table_batches* t, const input_types
         n = rows_of_batch(t, &c, start, min(most, array.length - start))
         if n == 0:
             return kp_fail(err, KP_BATCHES_RECORDS, -1, t.next - 1, 0)
-        if fill_rows(&c, start, n, 0, rows, scratch, err):
-            if n == 1:
-                return err.status
-            most = 1
-            continue
+        n = fill_rows(&c, start, n, 0, rows, &most, scratch, err)
+        if n == 0:
+            return err.status
         hide_times(&t.batches[t.next - 1], rows, n)
         if writer_rows(w, rows, n, err):
             return err.status
