@@ -14,6 +14,7 @@ MODULES = [
     ("kpress._sealed", []),
     ("kpress._buffers", []),
     ("kpress._arguments", []),
+    ("kpress.codecs._output", []),
     ("kpress.codecs._gzip", ["libdeflate"]),
     ("kpress.codecs._snappy", []),
     ("kpress.codecs._lz4", ["liblz4"]),

@@ -3,8 +3,8 @@
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memmove
 
-from kpress._buffers cimport pooled_reserve_more
 from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, KP_OUTPUT_FULL, kp_error, kp_fail
+from kpress.codecs._output cimport output_room
 from kpress.codecs.codec cimport append, codec_stream, progress, size_range
 
 # Puts the blocks of `size` bytes after s.out.
@@ -45,7 +45,7 @@ cdef inline int decode_blocks(codec_stream* s, size_t header, progress* at, kp_e
     if expected.least > s.left:
         return kp_fail(err, KP_OUTPUT_CAP, -1, 0, <int64_t>s.max_size)
     room = min(expected.most, s.left)
-    if pooled_reserve_more(s.out, room, err) != KP_OK:
+    if output_room(s, room, err) != KP_OK:
         return err.status
     status = s.row.decode(s.row, s.shared, s.magic, s.pending.data, s.pending.size, s.out.data + s.out.size, room,
                           at, err)

@@ -45,7 +45,8 @@ from kpress._c.wire cimport (
     kp_load_le32,
     kp_store_le32,
 )
-from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range, spend
+from kpress.codecs._output cimport give
+from kpress.codecs.codec cimport STEP, append, codec, codec_stream, level_or_default, progress, size_range, spend
 
 cdef enum:
     LEVELS = 10          # 1 to 9
@@ -63,7 +64,8 @@ cdef enum:
     JAVA_OUTPUT = 16384
     LIBRARY_LEVEL = 6
     PIECE_LEAST = 1 << 10
-    PIECE_MOST = 1 << 20
+    PIECE_MOST = STEP
+    OUTPUT_MOST = 1 << 21   # of one call of zlib, which holds it twice
     # About what libdeflate 1.14 to 1.23 takes: the library does not tell.
     DECOMPRESSOR_BYTES = 12 << 10
     COMPRESSOR_BYTES = 512 << 10
@@ -313,6 +315,7 @@ ctypedef struct gzip_stream:
     bint has_member     # one ended
     size_t front        # of s.pending: what was read of it, while a step works
     size_t piece        # bytes of a body that zlib is given next
+    bint has_more       # zlib gave as much as it was asked for, and may have more without further input
     header_scan scan    # of the header that is waiting
 
 
@@ -349,7 +352,7 @@ cdef int gzip_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
             own(stream_of(s), zlib.compressobj(level_or_default(s.row, s.level), zlib.DEFLATED, -zlib.MAX_WBITS))
         except MemoryError:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-    return append(s.out, header, write_header(header), err)
+    return give(s, header, write_header(header), err)
 
 
 cdef int deflate(codec_stream* s, const uint8_t* src, size_t size, bint last, kp_error* err) noexcept with gil:
@@ -361,7 +364,7 @@ cdef int deflate(codec_stream* s, const uint8_t* src, size_t size, bint last, kp
             piece = deflater.flush()
         else:
             piece = deflater.compress(PyMemoryView_FromMemory(<char*>src, size, PyBUF_READ))
-        return append(s.out, <const uint8_t*><const char*>piece, len(piece), err)
+        return give(s, <const uint8_t*><const char*>piece, len(piece), err)
     except MemoryError:
         return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
     except zlib.error:
@@ -381,7 +384,7 @@ cdef int gzip_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
     cdef uint8_t trailer[TRAILER]
     if deflate(s, NULL, 0, True, err) != KP_OK:
         return err.status
-    return append(s.out, trailer, write_trailer(trailer, stream_of(s).crc, stream_of(s).total), err)
+    return give(s, trailer, write_trailer(trailer, stream_of(s).crc, stream_of(s).total), err)
 
 
 cdef const uint8_t* waiting(const codec_stream* s, size_t* size) noexcept nogil:
@@ -451,18 +454,20 @@ cdef bint read_body(codec_stream* s, kp_error* err) noexcept with gil:
     cdef size_t size
     cdef const uint8_t* src = waiting(s, &size)
     cdef bytes piece
-    if size == 0:
+    if size == 0 and not g.has_more:
         return False
     size = min(size, g.piece)
     g.piece = min(2 * g.piece, <size_t>PIECE_MOST)
     try:
         inflater = <object>g.zlib
-        piece = inflater.decompress(PyMemoryView_FromMemory(<char*>src, size, PyBUF_READ), s.left + 1)
-        if spend(s, len(piece), err) or append(s.out, <const uint8_t*><const char*>piece, len(piece), err):
+        piece = inflater.decompress(PyMemoryView_FromMemory(<char*>src, size, PyBUF_READ),
+                                    min(s.left + 1, <size_t>OUTPUT_MOST))
+        if spend(s, len(piece), err) or give(s, <const uint8_t*><const char*>piece, len(piece), err):
             return False
         g.crc = libdeflate_crc32(g.crc, <const char*>piece, len(piece))
         g.total += len(piece)
-        advance(s, size - len(inflater.unused_data) - len(inflater.unconsumed_tail))
+        g.has_more = len(piece) == OUTPUT_MOST
+        advance(s, size - len(inflater.unused_data if inflater.eof else inflater.unconsumed_tail))
         if inflater.eof:
             own(g, None)
             g.in_trailer = True
@@ -515,6 +520,7 @@ cdef void gzip_row(codec* row) noexcept:
     row.encode = gzip_encode
     row.joins = True  # members, one after the other
     row.free_state = gzip_free
+    row.compressor.most = row.decompressor.most = STEP
     row.compressor.open = gzip_compress_open
     row.compressor.step = gzip_compress_step
     row.compressor.end = gzip_compress_end

@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy
 
-from kpress._buffers cimport acquire_writable, pooled_reserve_more
+from kpress._buffers cimport acquire_writable
 from kpress._c.lz4 cimport (
     LZ4_compress_fast_extState,
     LZ4_compress_HC_extStateHC,
@@ -43,7 +43,8 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport check
 from kpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
-from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
+from kpress.codecs._output cimport give, output_room
+from kpress.codecs.codec cimport STEP, append, codec, codec_stream, level_or_default, progress, size_range
 
 cdef enum:
     LEVEL_FAST = 9            # the fast compressor, which is the default; every other level is LZ4 HC
@@ -234,12 +235,12 @@ cdef int lz4_encode(const codec* row, void** state, int level, int magic, bint r
 cdef int lz4_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
     cdef uint8_t header[KP_LZ4_HEADER_MIN]
     kp_lz4_header_write(header, s.magic)
-    return append(s.out, header, KP_LZ4_HEADER_MIN, err)
+    return give(s, header, KP_LZ4_HEADER_MIN, err)
 
 
 cdef int write_blocks(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
     cdef size_t written = 0
-    if (pooled_reserve_more(s.out, lz4_bound(size), err) != KP_OK
+    if (output_room(s, lz4_bound(size), err) != KP_OK
             or encode_blocks(s.shared, level_or_default(s.row, s.level), src, size, s.out.data + s.out.size, &written,
                              err) != KP_OK):
         return err.status
@@ -256,7 +257,7 @@ cdef int lz4_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
     kp_store_le32(mark, 0)
     if write_blocks(s, s.pending.data, s.pending.size, err) != KP_OK:
         return err.status
-    return append(s.out, mark, WORD, err)
+    return give(s, mark, WORD, err)
 
 
 cdef int lz4_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
@@ -300,6 +301,7 @@ cdef void lz4_row(codec* row) noexcept:
     row.join_tail = WORD                  # the end mark
     row.join_head = KP_LZ4_HEADER_MIN
     row.free_state = lz4_free
+    row.compressor.most = row.decompressor.most = STEP
     row.compressor.open = lz4_compress_open
     row.compressor.step = lz4_compress_step
     row.compressor.end = lz4_compress_end

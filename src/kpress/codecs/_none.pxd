@@ -4,7 +4,8 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
 
 from kpress._c.wire cimport KP_NONE, KP_OK, KP_OUTPUT_FULL, kp_error, kp_fail
-from kpress.codecs.codec cimport append, codec, codec_stream, progress, size_range, spend
+from kpress.codecs._output cimport give
+from kpress.codecs.codec cimport codec, codec_stream, progress, size_range, spend
 
 
 cdef inline void none_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
@@ -36,11 +37,11 @@ cdef inline int none_encode(const codec* row, void** state, int level, int magic
 
 
 cdef inline int none_compress(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
-    return append(s.out, src, size, err)
+    return give(s, src, size, err)
 
 
 cdef inline int none_decompress(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
-    return append(s.out, src, size, err) if spend(s, size, err) == KP_OK else err.status
+    return give(s, src, size, err) if spend(s, size, err) == KP_OK else err.status
 
 
 cdef inline int none_end(codec_stream* s, kp_error* err) noexcept nogil:

@@ -8,7 +8,7 @@ from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memset
 
-from kpress._buffers cimport acquire, pooled, pooled_reserve_more
+from kpress._buffers cimport acquire, pooled
 from kpress._c.wire cimport (
     KP_CODEC_COMPRESS,
     KP_CODEC_DECOMPRESS,
@@ -21,6 +21,7 @@ from kpress._c.wire cimport (
     kp_fail,
 )
 from kpress._status cimport note_cause
+from kpress.codecs._output cimport output_room
 from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
 
 cdef enum:
@@ -108,7 +109,7 @@ cdef int object_step(codec_stream* s, const uint8_t* src, size_t size, kp_error*
 
 cdef int object_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
     cdef size_t produced = 0
-    if (pooled_reserve_more(s.out, object_bound(s.pending.size), err) != KP_OK
+    if (output_room(s, object_bound(s.pending.size), err) != KP_OK
             or object_encode(s.row, s.shared, s.level, s.magic, False, s.pending.data, s.pending.size,
                              s.out.data + s.out.size, s.out.capacity - s.out.size, &produced, err) != KP_OK):
         return err.status
@@ -125,7 +126,7 @@ cdef int object_decompress_end(codec_stream* s, kp_error* err) noexcept nogil:
     object_expect(s.row, s.pending.data, s.pending.size, &expected)
     at.wanted = min(expected.most, s.left)
     while True:
-        if pooled_reserve_more(s.out, at.wanted, err) != KP_OK:
+        if output_room(s, at.wanted, err) != KP_OK:
             return err.status
         status = object_decode(s.row, s.shared, s.magic, s.pending.data, s.pending.size, s.out.data + s.out.size,
                                min(s.out.capacity - s.out.size, s.left), &at, err)

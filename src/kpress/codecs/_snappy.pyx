@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy
 
-from kpress._buffers cimport pooled, pooled_reserve_more
+from kpress._buffers cimport pooled
 from kpress._c.wire cimport (
     KP_NO_MEMORY,
     KP_OK,
@@ -30,7 +30,8 @@ from kpress._c.wire cimport (
     kp_store_be32,
 )
 from kpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
-from kpress.codecs.codec cimport append, codec, codec_stream, progress, size_range
+from kpress.codecs._output cimport give, output_room
+from kpress.codecs.codec cimport STEP, append, codec, codec_stream, progress, size_range
 
 cdef enum:
     HEADER = 16               # bytes of a xerial header
@@ -197,12 +198,12 @@ cdef int snappy_encode(const codec* row, void** state, int level, int magic, bin
 # --- in pieces -------------------------------------------------------------------------------------------------------
 
 cdef int snappy_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
-    return append(s.out, XERIAL, HEADER, err)
+    return give(s, XERIAL, HEADER, err)
 
 
 cdef int write_blocks(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
     cdef uint16_t* table = table_of(s.shared, err)
-    if table == NULL or pooled_reserve_more(s.out, snappy_bound(size), err) != KP_OK:
+    if table == NULL or output_room(s, snappy_bound(size), err) != KP_OK:
         return err.status
     s.out.size += write_chunks(table, src, size, s.out.data + s.out.size)
     return KP_OK
@@ -247,6 +248,7 @@ cdef void snappy_row(codec* row) noexcept:
     row.joins = True   # chunks, one after the other
     row.join_head = HEADER
     row.free_state = snappy_free
+    row.compressor.most = row.decompressor.most = STEP
     row.compressor.open = snappy_compress_open
     row.compressor.step = snappy_compress_step
     row.compressor.end = snappy_compress_end

@@ -1,25 +1,24 @@
 """Payloads in pieces: objects shaped like zlib's compressobj and decompressobj.
 
-Unlike the functions of `_calls` they need no more memory than a block and what one call gives, and they compress as
-Java's streams do. How is each codec's own matter: its row has the functions for it.
+Unlike the functions of `_calls` they need no more memory than a block and what one call gives (zstd also its window,
+where a frame comes in more than one piece), and they compress as Java's streams do. How is each codec's own matter:
+its row has the functions for it.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport uint8_t
 
-from kpress._buffers cimport InputView, pooled_drop, pooled_free
+from kpress._buffers cimport InputView, pooled_free
 from kpress._c.wire cimport KP_OK, kp_error
 from kpress._status cimport error_of, place, place_at
 from kpress.codecs._calls cimport cap_of
+from kpress.codecs._output cimport output_drop, output_taken
 from kpress.codecs.codec cimport append, codec, codec_stream, stream_calls
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table_of
 
 from kpress.codecs._calls import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
-
-
-cdef enum:
-    OUTPUT_KEPT = 4 << 20   # room for the output of one call; more goes back to the system
 
 
 cdef class _Stream:
@@ -35,6 +34,8 @@ cdef class _Stream:
     def __dealloc__(self):
         if self.calls != NULL and self.calls.close != NULL and self.stream.state != NULL:
             self.calls.close(&self.stream)
+        if self.stream.small != NULL:
+            output_drop(&self.stream)
         pooled_free(&self.stream.pending)
         context_release(self.context)
 
@@ -47,7 +48,7 @@ cdef class _Stream:
             raise MemoryError
         self.stream.row = row
         self.stream.shared = &self.context.states[row.id]
-        self.stream.out = &self.context.scratch
+        self.stream.out = self.stream.small = &self.context.scratch
         self.stream.level = level
         self.stream.magic = magic
         self.stream.max_size = self.stream.left = cap
@@ -78,12 +79,12 @@ cdef class _Stream:
         self.enter()
         self.closed = True  # and it stays so if what follows fails
         with nogil:
-            status = self.calls.step(&self.stream, view.data, <size_t>view.size, &err)
+            status = steps(&self.stream, self.calls, view.data, <size_t>view.size, &err)
         self.busy = False
         if status != KP_OK:
             self.fail(&err)
         self.closed = False
-        return self.taken()
+        return output_taken(&self.stream)
 
     cdef bytes finish(self):
         cdef kp_error err
@@ -95,22 +96,30 @@ cdef class _Stream:
         self.busy = False
         if status != KP_OK:
             self.fail(&err)
-        return self.taken()
+        return output_taken(&self.stream)
 
     cdef int fail(self, const kp_error* err) except -1:
         cdef place at = place_at(0, self.stream.base)
-        self.shrink()
+        output_drop(&self.stream)
         raise error_of(err, &at if err.position >= 0 else NULL)
 
-    cdef bytes taken(self):
-        result = PyBytes_FromStringAndSize(<char*>self.stream.out.data, self.stream.out.size)
-        self.stream.out.size = 0
-        self.shrink()
-        return result
 
-    cdef void shrink(self) noexcept:
-        if self.stream.out.capacity > OUTPUT_KEPT:
-            pooled_drop(self.stream.out)
+cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, size_t size,
+               kp_error* err) noexcept nogil:
+    """Give a piece to the codec, in steps where it wants them small."""
+    cdef size_t most = calls.most if calls.most > 0 else size
+    s.piece = size
+    s.handed = 0
+    while size > most:
+        s.handed += most
+        if calls.step(s, src, most, err) != KP_OK:
+            return err.status
+        src += most
+        size -= most
+        if s.ended:
+            return append(&s.pending, src, size, err)
+    s.handed = s.piece
+    return calls.step(s, src, size, err)
 
 
 # --- compression -----------------------------------------------------------------------------------------------------

@@ -1,32 +1,25 @@
 """zstd frames (RFC 8878) through libzstd, in the shape of Java's ZstdOutputStream: no content size, no
-checksum, an empty last block.
+checksum, an empty last block."""
 
-A walk over the headers of frames and blocks goes before decoding. It finds where frames end, what is cut
-short, and how large the output can become, so that one call decodes a frame straight into its place.
-"""
-
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
-from kpress._buffers cimport pooled, pooled_extend, pooled_reserve_more
+from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_COMPRESS_FAILED,
     KP_NO_MEMORY,
     KP_OK,
+    KP_OUTPUT_CAP,
     KP_OUTPUT_FULL,
     KP_ZSTD,
     KP_ZSTD_CHECKSUM,
     KP_ZSTD_DATA,
-    KP_ZSTD_DICT,
     KP_ZSTD_HEADER,
     KP_ZSTD_SHORT,
-    KP_ZSTD_WINDOW,
     kp_error,
     kp_fail,
     kp_load_le16,
-    kp_load_le32,
-    kp_load_le64,
 )
 from kpress._c.zstd cimport (
     ZSTD_CCtx_reset,
@@ -64,177 +57,34 @@ from kpress._c.zstd cimport (
     ZSTD_sizeof_CCtx,
     ZSTD_sizeof_DCtx,
 )
+from kpress.codecs._output cimport output_room
+from kpress.codecs._zstd_frames cimport (
+    BLOCK_HEADER,
+    BLOCK_MAX,
+    JAVA_INPUT,
+    LONGEST_HEADER,
+    RLE,
+    WINDOW_LOG_MIN,
+    ends_as_java_allows,
+    head_fail,
+    is_ignored_prefix,
+    may_begin,
+    read_frame,
+)
 from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default, progress, size_range, spend
 
 cdef enum:
-    MAGIC = 0xFD2FB528
-    SKIPPABLE = 0x184D2A50        # to ...5F
-    SKIPPABLE_HEADER = 8
-    BLOCK_HEADER = 3
-    BLOCK_MAX = 1 << 17
-    RAW = 0
-    RLE = 1
-    COMPRESSED = 2
-    WINDOW_MAX = (1 << 27) + 1    # what libzstd's streaming reader takes when nobody tells it otherwise
-    WINDOW_LOG_MIN = 10
     # A written frame: magic, descriptor, window descriptor.
     WINDOW_AT = 5
     # Contexts of higher levels have hash tables and windows above 8 MB.
     SMALL_LEVEL = 9
     WRITTEN_HEADER = 6
-    LONGEST_HEADER = 18
-    # High levels and large windows make contexts of hundreds of MB; these are not kept.
-    KEPT = 32 << 20
+    # High levels and large windows make contexts of hundreds of MB; these are not kept. A decompressor has its window
+    # alone, and only where frames come in pieces: kept is that of the default level, of 2 MiB.
+    COMPRESSOR_KEPT = 32 << 20
+    DECOMPRESSOR_KEPT = 4 << 20
     PIECE = 1 << 17               # output of a stream is made room for in such steps: a block's
-    JAVA_INPUT = 131075           # ZSTD_DStreamInSize
     JAVA_OUTPUT = 16384           # ZstdCompression.decompressionOutputSize
-
-
-cdef int read_frame_header(const uint8_t* src, size_t start, size_t size, codec_unit* frame, size_t* block_max,
-                           bint* checksum, kp_error* err) noexcept nogil:
-    """RFC 8878 section 3.1.1.1. frame.size becomes the header's; frame.least the content size, 0 if not told."""
-    cdef const uint8_t* at = src + start + 4
-    cdef int descriptor, dictionary_bytes, content_bytes
-    cdef bint single
-    cdef uint64_t window = 0, dictionary = 0, content = 0
-    if size - start < 5:
-        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
-    descriptor = at[0]
-    single = descriptor >> 5 & 1
-    checksum[0] = descriptor >> 2 & 1
-    dictionary_bytes = (1 << (descriptor & 3)) >> 1
-    content_bytes = 1 << (descriptor >> 6) if descriptor >> 6 else single
-    frame.size = <size_t>(5 + (not single) + dictionary_bytes + content_bytes)
-    if descriptor & 0x08:
-        return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start + 4, 0, 0)
-    if size - start < frame.size:
-        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
-    at += 1
-    if not single:
-        window = <uint64_t>1 << (WINDOW_LOG_MIN + (at[0] >> 3))
-        window += (window >> 3) * (at[0] & 7)
-        at += 1
-    if dictionary_bytes:
-        dictionary = at[0] if dictionary_bytes == 1 else kp_load_le16(at) if dictionary_bytes == 2 else kp_load_le32(at)
-        at += dictionary_bytes
-    if content_bytes == 1:
-        content = at[0]
-    elif content_bytes == 2:
-        content = kp_load_le16(at) + 256
-    elif content_bytes == 4:
-        content = kp_load_le32(at)
-    elif content_bytes == 8:
-        content = kp_load_le64(at)
-    if single:
-        window = content
-    if dictionary:
-        return kp_fail(err, KP_ZSTD_DICT, <int64_t>start, <int64_t>dictionary, 0)
-    if window > WINDOW_MAX:
-        return kp_fail(err, KP_ZSTD_WINDOW, <int64_t>start, <int64_t>window, WINDOW_MAX - 1)
-    err.status = KP_OK
-    frame.least = content
-    block_max[0] = <size_t>min(window, <uint64_t>BLOCK_MAX)
-    return KP_OK
-
-
-cdef int read_frame(const uint8_t* src, size_t start, size_t size, codec_unit* frame, kp_error* err) noexcept nogil:
-    """Walk the frame at src[start] to its end. Where it is cut, err.found is what its output could be so far."""
-    cdef uint32_t magic, header, length, type
-    cdef uint64_t content, exact = 0, most = 0
-    cdef size_t at, block_max = 0, stored
-    cdef bint checksum = False
-    if size - start < 4:
-        return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
-    magic = kp_load_le32(src + start)
-    if magic >> 4 == SKIPPABLE >> 4:
-        frame.least = frame.most = 0
-        if size - start < SKIPPABLE_HEADER or kp_load_le32(src + start + 4) > size - start - SKIPPABLE_HEADER:
-            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
-        frame.size = SKIPPABLE_HEADER + <size_t>kp_load_le32(src + start + 4)
-        return KP_OK
-    if magic != MAGIC:
-        return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
-    if read_frame_header(src, start, size, frame, &block_max, &checksum, err) != KP_OK:
-        return err.status
-    content = frame.least
-    at = start + frame.size
-    header = 0
-    while not header & 1:
-        if size - at < BLOCK_HEADER:
-            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, <int64_t>(exact + most), 0)
-        header = kp_load_le16(src + at) | <uint32_t>src[at + 2] << 16
-        type = header >> 1 & 3
-        length = header >> 3
-        stored = 1 if type == RLE else length
-        if type > COMPRESSED or length > block_max:
-            return kp_fail(err, KP_ZSTD_DATA, <int64_t>at, 0, 0)
-        at += BLOCK_HEADER
-        if stored > size - at:
-            if type == RAW:
-                exact += size - at  # a stream gives what is there of it
-            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, <int64_t>(exact + most), 0)
-        if type == COMPRESSED:
-            most += block_max
-        else:
-            exact += length
-        at += stored
-    at += 4 * checksum
-    if at > size:
-        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>size, <int64_t>(exact + most), 0)
-    frame.size = at - start
-    frame.least = max(content, exact)
-    frame.most = exact + most
-    return KP_OK
-
-
-cdef int head_fail(const uint8_t* head, size_t size, kp_error* err) noexcept nogil:
-    """Find the error in a frame's first LONGEST_HEADER bytes (or fewer), if it lies there."""
-    cdef codec_unit frame
-    cdef size_t block_max
-    cdef bint checksum
-    if size < 5 or kp_load_le32(head) != MAGIC:
-        return KP_OK
-    if read_frame_header(head, 0, size, &frame, &block_max, &checksum, err) == KP_ZSTD_SHORT:
-        return KP_OK
-    return err.status
-
-
-cdef bint may_begin(uint8_t byte) noexcept nogil:
-    """Whether a frame can begin with `byte`."""
-    return byte == MAGIC & 0xFF or byte >> 4 == SKIPPABLE >> 4 & 0xF
-
-
-cdef bint ends_as_java_allows(const uint8_t* src, size_t at, size_t size) noexcept nogil:
-    """Whether nothing is left, or what zstd-jni misses: one byte with which a frame could begin."""
-    return at == size or (0 < at == size - 1 and may_begin(src[at]))
-
-
-cdef bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) noexcept nogil:
-    """Whether the payload ends with the start of another frame that zstd-jni takes for the end.
-
-    Its ZstdInputStream notices a cut frame only when it asks for more input, so not where the start lies in the same
-    buffer as the frame before; and not where it has no output, which would be read as records.
-    """
-    cdef codec_unit frame
-    cdef kp_error err
-    cdef size_t left = size - at
-    if at == 0 or (size - 1) // JAVA_INPUT != (at - 1) // JAVA_INPUT:
-        return False
-    if left < 4:
-        return may_begin(src[at]) and begins_magic(src + at, left)
-    if kp_load_le32(src + at) >> 4 == SKIPPABLE >> 4 or left < 9:
-        return read_frame(src, at, size, &frame, &err) == KP_ZSTD_SHORT
-    return read_frame(src, at, size, &frame, &err) == KP_ZSTD_SHORT and err.found == 0
-
-
-cdef bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
-    """Whether the bytes, of which the first one fits, are the start of a frame's magic."""
-    cdef uint32_t magic = MAGIC if src[0] == MAGIC & 0xFF else SKIPPABLE
-    cdef size_t i
-    for i in range(1, size):
-        if src[i] != (magic >> 8 * i & 0xFF):
-            return False
-    return True
 
 
 cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
@@ -302,10 +152,10 @@ cdef void zstd_shrink(void** state) noexcept nogil:
     if not own.grown:
         return
     own.grown = False
-    if ZSTD_sizeof_CCtx(own.compressor) > KEPT:
+    if ZSTD_sizeof_CCtx(own.compressor) > COMPRESSOR_KEPT:
         ZSTD_freeCCtx(own.compressor)
         own.compressor = NULL
-    if ZSTD_sizeof_DCtx(own.decompressor) > KEPT:
+    if ZSTD_sizeof_DCtx(own.decompressor) > DECOMPRESSOR_KEPT:
         ZSTD_freeDCtx(own.decompressor)
         own.decompressor = NULL
 
@@ -466,7 +316,7 @@ cdef int compress_piece(codec_stream* s, ZSTD_inBuffer* input, int directive, kp
     cdef ZSTD_outBuffer output
     cdef size_t left = 1
     while left > 0:
-        if pooled_reserve_more(s.out, ZSTD_compressBound(input.size - input.pos) + BLOCK_MAX, err) != KP_OK:
+        if output_room(s, ZSTD_compressBound(input.size - input.pos) + BLOCK_MAX, err) != KP_OK:
             return err.status
         output.dst, output.size, output.pos = s.out.data, s.out.capacity, s.out.size
         left = ZSTD_compressStream2((<zstd_state*>s.shared[0]).compressor, &output, input, <ZSTD_EndDirective>directive)
@@ -511,12 +361,38 @@ cdef void zstd_close(codec_stream* s) noexcept nogil:
 
 
 cdef int zstd_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    """Frames that lie whole in the piece need no window: they are decompressed straight into the output."""
+    cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
+    cdef codec_unit frame
     cdef bint more = True
     while more:
-        if read_piece(s, &input, &more, err) != KP_OK:
+        if z.frame == 0 and read_frame(src, input.pos, size, &frame, err) == KP_OK:
+            if read_whole(s, src + input.pos, &frame, err) != KP_OK:
+                return err.status
+            input.pos += frame.size
+            more = input.pos < size
+        elif read_piece(s, &input, &more, err) != KP_OK:
             return err.status
     return KP_OK
+
+
+cdef int read_whole(codec_stream* s, const uint8_t* src, const codec_unit* frame, kp_error* err) noexcept nogil:
+    cdef progress at
+    cdef int status
+    memset(&at, 0, sizeof(progress))
+    at.unit = frame[0]
+    if output_room(s, min(frame.most, s.left), err) != KP_OK:
+        return err.status
+    status = zstd_decode(s.row, s.shared, s.magic, src, frame.size, s.out.data + s.out.size,
+                         min(s.out.capacity - s.out.size, s.left), &at, err)
+    if status == KP_OUTPUT_FULL:
+        return kp_fail(err, KP_OUTPUT_CAP, -1, 0, <int64_t>s.max_size)
+    s.out.size += at.produced
+    s.left -= at.produced
+    s.base += <int64_t>at.consumed
+    (<zstd_stream*>s.state).frames += 1
+    return status
 
 
 cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
@@ -528,7 +404,8 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
         known = min(LONGEST_HEADER - z.frame, input.size - input.pos)
         memcpy(z.head + z.frame, <const uint8_t*>input.src + input.pos, known)
         known += z.frame
-    if pooled_extend(s.out, PIECE, err) != KP_OK:
+    s.handed = input.pos
+    if output_room(s, PIECE, err) != KP_OK:
         return err.status
     output.dst, output.pos = s.out.data, s.out.size
     output.size = s.out.size + min(<size_t>PIECE, s.left + 1)

@@ -5,6 +5,7 @@ codec that the caller brings as a Python object). `table` holds the rows by id. 
 thread, without the GIL.
 """
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
@@ -12,6 +13,8 @@ from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, kp_error, kp_fail
 
 cdef enum:
+    # A piece of any size goes through a codec that keeps a copy of its input in steps of this: they fit the cache.
+    STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
 
@@ -52,9 +55,13 @@ cdef struct codec_stream:
     const codec* row
     void** shared     # the row's slot in the context
     void* state       # the stream's own: from open to close
-    pooled* out       # steps append their output here
+    pooled* out       # what this call gives: see _output.pxd, to which the five after it belong
+    pooled* small
+    pooled large
+    PyObject* result
+    size_t piece      # bytes of the piece that is being read, and those of it that were handed to a step
+    size_t handed
     pooled pending    # input that waits; after the payload's end, what follows it
-    size_t given      # bytes at the front of `out` that were given to the caller and are kept as the window
     int level
     int magic
     size_t max_size   # of the output
@@ -64,6 +71,7 @@ cdef struct codec_stream:
 
 
 cdef struct stream_calls:
+    size_t most       # bytes of a piece that one step is given; 0: all of it
     int (*open)(codec_stream*, kp_error*) noexcept nogil                               # NULL: nothing to do
     int (*step)(codec_stream*, const uint8_t* src, size_t size, kp_error*) noexcept nogil
     int (*end)(codec_stream*, kp_error*) noexcept nogil

@@ -1,0 +1,33 @@
+"""What a stream's steps give: they append it here, and `_stream` hands it to the caller as bytes.
+
+Up to 1 MiB is in the context's scratch memory, whose pages were touched before, and is copied. More of it
+goes straight into the result, which malloc grows by mapping its pages elsewhere: what a call gives is in memory
+once.
+"""
+
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy
+
+from kpress._c.wire cimport KP_OK, kp_error
+from kpress.codecs.codec cimport codec_stream
+
+cdef int output_grow(codec_stream* s, size_t more, kp_error* err) noexcept nogil
+cdef bytes output_taken(codec_stream* s)
+cdef void output_drop(codec_stream* s) noexcept
+
+
+cdef inline int output_room(codec_stream* s, size_t more, kp_error* err) noexcept nogil:
+    """Make room for `more` bytes after s.out.size."""
+    if s.out.data != NULL and s.out.capacity - s.out.size >= more:
+        return KP_OK
+    return output_grow(s, more, err)
+
+
+cdef inline int give(codec_stream* s, const uint8_t* data, size_t size, kp_error* err) noexcept nogil:
+    """Append `size` bytes to the output."""
+    if size > 0:
+        if output_room(s, size, err) != KP_OK:
+            return err.status
+        memcpy(s.out.data + s.out.size, data, size)
+        s.out.size += size
+    return KP_OK

@@ -1,0 +1,94 @@
+"""What decompression in pieces costs: no more than its cap and 16 MiB, the result of the call among it. Each case
+measures a process of its own."""
+
+import platform
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kpress
+
+pytestmark = [
+    pytest.mark.memory,
+    pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="needs Linux' /proc and glibc's malloc_trim"),
+]
+
+SIZE = 63 << 20
+CAP = 64 << 20
+WINDOW_AT, WINDOW_128_MIB = 5, (27 - 10) << 3  # RFC 8878 section 3.1.1.1.2
+FRAMED = ("gzip", "snappy", "lz4", "zstd")
+
+PROGRAM = """
+import ctypes, sys
+import kpress
+
+codec, size, cap, pieces, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+kpress.decompressor(codec).decompress(kpress.compress(b"what is loaded once", codec))
+
+def kib(field):
+    [line] = [line for line in open("/proc/self/status") if line.startswith(field)]
+    return int(line.split()[1])
+
+with open(path, "rb") as file:
+    payload = file.read()
+step = -(-len(payload) // pieces)
+before, total = kib("VmHWM"), 0
+start = kib("VmRSS")
+stream = kpress.decompressor(codec, cap)
+try:
+    for at in range(0, len(payload), step):
+        total += len(stream.decompress(payload[at : at + step]))
+    total += len(stream.flush())
+except kpress.OutputTooLargeError:
+    total = -1
+assert total == (size if size <= cap else -1), total
+del stream
+ctypes.CDLL(None).malloc_trim(0)  # what is left is not results that malloc keeps for the next ones
+print(kib("VmHWM") - before, kib("VmRSS") - start)
+"""
+
+
+def cost(codec: str, payload: bytes, path: Path, cap: int, pieces: int) -> tuple[int, int]:
+    """Bytes at the peak, and after it."""
+    path.write_bytes(payload)
+    command = [sys.executable, "-c", PROGRAM, codec, str(SIZE), str(cap), str(pieces), str(path)]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert (result.returncode, result.stderr) == (0, "")
+    peak, kept = result.stdout.split()
+    return int(peak) << 10, int(kept) << 10
+
+
+def random_payload(codec: str) -> bytes:
+    """Hardly smaller than its output."""
+    piece = random.Random(0).randbytes(1 << 20)
+    stream = kpress.compressor(codec)
+    return b"".join(stream.compress(piece) for _ in range(SIZE >> 20)) + stream.flush()
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 9])
+@pytest.mark.parametrize("cap", [CAP, 20 << 20])
+@pytest.mark.parametrize("codec", FRAMED)
+def test_zeros(codec: str, cap: int, pieces: int, tmp_path: Path) -> None:
+    peak, kept = cost(codec, kpress.compress(bytes(SIZE), codec), tmp_path / "payload", cap, pieces)
+    assert peak < cap + (16 << 20)
+    assert kept < 6 << 20
+
+
+@pytest.mark.parametrize("pieces", [1, 900])
+@pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
+def test_output_that_is_no_larger_than_its_input(codec: str, pieces: int, tmp_path: Path) -> None:
+    """No copy of the input is kept."""
+    peak, kept = cost(codec, random_payload(codec), tmp_path / "payload", CAP, pieces)
+    assert peak < (CAP if pieces == 1 else 0) + (16 << 20)
+    assert kept < 6 << 20
+
+
+def test_a_frame_that_is_there_as_a_whole_needs_no_window(tmp_path: Path) -> None:
+    frame = bytearray(kpress.compress(bytes(SIZE), "zstd"))
+    frame[WINDOW_AT] = WINDOW_128_MIB
+    peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, 1)
+    assert peak < CAP + (16 << 20)
+    assert kept < 6 << 20
