@@ -68,6 +68,7 @@ def test_arrow_says_the_same(vector: Vector) -> None:
         if name in ("recordsCount", "baseTimestamp", "maxTimestamp"):
             expected = [None if value == -1 else value for value in expected]
         assert found == expected, name
+        assert arrow.column(name).null_count == found.count(None), name
 
 
 def test_more_batches_than_memory_is_first_taken_for() -> None:

@@ -74,6 +74,14 @@ def test_no_thread_outlives_a_closed_iteration(threads):
 
 
 @THREADS
+def test_a_buffer_is_the_callers_again_after_the_last_result(threads):
+    source = bytearray(LOG)
+    pieces = list(kpress.iter_columns(source, COLUMNS, batch_bytes=1, threads=threads))
+    source.append(0)  # a BufferError while anything reads from it
+    assert len(pieces) == len(BATCHES)
+
+
+@THREADS
 def test_an_error_of_the_file_goes_through(threads):
     """After the rows that were read before it; the file is not read again."""
 

@@ -83,7 +83,7 @@ cdef class ColumnsIterator:
     @staticmethod
     cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt):
         cdef ColumnsIterator self = ColumnsIterator.__new__(ColumnsIterator, MADE)
-        cdef int64_t position = 0
+        cdef int64_t position
         self.options = options
         options.plan.skip = choice_of("on_corrupt", on_corrupt, _ON_CORRUPT)
         options.plan.ends = options.plan.last_offset != INT64_MAX
