@@ -17,6 +17,8 @@
 
 enum {
     KP_LOG_OVERHEAD = 12,   /* offset and size, before what `size` counts */
+    KP_SIZE_OFFSET = 8,
+    KP_MAGIC_OFFSET = 16,
     KP_ENTRY_PREFIX = 17,   /* up to and including the magic */
     KP_MIN_ENTRY_SIZE = 14, /* LegacyRecord.RECORD_OVERHEAD_V0, the scanner's minimum for every magic */
     KP_BATCH_HEADER = 61,   /* DefaultRecordBatch.RECORD_BATCH_OVERHEAD */
@@ -101,27 +103,28 @@ static inline int kp_message_header_read(const uint8_t *data, int64_t size, int6
     return KP_OK;
 }
 
-/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. */
+/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. Its fields lie at fixed places:
+ * the cursor hands out all of them at once. */
 static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
     kp_cursor c = kp_cursor_of(data, (size_t)size);
-    if (size < KP_ENTRY_PREFIX || data[KP_ENTRY_PREFIX - 1] != 2) return kp_message_header_read(data, size, position, b, err);
+    const uint8_t *p = kp_read_bytes(&c, KP_ENTRY_PREFIX);
+    if (p == NULL || p[KP_MAGIC_OFFSET] != 2) return kp_message_header_read(data, size, position, b, err);
     b->position = position; /* as above */
     b->size = size;
-    b->base_offset = kp_read_be64(&c);
-    if (size < KP_BATCH_HEADER) /* after this no read fails */
+    b->base_offset = (int64_t)kp_load_be64(p);
+    if (kp_read_bytes(&c, KP_BATCH_HEADER - KP_ENTRY_PREFIX) == NULL)
         return kp_fail(err, KP_BATCH_LENGTH, 8, size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD);
-    kp_read_be32(&c); /* batchLength: the caller has made `size` of it */
-    b->partition_leader_epoch = kp_read_be32(&c);
-    b->magic = (int8_t)kp_read_u8(&c);
-    b->crc = (uint32_t)kp_read_be32(&c);
-    b->attributes = kp_read_be16(&c);
-    b->last_offset_delta = kp_read_be32(&c);
-    b->base_timestamp = kp_read_be64(&c);
-    b->max_timestamp = kp_read_be64(&c);
-    b->producer_id = kp_read_be64(&c);
-    b->producer_epoch = kp_read_be16(&c);
-    b->base_sequence = kp_read_be32(&c);
-    b->records_count = kp_read_be32(&c);
+    b->partition_leader_epoch = (int32_t)kp_load_be32(p + KP_PARTITION_LEADER_EPOCH_OFFSET);
+    b->magic = 2;
+    b->crc = kp_load_be32(p + KP_CRC_OFFSET);
+    b->attributes = (int16_t)kp_load_be16(p + KP_ATTRIBUTES_OFFSET);
+    b->last_offset_delta = (int32_t)kp_load_be32(p + KP_LAST_OFFSET_DELTA_OFFSET);
+    b->base_timestamp = (int64_t)kp_load_be64(p + KP_BASE_TIMESTAMP_OFFSET);
+    b->max_timestamp = (int64_t)kp_load_be64(p + KP_MAX_TIMESTAMP_OFFSET);
+    b->producer_id = (int64_t)kp_load_be64(p + KP_PRODUCER_ID_OFFSET);
+    b->producer_epoch = (int16_t)kp_load_be16(p + KP_PRODUCER_EPOCH_OFFSET);
+    b->base_sequence = (int32_t)kp_load_be32(p + KP_BASE_SEQUENCE_OFFSET);
+    b->records_count = (int32_t)kp_load_be32(p + KP_RECORDS_COUNT_OFFSET);
     return KP_OK;
 }
 
@@ -129,19 +132,19 @@ static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t posit
  * in the order of tests of ByteBufferLogInputStream. `data` may be NULL where size is 0. */
 static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t position, int64_t max_size, kp_batch *b,
                                 kp_error *err) {
-    kp_cursor c = kp_cursor_of(position ? data + position : data, (size_t)(size - position));
+    const uint8_t *at = position ? data + position : data;
     int64_t left = size - position;
-    if (left < KP_LOG_OVERHEAD) return KP_END;
-    kp_read_be64(&c);
-    int64_t entry = kp_read_be32(&c);
-    if (entry < KP_MIN_ENTRY_SIZE) return kp_fail(err, KP_ENTRY_SIZE, 8, entry, KP_MIN_ENTRY_SIZE);
-    if (entry > max_size) return kp_fail(err, KP_ENTRY_SIZE_MAX, 8, entry, max_size);
-    if (left < KP_ENTRY_PREFIX) return KP_END;
-    kp_read_be32(&c);
-    int magic = (int8_t)kp_read_u8(&c);
-    if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, 16, magic, 2);
+    kp_cursor c = kp_cursor_of(at, (size_t)left);
+    const uint8_t *p = kp_read_bytes(&c, KP_LOG_OVERHEAD);
+    if (p == NULL) return KP_END;
+    int64_t entry = (int32_t)kp_load_be32(p + KP_SIZE_OFFSET);
+    if (entry < KP_MIN_ENTRY_SIZE) return kp_fail(err, KP_ENTRY_SIZE, KP_SIZE_OFFSET, entry, KP_MIN_ENTRY_SIZE);
+    if (entry > max_size) return kp_fail(err, KP_ENTRY_SIZE_MAX, KP_SIZE_OFFSET, entry, max_size);
+    if (kp_read_bytes(&c, KP_ENTRY_PREFIX - KP_LOG_OVERHEAD) == NULL) return KP_END;
+    int magic = (int8_t)p[KP_MAGIC_OFFSET];
+    if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, KP_MAGIC_OFFSET, magic, 2);
     if (left < entry + KP_LOG_OVERHEAD) return KP_END;
-    return kp_batch_read(data + position, entry + KP_LOG_OVERHEAD, position, b, err);
+    return kp_batch_read(at, entry + KP_LOG_OVERHEAD, position, b, err);
 }
 
 /* Write a v2 header but for its CRC, which comes last: b->size, base_offset ... records_count are used. */

@@ -410,15 +410,17 @@ enum { KP_RECORD_OVERHEAD_MAX = 40 };
  * The length goes first and is known last: its place is guessed, and the record moved by a byte where the guess
  * was wrong. Knowing it beforehand would take as long as all the rest but the copies. */
 static inline uint8_t *kp_record_write(uint8_t *p, const kp_record *r, int64_t base_offset, int64_t base_timestamp) {
+    const kp_field key = r->key, value = r->value; /* a store to p does not make the compiler read them again */
     const uint8_t *headers = r->headers.data;
-    int64_t headers_size = r->headers.size; /* a store to p does not make the compiler read it again */
-    size_t guess = kp_varlong_size(r->key.size + r->value.size + headers_size + 8);
+    int64_t headers_size = r->headers.size;
+    int64_t offset_delta = (int64_t)((uint64_t)r->offset - (uint64_t)base_offset);
+    size_t guess = kp_varlong_size(key.size + value.size + headers_size + 8);
     uint8_t *body = p + guess, *q = body;
     *q++ = 0; /* attributes */
     q = kp_varlong_write(q, (int64_t)((uint64_t)r->timestamp - (uint64_t)base_timestamp));
-    q = kp_varlong_write(q, (int64_t)((uint64_t)r->offset - (uint64_t)base_offset));
-    q = kp_field_write(q, &r->key);
-    q = kp_field_write(q, &r->value);
+    q = kp_varlong_write(q, offset_delta);
+    q = kp_field_write(q, &key);
+    q = kp_field_write(q, &value);
     if (KP_LIKELY(!headers_size)) {
         *q++ = 0;
     } else {

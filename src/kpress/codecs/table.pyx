@@ -164,17 +164,13 @@ cdef CodecTable table_of(object codecs):
     return <CodecTable>codecs
 
 
-cdef const codec* codec_of(CodecTable codecs, object compression_type) except NULL:
-    cdef int id
-    for id in range(CODEC_IDS):  # names in a program's text are interned: most calls are done here
-        if codecs.names[id] == <PyObject*>compression_type:
-            return &codecs.rows.rows[id]
+cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL:
     return &codecs.rows.rows[<int>choice_of("compression_type", compression_type, names_of(codecs))]
 
 
-cdef int level_of(const codec* row, object level) except? -1:
+cdef int level_given(const codec* row, object level) except? -1:
     cdef int64_t number
-    if level is None or (isinstance(level, str) and level == "kafka-default"):
+    if isinstance(level, str) and level == "kafka-default":
         return LEVEL_DEFAULT
     name = row.name.decode("ascii")
     if not row.has_levels:

@@ -11,7 +11,7 @@ from kpress._c.wire cimport (
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_fail,
 )
 from kpress._status cimport check, place, place_at
-from kpress.codecs.codec cimport codec, codec_table, row_of
+from kpress.codecs.codec cimport CODEC_IDS, codec, codec_table, row_of
 from kpress.codecs.table cimport CodecTable, table_of
 from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
 from kpress.columns._columns cimport Columns, bounds_of
@@ -44,22 +44,26 @@ FIELDS = (
 )
 
 
-cdef size_t codec_name(const codec_table* codecs, int id, char* to) noexcept nogil:
-    """Write the codec's name, or the id as a digit where there is none; returns the bytes."""
-    cdef const codec* row = row_of(codecs, id)
-    cdef size_t size = 1
-    if row == NULL:
-        to[0] = <char>(48 + id)
-        return size
-    size = strlen(row.name)
-    memcpy(to, row.name, size)
-    return size
+cdef struct name_list:
+    char names[CODEC_IDS][16]   # ended by zeros
 
 
-cdef void fill(row* r, const kp_batch* b, const codec_table* codecs) noexcept nogil:
+cdef void list_names(const codec_table* codecs, name_list* list) noexcept nogil:
+    """The codecs' names by id; the id as a digit where there is none."""
+    cdef const codec* row
+    cdef int id
+    memset(list, 0, sizeof(name_list))
+    for id in range(CODEC_IDS):
+        row = row_of(codecs, id)
+        if row == NULL:
+            list.names[id][0] = <char>(48 + id)
+        else:
+            memcpy(list.names[id], row.name, strlen(row.name))
+
+
+cdef void fill(row* r, const kp_batch* b, const name_list* names) noexcept nogil:
     cdef bint v2 = b.magic == 2
-    memset(r, 0, sizeof(row))
-    codec_name(codecs, kp_batch_codec(b), r.compression_type)
+    memcpy(r.compression_type, names.names[kp_batch_codec(b)], sizeof(r.compression_type))
     r.position = b.position
     r.size = b.size
     r.magic = b.magic
@@ -85,7 +89,9 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
               int64_t* position, kp_error* err) noexcept nogil:
     """position: bytes of whole entries so far."""
     cdef kp_batch batch
+    cdef name_list names
     cdef int status
+    list_names(codecs, &names)
     while True:
         status = kp_batch_next(data, size, position[0], INT32_MAX, &batch, err)
         if status != KP_OK:
@@ -95,7 +101,7 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
             status = pooled_reserve(rows, 2 * rows.size + 1024 * sizeof(row), err)
             if status != KP_OK:
                 return status
-        fill(<row*>rows.data + n[0], &batch, codecs)
+        fill(<row*>rows.data + n[0], &batch, &names)
         n[0] += 1
         position[0] += batch.size
 

@@ -5,14 +5,18 @@ from kpress._c.wire cimport kp_batch
 from kpress.codecs.table cimport CodecTable
 
 
+cdef class RecordSet:
+    """What the batches of one read_batches call share."""
+    cdef InputView view
+    cdef size_t cap
+    cdef CodecTable codecs
+    cdef bint check_crcs
+
+
 cdef class Batch:
-    cdef InputView _view
+    cdef RecordSet _set
     cdef const uint8_t* _entry
     cdef kp_batch _header
-    cdef int64_t _base            # position of the view in the caller's data
-    cdef size_t _cap
-    cdef CodecTable _codecs
-    cdef bint _check_crcs
     cdef int64_t _inner_count     # of a v0/v1 wrapper, once it was opened; 0 before
     cdef object _first_inner_offset(self)
     cdef uint8_t* _change(self) except NULL
@@ -22,11 +26,8 @@ cdef class Batch:
 
 
 cdef class BatchIterator:
-    cdef InputView _view
+    cdef RecordSet _set
     cdef int64_t _position
     cdef int64_t _max_size
-    cdef size_t _cap
-    cdef CodecTable _codecs
-    cdef bint _check_crcs
     cdef bint _complete
     cdef bint _ended

@@ -70,7 +70,7 @@ cdef class Batch:
     @property
     def position(self):
         """int: byte position of the entry in the data."""
-        return self._base + self._header.position
+        return self._header.position
 
     @property
     def size(self):
@@ -96,7 +96,7 @@ cdef class Batch:
     def compression_type(self):
         """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec of your own; 'unknown(5)' to
         'unknown(7)' for ids without a codec."""
-        return name_of(self._codecs, kp_batch_codec(&self._header))
+        return name_of(self._set.codecs, kp_batch_codec(&self._header))
 
     @property
     def is_compressed(self):
@@ -201,7 +201,7 @@ cdef class Batch:
     def data(self):
         """memoryview: the bytes of the entry, not copied."""
         start = self._header.position
-        return memoryview(self._view.view.obj).cast("B")[start:start + self._header.size]
+        return memoryview(self._set.view.view.obj).cast("B")[start:start + self._header.size]
 
     @property
     def payload(self):
@@ -234,14 +234,14 @@ cdef class Batch:
         """
         cdef kp_error err
         cdef int status
-        cdef place at = place_of(&self._header, self._base)
+        cdef place at = place_of(&self._header)
         with nogil:
             status = check_crc(self._entry, &self._header, &err)
         check(status, &err, &at)
 
     cdef uint8_t* _change(self) except NULL:
         """The entry, to be written to, and its header as it is now: another Batch of the bytes may have changed it."""
-        if self._view.view.readonly:
+        if self._set.view.view.readonly:
             raise InvalidArgumentError("the data of this batch is read-only: give read_batches a bytearray or another "
                                        "writable buffer", field="data")
         self._read_header()
@@ -253,7 +253,7 @@ cdef class Batch:
         if magic != self._header.magic:
             raise CorruptRecordError(f"magic {magic}: it was {self._header.magic} when the batch was read",
                                      position=self.position + KP_ENTRY_PREFIX - 1, field="magic")
-        cdef place at = place_of(&self._header, self._base)
+        cdef place at = place_of(&self._header)
         return check(kp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err),
                      &err, &at)
 
@@ -400,8 +400,8 @@ cdef class Batch:
         Checksums are compared first, unless `read_batches` was told not to; those inside a v0/v1 wrapper, too.
         Records before any other error are handed out first, as Kafka's own iterator does.
         """
-        cdef Records records = records_of(self._view, self._entry, &self._header, self._base, self._cap,
-                                          self._check_crcs, self._codecs)
+        cdef Records records = records_of(self._set.view, self._entry, &self._header, 0, self._set.cap,
+                                          self._set.check_crcs, self._set.codecs)
         self._inner_count = records._source.count
         return records
 
@@ -429,10 +429,10 @@ cdef class Batch:
         """list(batch) takes memory for as many records as len(batch) says, before one of them was read: what the bytes
         cannot hold is refused. No record takes less than 7 bytes."""
         cdef kp_error err
-        cdef place at = place_of(&self._header, self._base)
+        cdef place at = place_of(&self._header)
         cdef int64_t bytes = self._header.size - KP_BATCH_HEADER
         if kp_batch_codec(&self._header):
-            bytes = <int64_t>self._cap
+            bytes = <int64_t>self._set.cap
         if self._header.records_count < 0:
             check(kp_fail(&err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, self._header.records_count, 0), &err, &at)
         if self._header.records_count > bytes // LEAST_RECORD:
@@ -441,10 +441,10 @@ cdef class Batch:
         return 0
 
     cdef object _first_inner_offset(self):
-        cdef codec_context* context = context_acquire(&self._codecs.rows)
+        cdef codec_context* context = context_acquire(&self._set.codecs.rows)
         cdef kp_source source
         cdef kp_error err
-        cdef place at = place_of(&self._header, self._base)
+        cdef place at = place_of(&self._header)
         cdef int status
         cdef kp_cursor cursor
         cdef kp_batch message
@@ -455,13 +455,17 @@ cdef class Batch:
         with nogil:
             context.scratch.size = 0
             status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
-                                 self._cap, False, &source, &err)
+                                 self._set.cap, False, &source, &err)
             if status == KP_OK:
                 cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
                 status = kp_message_next(&source, &cursor, &message, &record, &err)
             context_release(context)
         check(status, &err, &at)
         return record.offset
+
+
+cdef class RecordSet:
+    """What the batches of one `read_batches` call share: see the .pxd."""
 
 
 cdef class BatchIterator:
@@ -490,27 +494,22 @@ cdef class BatchIterator:
         return self
 
     def __next__(self):
-        cdef kp_batch header
+        cdef InputView view = self._set.view
+        cdef Batch batch = Batch.__new__(Batch)
         cdef kp_error err
         cdef place at
-        cdef int status = kp_batch_next(self._view.data, self._view.size, self._position, self._max_size, &header,
-                                        &err)
-        if status == KP_END:
-            self._ended = True
-            if not self._complete or self._position == self._view.size:
-                raise StopIteration
-            status = kp_fail(&err, KP_CUT_ENTRY, 8, self._view.size - self._position, 0)
+        cdef int status = kp_batch_next(view.data, view.size, self._position, self._max_size, &batch._header, &err)
         if status != KP_OK:
             at = place_at(self._position)
+            if status == KP_END:
+                self._ended = True
+                if not self._complete or self._position == view.size:
+                    raise StopIteration
+                status = kp_fail(&err, KP_CUT_ENTRY, 8, view.size - self._position, 0)
             check(status, &err, &at)
-        cdef Batch batch = Batch.__new__(Batch)
-        batch._header = header
-        batch._view = self._view
-        batch._entry = self._view.data + self._position
-        batch._cap = self._cap
-        batch._codecs = self._codecs
-        batch._check_crcs = self._check_crcs
-        self._position += header.size
+        batch._set = self._set
+        batch._entry = view.data + self._position
+        self._position += batch._header.size
         return batch
 
     @property
@@ -519,9 +518,10 @@ cdef class BatchIterator:
 
     @property
     def trailing_bytes(self):
-        return self._view.size - self._position if self._ended else None
+        return self._set.view.size - self._position if self._ended else None
 
 
+seal(RecordSet, "read_batches")
 seal(Batch, "read_batches")
 seal(BatchIterator, "read_batches")
 
@@ -571,10 +571,11 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     1 2 none True
     """
     cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
-    batches._check_crcs = flag_of(check_crcs, "check_crcs")
+    batches._set = RecordSet.__new__(RecordSet)
+    batches._set.check_crcs = flag_of(check_crcs, "check_crcs")
     batches._complete = flag_of(complete, "complete")
-    batches._view = InputView(data)
-    batches._codecs = table_of(codecs)
-    batches._cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+    batches._set.view = InputView(data)
+    batches._set.codecs = table_of(codecs)
+    batches._set.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
     batches._max_size = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
     return batches
