@@ -58,6 +58,7 @@ MODULES = [
     ("kpress.columns._write_batches", []),
     ("kpress.columns._write", []),
     ("kpress.log._headers", []),
+    ("kpress.log._hop", []),
     ("kpress.log._digest", ["libxxhash"]),
 ]
 

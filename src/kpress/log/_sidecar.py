@@ -12,12 +12,11 @@ import re
 import struct
 from collections.abc import Sequence
 from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from kpress._file_names import printable
 from kpress.errors import CorruptRecordError, InvalidArgumentError, KpressError
-from kpress.files import open_file, sync_directory, unfinished_file
+from kpress.files import LocalFileSystem, open_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -110,14 +109,9 @@ def write_sidecar(target: SidecarTarget, data: bytes) -> None:
     if not isinstance(target, str | PathLike):
         target.write(data)
         return
-    final = Path(target)
-    with unfinished_file(final) as (path, file):
-        left = memoryview(data)
-        while left:
-            left = left[file.write(left) :]
-        os.fsync(file.fileno())
-        os.replace(path, final)
-    sync_directory(final.parent)
+    with LocalFileSystem().create(os.fspath(target)) as writer:
+        writer.write(data)
+        writer.publish()
 
 
 def packed(layout: struct.Struct, entries: Sequence[tuple[int, ...]], names: Sequence[str]) -> bytes:

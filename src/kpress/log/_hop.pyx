@@ -1,0 +1,337 @@
+"""A walk over a log by headers alone: no payload is looked at, and most are not even read.
+
+::
+
+    window of the file ──► header ──► the next entry's position ──► in the window? ─ yes ──► header ...
+          ▲                                                              │ no
+          └──────────────────────────────────────────────────────────────┘
+
+Where entries are small a window holds several; where they are large it holds little more than one header. There is
+never more than one read per entry, and of entries below 16 KiB never more than one per 64 KiB.
+"""
+
+from cpython.bytearray cimport PyByteArray_AS_STRING
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
+
+from kpress._arguments cimport integer_of
+from kpress._c.wire cimport (
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CONTROL, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_PREFIX, KP_LOG_OVERHEAD,
+    KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_last_offset, kp_batch_next,
+    kp_error, kp_fail, kp_load_be32, kp_load_be64,
+)
+from kpress._status cimport error_of, place, place_at, place_of
+from kpress.checksum cimport crc32_update, crc32c_update
+
+from kpress.errors import CorruptRecordError
+from kpress.log._batch_header import BatchHeader
+
+cdef enum:
+    WINDOW = (64 << 10) + KP_BATCH_HEADER   # with a header that begins at its end
+    SPARSE = 512        # a window of one header, where entries are large: less than a page costs no less
+    LARGE = 16 << 10    # entries from here on: reading over one costs more than another call
+    SEARCH_AHEAD = 8    # times the bytes that a search passes is what it sums up at most
+
+cdef object header_tuple = BatchHeader._make
+
+
+cdef class HeaderHop:
+    """Not thread-safe.
+
+    Parameters
+    ----------
+    file : object with `size`, `read_into(position, buffer)` and perhaps `name`
+    position : int
+        Of an entry.
+    end : int, optional
+        The file is read as if it ended here.
+    window_bytes : int, optional
+        Read that much at once, whether entries are large or not: for files that are far away, and for reading all.
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
+
+    Attributes
+    ----------
+    position : int
+        Where the next entry begins.
+    end : int
+    name : str or None
+    next_offset : int or None
+        After the last entry that was passed; None before the first.
+
+    Examples
+    --------
+    >>> import io, kpress
+    >>> class File(io.BytesIO):
+    ...     size = property(lambda self: len(self.getvalue()))
+    ...     def read_into(self, position, buffer):
+    ...         self.seek(position)
+    ...         return self.readinto(buffer)
+    >>> log = b"".join(kpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
+    >>> hop = HeaderHop(File(log))
+    >>> header = hop.find_offset(55)
+    >>> header.base_offset, header.last_offset, header.position == hop.position
+    (50, 59, True)
+    >>> [header.base_offset for header in hop], hop.next_offset
+    ([50, 60, 70, 80, 90], 100)
+    """
+
+    cdef readonly int64_t position
+    cdef readonly int64_t end
+    cdef readonly str name
+    cdef int64_t largest        # the size field of an entry may say
+    cdef object file
+    cdef bytearray block
+    cdef object view            # of the block
+    cdef const uint8_t* data    # its bytes: those of the file from `begin` on
+    cdef int64_t begin
+    cdef int64_t size
+    cdef int64_t window_bytes   # 0: by the size of the entries
+    cdef int64_t typical        # of the last entry
+    cdef kp_batch batch
+    cdef kp_error error
+    cdef bint any
+    cdef int64_t last_offset
+
+    def __init__(self, file, *, position=0, end=None, window_bytes=None, max_message_bytes=INT32_MAX):
+        cdef int64_t size = integer_of(file.size, "size", 0, INT64_MAX)
+        self.end = size if end is None else min(size, <int64_t>integer_of(end, "end", 0, INT64_MAX))
+        self.position = integer_of(position, "position", 0, self.end)
+        self.largest = integer_of(max_message_bytes, "max_message_bytes", 0, INT32_MAX)
+        self.window_bytes = 0 if window_bytes is None else integer_of(window_bytes, "window_bytes", SPARSE, INT32_MAX)
+        self.file = file
+        name = getattr(file, "name", None)
+        self.name = name if isinstance(name, str) else None
+        self.block = bytearray(min(max(self.window_bytes, WINDOW), max(self.end, 1)))
+        self.view = memoryview(self.block)
+        self.data = <const uint8_t*>PyByteArray_AS_STRING(self.block)
+
+    @property
+    def next_offset(self):
+        return <int64_t>(<uint64_t>self.last_offset + 1) if self.any else None
+
+    # --- the window ---------------------------------------------------------------------------------------------
+
+    cdef int read_window(self, int64_t position, int64_t most) except -1:
+        cdef int64_t wanted = min(most, self.end - position, len(self.block))
+        cdef int64_t got
+        self.size = 0
+        got = integer_of(self.file.read_into(position, self.view[:wanted]), "read_into()", 0, wanted)
+        if got < wanted:
+            raise CorruptRecordError(
+                f"the file was truncated while it was read: it had {self.end} bytes and now ends at {position + got}",
+                file=self.name, position=position + got, rule="file size")
+        self.begin = position
+        self.size = wanted
+        return 0
+
+    cdef int need(self, int64_t position, int64_t bytes) except -1:
+        """Have the bytes from there on in the window, as far as the file has them; of a header at least."""
+        cdef int64_t most = self.window_bytes
+        if self.begin <= position and min(position + bytes, self.end) <= self.begin + self.size:
+            return 0
+        if most == 0:
+            most = SPARSE if self.typical >= LARGE else WINDOW
+        return self.read_window(position, most)
+
+    # --- entries ------------------------------------------------------------------------------------------------
+
+    cdef int header(self, int64_t position) except -1:
+        """The status of the entry there; its header goes to `batch`."""
+        cdef int64_t at
+        cdef int status
+        if position >= self.end:
+            return KP_END
+        self.need(position, KP_BATCH_HEADER)
+        at = position - self.begin
+        # the size is that of the file: the header lies in the window, and nothing else is looked at
+        status = kp_batch_next(self.data, self.end - self.begin, at, self.largest, &self.batch, &self.error)
+        self.batch.position = position
+        return status
+
+    cdef bint step(self) except -1:
+        """Read the next header, and pass it; False at the end."""
+        cdef place at
+        cdef int status = self.header(self.position)
+        if status == KP_END:
+            return False
+        if status != KP_OK:
+            at = place_at(self.position, 0, self.name)
+            raise error_of(&self.error, &at)
+        self.position += self.batch.size
+        self.typical = self.batch.size
+        self.last_offset = kp_batch_last_offset(&self.batch)
+        self.any = True
+        return True
+
+    cdef object made(self):
+        cdef kp_batch* b = &self.batch
+        return header_tuple((
+            b.position, b.size, b.magic, b.attributes, b.base_offset, kp_batch_last_offset(b), b.records_count,
+            b.max_timestamp, b.crc, b.partition_leader_epoch, b.producer_id, b.producer_epoch, b.base_sequence))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.step():
+            raise StopIteration
+        return self.made()
+
+    def find_offset(self, target):
+        """The first entry whose last offset is at least `target`; None if there is none. It is not passed.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry comes first.
+        """
+        cdef int64_t wanted = target
+        while self.step():
+            if self.last_offset >= wanted:
+                self.position = self.batch.position
+                return self.made()
+        return None
+
+    def find_timestamp(self, target):
+        """The first entry whose largest timestamp is at least `target`; None if there is none. It is not passed."""
+        cdef int64_t wanted = target
+        while self.step():
+            if self.batch.max_timestamp >= wanted:
+                self.position = self.batch.position
+                return self.made()
+        return None
+
+    def transactional(self):
+        """(producer id, base offset, is control batch) of every batch of a transaction from here on.
+
+        Yields
+        ------
+        tuple
+        """
+        while self.step():
+            if self.batch.magic == 2 and self.batch.attributes & KP_TRANSACTIONAL:
+                yield self.batch.producer_id, self.batch.base_offset, bool(self.batch.attributes & KP_CONTROL)
+
+    # --- checksums ----------------------------------------------------------------------------------------------
+
+    cdef uint32_t checksum(self, int64_t start, int64_t end, bint v2) except? 0:
+        """Of these bytes of the file, window by window."""
+        cdef uint32_t crc = 0
+        cdef int64_t part
+        cdef const uint8_t* p
+        while start < end:
+            if not self.begin <= start < self.begin + self.size:
+                self.read_window(start, max(self.window_bytes, WINDOW))
+            part = min(end, self.begin + self.size) - start
+            p = self.data + (start - self.begin)
+            with nogil:
+                crc = crc32c_update(crc, p, <size_t>part) if v2 else crc32_update(crc, p, <size_t>part)
+            start += part
+        return crc
+
+    cdef bint crc_is_right(self, const kp_batch* batch) except -1:
+        cdef bint v2 = batch.magic == 2
+        cdef int64_t covers = KP_ATTRIBUTES_OFFSET if v2 else KP_MESSAGE_CRC_OFFSET + 4
+        cdef int64_t where = KP_CRC_OFFSET if v2 else KP_MESSAGE_CRC_OFFSET
+        cdef uint32_t computed = self.checksum(batch.position + covers, batch.position + batch.size, v2)
+        if computed == batch.crc:
+            return True
+        kp_fail(&self.error, KP_CRC, where, batch.crc, computed)
+        return False
+
+    def checksum_error(self):
+        """What is wrong with the checksum of the entry that was passed last; None if it is right.
+
+        Returns
+        -------
+        CorruptRecordError or None
+        """
+        cdef kp_batch batch = self.batch
+        cdef place at
+        if self.crc_is_right(&batch):
+            return None
+        at = place_of(&batch, 0, self.name)
+        return error_of(&self.error, &at)
+
+    def checksum_of(self, start, end):
+        """The CRC-32C of these bytes of the file."""
+        return self.checksum(integer_of(start, "start", 0, self.end), integer_of(end, "end", 0, self.end), True)
+
+    # --- going on after damage ------------------------------------------------------------------------------------
+
+    def at_entry(self, position, first_offset, last_offset):
+        """Whether what lies there looks like the header of an entry whose offsets are in that range; True at the end.
+
+        An entry that is cut looks like one.
+        """
+        cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
+        cdef int64_t base
+        cdef int status
+        if at >= self.end:
+            return at == self.end
+        status = self.header(at)
+        if status == KP_END and self.end - at < KP_ENTRY_PREFIX:
+            return False
+        base = <int64_t>kp_load_be64(self.data + (at - self.begin))
+        return status in (KP_OK, KP_END) and first_offset <= base <= last_offset
+
+    def search(self, position, first_offset, last_offset):
+        """Go on at the first intact entry from a position on, wherever it begins.
+
+        What looks like a header is proven by its checksum. Bytes are summed up eight times over at most: a file made
+        of headers could take the square of its size in time.
+
+        Parameters
+        ----------
+        position : int
+        first_offset, last_offset : int
+            The range of its base offset.
+
+        Returns
+        -------
+        bool
+            Whether there is one; `position` is then where it begins, and else what it was.
+        """
+        cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
+        cdef int64_t first = first_offset, last = last_offset
+        cdef int64_t budget = SEARCH_AHEAD * (self.end - at), found, limit
+        while self.end - at > KP_ENTRY_PREFIX:
+            if not (self.begin <= at and min(at + KP_BATCH_HEADER, self.end) <= self.begin + self.size):
+                self.read_window(at, max(self.window_bytes, WINDOW))
+            limit = self.size - KP_ENTRY_PREFIX + 1
+            with nogil:
+                found = candidate(self.data, at - self.begin, limit, self.end - self.begin, first, last)
+            at = self.begin + (limit if found < 0 else found)
+            if found < 0:
+                continue
+            if self.is_entry(at, first, last, &budget):
+                self.position = at
+                return True
+            at += 1
+        return False
+
+    cdef bint is_entry(self, int64_t position, int64_t first, int64_t last, int64_t* budget) except -1:
+        cdef kp_batch batch
+        if self.header(position) != KP_OK:
+            return False
+        batch = self.batch
+        if batch.magic == 2 and not (batch.last_offset_delta >= 0 and
+                                     0 <= batch.records_count <= <int64_t>batch.last_offset_delta + 1):
+            return False
+        budget[0] -= batch.size
+        return budget[0] >= 0 and self.crc_is_right(&batch)
+
+
+cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t limit, int64_t end, int64_t first,
+                       int64_t last) noexcept nogil:
+    """The first place from `at` on and before `limit` where a base offset in the range, a size and a magic lie as in a
+    header; -1 if there is none. All count from `data`, also the end of the file."""
+    cdef uint64_t range = <uint64_t>last - <uint64_t>first
+    cdef int64_t size
+    while at < limit:
+        if data[at + KP_ENTRY_PREFIX - 1] <= 2 and kp_load_be64(data + at) - <uint64_t>first <= range:
+            size = <int64_t>kp_load_be32(data + at + KP_LOG_OVERHEAD - 4)
+            if KP_MIN_ENTRY_SIZE <= size <= end - at - KP_LOG_OVERHEAD:
+                return at
+        at += 1
+    return -1
