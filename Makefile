@@ -58,6 +58,11 @@ sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and 
 sanitize-threads: $(TESTING)  ## the readers' threads under ThreadSanitizer
 	PYTHON=$(PYTHON) build_support/sanitize_threads.sh $(TESTS)
 
+differential: $(TESTING)  ## Kafka 4.4.0's own classes and kpress read the same sets, good and damaged
+	@build_support/debian.sh differential
+	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
+	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
+
 fuzz: $(TESTING)  ## every fuzz target for FUZZ_SECONDS each (FUZZ="snappy record" for some of them)
 	build_support/debian.sh fuzz
 	PYTHON=$(PYTHON) tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
@@ -70,7 +75,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads
+	$(MAKE) sanitize-threads differential
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 
@@ -151,4 +156,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize sanitize-threads fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize sanitize-threads differential fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

@@ -3,6 +3,7 @@
 #   debian.sh build            compiler, Python's headers and venv, pkg-config, the four libraries
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
+#   debian.sh differential     a JDK and Maven, which bring Kafka's own classes
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
 #   debian.sh fuzz             clang with libFuzzer and its sanitizers
 #   debian.sh aarch64          cross compiler and user-mode emulator
@@ -53,9 +54,13 @@ group_bench() { need libsnappy-dev library snappy; }
 
 group_java() { need default-jre-headless java_runs; }
 
-group_bench-peers() {
+group_differential() {
   need default-jdk-headless javac -version
   need maven mvn --version
+}
+
+group_bench-peers() {
+  group_differential
   need cargo cargo --version
   need golang go version
 }
