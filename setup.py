@@ -43,6 +43,7 @@ MODULES = [
     ("kpress.columns._source", []),
     ("kpress.columns._iterate", []),
     ("kpress.columns._read", []),
+    ("kpress.columns._stream", []),
     ("kpress.columns._table", []),
     ("kpress.record.encode", []),
     ("kpress.record._record_args", []),

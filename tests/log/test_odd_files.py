@@ -87,7 +87,7 @@ def test_a_partition_inside_a_partition(tmp_path: Path) -> None:
         ("00000000000000000000.snapshot", "producer state"),
         ("leader-epoch-checkpoint", "leader epochs"),
         ("partition.metadata", "metadata"),
-        (SEGMENT, "iter_columns"),
+        (SEGMENT, "open_log"),
         ("meta.properties", "is not a directory"),
     ],
 )

@@ -5,6 +5,7 @@
     catalogue the columns: name, Arrow format, width, how it is gathered
     _read     all of a record set ┐
     _iterate  piece by piece      ┴► _window: _scan (headers) ─► _threads: _decode ─► _gather ─► _arrow_out
+    _stream   results as they come, as one Arrow stream; columns of one value
     _table    one row per batch, from headers alone ─► _arrow_out
     _write    _arrow_in ─► rows ─► kpress.record.set_writer
 
@@ -14,6 +15,7 @@
 from kpress.columns._columns import Column, Columns
 from kpress.columns._iterate import ColumnsIterator, iter_columns
 from kpress.columns._read import read_columns
+from kpress.columns._stream import constant_field, stream_of, with_constants
 from kpress.columns._table import BatchTable, batch_table
 from kpress.columns._write import write_columns
 
@@ -23,7 +25,10 @@ __all__ = [
     "Columns",
     "ColumnsIterator",
     "batch_table",
+    "constant_field",
     "iter_columns",
     "read_columns",
+    "stream_of",
+    "with_constants",
     "write_columns",
 ]

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
+from kpress._c.arrow cimport ArrowArray, ArrowSchema
 
 
 # One Arrow array: its buffers point into the memory of its chunk.
@@ -47,3 +48,8 @@ cdef object schema_capsule(object field)
 cdef object array_capsule(const part* p, int64_t column)
 cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts)
 cdef part* parts_copy(const part* parts, int64_t n) except NULL
+
+# The part as a struct array. 0, or ENOMEM with `out` released.
+cdef int export_part(const part* p, ArrowArray* out) noexcept nogil
+cdef int export_schema(object field, ArrowSchema* out) except -1
+cdef void destroy_stream_capsule(object capsule) noexcept

@@ -12,7 +12,7 @@ cdef class ColumnsIterator:
     cdef Options options
     cdef Source source
     cdef Threads threads
-    cdef int64_t batch_bytes
+    cdef int64_t stop_after      # batch_bytes
     cdef walk reached            # by what was read ahead; positions are the input's view's
     cdef bint at_end             # of what can be read ahead
     cdef object ahead            # deque of windows that are being decoded

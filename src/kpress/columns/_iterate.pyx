@@ -56,6 +56,9 @@ cdef class ColumnsIterator:
         Bytes of a cut entry at the end, once the end is reached; 0 before.
     aborted_transactions : list of (producerId, firstOffset)
         Those aborted transactions that matter for what follows: the open ones, and those not begun yet.
+    batch_bytes : int
+        As `iter_columns` takes it. It may be changed for the results to come, but for those that threads have read
+        ahead: whoever looks at ``nbytes`` of the results can keep them at a size of their own.
     errors : list of KpressError
         What was wrong with the entries that were skipped (``on_corrupt="skip"``), in their order.
 
@@ -87,8 +90,8 @@ cdef class ColumnsIterator:
         self.options = options
         options.plan.skip = choice_of("on_corrupt", on_corrupt, _ON_CORRUPT)
         options.plan.ends = options.plan.last_offset != INT64_MAX
-        self.batch_bytes = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
-        self.source = source_of(source, min(self.batch_bytes, INT32_MAX), start_position, end_position, &position)
+        self.stop_after = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
+        self.source = source_of(source, min(self.stop_after, INT32_MAX), start_position, end_position, &position)
         self.start = position
         options.begin(&self.reached, position)
         options.begin(&self.passed, position)
@@ -140,6 +143,16 @@ cdef class ColumnsIterator:
             t = &self.passed.isolation.aborted[i]
             pairs.append((t.producer_id, t.first_offset))
         return pairs
+
+    @property
+    def batch_bytes(self):
+        return self.stop_after
+
+    @batch_bytes.setter
+    def batch_bytes(self, value):
+        self.stop_after = integer_of(value, "batch_bytes", 1, INT64_MAX)
+        if self.source is not None:
+            self.source.step = min(self.stop_after, INT32_MAX)
 
     def close(self):
         """End the iteration and its threads. What the iterator says of itself stays."""
@@ -218,7 +231,7 @@ cdef class ColumnsIterator:
         cdef Window window
         while True:
             window = window_of(self.options, source.view, source.size, source.base, source.name)
-            window.read_headers(&self.reached, self.batch_bytes)
+            window.read_headers(&self.reached, self.stop_after)
             self.at_end = window.error is not None or window.end.state == AT_BOUND
             if self.at_end or window.end.position > self.reached.position:
                 replace(&self.reached, &window.end)

@@ -1,62 +1,15 @@
-"""The directories and files of a log dir by their names (Kafka's LocalLog, UnifiedLog and LogFileUtils)."""
+"""The partitions of a local log dir."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
 
 from kpress._file_names import LOG_FILE_SUFFIX, printable, refuse_without_records
 from kpress.errors import InvalidArgumentError
-from kpress.files import check_link, check_regular
-
-_INT32_MAX = (1 << 31) - 1
-_INT64_MAX = (1 << 63) - 1
-# [0-9]: \d takes the digits of other scripts, too
-_LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
-_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
-_SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
-
-
-@dataclass(frozen=True, order=True)
-class TopicPartition:
-    """A partition of a topic; as text it is the name of its directory.
-
-    Examples
-    --------
-    >>> TopicPartition.of_directory("web-access.v2-11")
-    TopicPartition(topic='web-access.v2', partition=11)
-    >>> TopicPartition.of_directory("orders-0.5f1c-delete") is None
-    True
-    """
-
-    topic: str
-    partition: int
-
-    @classmethod
-    def of_directory(cls, name: str) -> Self | None:
-        """The partition whose directory has this name, split at its last ``-``; None if Kafka gives no partition this
-        name: one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, a topic that
-        is not UTF-8."""
-        match = _PARTITION_DIRECTORY.fullmatch(name)
-        if not match or int(match["partition"]) > _INT32_MAX or not _is_utf8(name):
-            return None
-        return cls(match["topic"], int(match["partition"]))
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
-def _is_utf8(name: str) -> bool:
-    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+from kpress.files import LocalFileSystem, RandomAccessFile
+from kpress.log._layout import Layout, Partition, TopicPartition
 
 
 @dataclass(frozen=True, order=True)
@@ -79,6 +32,14 @@ class LogSegment:
     def sibling(self, suffix: str) -> Path:
         """The file of that kind, such as ``.txnindex``, whether it exists or not."""
         return self.path.with_suffix(suffix)
+
+    def open(self) -> RandomAccessFile:
+        """The record set."""
+        return LocalFileSystem().open(str(self.path))
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile:
+        """The file of that kind; FileNotFoundError if there is none."""
+        return LocalFileSystem().open(str(self.sibling(suffix)))
 
 
 @dataclass(frozen=True)
@@ -130,17 +91,16 @@ def list_partitions(path: str | Path) -> list[PartitionDirectory]:
     """
     root = Path(os.path.realpath(path))
     _check_directory(root)
-    own = _partition(root, root)
-    partitions = [own] if own else list(_partitions_in(root, root))
-    for partition in partitions:
-        _refuse_nested(partition, root)
-    if not partitions:
+    layout = Layout(LocalFileSystem(), str(root))
+    layout.read_directory()
+    found = [directory for partition in layout.partitions if (directory := _directory_of(partition, root))]
+    if not found:
         raise InvalidArgumentError(
             f"{printable(root)} holds no partition: there is no directory <topic>-<partition> with a segment "
             "(<20 digits>.log) in it, nor is it one itself",
             field="path",
         )
-    return sorted(partitions, key=lambda found: found.topic_partition)
+    return sorted(found, key=lambda directory: directory.topic_partition)
 
 
 def _check_directory(path: Path) -> None:
@@ -148,68 +108,19 @@ def _check_directory(path: Path) -> None:
         return
     refuse_without_records(path)
     if path.name.endswith(LOG_FILE_SUFFIX):
-        hint = 'one segment is read by kpress.iter_columns(open(path, "rb"))'
+        hint = "one segment is read by kpress.open_log(path).read()"
     else:
         hint = "a log dir or the directory of one partition is needed"
     raise InvalidArgumentError(f"{printable(path)} is not a directory; {hint}", file=printable(path))
 
 
-def _partitions_in(directory: Path, root: Path) -> Iterator[PartitionDirectory]:
-    """Those whose directories lie in `directory`."""
-    with os.scandir(directory) as entries:
-        names = sorted(entry.name for entry in entries if _LIKE_A_PARTITION.fullmatch(entry.name))
-    for name in names:
-        check_link(directory / name, root)
-        if (directory / name).is_dir() and (partition := _partition(directory / name, root)):
-            yield partition
-
-
-def _partition(directory: Path, root: Path) -> PartitionDirectory | None:
-    """None if the directory holds no segment, or has a name that is not like a partition's."""
-    if not _LIKE_A_PARTITION.fullmatch(directory.name):
+def _directory_of(partition: Partition, root: Path) -> PartitionDirectory | None:
+    """None if it is not a broker's: its directory has another name."""
+    path = Path(partition.segments[0].path).parent
+    topic_partition = TopicPartition.of_directory(path.name)
+    if topic_partition is None or partition.topic != topic_partition.topic:
         return None
-    segments = _segments_of(directory, root)
-    if not segments:
-        return None
-    topic_partition = TopicPartition.of_directory(directory.name)
-    if topic_partition is None:
-        raise InvalidArgumentError(
-            f"{printable(directory)} holds segments, but Kafka gives no partition this name: it is a topic in UTF-8, "
-            f"'-', and a number from 0 to {_INT32_MAX} without leading zeros",
-            file=printable(directory),
-        )
-    return PartitionDirectory(topic_partition, directory, segments, root)
-
-
-def _refuse_nested(outer: PartitionDirectory, root: Path) -> None:
-    """Whose records are meant could not be told."""
-    for inner in _partitions_in(outer.path, root):
-        raise InvalidArgumentError(
-            f"{printable(inner.path)} is a partition inside the partition {printable(outer.path)}",
-            file=printable(inner.path),
-        )
-
-
-def _segments_of(directory: Path, root: Path) -> tuple[LogSegment, ...]:
-    """Segments by name; ``.log.deleted``, ``.cleaned`` and ``.swap`` belong to unfinished work and are not segments."""
-    found = []
-    with os.scandir(directory) as entries:
-        for entry in entries:
-            path = directory / entry.name
-            if entry.is_symlink():
-                check_link(path, root)
-            if name := _SEGMENT_FILE.fullmatch(entry.name):
-                if not entry.is_file(follow_symlinks=False):
-                    check_regular(path)
-                found.append((_base_offset(path, name["base"]), path))
-    found.sort()
-    return tuple(LogSegment(base, path, path is found[-1][1]) for base, path in found)
-
-
-def _base_offset(path: Path, digits: str) -> int:
-    offset = int(digits)
-    if offset > _INT64_MAX:
-        raise InvalidArgumentError(
-            f"{printable(path)}: {digits} is greater than any offset, which is an int64", file=printable(path)
-        )
-    return offset
+    segments = tuple(
+        LogSegment(segment.base_offset, Path(segment.path), segment.is_last) for segment in partition.segments
+    )
+    return PartitionDirectory(topic_partition, path, segments, root)

@@ -18,8 +18,9 @@ from kpress.log._checkpoints import (
     write_offset_checkpoint,
 )
 from kpress.log._digest import RecordDigest
-from kpress.log._directory import LogSegment, PartitionDirectory, TopicPartition, list_partitions
+from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._file_records import FileRecords
+from kpress.log._layout import Partition, Segment, TopicPartition
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
@@ -45,10 +46,12 @@ __all__ = [
     "LogSegment",
     "OffsetIndex",
     "OffsetPosition",
+    "Partition",
     "PartitionDirectory",
     "PartitionMetadata",
     "ProducerState",
     "RecordDigest",
+    "Segment",
     "SegmentContent",
     "TimeIndex",
     "TimestampOffset",

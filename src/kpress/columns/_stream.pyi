@@ -1,0 +1,14 @@
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from typing_extensions import CapsuleType
+
+from kpress.columns._arrow_out import Field
+from kpress.columns._columns import Columns
+
+def constant_field(name: str, kind: type[str] | type[int]) -> Field: ...
+def with_constants(
+    columns: Columns,
+    names: Iterable[str],
+    constants: Mapping[str, tuple[type[str] | type[int], str | int | None]],
+) -> Columns: ...
+def stream_of(fields: Sequence[Field], results: Iterable[Columns], close: Callable[[], object]) -> CapsuleType: ...

@@ -1,0 +1,315 @@
+"""Results as they come, handed out as one Arrow stream; and columns that hold the same value in every row.
+
+::
+
+    iterator of Columns ──► with_constants ──► stream_of ──► ArrowArrayStream: get_next asks for the next Columns
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_New
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.errno cimport EINVAL, EIO, ENOMEM
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, malloc
+from libc.string cimport memcpy, memset
+
+from kpress._buffers cimport pooled, pooled_reserve
+from kpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
+from kpress._c.python cimport Py_IsInitialized
+from kpress._c.wire cimport KP_OK, kp_error
+from kpress.columns._arrow_out cimport (
+    array_data, array_init, chunk_data, chunk_drop, chunk_new, destroy_stream_capsule, export_part, export_schema, part,
+)
+from kpress.columns._columns cimport Columns
+
+from kpress.columns._arrow_out import Field
+from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidRecordError, OutputTooLargeError
+
+_CONSTANTS = {str: "u", int: "i"}
+
+
+# --- columns of one value -----------------------------------------------------------------------------------
+
+cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
+    """Zeroed memory that the chunk owns."""
+    cdef kp_error ignored
+    cdef pooled* block = &chunk.blocks[chunk.n_blocks]
+    if pooled_reserve(block, max(size, 1), &ignored) != KP_OK:
+        raise MemoryError()
+    memset(block.data, 0, size)
+    chunk.n_blocks += 1
+    return block.data
+
+
+cdef int share(const array_data* source, array_data* to) except -1:
+    """The same buffers, in an array of its own."""
+    cdef int64_t i
+    if not array_init(to, source.length, source.n_buffers, source.n_children):
+        raise MemoryError()
+    to.null_count = source.null_count
+    memcpy(<void*>to.buffers, source.buffers, sizeof(void*) * <size_t>source.n_buffers)
+    for i in range(source.n_children):
+        share(&source.children[i], &to.children[i])
+    return 0
+
+
+cdef int fill_text(chunk_data* chunk, array_data* to, object value, int64_t rows) except -1:
+    cdef bytes text = b"" if value is None else value.encode()
+    cdef int64_t size = len(text), i
+    cdef const char* bytes_of_text = text
+    cdef int32_t* ends
+    cdef uint8_t* data
+    if size * rows > INT32_MAX:
+        raise OutputTooLargeError(f"{rows} rows of {size} bytes are more than a string column holds")
+    if not array_init(to, rows, 3, 0):
+        raise MemoryError()
+    ends = <int32_t*>block_of(chunk, 4 * <size_t>(rows + 1))
+    data = block_of(chunk, <size_t>(size * rows))
+    for i in range(rows):
+        memcpy(data + i * size, bytes_of_text, <size_t>size)
+        ends[i + 1] = <int32_t>((i + 1) * size)
+    to.buffers[1] = ends
+    to.buffers[2] = data
+    return 0
+
+
+cdef int fill_number(chunk_data* chunk, array_data* to, object value, int64_t rows) except -1:
+    cdef int32_t number = 0 if value is None else value
+    cdef int32_t* values
+    cdef int64_t i
+    if not array_init(to, rows, 2, 0):
+        raise MemoryError()
+    values = <int32_t*>block_of(chunk, 4 * <size_t>rows)
+    for i in range(rows):
+        values[i] = number
+    to.buffers[1] = values
+    return 0
+
+
+cdef int fill(chunk_data* chunk, array_data* to, object format, object value, int64_t rows) except -1:
+    if format == "u":
+        fill_text(chunk, to, value, rows)
+    else:
+        fill_number(chunk, to, value, rows)
+    if value is None:
+        to.null_count = rows
+        to.buffers[0] = block_of(chunk, <size_t>(rows + 7) >> 3)
+    return 0
+
+
+cdef chunk_data* joined(Columns columns, const part* p, list places) except NULL:
+    """A chunk of the columns' arrays and of constants, in the order of `places`."""
+    cdef chunk_data* chunk = chunk_new(len(places), 3 * <int64_t>len(places))
+    cdef int64_t number, i = 0
+    if chunk == NULL:
+        raise MemoryError()
+    try:
+        for place in places:
+            if isinstance(place, tuple):
+                format, value = place
+                fill(chunk, &chunk.columns[i], format, value, p.chunk.rows)
+            else:
+                number = place
+                share(&p.chunk.columns[number], &chunk.columns[i])
+            i += 1
+    except BaseException:
+        chunk_drop(chunk)
+        raise
+    Py_INCREF(columns)
+    chunk.owner = <void*>columns  # whose chunks the shared buffers lie in
+    chunk.rows = p.chunk.rows
+    return chunk
+
+
+def constant_field(name, kind):
+    """The field of a column that `with_constants` adds.
+
+    Parameters
+    ----------
+    name : str
+    kind : {str, int}
+
+    Returns
+    -------
+    Field
+        A string or an int32, nullable.
+    """
+    return Field(name, _CONSTANTS[kind], True)
+
+
+def with_constants(Columns columns not None, names, constants):
+    """Columns, and others that have the same value in every row, in the order of `names`.
+
+    Parameters
+    ----------
+    columns : Columns
+    names : sequence of str
+        All of the result.
+    constants : dict of str to (kind, value)
+        `kind` is str or int; a value may be None. Numbers are int32.
+
+    Returns
+    -------
+    Columns
+        It shares the memory of those that were given.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.columns import with_constants
+    >>> columns = kpress.read_columns(kpress.write_records([b"a", b"b"]), ["offset"])
+    >>> with_constants(columns, ["topic", "offset"], {"topic": (str, "orders")}).to_pyarrow().to_pydict()
+    {'topic': ['orders', 'orders'], 'offset': [0, 1]}
+    """
+    cdef part* parts
+    cdef int64_t i, n = columns._n_parts, made = 0
+    known = {field.name: number for number, field in enumerate(columns._fields)}
+    places, fields = [], []
+    for name in names:
+        if name in constants:
+            kind, value = constants[name]
+            places.append((_CONSTANTS[kind], value))
+            fields.append(constant_field(name, kind))
+        else:
+            places.append(known[name])
+            fields.append(columns._fields[known[name]])
+    parts = <part*>malloc(sizeof(part) * <size_t>(n + 1))
+    if parts == NULL:
+        raise MemoryError()
+    for i in range(n):
+        parts[i] = columns._parts[i]
+        parts[i].chunk = NULL
+    result = Columns.of_parts(tuple(fields), parts, n)
+    for i in range(n):
+        parts[i].chunk = joined(columns, &columns._parts[i], places)
+    return result
+
+
+# --- streams ------------------------------------------------------------------------------------------------
+
+cdef object MADE = object()  # what the class is called with here
+
+
+cdef class ResultStream:
+    """What is behind an ArrowArrayStream: the iterator, and the result that is being handed out."""
+
+    cdef ArrowSchema schema
+    cdef object results
+    cdef object close
+    cdef object field
+    cdef Columns current
+    cdef int64_t next
+    cdef bytes error
+
+    def __cinit__(self, made=None):
+        if made is not MADE:
+            raise ArgumentTypeError("a ResultStream is made by stream_of")
+        self.error = b"out of memory"  # the one failure without an exception
+
+    cdef const part* next_part(self) except? NULL:
+        """NULL: the end."""
+        cdef const part* found
+        while self.current is None or self.next == self.current._n_parts:
+            self.current = None
+            self.next = 0
+            result = next(self.results, None)
+            if result is None:
+                return NULL
+            self.current = result
+        found = &self.current._parts[self.next]
+        self.next += 1
+        return found
+
+    cdef int failed(self, error) noexcept:
+        """What the consumer is told: text, and a number for its kind."""
+        self.error = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
+        if isinstance(error, KeyboardInterrupt):
+            PyErr_SetInterrupt()  # whoever calls the consumer is interrupted when it comes back
+        if isinstance(error, MemoryError):
+            return ENOMEM
+        return EINVAL if isinstance(error, (CorruptRecordError, InvalidRecordError)) else EIO
+
+
+cdef int results_schema(ArrowArrayStream* stream, ArrowSchema* out) noexcept with gil:
+    cdef ResultStream state = <ResultStream>stream.private_data
+    try:
+        export_schema(state.field, out)
+    except BaseException as error:
+        return state.failed(error)
+    return 0
+
+
+cdef int results_next(ArrowArrayStream* stream, ArrowArray* out) noexcept with gil:
+    cdef ResultStream state = <ResultStream>stream.private_data
+    cdef const part* p
+    memset(out, 0, sizeof(ArrowArray))
+    try:
+        p = state.next_part()
+        if p == NULL:
+            return 0  # a released array ends the stream
+        return export_part(p, out)
+    except BaseException as error:
+        return state.failed(error)
+
+
+cdef const char* results_error(ArrowArrayStream* stream) noexcept with gil:
+    cdef ResultStream state = <ResultStream>stream.private_data
+    return PyBytes_AS_STRING(state.error)
+
+
+cdef void results_release(ArrowArrayStream* stream) noexcept nogil:
+    stream.release = NULL
+    if not Py_IsInitialized():  # a consumer may outlive the interpreter and its objects
+        return
+    with gil:
+        results_drop(stream)
+
+
+cdef void results_drop(ArrowArrayStream* stream) noexcept:
+    """An exception may be on its way: pyarrow lets go of a stream while it raises what the stream told."""
+    cdef ResultStream state = <ResultStream>stream.private_data
+    cdef PyObject* kind
+    cdef PyObject* value
+    cdef PyObject* trace
+    stream.private_data = NULL
+    PyErr_Fetch(&kind, &value, &trace)
+    Py_DECREF(state)
+    try:
+        state.close()
+    except BaseException as error:  # the consumer has no ear for it any more
+        state.failed(error)
+    PyErr_Restore(kind, value, trace)
+
+
+def stream_of(fields, results, close):
+    """An ``arrow_array_stream`` capsule over results that are made when the consumer asks for them.
+
+    Parameters
+    ----------
+    fields : sequence of Field
+    results : iterator of Columns
+        With these fields.
+    close : callable
+        Called when the consumer is done, wherever the iterator stands.
+
+    Returns
+    -------
+    capsule
+    """
+    cdef ResultStream state = ResultStream.__new__(ResultStream, MADE)
+    cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
+    if stream == NULL:
+        raise MemoryError()
+    capsule = PyCapsule_New(stream, "arrow_array_stream", destroy_stream_capsule)
+    state.field = Field("", "+s", False, tuple(fields))
+    state.results = iter(results)
+    state.close = close
+    Py_INCREF(state)
+    stream.private_data = <void*>state
+    stream.get_schema = results_schema
+    stream.get_next = results_next
+    stream.get_last_error = results_error
+    stream.release = results_release
+    return capsule

@@ -1,0 +1,150 @@
+"""From what a caller names to partitions: paths, URLs, patterns, and several of them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from kpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
+from kpress.log._layout import Layout, Partition, with_last
+from kpress.log.findings import Finding
+
+_PATTERN = re.compile(r"[*?[]")
+_SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
+
+
+class Opened(NamedTuple):
+    """What lies at the paths.
+
+    Attributes
+    ----------
+    partitions : tuple of Partition
+        By topic and number.
+    skipped : tuple of Finding
+    """
+
+    partitions: tuple[Partition, ...]
+    skipped: tuple[Finding, ...]
+
+
+def open_paths(path: object, filesystem: object) -> Opened:
+    """Every partition that the paths lead to.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is none, or a name that Kafka does not give.
+    """
+    partitions: list[Partition] = []
+    skipped: list[Finding] = []
+    shown = []
+    for one in _several(path):
+        files, name = resolve(one, filesystem)
+        shown.append(files.url(name))
+        for info in _expanded(files, name):
+            layout = _layout_of(files, info)
+            partitions += layout.partitions
+            skipped += layout.skipped
+    if not partitions:
+        raise InvalidArgumentError(
+            f"{', '.join(shown)}: no partition is here: there is no directory <topic>-<partition> with a segment "
+            "(<20 digits>.log) in it, nor is it one itself, nor a folder of segments",
+            field="path",
+        )
+    return Opened(_merged(partitions), tuple(skipped))
+
+
+def _several(path: object) -> Iterator[str | os.PathLike[str]]:
+    if isinstance(path, str | os.PathLike):
+        yield path
+        return
+    if not isinstance(path, Iterable) or isinstance(path, bytes | bytearray):
+        raise ArgumentTypeError(f"path must be a path, an URL or several, not {type(path).__name__}", field="path")
+    for one in path:
+        if not isinstance(one, str | os.PathLike):
+            raise ArgumentTypeError(f"path must hold paths or URLs, not {type(one).__name__}", field="path")
+        yield one
+
+
+# --- patterns ---------------------------------------------------------------------------------------------------
+
+
+def _expanded(files: FileSystem, path: str) -> list[FileInfo]:
+    """What a path leads to: more than one thing if it is a pattern, as a shell has them."""
+    try:
+        return [files.info(path)]
+    except FileNotFoundError:
+        if not _PATTERN.search(path):
+            raise
+    found = _matches(files, path)
+    if not found:
+        raise InvalidArgumentError(f"{files.url(path)} matches nothing", field="path")
+    return found
+
+
+def _matches(files: FileSystem, path: str) -> list[FileInfo]:
+    parts = path.split("/")
+    first = next(number for number, part in enumerate(parts) if _PATTERN.search(part))
+    base = "/".join(parts[:first]) or ("/" if path.startswith("/") else "")
+    directories = [base or (os.curdir if isinstance(files, LocalFileSystem) else "")]
+    found: list[FileInfo] = []
+    for number, part in enumerate(parts[first:], first):
+        found = [
+            info
+            for directory in directories
+            for info in files.list(directory)
+            if fnmatchcase(info.name, part) and (part.startswith(".") or not info.name.startswith("."))
+        ]
+        if number < len(parts) - 1:
+            directories = [info.path for info in found if info.is_directory]
+    return [info for info in found if info.is_directory or info.name.endswith(LOG_FILE_SUFFIX)]
+
+
+# --- one place --------------------------------------------------------------------------------------------------
+
+
+def _layout_of(files: FileSystem, info: FileInfo) -> Layout:
+    if info.is_directory:
+        layout = Layout(files, files.canonical(info.path))
+        layout.read_directory()
+        return layout
+    return _one_file(files, info)
+
+
+def _one_file(files: FileSystem, info: FileInfo) -> Layout:
+    """A segment by itself; what lies beside it says whether it is the last, and has its indexes."""
+    url = files.url(info.path)
+    refuse_without_records(info.path)
+    if not info.name.endswith(_SEGMENT_ENDINGS):
+        raise InvalidArgumentError(
+            f"{url} is not a directory, nor a {LOG_FILE_SUFFIX} file; kpress.iter_columns reads any file", file=url
+        )
+    path = files.canonical(info.path)
+    layout = Layout(files, files.parent(path))
+    layout.read_segment(path)
+    return layout
+
+
+# --- several places ---------------------------------------------------------------------------------------------
+
+
+def _merged(partitions: list[Partition]) -> tuple[Partition, ...]:
+    """The segments of one partition may lie in several places: a tier and a broker, say."""
+    found: dict[tuple[object, ...], Partition] = {}
+    for partition in partitions:
+        key = (partition.topic, partition.partition) if partition.topic is not None else (partition.url,)
+        found[key] = _joined(found[key], partition) if key in found else partition
+    return tuple(sorted(found.values(), key=lambda one: (one.topic or "", one.partition or 0, one.url)))
+
+
+def _joined(one: Partition, other: Partition) -> Partition:
+    known = {segment.url for segment in one.segments}
+    segments = [*one.segments, *(segment for segment in other.segments if segment.url not in known)]
+    segments.sort(key=lambda segment: segment.base_offset)
+    return replace(one, segments=with_last(segments), files={**other.files, **one.files})
