@@ -164,7 +164,7 @@ def with_constants(Columns columns not None, names, constants):
     {'topic': ['orders', 'orders'], 'offset': [0, 1]}
     """
     cdef part* parts
-    cdef int64_t i, n = columns._n_parts, made = 0
+    cdef int64_t i, n = columns._n_parts
     known = {field.name: number for number, field in enumerate(columns._fields)}
     places, fields = [], []
     for name in names:

@@ -15,6 +15,8 @@
         leader-epoch-checkpoint         _checkpoints       the first offset of each leader; offsets of a log dir
         partition.metadata              _partition_metadata
                                         _sidecars          which of these files a copy keeps
+    s3://.../orders-0/, backup/       _layout            the same, wherever it lies: _open finds partitions, _segment is
+                                                           what they are, _tiered reads copies in Aiven's tiered storage
     (any of these)                    findings           what a reader must know: damage, and what was skipped or cut
 
 Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `kpress.files`.

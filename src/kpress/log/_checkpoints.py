@@ -17,7 +17,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kpress.errors import InvalidArgumentError
-from kpress.log._directory import TopicPartition
+from kpress.log._segment import TopicPartition
 from kpress.log._sidecar import (
     INT32_MAX,
     INT64_MAX,

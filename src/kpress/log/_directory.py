@@ -9,7 +9,8 @@ from pathlib import Path
 from kpress._file_names import LOG_FILE_SUFFIX, printable, refuse_without_records
 from kpress.errors import InvalidArgumentError
 from kpress.files import LocalFileSystem, RandomAccessFile
-from kpress.log._layout import Layout, Partition, TopicPartition
+from kpress.log._layout import Layout
+from kpress.log._segment import Partition, TopicPartition
 
 
 @dataclass(frozen=True, order=True)

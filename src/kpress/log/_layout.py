@@ -13,20 +13,19 @@ Ids are 22 characters of URL-safe base64, which may be ``-`` and ``_``: names th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Self
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from kpress._file_names import LOG_FILE_SUFFIX
 from kpress.errors import InvalidArgumentError
-from kpress.files import FileInfo, FileSystem, LocalFileSystem, RandomAccessFile, check_regular
+from kpress.files import FileInfo, FileSystem, LocalFileSystem, check_regular
+from kpress.log._segment import INT32_MAX, Partition, Segment, TopicPartition, with_last
+from kpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
 from kpress.log.findings import Finding
 
-INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1
 # [0-9]: \d takes the digits of other scripts, too
 _LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
-_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
 _SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
 _ID = r"[A-Za-z0-9_-]{22}"
 _TIERED_FILE = re.compile(rf"(?P<base>[0-9]{{20}})-(?P<id>{_ID})\.log")
@@ -46,114 +45,6 @@ _UNFINISHED_DIRECTORIES = {
     "-stray": "does not belong to this broker any more",
 }
 _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
-
-
-@dataclass(frozen=True, order=True)
-class TopicPartition:
-    """A partition of a topic; as text it is the name of its directory.
-
-    Examples
-    --------
-    >>> TopicPartition.of_directory("web-access.v2-11")
-    TopicPartition(topic='web-access.v2', partition=11)
-    >>> TopicPartition.of_directory("orders-0.5f1c-delete") is None
-    True
-    """
-
-    topic: str
-    partition: int
-
-    @classmethod
-    def of_directory(cls, name: str) -> Self | None:
-        """The partition whose directory has this name, split at its last ``-``; None if Kafka gives no partition this
-        name: one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, a topic that
-        is not UTF-8."""
-        match = _PARTITION_DIRECTORY.fullmatch(name)
-        if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
-            return None
-        return cls(match["topic"], int(match["partition"]))
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
-def _is_utf8(name: str) -> bool:
-    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-@dataclass(frozen=True)
-class Segment:
-    """One ``.log`` file, and the files beside it.
-
-    Attributes
-    ----------
-    base_offset : int
-        From the file's name: at most the first offset in it.
-    url : str
-        Of the file, as messages show it.
-    size : int | None
-        Bytes of the file, if the listing tells.
-    is_last : bool
-        Whether it is the last of its partition: only this one may end in an entry that is cut, or in zeros.
-    files : mapping of str to FileInfo
-        The other files of the segment, by suffix.
-    """
-
-    filesystem: FileSystem = field(repr=False)
-    path: str = field(repr=False)
-    base_offset: int
-    url: str
-    size: int | None = None
-    is_last: bool = False
-    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
-
-    def open(self) -> RandomAccessFile:
-        """The record set."""
-        return self.filesystem.open(self.path)
-
-    def open_sibling(self, suffix: str) -> RandomAccessFile:
-        """The segment's file of that kind, such as ``.txnindex``.
-
-        Raises
-        ------
-        FileNotFoundError
-            The listing has none. No store is asked.
-        """
-        if suffix not in self.files:
-            raise FileNotFoundError(f"there is no {suffix} file beside {self.url}")
-        return self.filesystem.open(self.files[suffix].path)
-
-
-@dataclass(frozen=True)
-class Partition:
-    """A partition of a topic, and its segments.
-
-    Attributes
-    ----------
-    topic : str | None
-        None where no name tells it: a flat folder of segments.
-    partition : int | None
-    url : str
-        Of its directory.
-    segments : tuple of Segment
-        In order of base offset.
-    files : mapping of str to FileInfo
-        The other files in its directory, by name.
-    """
-
-    topic: str | None
-    partition: int | None
-    url: str
-    segments: tuple[Segment, ...]
-    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
-
-    def __str__(self) -> str:
-        return self.url if self.topic is None else f"{self.topic}-{self.partition}"
 
 
 class Layout:
@@ -310,8 +201,6 @@ class Layout:
         return Segment(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=beside)
 
     def _tiered_segment(self, entry: FileInfo, base_offset: int, beside: dict[str, FileInfo]) -> Segment:
-        from kpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
-
         kind = TieredSegment if MANIFEST_SUFFIX in beside else Segment
         return kind(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=beside)
 
@@ -346,11 +235,3 @@ def _by_stem(entries: list[FileInfo]) -> dict[str, dict[str, FileInfo]]:
         if dot and entry.is_file and suffix != "log":
             found.setdefault(stem, {})[dot + suffix] = entry
     return found
-
-
-def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """The segments, of which the last one is marked as that."""
-    found = [replace(segment, is_last=False) for segment in segments]
-    if found:
-        found[-1] = replace(found[-1], is_last=True)
-    return tuple(found)

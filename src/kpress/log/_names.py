@@ -20,10 +20,10 @@ from kpress.log._checkpoints import (
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._file_records import FileRecords
-from kpress.log._layout import Partition, Segment, TopicPartition
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
+from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index

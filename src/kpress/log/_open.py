@@ -12,7 +12,8 @@ from typing import NamedTuple
 from kpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
-from kpress.log._layout import Layout, Partition, with_last
+from kpress.log._layout import Layout
+from kpress.log._segment import Partition, with_last
 from kpress.log.findings import Finding
 
 _PATTERN = re.compile(r"[*?[]")

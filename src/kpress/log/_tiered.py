@@ -32,7 +32,7 @@ from kpress._file_names import (
 from kpress.codecs import decompress
 from kpress.errors import CorruptRecordError, InvalidArgumentError, OutputTooLargeError
 from kpress.files import READ_AHEAD_BYTES, RandomAccessFile
-from kpress.log._layout import INT32_MAX, Segment
+from kpress.log._segment import INT32_MAX, Segment
 
 MANIFEST_SUFFIX = ".rsm-manifest"
 _INDEXES_SUFFIX = ".indexes"
