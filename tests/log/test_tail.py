@@ -14,6 +14,7 @@ import pytest
 
 import kpress
 from kpress.log import FileRecords, _file_records, _tail, last_stable_offset, list_partitions
+from kpress.log._headers import transactional_batches
 
 SIZE = struct.Struct(">i")
 
@@ -109,6 +110,14 @@ def test_every_cut_of_the_last_entry(entries: list[bytes], path: Path) -> None:
         kind = "cut" if any(data[start:end]) else "zeros"
         assert ending(path, data[:end]) == (start, end - start, kind)
         assert f"{end - start} " in str(damage(path, data[:end], complete=True))
+
+
+@pytest.mark.parametrize("entries", SETS.values(), ids=SETS)
+def test_every_cut_of_the_only_entry(entries: list[bytes], path: Path) -> None:
+    for end in range(1, len(entries[0])):
+        kind = "cut" if any(entries[0][:end]) else "zeros"
+        assert ending(path, entries[0][:end]) == (0, end, kind)
+        assert transactional_batches(entries[0][:end], end, 2**31 - 1) == ([], 0, None)
 
 
 @pytest.mark.parametrize("entries", SETS.values(), ids=SETS)
