@@ -66,30 +66,61 @@ SPARSE = """
     size = 1 << 30
     head = bytearray(kpress.write_records([b"v"])[:61])
     head[8:12] = struct.pack(">i", {entry})
+    {change}
     with open(sys.argv[1], "wb") as file:
         file.write(head)
         file.truncate(size)
-    before = peak()
+    before, found = peak(), None
     with open(sys.argv[1], "rb") as file:
         pieces = kpress.iter_columns(file, ["offset"]{options})
         try:
             list(pieces)
-        except kpress.CorruptRecordError as error:
-            assert error.position in (8, 17), error
-        else:
-            assert pieces.trailing_bytes == size
+        except kpress.KpressError as error:
+            found = error
     assert peak() - before < {most} * MIB, (peak() - before) // MIB
+    for found in pieces.errors or filter(None, [found]):
+        found = (found.position, found.field)
+    assert found == {error}, found
+    assert pieces.trailing_bytes == (0 if found else size)
 """
+ATTRIBUTES, COUNT = "head[22] = {}", 'head[57:61] = struct.pack(">i", {})'
 
 
 @pytest.mark.parametrize(
-    ("entry", "options", "most"),
+    ("entry", "change", "options", "error", "most"),
     [
-        ("size - 12", "", 1060),  # the entry once, not twice
-        ("size - 12", ", max_message_bytes=MIB", 32),
-        ("size", "", 32),  # the file does not have all of it
-        ("2**31 - 1", "", 32),
+        ("size - 12", "", "", (62, "varint"), 32),  # no record has length 0
+        ("size - 12", "head += b'\\xff' * 4 + b'\\x0f'", "", (61, "length"), 32),
+        ("size - 12", COUNT.format(2**31 - 1), "", (61, "recordsCount"), 32),
+        ("size - 12", COUNT.format(-1), "", (57, "recordsCount"), 32),
+        ("size - 12", ATTRIBUTES.format(7), "", (21, "attributes"), 32),
+        ("size - 12", ATTRIBUTES.format(4), "", (17, "crc"), 1060),  # it may be right: it is in memory once, not twice
+        ("size - 12", "", ", on_corrupt='skip'", (17, "crc"), 1060),
+        ("size - 12", "", ", max_message_bytes=MIB", (8, "size"), 32),
+        ("size", "", "", None, 32),  # the file does not have all of it
+        ("2**31 - 1", "", "", None, 32),
     ],
 )
-def test_one_entry_of_a_sparse_file(tmp_path: Path, entry: str, options: str, most: int) -> None:
-    _run(SPARSE.format(entry=entry, options=options, most=most), tmp_path / "00000000000000000000.log")
+def test_one_entry_of_a_sparse_file(
+    tmp_path: Path, entry: str, change: str, options: str, error: tuple[int, str] | None, most: int
+) -> None:
+    program = SPARSE.format(entry=entry, change=change, options=options, error=error, most=most)
+    _run(program, tmp_path / "00000000000000000000.log")
+
+
+def test_a_large_entry_is_read(tmp_path: Path) -> None:
+    """Whatever of it is in memory first."""
+    _run(
+        """
+    values = [bytes(40 * MIB), b"x"]
+    for records in (values, values[::-1]):
+        log = kpress.write_records(records, batch_bytes=64 * MIB)
+        with open(sys.argv[1], "wb") as file:
+            file.write(log)
+        for size in (1, 62, 70, MIB):
+            with open(sys.argv[1], "rb") as file:
+                [columns] = kpress.iter_columns(file, ["value"], batch_bytes=size)
+                assert [len(value) for value in columns["value"]] == [len(value) for value in records]
+    """,
+        tmp_path / "00000000000000000000.log",
+    )

@@ -112,6 +112,8 @@ cdef extern from "kpress/cursor.h" nogil:
     size_t kp_cursor_left(const kp_cursor*)
     const uint8_t* kp_read_bytes(kp_cursor*, size_t)
     int64_t kp_read_be64(kp_cursor*)
+    int32_t kp_read_varint(kp_cursor*)
+    bint kp_cursor_ok(const kp_cursor*)
 
 
 cdef extern from "kpress/batch_header.h" nogil:

@@ -18,11 +18,7 @@ from kpress.columns._plan cimport failure, plan
 from kpress.columns._scan cimport BAD_HEADER
 from kpress.columns._threads cimport is_cancelled, task
 from kpress.columns.catalogue cimport KEY, VALUE
-from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
-
-cdef enum:
-    # Bytes of the smallest v2 record: length, attributes, two deltas, key length, value length and header count.
-    SMALLEST_RECORD = 7
+from kpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, open_source
 
 
 cdef void run_free(run* r) noexcept nogil:

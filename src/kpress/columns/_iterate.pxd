@@ -27,6 +27,7 @@ cdef class ColumnsIterator:
     cdef Columns _next(self)
     cdef int _read_ahead(self) except -1
     cdef Window _window(self)
+    cdef Window _refused_window(self)
     cdef Window _last_window(self)
     cdef Columns _hand_out(self, Window window)
     cdef int _pass(self, Window window, int64_t first_failure) except -1

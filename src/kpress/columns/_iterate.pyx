@@ -8,12 +8,13 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, integer_of
-from kpress._c.wire cimport KP_CUT_ENTRY, kp_error, kp_fail
-from kpress._status cimport error_of, place, place_at
+from kpress._c.wire cimport KP_CUT_ENTRY, KP_OK, kp_error, kp_fail
+from kpress._status cimport error_of, place, place_at, place_of
 from kpress.columns._columns cimport Columns
 from kpress.columns._source cimport Source, source_of
 from kpress.columns._options cimport Options
-from kpress.columns._scan cimport AT_BOUND, aborted_transaction, walk, walk_copy, walk_free
+from kpress.columns._plan cimport failure
+from kpress.columns._scan cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
 from kpress.columns._threads cimport Threads
 from kpress.columns._window cimport Window, window_of
 
@@ -236,10 +237,33 @@ cdef class ColumnsIterator:
             if self.at_end or window.end.position > self.reached.position:
                 replace(&self.reached, &window.end)
                 return window
+            window = self._refused_window()
+            if window is not None:
+                return window
             if not source.more(self.reached.position):
                 self.at_end = True
                 return self._last_window()
             self.reached.position = 0
+
+    cdef Window _refused_window(self):
+        """A window of no entries that tells of a large one whose beginning is impossible, before it is read whole; None
+        if it may be right. Where such entries are skipped it has to be read in any case."""
+        cdef Source source = self.source
+        cdef Window window
+        cdef failure f
+        cdef place at
+        cdef int64_t size = 0 if self.options.plan.skip else source.awaited(self.reached.position)
+        if size == 0:
+            return None
+        window = window_of(self.options, source.view, source.size, source.base, source.name)
+        memset(&f, 0, sizeof(failure))
+        if refuse_early(&window.plan, &self.reached, size, &f) == KP_OK:
+            return None
+        window.read_headers(&self.reached, 1)
+        at = place_of(&f.batch, source.base, source.name)
+        window.error = error_of(&f.error, &at)
+        self.at_end = True
+        return window
 
     cdef Window _last_window(self):
         """A window of no entries that tells of the cut one; None if there is none."""

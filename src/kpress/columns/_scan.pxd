@@ -49,6 +49,10 @@ ctypedef struct batch_list:
 # An error leaves the walk before the entry that is wrong.
 cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil
 
+# What is wrong, by its beginning, with the entry at the walk's place, which has `size` bytes and reaches beyond the
+# plan's data. KP_OK: nothing is known, or it is not wanted.
+cdef int refuse_early(const plan* p, const walk* w, int64_t size, failure* f) noexcept nogil
+
 # A walk at the same place, with memory of its own. KP_NO_MEMORY.
 cdef int walk_copy(walk* to, const walk* w) noexcept nogil
 cdef void walk_free(walk* w) noexcept nogil

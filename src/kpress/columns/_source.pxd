@@ -21,6 +21,10 @@ cdef class Source:
     # Another view, which begins at `position` of this one and has more bytes. False: there are none.
     cdef bint more(self, int64_t position) except -1
 
+    # The size of the entry that begins at `position`, where it is a large one that the file has whole and memory has
+    # not; else 0.
+    cdef int64_t awaited(self, int64_t position) except -1
+
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1
 

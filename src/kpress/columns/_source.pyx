@@ -16,6 +16,8 @@ from kpress.errors import ArgumentTypeError, InvalidArgumentError
 cdef enum:
     # What one call of readinto is asked for at most: Linux gives no more than 2 GiB - 4 KiB at once.
     MOST_AT_ONCE = 1 << 30
+    # An entry of that size is looked at before it is read whole: Kafka's default max.message.bytes is 1 MiB.
+    LARGE_ENTRY = 1 << 24
 
 
 cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position):
@@ -87,6 +89,15 @@ cdef class Source:
         self.size = self.view.size
         self.base = begin
         return True
+
+    cdef int64_t awaited(self, int64_t position) except -1:
+        cdef int64_t rest = self.size - position, entry
+        if self.file is None or rest < self.step or rest < KP_ENTRY_PREFIX:
+            return 0
+        entry = <int64_t>kp_load_be32(self.view.data + position + 8) + KP_LOG_OVERHEAD
+        if entry < LARGE_ENTRY or self.base + position + entry > self.end or left_in(self.file) < entry - rest:
+            return 0
+        return entry
 
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1:
         read = self.file.readinto(memoryview(block)[rest:min(room, rest + MOST_AT_ONCE)])

@@ -6,6 +6,10 @@ from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
 from kpress.codecs.context cimport codec_context
 
+cdef enum:
+    # Bytes of the smallest v2 record: length, attributes, two deltas, key length, value length and header count.
+    SMALLEST_RECORD = 7
+
 
 # KP_OK or KP_CRC. `entry` is the first byte of the entry that `batch` was read from.
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
@@ -13,6 +17,11 @@ cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_err
 
 # The same for the messages of an open v0/v1 wrapper, which carry checksums of their own.
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
+
+# What is wrong with an entry of which only the first `there` bytes were read, by its header and first record, where it
+# is sure to be an error once all of it is read. KP_OK: nothing is known of it.
+cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t there, const kp_batch* batch,
+                      kp_error* err) noexcept nogil
 
 # Fills `source` but for its filter and view fields; decompressed records are appended to `scratch`.
 # `prefix`: keep what was decoded before a codec error (see decompress_prefix); source then holds that.

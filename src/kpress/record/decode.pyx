@@ -7,10 +7,10 @@ from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE,
     KP_IN_PAYLOAD, KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORDS_COUNT, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY,
-    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left, kp_cursor_of,
-    kp_entry_size, kp_error, kp_fail, kp_in_frame, kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes,
-    kp_record, kp_source, kp_source_fail,
+    KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORD_LENGTH, KP_RECORDS_COUNT, KP_RECORDS_MISSING,
+    KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor,
+    kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_in_frame, kp_message_next,
+    kp_message_read, kp_read_be64, kp_read_bytes, kp_read_varint, kp_record, kp_record_next, kp_source, kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
 from kpress.codecs.codec cimport row_of
@@ -78,6 +78,36 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batc
     if codec == KP_NONE:
         return KP_OK
     return decompress(context, codec, batch.magic, prefix, scratch, cap, source, err)
+
+
+cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t there, const kp_batch* batch,
+                      kp_error* err) noexcept nogil:
+    cdef int64_t room = batch.size - KP_BATCH_HEADER, length
+    cdef kp_source source
+    cdef kp_cursor cursor
+    cdef kp_record first
+    if batch.magic != 2 or batch.records_count == 0:
+        return KP_OK
+    if batch.records_count > 0 and kp_batch_codec(batch) and row_of(context.codecs, kp_batch_codec(batch)) != NULL:
+        return KP_OK  # only decompressing it tells
+    if open_source(context, entry, batch, entry + there, &context.scratch, 0, False, &source, err) != KP_OK:
+        return err.status
+    if batch.records_count > room // SMALLEST_RECORD:
+        kp_fail(err, KP_RECORDS_MISSING, 0, room // SMALLEST_RECORD, batch.records_count)
+        return kp_source_fail(&source, source.start, err)
+    cursor = kp_cursor_of(source.start, <size_t>(there - KP_BATCH_HEADER))
+    length = kp_read_varint(&cursor)
+    if not kp_cursor_ok(&cursor):
+        return KP_OK
+    room = batch.size - (cursor.p - entry)
+    if length < 0 or length > room:
+        kp_fail(err, KP_RECORD_LENGTH, 0, length, room)
+        return kp_source_fail(&source, source.start, err)
+    if length > <int64_t>kp_cursor_left(&cursor):
+        return KP_OK
+    source.end = cursor.p + length
+    cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+    return kp_record_next(&source, &cursor, 0, &first, err)
 
 
 cdef int decompress(codec_context* context, int codec, int magic, bint prefix, pooled* scratch, size_t cap,
