@@ -34,7 +34,7 @@ def same_records(read: Iterable, records: RecordSet) -> None:
 
 def told(records: RecordSet, batches: int = 1) -> str:
     """What a program of peers/ has to say of the set `batches` times, with offsets that go on: how many records, the
-    sums of offsets and timestamps, and the CRC-32 of the keys and values, each behind its length (int32, -1: null)."""
+    sums of offsets and timestamps, and the CRC-32 of the keys and values, each after its length (int32, -1: null)."""
     count = records.count * batches
     fields = (field for pair in zip(records.keys, records.values, strict=True) for field in pair)
     once = b"".join(struct.pack(">i", -1 if field is None else len(field)) + (field or b"") for field in fields)

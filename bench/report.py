@@ -29,7 +29,7 @@ class Line:
         return self.operation, self.set, self.codec
 
     def text(self, measure: str, bounds: bool = True) -> str:
-        """A number with its target behind it, and `MISS` where it is not reached."""
+        """A number with its target after it, and `MISS` where it is not reached."""
         if measure not in self.measures:
             return ""
         value = self.measures[measure]

@@ -59,7 +59,7 @@ def room_of(path: Path) -> str:
 
 
 def entered(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """The other rooms that a file enters, each with the path of names behind it."""
+    """The other rooms that a file enters, each with the path of names after it."""
     for name in imports(path):
         parts = name.split(".")[1:]
         if parts and parts[0] in ROOMS and parts[0] != room_of(path):

@@ -1,7 +1,7 @@
 """The C ceiling: what one thread can do with the same bytes and the same C libraries.
 
 `batch.h` checks the CRC, decompresses into a scratch buffer, parses, and gathers into columns that every call uses
-anew, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python
+again, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python
 objects: an iterator of small objects with four fields, one alive at a time.
 
 The extension is built when it is first needed, against the libraries that kpress is built against (KPRESS_PREFIX names

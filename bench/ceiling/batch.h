@@ -62,7 +62,7 @@ static inline int record_next(record_bytes *r, record *out) {
     const uint8_t *p = varint(r->p, r->end, &length);
     if (!p || length < 6 || length > r->end - p) return -1;
     const uint8_t *end = p + length;
-    if (!(p = varint(p + 1, end, &delta))) return -1; /* behind the attributes, which mean nothing yet */
+    if (!(p = varint(p + 1, end, &delta))) return -1; /* after the attributes, which mean nothing yet */
     out->timestamp = r->base_timestamp + delta;
     if (!(p = varint(p, end, &delta))) return -1;
     out->offset = r->base_offset + delta;
@@ -124,7 +124,7 @@ static int open_batch(workspace *w, const uint8_t *batch, size_t size, record_by
     return 0;
 }
 
-/* All batches of `data`, one after the other into the columns; full columns are begun anew (a stream of batches
+/* All batches of `data`, one after the other into the columns; full columns are begun again (a stream of batches
  * through columns that hold one). Gives the number of records, or -1. */
 static int64_t decode(workspace *w, const uint8_t *data, size_t size, int views) {
     columns *c = &w->columns;

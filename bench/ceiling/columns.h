@@ -1,4 +1,4 @@
-/* The columns of a record set, in memory that every call uses anew: what Arrow's int64 and binary arrays hold. */
+/* The columns of a record set, in memory that every call uses again: what Arrow's int64 and binary arrays hold. */
 #ifndef BENCH_COLUMNS_H
 #define BENCH_COLUMNS_H
 

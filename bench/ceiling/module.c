@@ -100,7 +100,7 @@ static PyTypeObject RecordIteratorType = {
     .tp_flags = Py_TPFLAGS_DEFAULT,
 };
 
-/* ---- Ceiling: contexts, scratch and columns that every call uses anew ---- */
+/* ---- Ceiling: contexts, scratch and columns that every call uses again ---- */
 
 typedef struct {
     PyObject_HEAD
@@ -145,7 +145,7 @@ static PyObject *Ceiling_decode(CeilingObject *self, PyObject *args) {
     return records < 0 ? failed("decode") : PyLong_FromLongLong(records);
 }
 
-PyDoc_STRVAR(encode_doc, "encode(codec)\n--\n\nEncode the columns as one batch into a buffer used anew; gives the size.");
+PyDoc_STRVAR(encode_doc, "encode(codec)\n--\n\nEncode the columns as one batch into a buffer used again; gives the size.");
 static PyObject *Ceiling_encode(CeilingObject *self, PyObject *args) {
     const char *name;
     if (!PyArg_ParseTuple(args, "s", &name)) return NULL;

@@ -100,7 +100,7 @@ KP_LANES static inline uint32_t kp_crc32c_serial(uint32_t crc, const uint8_t *p,
     return n & 1 ? kp_crc32c_1(crc, *p) : crc;
 }
 
-/* Three lanes of `size` bytes, one behind the other, from `p` on. */
+/* Three lanes of `size` bytes, one after the other, from `p` on. */
 typedef struct kp_lanes {
     const uint8_t *p;
     size_t size;
@@ -115,7 +115,7 @@ KP_LANES static inline void kp_lanes_step(kp_lanes *lanes) {
     lanes->p += 8;
 }
 
-/* The state behind the third lane; `crc` is the state before the first one. */
+/* The state after the third lane; `crc` is the state before the first one. */
 KP_LANES static inline uint32_t kp_lanes_join(const kp_lanes *lanes, uint32_t crc) {
     uint64_t moved = kp_clmul(crc, kp_crc32c_power(3 * lanes->size))
                    ^ kp_clmul((uint32_t)lanes->a, kp_crc32c_power(2 * lanes->size))

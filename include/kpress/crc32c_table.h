@@ -12,7 +12,7 @@
 #define KP_CRC32C_ORDER UINT32_C(0x7FFFFFFF)   /* P is x + 1 times a primitive polynomial of degree 31 */
 
 static kp_crc_shift kp_crc32c_shift;
-static uint32_t kp_crc32c_slices[8][256];   /* [k][b]: byte b with k zero bytes behind it */
+static uint32_t kp_crc32c_slices[8][256];   /* [k][b]: byte b with k zero bytes after it */
 
 static inline void kp_crc32c_tables_init(void) {
     kp_crc_shift_init(&kp_crc32c_shift, KP_CRC32C_POLY, KP_CRC32C_ORDER);

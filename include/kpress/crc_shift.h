@@ -1,4 +1,4 @@
-/* What bytes behind a message do to its checksum: multiplication by x^(8n) modulo the polynomial.
+/* What bytes after a message do to its checksum: multiplication by x^(8n) modulo the polynomial.
  *
  * A CRC is the remainder of the message as a polynomial over GF(2), so it is linear: n more bytes multiply what
  * the earlier ones left by x^(8n). From that follow combine (the checksum of A then B out of those of A and B)

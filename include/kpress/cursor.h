@@ -65,7 +65,7 @@ static inline int64_t kp_read_be64(kp_cursor *c) {
  * and gives pointers by value, so that the caller's cursor can live in registers. */
 typedef struct kp_varint_read {
     uint64_t value;
-    const uint8_t *p; /* behind the varint, NULL if it is too long or cut short */
+    const uint8_t *p; /* after the varint, NULL if it is too long or cut short */
 } kp_varint_read;
 
 static __attribute__((noinline, unused)) kp_varint_read kp_uvarint_slow(const uint8_t *p, const uint8_t *end, int max) {

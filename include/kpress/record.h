@@ -163,7 +163,7 @@ static inline __attribute__((always_inline)) int kp_read_word(const uint8_t **p,
     return size <= most;
 }
 
-/* Any record at p: general, through cursors. Returns what is behind it, NULL on failure. Not inlined, and its
+/* Any record at p: general, through cursors. Returns what is after it, NULL on failure. Not inlined, and its
  * arguments by value, so that the caller's cursor and record can live in registers. */
 static __attribute__((noinline, unused)) const uint8_t *kp_record_read_any(const uint8_t *p, const uint8_t *end, kp_record *r) {
     kp_cursor c = {p, end};
@@ -464,7 +464,7 @@ static inline uint8_t *kp_message_write(uint8_t *p, const kp_record *r, int magi
 /* Bytes of a wrapper before its payload: an entry with a null key, and the length of the value. */
 static inline size_t kp_wrapper_size(int magic) { return kp_message_size(magic, -1, -1); }
 
-/* Write the wrapper of a compressed v0/v1 set, whose payload lies behind it already, but for the CRC. */
+/* Write the wrapper of a compressed v0/v1 set, whose payload lies after it already, but for the CRC. */
 static inline void kp_wrapper_write(uint8_t *p, int magic, int attributes, int64_t offset, int64_t timestamp,
                                     size_t payload) {
     const kp_record nulls = {.offset = offset, .timestamp = timestamp, .key = {NULL, -1}, .value = {NULL, -1}};

@@ -35,7 +35,7 @@ KINDS = {"text": text, "noise": noise, "zeros": bytes}
 
 
 def exact(data: bytes) -> memoryview:
-    """A copy that ends where its memory ends: bytes and bytearray have a hidden zero behind them."""
+    """A copy that ends where its memory ends: bytes and bytearray have a hidden zero after them."""
     return memoryview((ctypes.c_char * len(data)).from_buffer_copy(data)).cast("B") if data else memoryview(b"")
 
 

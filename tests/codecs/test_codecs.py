@@ -94,7 +94,7 @@ def test_every_cut_is_an_error(codec):
                 assert kpress.decompress(payload[:16], codec) == b""  # and so do no chunks
                 continue
             if codec == "snappy" and payload.startswith(b"\x82SNAPPY") and 16 < size < 20:
-                continue  # three bytes behind the last chunk are ignored
+                continue  # three bytes after the last chunk are ignored
             with pytest.raises(kpress.DecompressionError) as caught:
                 kpress.decompress(exact(payload[:size]), codec)
             assert 0 <= caught.value.position <= size

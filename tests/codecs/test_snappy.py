@@ -229,7 +229,7 @@ def test_others_read_its_blocks(pieces, repeats):
 
 
 def test_a_cap_does_not_count_what_is_not_read() -> None:
-    """Another stream's magic that is wrong ends the payload: what lies behind it has no size."""
+    """Another stream's magic that is wrong ends the payload: what follows it has no size."""
     stream = kpress.compress(b"\0" * 1000, "snappy")
     payload = stream[:16] + stream[:6] + b"?" + stream[7:]
     assert kpress.decompress(payload, "snappy", max_decompressed_bytes=100) == b""

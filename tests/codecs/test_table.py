@@ -37,7 +37,7 @@ def test_no_file_but_its_own_names_a_codec(room: str) -> None:
 
 
 class Toy:
-    """Every bit turned, behind a mark."""
+    """Every bit turned, after a mark."""
 
     id, name = 5, "toy"
 

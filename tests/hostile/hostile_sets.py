@@ -46,7 +46,7 @@ SMALL_SETS = {f"v{magic}-{codec}": small_set(magic, codec) for magic, codec in F
 
 
 def with_right_crc(data: bytes) -> bytes:
-    """The first entry with the checksum that its bytes ask for, so that no CRC check hides what is behind it."""
+    """The first entry with the checksum that its bytes ask for, so that no CRC check hides what comes after it."""
     end = 12 + struct.unpack_from(">i", data, 8)[0]
     if not 17 <= end <= len(data):
         end = len(data)

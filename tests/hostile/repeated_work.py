@@ -1,4 +1,4 @@
-"""The work that must leave nothing behind. As a program: repeat one of it, and print by how much the process grew."""
+"""The work that must leak nothing. As a program: repeat one of it, and print by how much the process grew."""
 
 from __future__ import annotations
 

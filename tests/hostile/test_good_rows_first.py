@@ -6,6 +6,7 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from hostile_sets import SMALL_SETS, with_right_crc
@@ -142,3 +143,46 @@ def test_nothing_of_a_wrong_entry_stays_in_the_rows_after_it() -> None:
         assert [table[name].null_count for name in table.column_names] == [0] * 6
 
 
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("name", ["checksum", "a record is missing", "v2-none batchLength=-1"])
+def test_damage_in_a_later_window_of_a_file(name: str, threads: int, tmp_path: Path) -> None:
+    """It is told with the file's name and the byte in the file, after the rows of this window and those before."""
+    good = [kpress.write_records([b"value"], base_offset=i) for i in range(9)]
+    wrong = (WRONG | FRAMING)[name]
+    data = b"".join(good[:6]) + wrong + b"".join(good[6:])
+    with pytest.raises((kpress.CorruptRecordError, kpress.InvalidRecordError)) as alone:
+        kpress.read_columns(wrong)
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(data)
+    for batch_bytes in (1, 4 * len(good[0]), 1 << 20):
+        with path.open("rb") as file:
+            rows, error, pieces = _walk(file, threads=threads, batch_bytes=batch_bytes)
+        assert rows == [0, 1, 2, 3, 4, 5]
+        assert error is not None and (error.file, type(error)) == (str(path), type(alone.value))
+        assert error.position == len(b"".join(good[:6])) + (alone.value.position or 0)
+        assert (pieces.position, pieces.next_offset) == (len(b"".join(good[:6])), 6)
+
+
+class _Failing(io.BytesIO):
+    """A file whose bytes from `limit` on cannot be read."""
+
+    limit = 0
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        if self.tell() >= self.limit:
+            raise OSError("the disk is gone")
+        return super().readinto(memoryview(buffer)[: self.limit - self.tell()])
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_rows_before_an_error_of_the_file_come_first(threads: int) -> None:
+    good = [kpress.write_records([b"value"], base_offset=i) for i in range(9)]
+    file = _Failing(b"".join(good))
+    file.limit = 6 * len(good[0]) + 5
+    pieces = kpress.iter_columns(file, ["offset", "value"], threads=threads, batch_bytes=1)
+    rows: list[int] = []
+    with pytest.raises(OSError, match="the disk is gone"):
+        rows.extend(offset for columns in pieces for offset in _offsets(columns))
+    assert rows == [0, 1, 2, 3, 4, 5]
+    assert (pieces.position, pieces.next_offset) == (6 * len(good[0]), 6)

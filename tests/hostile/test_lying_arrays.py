@@ -37,7 +37,7 @@ LYING = {
 }
 if hasattr(pa, "binary_view"):
     LYING |= {
-        "a view ends behind its buffer": _view(20, 0, 11),
+        "a view ends after its buffer": _view(20, 0, 11),
         "a view begins before its buffer": _view(20, 0, -1),
         "a view of a buffer that is not there": _view(20, 1, 0),
         "a view of a negative buffer": _view(20, -1, 0),

@@ -1,4 +1,4 @@
-"""Each field that can lie, at -1, 0, 1 and both ends of its range, behind a right CRC."""
+"""Each field that can lie, at -1, 0, 1 and both ends of its range, under a right CRC."""
 
 from __future__ import annotations
 

@@ -444,7 +444,7 @@ def test_a_delete_horizon_is_the_base_timestamp():
 
 @pytest.mark.parametrize("codec", CODECS[1:])
 def test_size_in_bytes_is_never_too_small(codec):
-    """While records are proven by compressing and others are behind them."""
+    """Between records whose fit was proven by compressing."""
     limit = 6000
     builder = kpress.BatchBuilder(compression_type=codec, limit=limit)
     taken = []

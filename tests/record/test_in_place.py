@@ -118,7 +118,7 @@ def test_two_objects_of_one_batch() -> None:
 
 
 def test_a_wrong_checksum_stays_wrong() -> None:
-    """Where Java computes the sum anew, which makes a damaged batch look sound."""
+    """Where Java computes the checksum again, which makes a damaged batch look sound."""
     data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
     data[-3] ^= 1
     [batch] = kpress.read_batches(data)

@@ -302,7 +302,7 @@ cdef bint is_copied(size_t size, size_t room) noexcept:
 
 
 cdef bytes decompress_copied(codec_call* call, size_t cap, size_t room, progress* at):
-    """By way of the context's scratch. `room` is the cap, or the output cannot be larger."""
+    """Through the context's scratch. `room` is the cap, or the output cannot be larger."""
     cdef pooled* scratch = &call.context.scratch
     cdef kp_error err
     if pooled_reserve(scratch, room, &err) != KP_OK:

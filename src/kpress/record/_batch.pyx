@@ -351,13 +351,13 @@ cdef class Batch:
 
     cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept:
         """Write `changed` at `start`, which the checksum covers, and patch that."""
-        cdef uint64_t behind = <uint64_t>self._header.size - start - size
+        cdef uint64_t after = <uint64_t>self._header.size - start - size
         if self._header.magic == 2:
             kp_store_be32(entry + KP_CRC_OFFSET,
-                          crc32c_patched(self._header.crc, entry + start, changed, size, behind))
+                          crc32c_patched(self._header.crc, entry + start, changed, size, after))
         else:
             kp_store_be32(entry + KP_MESSAGE_CRC_OFFSET,
-                          crc32_patched(self._header.crc, entry + start, changed, size, behind))
+                          crc32_patched(self._header.crc, entry + start, changed, size, after))
         memcpy(entry + start, changed, size)
 
     def set_partition_leader_epoch(self, epoch):

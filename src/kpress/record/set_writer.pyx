@@ -1,7 +1,7 @@
 """Rows -> a record set of as many batches as they need -> one bytes object.
 
 Without a codec the records are written straight into the bytes object that is returned: a copy of them would
-cost as much as writing them does. With one they are written to scratch memory and compressed behind the header's
+cost as much as writing them does. With one they are written to scratch memory and compressed after the header's
 place in pooled memory; the result is small then, and copied once.
 """
 
@@ -263,7 +263,7 @@ cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
 
 
 cdef int set_size(set_writer* w) except -1:
-    """Cut the result to what was written. Little slack stays allocated behind it: giving it back would make the block
+    """Cut the result to what was written. Little slack stays allocated after it: giving it back would make the block
     smaller than the next one that is asked for, and glibc then maps every such result again (see pool.h)."""
     if w.out.capacity - w.out.size > w.out.capacity // 4:
         if _PyBytes_Resize(&w.result, w.out.size):
