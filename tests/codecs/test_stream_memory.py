@@ -3,6 +3,7 @@ measures a process of its own."""
 
 import platform
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +93,26 @@ def test_a_frame_that_is_there_as_a_whole_needs_no_window(tmp_path: Path) -> Non
     peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, 1)
     assert peak < CAP + (16 << 20)
     assert kept < 6 << 20
+
+
+def touched(feed) -> int:
+    """Bytes of the process's pages that one call of `feed` reads or writes, the fewest of five."""
+    found = []
+    for _ in range(5):
+        Path("/proc/self/clear_refs").write_text("1")
+        feed()
+        sizes = re.findall(r"^Referenced: +(\d+) kB", Path("/proc/self/smaps").read_text(), re.MULTILINE)
+        found.append(sum(map(int, sizes)) << 10)
+    return min(found)
+
+
+@pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the kernel does not tell which pages were used")
+@pytest.mark.parametrize("flags", [0x08, 0x10])
+def test_a_text_in_a_gzip_header_is_looked_at_once(flags: int) -> None:
+    """However much of it there is already: what a further piece touches does not grow with it."""
+    size = 32 << 20
+    stream = kpress.decompressor("gzip")
+    stream.decompress(b"\x1f\x8b\x08" + bytes([flags]) + bytes(6))
+    before = touched(lambda: stream.decompress(b"n" * 7))
+    stream.decompress(b"n" * size)
+    assert touched(lambda: stream.decompress(b"n" * 7)) < before + size // 2

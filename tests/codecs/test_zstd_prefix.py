@@ -30,3 +30,45 @@ def test_the_start_of_a_frame_is_ignored_in_a_batch_alone(tail: bytes) -> None:
 def test_other_bytes_are_an_error(tail: bytes) -> None:
     with pytest.raises(kpress.KpressError):
         kpress.read_columns(batch(tail))
+
+
+RAW = kpress.compress(bytes(range(256)), "zstd")
+RAW_BEGINS = 6 + 3  # the headers of the frame and of its first block, a raw one
+LAST_BLOCK = len(FRAME) - 3  # the empty one
+
+
+def streamed(payload: bytes) -> bytes:
+    stream = kpress.decompressor("zstd")
+    return stream.decompress(payload) + stream.flush()
+
+
+@pytest.mark.parametrize(
+    ("frame", "longest"), [(FRAME, LAST_BLOCK - 1), (RAW, RAW_BEGINS), (SKIPPABLE, len(SKIPPABLE) - 1)]
+)
+def test_prefixes_of_every_length(frame: bytes, longest: int) -> None:
+    """A start is ignored as long as it has no output, in a batch; a stream and a call ignore one byte."""
+    whole = kpress.compress(b"x", "zstd")
+    for n in range(1, len(frame)):
+        for check in (True, False):
+            try:
+                [read] = kpress.read_batches(batch(frame[:n]), check_crcs=check)
+                assert [record.value for record in read] == RECORDS
+                assert n <= longest
+            except kpress.KpressError:
+                assert n > longest, n
+        for read in (lambda data: kpress.decompress(data, "zstd"), streamed):
+            if n == 1:
+                assert read(whole + frame[:n]) == b"x"
+            else:
+                with pytest.raises(kpress.DecompressionError):
+                    read(whole + frame[:n])
+
+
+@pytest.mark.parametrize("n", range(1, len(RAW)))
+def test_a_prefix_alone_is_an_error(n: int) -> None:
+    """It is ignored after a whole frame only."""
+    data = bytearray(kpress.write_records(RECORDS, compression_type="zstd")[:61] + RAW[:n])
+    data[8:12] = (len(data) - 12).to_bytes(4, "big")
+    data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
+    with pytest.raises(kpress.DecompressionError):
+        [list(read) for read in kpress.read_batches(bytes(data))]

@@ -98,6 +98,15 @@ def _half_streams() -> None:
         kpress.decompressor(codec).decompress(payload[: len(payload) // 2])
 
 
+def _release() -> None:
+    """Contexts that are made and freed again."""
+    for codec in ("gzip", "lz4", "zstd"):
+        kpress.decompress(kpress.compress(LARGE, codec), codec)
+    for _ in range(200):
+        kpress.compress(b"", "snappy")
+        kpress.release_unused()
+
+
 COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
 BAD_CRC = COMPRESSED[:-1] + bytes([COMPRESSED[-1] ^ 1])
 
@@ -114,6 +123,7 @@ WORK: dict[str, Callable[[], object]] = {
     "recompress": _recompress,
     "limits": _limits,
     "half streams": _half_streams,
+    "release_unused": _release,
 }
 
 
