@@ -1,6 +1,6 @@
 """One codec call from Python: what it adds to the bare C call, and other people's packages on the same bytes.
 
-The limit is a loop in C over the libraries' calls with Kafka's framing, into a buffer used again. What we add is counted
+The limit is a loop in C over the libraries' calls with Kafka's framing, into the same buffer. What we add is counted
 from "one in C": the same C call made once from Python, less what a call costs that does nothing ("nothing in C"). A
 library is slower there than in the loop (libzstd by 0.15 us), because the interpreter between the calls takes the
 branch predictor and the caches, whoever calls it. Peers compress into the frames that suit them best (zstd with its

@@ -236,6 +236,24 @@ def test_an_iteration_is_closed_once_and_for_all() -> None:
     assert pieces.position == at
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_closed_iteration_holds_no_memory_of_the_caller(threads: int) -> None:
+    data = bytearray(LOG)
+    pieces = kpress.iter_columns(data, ["offset"], batch_bytes=1, threads=threads)
+    next(pieces)
+    with pytest.raises(BufferError):
+        data.append(0)
+    pieces.close()
+    data.append(0)
+
+
+def test_valid_bytes_count_from_the_start_position() -> None:
+    start, cut = len(PIECES[0]), PIECES[2][:20]
+    pieces = kpress.iter_columns(PIECES[0] + PIECES[1] + cut, start_position=start)
+    assert [columns.valid_bytes for columns in pieces] == [len(PIECES[1])]
+    assert (pieces.position, pieces.valid_bytes, pieces.trailing_bytes) == (start + len(PIECES[1]), len(PIECES[1]), 20)
+
+
 @pytest.mark.parametrize(
     ("option", "value"),
     [("on_corrupt", "ignore"), ("start_position", len(LOG) + 1), ("end_position", -1), ("max_message_bytes", 0)],
