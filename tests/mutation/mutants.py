@@ -32,7 +32,7 @@ SWAPS = [
     ("extreme", r"\bmin\(", "max("),
     ("extreme", r"\bmax\(", "min("),
 ]
-NUMBER = re.compile(r"(?<![\w.\"'{%#])(\d{1,4})(?![\w.\"'}])")
+NUMBER = re.compile(r"(?<!except -)(?<![\w.\"'{%#])(\d{1,4})(?![\w.\"'}])")
 # statements that can go: an assignment to what is declared elsewhere, or a call
 PYX_STATEMENT = re.compile(
     r"^(\s+)(?!return|raise|yield|cdef|del|assert|from|import|global)[\w.\[\]&*()]+( [-+|&]?= .+|\(.*\))$"

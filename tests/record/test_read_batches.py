@@ -106,6 +106,16 @@ def test_a_count_that_lies_takes_no_memory(count: int, codec: str) -> None:
         assert caught.value.position == 57
 
 
+@pytest.mark.parametrize(("magic", "payload"), [(0, 26), (1, 34), (2, 61)])
+def test_the_position_of_damage_in_what_is_compressed(magic: int, payload: int) -> None:
+    data = bytearray(kpress.write_records([b"v" * 100], magic=magic, compression_type="lz4"))
+    data[payload] ^= 1  # the magic number of the frame
+    *_, batch = kpress.read_batches(TWO + data, check_crcs=False)
+    with pytest.raises(kpress.KpressError) as caught:
+        list(batch)
+    assert caught.value.position == len(TWO) + payload
+
+
 def test_a_wrapper_is_opened_to_be_counted() -> None:
     [batch] = kpress.read_batches(kpress.write_records([b"v"] * 5, magic=1, compression_type="snappy"))
     assert batch.records_count is None
