@@ -109,7 +109,7 @@ def test_nothing_is_an_empty_record_set() -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_nothing_is_no_stream(codec: str) -> None:
-    """Only zstd knows an empty stream: one of no frames."""
+    """Only zstd has an empty stream: one without frames."""
     if codec == "zstd":
         assert kpress.decompress(b"", codec) == b""
     else:

@@ -168,7 +168,7 @@ def test_bombs_stop_at_the_cap(codec):
     ],
 )
 def test_declared_sizes_are_not_believed(codec, payload):
-    """What a header says of gigabytes costs no memory."""
+    """A header that claims gigabytes costs no memory."""
     before = sum(kpress.pool_bytes())
     tracemalloc.start()
     with pytest.raises((kpress.DecompressionError, kpress.OutputTooLargeError)):

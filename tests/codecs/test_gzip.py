@@ -122,7 +122,7 @@ def test_position_is_that_of_the_failing_member():
 
 
 def test_size_field_is_only_a_hint():
-    """It is of the last member alone, and modulo 2^32."""
+    """It covers the last member only, modulo 2^32."""
     payload = member(text(50_000)) + member(b"x")
     assert kpress.decompress(payload, "gzip") == text(50_000) + b"x"
     assert kpress.decompress(payload, "gzip", 50_001) == text(50_000) + b"x"
@@ -132,6 +132,6 @@ def test_size_field_is_only_a_hint():
 
 @pytest.mark.parametrize("last", [1_000, 60_000, 100_000])
 def test_size_field_of_a_dense_last_member(last):
-    """The last member's size, of which a small payload makes much, is not the payload's."""
+    """The last member's size, which a small payload can set very high, is not the payload's."""
     payload = member(bytes(1 << 20)) + member(bytes(last))
     assert kpress.decompress(payload, "gzip") == bytes((1 << 20) + last)

@@ -174,7 +174,7 @@ def test_python_snappy_reads_it(kind):
 
 @pytest.mark.parametrize("vector", JAVA_S, ids=str)
 def test_java_s_bytes(vector):
-    """Clients before 3.6 had a libsnappy of another encoder."""
+    """Clients before 3.6 had a libsnappy with another encoder."""
     for batch in vector.expected["batches"]:
         payload = vector.data[batch["position"] + PAYLOAD : batch["position"] + batch["size"]]
         assert kpress.compress(kpress.decompress(payload, "snappy"), "snappy") == payload

@@ -197,7 +197,7 @@ def test_memory_is_bounded_by_a_piece(codec):
 
 @pytest.mark.parametrize("cap", [64 << 20, 20 << 20])
 def test_a_stream_keeps_little_of_a_large_output(cap: int) -> None:
-    """Whether it comes out or is refused."""
+    """Whether it is decoded or refused."""
     payload = kpress.compress(bytes(40 << 20), "zstd")
     kpress.release_unused()
     before = sum(kpress.pool_bytes())

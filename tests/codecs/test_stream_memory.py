@@ -109,7 +109,7 @@ def touched(feed) -> int:
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the kernel does not tell which pages were used")
 @pytest.mark.parametrize("flags", [0x08, 0x10])
 def test_a_text_in_a_gzip_header_is_looked_at_once(flags: int) -> None:
-    """However much of it there is already: what a further piece touches does not grow with it."""
+    """The cost of a further piece does not grow with what came before it."""
     size = 32 << 20
     stream = kpress.decompressor("gzip")
     stream.decompress(b"\x1f\x8b\x08" + bytes([flags]) + bytes(6))

@@ -241,7 +241,7 @@ def test_tables_are_asked_for_by_type() -> None:
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_another_thread_goes_on_during_a_call(codec: str) -> None:
-    """Of a call on large data, which takes a while: the other thread counts only where it gets the GIL."""
+    """The call takes a while; the other thread can only count while it has the GIL."""
     data = bytes(range(256)) * 200_000
     counted = [0]
     stop = threading.Event()

@@ -46,7 +46,7 @@ def streamed(payload: bytes) -> bytes:
     ("frame", "longest"), [(FRAME, LAST_BLOCK - 1), (RAW, RAW_BEGINS), (SKIPPABLE, len(SKIPPABLE) - 1)]
 )
 def test_prefixes_of_every_length(frame: bytes, longest: int) -> None:
-    """A start is ignored as long as it has no output, in a batch; a stream and a call ignore one byte."""
+    """In a batch the start of a frame is ignored as long as it has no output; streams and calls ignore one byte."""
     whole = kpress.compress(b"x", "zstd")
     for n in range(1, len(frame)):
         for check in (True, False):
@@ -66,7 +66,7 @@ def test_prefixes_of_every_length(frame: bytes, longest: int) -> None:
 
 @pytest.mark.parametrize("n", range(1, len(RAW)))
 def test_a_prefix_alone_is_an_error(n: int) -> None:
-    """It is ignored after a whole frame only."""
+    """It is only ignored after a whole frame."""
     data = bytearray(kpress.write_records(RECORDS, compression_type="zstd")[:61] + RAW[:n])
     data[8:12] = (len(data) - 12).to_bytes(4, "big")
     data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")

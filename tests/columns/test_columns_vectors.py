@@ -85,7 +85,7 @@ def test_control_batches_are_left_out_unless_asked_for(vector: Vector) -> None:
 
 
 def test_entries_in_any_order_hold_the_same() -> None:
-    """Entries with and without timestamps, keys, headers: what the first ones lack may come with later ones."""
+    """Entries with and without timestamps, keys, headers: later ones may have what the first ones lack."""
     data = oracle.find("clients-4.3.1/multi_all").data
     entries = [data[batch.position : batch.position + batch.size] for batch in kpress.read_batches(data)]
     for first in range(len(entries)):

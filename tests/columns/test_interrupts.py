@@ -87,7 +87,7 @@ def _run(program: str) -> None:
 @pytest.mark.parametrize("binary_type", ["binary", "binary_view"])
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def test_read_columns(codec: str, binary_type: str) -> None:
-    """The buffer is released as soon as the exception is there: a thread that reads on would read what is not there."""
+    """The buffer is released with the exception: a thread that went on reading would read freed memory."""
     _run(f"""
     import mmap
     data = log(60, "{codec}")
@@ -116,7 +116,7 @@ def test_iter_columns(codec: str, source: str) -> None:
 
 
 def test_a_thread_that_does_not_start() -> None:
-    """By whatever means threads are started: an exception there is not waited out for ever."""
+    """However threads are started, an exception does not make the caller wait forever."""
     _run("""
     data = log(10, "lz4")
 
@@ -170,7 +170,7 @@ def test_an_iteration_that_was_interrupted_is_over() -> None:
 
 
 def test_a_call_within_a_call_is_refused() -> None:
-    """The iteration is in the middle of its work when the file, or a signal handler, calls it."""
+    """The file, or a signal handler, calls the iteration while it is working."""
     _run("""
     class File(io.BytesIO):
         def readinto(self, into):

@@ -111,7 +111,7 @@ def test_python_exits_while_an_iteration_is_open():
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_of_fork_closes_an_iteration():
-    """It has none of the threads."""
+    """A child of fork has none of the threads."""
     pieces = kpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=2)
     next(pieces)
     child = os.fork()

@@ -41,7 +41,7 @@ def test_one_abort_marker_ends_all_aborted_transactions_before_it(aborted: list[
 
 
 def test_a_wrapper_as_librdkafka_sends_it_is_looked_into() -> None:
-    """Offset 0 and the first message's timestamp: ranges cannot be told by its header."""
+    """Offset 0 and the first message's timestamp: its header does not tell which ranges it overlaps."""
     times = [1000 + i for i in range(10)]
     data = bytearray(kpress.write_records([b"v"] * 10, magic=1, compression_type="lz4", timestamps=times))
     data[0:8] = bytes(8)

@@ -202,7 +202,7 @@ def test_read_columns_has_the_threads_it_is_told() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_other_threads_go_on_while_columns_are_read(threads: int) -> None:
-    """The GIL is not held: a thread that counts gets on during one call."""
+    """The GIL is not held: a counting thread makes progress during one call."""
     sys_interval = sys.getswitchinterval()
     sys.setswitchinterval(1000)  # it is not taken from who holds it either
     counted = 0

@@ -87,7 +87,7 @@ def test_what_lies_after_the_end_offset_is_not_read() -> None:
 @pytest.mark.parametrize("cut", [0, 1, 30])
 @pytest.mark.parametrize("entries", [0, 5, 12])
 def test_a_walk_ends_at_a_byte(source: Callable[[bytes], object], entries: int, cut: int) -> None:
-    """As if the source ended there: within an entry that is a cut one."""
+    """As if the source ended there: an entry that reaches beyond it is cut."""
     whole = ENDS[entries - 1] if entries else 0
     end = whole + (cut if entries < 12 else 0)
     pieces = kpress.iter_columns(source(LOG), ["offset"], end_position=end, batch_bytes=200)

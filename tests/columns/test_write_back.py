@@ -405,3 +405,14 @@ def test_the_codec_is_the_second_argument() -> None:
     assert kpress.write_columns(table_of(value=[b"v"]), "gzip", 9) == kpress.write_columns(
         table_of(value=[b"v"]), compression_type="gzip", level=9
     )
+
+
+def test_append_times_do_not_become_the_timestamps_that_producers_set() -> None:
+    """Columns have the append time alone. Records get the batch's base timestamp: here that is what they had."""
+    append_time = 1_700_000_000_099
+    data = kpress.write_records(
+        [b"a", b"b"], timestamps=1_700_000_000_000, timestamp_type=1, log_append_time=append_time
+    )
+    columns = kpress.read_columns(data)
+    assert columns.to_pyarrow()["timestamp"].cast("int64").to_pylist() == [append_time] * 2
+    assert kpress.write_columns(columns, batches=kpress.batch_table(data)) == data

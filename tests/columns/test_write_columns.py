@@ -326,7 +326,7 @@ def test_a_null_timestamp_type_is_create_time():
 @pytest.mark.parametrize("magic", [0, 1, 2])
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_a_value_that_no_entry_can_hold(magic, codec):
-    """Nothing of it is copied: the memory is asked for, not touched."""
+    """Nothing is copied: the memory is reserved, not touched."""
     size = (1 << 31) + 100
     offsets = pa.py_buffer(struct.pack("<2q", 0, size))
     value = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, pa.py_buffer(mmap.mmap(-1, size))])

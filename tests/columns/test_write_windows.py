@@ -106,7 +106,7 @@ def test_the_record_is_named(column: str, at: int) -> None:
 
 
 def test_the_first_record_that_is_wrong_is_named() -> None:
-    """Whatever rule each breaks."""
+    """No matter which rule each breaks."""
     times = pa.array([-5 if i == 300 else 0 for i in range(N)], pa.int64())
     offsets = pa.array([None if i == 400 else i for i in range(N)], pa.int64())
     with pytest.raises(kpress.InvalidArgumentError, match=r"^record 300: timestamp"):

@@ -37,7 +37,7 @@ def test_target_takes_every_input(target, inputs, tmp_path):
 
 
 def test_every_header_has_a_target():
-    """By way of another header is enough. arrow_c_data.h declares what others write (python/fuzz_arrow.py), and what
+    """A use by another header is enough. arrow_c_data.h declares what others write (python/fuzz_arrow.py), and what
     threads share is in tests/native/threads.c."""
     command = [*COMPILER, "-std=gnu11", "-MM", f"-I{INCLUDE}", *map(str, TARGETS)]
     included = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()

@@ -147,7 +147,7 @@ def test_nothing_of_a_wrong_entry_stays_in_the_rows_after_it() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("name", ["checksum", "a record is missing", "v2-none batchLength=-1"])
 def test_damage_in_a_later_window_of_a_file(name: str, threads: int, tmp_path: Path) -> None:
-    """It is told with the file's name and the byte in the file, after the rows of this window and those before."""
+    """The error has the file's name and the byte in the file, and comes after all rows before the damage."""
     good = [kpress.write_records([b"value"], base_offset=i) for i in range(9)]
     wrong = (WRONG | FRAMING)[name]
     data = b"".join(good[:6]) + wrong + b"".join(good[6:])

@@ -170,7 +170,7 @@ def test_columns(make: Callable[[Memory], Parts]) -> None:
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 @pytest.mark.parametrize("end", [2**31, 2**32 + 3, 2**62, HUGE])
 def test_a_large_value_that_no_record_can_hold(end: int, codec: str) -> None:
-    """Its bytes are not there: its size alone is refused, also where two of them overflow their sum."""
+    """Its bytes are not there: it is refused by its size alone, also if the sum of two sizes overflows."""
     memory = Memory()
     columns = [large(memory, 0, end), large(memory, 0, end)]
     columns[0][0].name = b"key"

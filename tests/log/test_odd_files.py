@@ -211,7 +211,7 @@ def test_a_link_to_nothing(target: str, tmp_path: Path) -> None:
 
 
 def test_a_segment_that_becomes_shorter_while_it_is_read(tmp_path: Path) -> None:
-    """No signal, as a mapped file gives: an error that names the file."""
+    """An error that names the file, and no signal, as a mapped file would give."""
     directory = tmp_path / "d-0"
     directory.mkdir()
     path = directory / SEGMENT

@@ -122,7 +122,7 @@ def two_segments(root: Path) -> tuple[Path, list[bytes]]:
 
 @pytest.mark.parametrize("segment", [0, 1])
 def test_rows_do_not_vanish_behind_a_damaged_length(segment: int, tmp_path: Path) -> None:
-    """To Kafka's readers the last entry of the file would be cut: 60 of 90 rows were gone without a word."""
+    """Kafka's readers would take it for a cut last entry: 60 of 90 rows were lost silently."""
     directory, batches = two_segments(tmp_path)
     path = directory / SEGMENTS[segment]
     data = bytearray(path.read_bytes())
