@@ -3,6 +3,7 @@
 import os
 import re
 import shlex
+import sys
 from pathlib import Path
 
 from setuptools.command import build_ext as setuptools_build_ext
@@ -20,6 +21,9 @@ DIRECTIVES = {
 
 # -g0: Python's own flags often ask for debug information, which doubles the time to compile. CFLAGS=-g brings it back.
 FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden"]
+
+# Half the segments of a module to map: importing the package takes a twentieth less.
+LINK_FLAGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 
 INCLUDE = Path("include")
 
@@ -40,6 +44,7 @@ class build_ext(setuptools_build_ext.build_ext):
         for extension in self.extensions:
             names, extension.libraries = extension.libraries, []
             # CFLAGS once more at the end: setuptools puts them first, where ours would override them
+            extension.extra_link_args += LINK_FLAGS
             extension.extra_compile_args = [*FLAGS, *shlex.split(os.environ.get("CFLAGS", ""))]
             for name in names:
                 extension.extra_compile_args += flags[name].compile

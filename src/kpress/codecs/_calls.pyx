@@ -16,8 +16,6 @@ from kpress.codecs.codec cimport LEVEL_DEFAULT, codec, progress, size_range
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table_of
 
-import warnings
-
 from kpress.errors import InvalidArgumentError
 
 DEFAULT_MAX_SIZE = DEFAULT_CAP
@@ -47,6 +45,8 @@ cdef size_t cap_of(object max_decompressed_bytes, object max_size) except? 0:
         if max_decompressed_bytes is not DEFAULT_OBJECT:
             raise InvalidArgumentError("max_size is the former name of max_decompressed_bytes: give one of them",
                                        field="max_size")
+        import warnings
+
         warnings.warn("max_size is now max_decompressed_bytes", DeprecationWarning, stacklevel=1)
         return <size_t>integer_of(max_size, "max_size", 0, MAX_SIZE_CEILING)
     if max_decompressed_bytes is DEFAULT_OBJECT:

@@ -10,7 +10,6 @@ from kpress._c.wire cimport KP_ENTRY_PREFIX, KP_LOG_OVERHEAD, kp_load_be32
 
 import io
 
-from kpress._file_names import refuse_without_records
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
@@ -43,6 +42,8 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
     name = getattr(source, "name", None)
     self.name = name if isinstance(name, str) else None
     if self.name is not None:
+        from kpress._file_names import refuse_without_records
+
         refuse_without_records(self.name)
     return self
 

@@ -1,9 +1,5 @@
 """What the records of control batches say: transaction markers and KRaft's own records."""
 
-from __future__ import annotations
-
-import struct
-
 from kpress.errors import ArgumentTypeError, InvalidRecordError
 from kpress.record._records import Record
 from kpress.record._types import CONTROL_TYPES
@@ -12,8 +8,8 @@ __all__ = ["ControlRecord", "control_record"]
 
 _END_TXN = ("ABORT", "COMMIT")
 
-_KEY = struct.Struct(">hh")  # version, type
-_END_TXN_VALUE = struct.Struct(">hi")  # version, coordinatorEpoch
+_KEY = 4  # bytes: int16 version, int16 type
+_END_TXN_VALUE = 6  # int16 version, int32 coordinatorEpoch
 
 _RULE = "control record"
 
@@ -87,16 +83,17 @@ def control_record(record: Record) -> ControlRecord:
     return ControlRecord(name, _versioned(_END_TXN_VALUE, record.value, record.offset, "value"))
 
 
-def _versioned(layout: struct.Struct, data: bytes | None, offset: int, field: str) -> int:
-    """What follows the version, which must not be negative."""
-    if data is None or len(data) < layout.size:
+def _versioned(size: int, data: bytes | None, offset: int, field: str) -> int:
+    """What follows the version, which must not be negative, in the first `size` bytes."""
+    if data is None or len(data) < size:
         found = "null" if data is None else f"{len(data)} bytes"
         raise InvalidRecordError(
-            f"a control record's {field} is {found}, less than {layout.size}", offset=offset, field=field, rule=_RULE
+            f"a control record's {field} is {found}, less than {size}", offset=offset, field=field, rule=_RULE
         )
-    version, number = layout.unpack_from(data)
+    # not struct, whose import would add a thirtieth to that of the package
+    version = int.from_bytes(data[:2], "big", signed=True)
     if version < 0:
         raise InvalidRecordError(
             f"a control record's {field} has version {version}", offset=offset, field=field, rule=_RULE
         )
-    return int(number)
+    return int.from_bytes(data[2:size], "big", signed=True)
