@@ -1,9 +1,13 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from typing_extensions import CapsuleType
+from typing_extensions import CapsuleType, disjoint_base
 
 from kpress.columns._arrow_out import Field
 from kpress.columns._columns import Columns
+
+@disjoint_base
+class ResultStream:
+    def __init__(self) -> None: ...
 
 def constant_field(name: str, kind: type[str] | type[int]) -> Field: ...
 def with_constants(

@@ -1,9 +1,12 @@
 from collections.abc import Iterator
 from typing import Any, Self
 
+from typing_extensions import disjoint_base
+
 from kpress.errors import CorruptRecordError
 from kpress.log._batch_header import BatchHeader
 
+@disjoint_base
 class HeaderHop:
     position: int
     end: int
