@@ -275,7 +275,11 @@ cdef class HeaderHop:
         base = <int64_t>kp_load_be64(self.data + (at - self.begin))
         return status in (KP_OK, KP_END) and first_offset <= base <= last_offset
 
-    def search(self, position, first_offset, last_offset):
+    def move_to(self, position):
+        """Go on at an entry there."""
+        self.position = integer_of(position, "position", 0, self.end)
+
+    def search(self, position, first_offset, last_offset, limit=None):
         """Go on at the first intact entry from a position on, wherever it begins.
 
         What looks like a header is proven by its checksum. Bytes are summed up eight times over at most: a file made
@@ -286,6 +290,8 @@ cdef class HeaderHop:
         position : int
         first_offset, last_offset : int
             The range of its base offset.
+        limit : int, optional
+            It begins before this position.
 
         Returns
         -------
@@ -294,14 +300,15 @@ cdef class HeaderHop:
         """
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
         cdef int64_t first = first_offset, last = last_offset
-        cdef int64_t budget = SEARCH_AHEAD * (self.end - at), found, limit
-        while self.end - at > KP_ENTRY_PREFIX:
+        cdef int64_t stop = self.end if limit is None else min(self.end, <int64_t>limit)
+        cdef int64_t budget = SEARCH_AHEAD * (stop - at) + self.largest, found, most
+        while at < stop and self.end - at > KP_ENTRY_PREFIX:
             if not (self.begin <= at and min(at + KP_BATCH_HEADER, self.end) <= self.begin + self.size):
                 self.read_window(at, max(self.window_bytes, WINDOW))
-            limit = self.size - KP_ENTRY_PREFIX + 1
+            most = min(self.size - KP_ENTRY_PREFIX + 1, stop - self.begin)
             with nogil:
-                found = candidate(self.data, at - self.begin, limit, self.end - self.begin, first, last)
-            at = self.begin + (limit if found < 0 else found)
+                found = candidate(self.data, at - self.begin, most, self.end - self.begin, first, last)
+            at = self.begin + (most if found < 0 else found)
             if found < 0:
                 continue
             if self.is_entry(at, first, last, &budget):
@@ -322,13 +329,13 @@ cdef class HeaderHop:
         return budget[0] >= 0 and self.crc_is_right(&batch)
 
 
-cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t limit, int64_t end, int64_t first,
+cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,
                        int64_t last) noexcept nogil:
-    """The first place from `at` on and before `limit` where a base offset in the range, a size and a magic lie as in a
+    """The first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as in a
     header; -1 if there is none. All count from `data`, also the end of the file."""
     cdef uint64_t range = <uint64_t>last - <uint64_t>first
     cdef int64_t size
-    while at < limit:
+    while at < most:
         if data[at + KP_ENTRY_PREFIX - 1] <= 2 and kp_load_be64(data + at) - <uint64_t>first <= range:
             size = <int64_t>kp_load_be32(data + at + KP_LOG_OVERHEAD - 4)
             if KP_MIN_ENTRY_SIZE <= size <= end - at - KP_LOG_OVERHEAD:

@@ -23,6 +23,7 @@ from kpress.log._file_records import FileRecords
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
+from kpress.log._scan import ScanReport, SegmentScan, scan
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
@@ -51,8 +52,10 @@ __all__ = [
     "PartitionMetadata",
     "ProducerState",
     "RecordDigest",
+    "ScanReport",
     "Segment",
     "SegmentContent",
+    "SegmentScan",
     "TimeIndex",
     "TimestampOffset",
     "TopicPartition",
@@ -67,6 +70,7 @@ __all__ = [
     "read_snapshot",
     "read_time_index",
     "read_transaction_index",
+    "scan",
     "sweep_directory",
     "sync_directory",
     "transactions_of",

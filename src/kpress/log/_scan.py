@@ -1,0 +1,183 @@
+"""scan: what is intact in a log and what is not, from its first byte to its last, and what brokers would make of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any
+
+from kpress.log._open import open_paths
+from kpress.log._order import OrderCheck
+from kpress.log._rebuild import INDEX_INTERVAL_BYTES
+from kpress.log._recovery import Recovery
+from kpress.log._scanner import BadRange, Scanner
+from kpress.log._segment import Partition, Segment
+from kpress.log.findings import Finding
+
+
+@dataclass(frozen=True)
+class SegmentScan:
+    """What a scan found in one segment.
+
+    Attributes
+    ----------
+    file : str
+    base_offset : int
+    size, intact_bytes : int
+        Of the file, and of its intact batches.
+    batches : int
+        Intact ones.
+    next_offset : int or None
+        After the last of them; None if there is none.
+    recovery_bytes : int
+        What a broker's recovery would keep of the file, from its beginning: 0 also where it would remove the file.
+    recovery_offset : int
+        Where the log would go on after them.
+    """
+
+    file: str
+    base_offset: int
+    size: int
+    intact_bytes: int
+    batches: int
+    next_offset: int | None
+    recovery_bytes: int
+    recovery_offset: int
+
+
+@dataclass(frozen=True)
+class ScanReport:
+    """What `scan` found.
+
+    Attributes
+    ----------
+    segments : list of SegmentScan
+    findings : list of Finding
+        A range of bytes without an intact batch; batches whose offsets or leader epochs are out of order; what was
+        passed over in the directory.
+    """
+
+    segments: list[SegmentScan] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is printed as JSON."""
+        return {
+            "findings": [finding.to_dict() for finding in self.findings],
+            "segments": [asdict(segment) for segment in self.segments],
+        }
+
+
+def scan(
+    path: str | PathLike[str] | list[str],
+    *,
+    filesystem: object = None,
+    index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+) -> ScanReport:
+    """Read every byte of a log, and go on after damage.
+
+    Parameters
+    ----------
+    path : path, URL, pattern, or several
+        As `open_log` takes it.
+    filesystem : optional
+        Likewise.
+    index_interval_bytes : int
+        The broker's ``index.interval.bytes``: its recovery empties a segment whose index would not ascend.
+
+    Returns
+    -------
+    ScanReport
+        Each finding of damage says which bytes it is about, which offsets come before and after, and what a broker's
+        own recovery would keep and cut.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no partition.
+    OSError
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, kpress
+    >>> from kpress.log import scan
+    >>> log = bytearray(b"".join(kpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 50, 10)))
+    >>> log[200] ^= 1
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory) / "00000000000000000000.log"
+    ...     _ = path.write_bytes(log)
+    ...     report = scan(path)
+    >>> [(finding.position, finding.size, finding.offset, finding.rule) for finding in report.findings]
+    [(141, 141, 10, 'checksum')]
+    >>> report.segments[0].batches, report.segments[0].recovery_bytes
+    (4, 141)
+    """
+    opened = open_paths(path, filesystem)
+    report = ScanReport(findings=list(opened.skipped))
+    for partition in opened.partitions:
+        _scan_partition(partition, index_interval_bytes, report)
+    return report
+
+
+def _scan_partition(partition: Partition, interval: int, report: ScanReport) -> None:
+    order = OrderCheck()
+    cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
+    for number, segment in enumerate(partition.segments):
+        later = len(partition.segments) - number - 1
+        with segment.open() as file:
+            recovery = Recovery(file, segment.base_offset, interval)
+            found = _scan_segment(segment, file, recovery, order, report)
+        report.findings.extend(_described(found, segment, file.size, recovery, later, cut_before is not None))
+        if cut_before is not None:
+            last = report.segments.pop()
+            report.segments.append(_removed(last, cut_before))
+        elif recovery.stopped:
+            cut_before = recovery
+
+
+def _scan_segment(
+    segment: Segment, file: Any, recovery: Recovery, order: OrderCheck, report: ScanReport
+) -> list[BadRange]:
+    bad: list[BadRange] = []
+    batches = intact = 0
+    next_offset = None
+    for part in Scanner(file, segment.base_offset):
+        if isinstance(part, BadRange):
+            bad.append(part)
+            recovery.add_bad(part)
+            continue
+        batches += 1
+        intact += part.size
+        next_offset = part.next_offset
+        recovery.add(part)
+        report.findings.extend(order.add(part, segment.url))
+    found = (batches, next_offset, recovery.keeps, recovery.next_offset)
+    report.segments.append(SegmentScan(segment.url, segment.base_offset, file.size, intact, *found))
+    return bad
+
+
+def _removed(scanned: SegmentScan, cut: Recovery) -> SegmentScan:
+    return SegmentScan(**(asdict(scanned) | {"recovery_bytes": 0, "recovery_offset": cut.next_offset}))
+
+
+def _described(
+    bad: list[BadRange], segment: Segment, size: int, recovery: Recovery, later: int, removed: bool
+) -> Iterator[Finding]:
+    """Findings of bad ranges, with what a broker's recovery would do."""
+    for part in bad:
+        if removed:
+            fate = "a broker's recovery removes this segment, which follows a damaged one"
+        elif part.position < recovery.keeps:
+            fate = "a broker's recovery keeps these bytes"
+        else:
+            fate = (
+                f"a broker's recovery keeps the first {recovery.keeps} bytes of the file, up to offset "
+                f"{recovery.next_offset}, and cuts {size - recovery.keeps}"
+            )
+            if later:
+                fate += f", with the {later} segments after it" if later > 1 else ", with the segment after it"
+        after = "nothing intact follows" if part.offset_after is None else f"offset {part.offset_after} follows"
+        between = f"offset {part.offset_before} was next before these {part.size} bytes, {after}"
+        message = f"{part.message}; {between}; {fate}"
+        yield Finding(segment.url, part.position, part.size, part.offset_before, part.rule, message)
