@@ -222,3 +222,21 @@ def test_header_keys_are_decoded_as_java_does(key: bytes, expected: str) -> None
     assert record.headers == [(expected, b"1")]
     columns = kpress.read_columns(placed, ["headers"], check_crcs=False)
     assert columns["headers"].to_pylist() == [[(expected, b"1")]]
+
+
+@pytest.mark.parametrize("size", [-1, 0, 13])
+def test_an_inner_size_below_that_of_any_message_fails_the_wrapper(size: int) -> None:
+    """Before its first record: AbstractLegacyRecordBatch.DeepRecordsIterator reads all messages first."""
+    data = wrapper(message(1, 0, V1_BODY) + struct.pack(">qi", 1, size) + bytes(30), 1)
+    [batch] = kpress.read_batches(data)
+    with pytest.raises(kpress.CorruptRecordError, match=f"entry size {size} is less than the minimum of 14"):
+        next(iter(batch))
+
+
+def test_a_wrapper_with_an_offset_below_that_of_its_last_message() -> None:
+    """DeepRecordsIterator: such a wrapper is refused, but for the offset 0, which some versions of librdkafka write."""
+    [batch] = kpress.read_batches(wrapper(message(1, 0, V1_BODY, 5), 3))
+    with pytest.raises(kpress.InvalidRecordError, match="wrapper offset 3 is less than the last inner offset 5"):
+        next(iter(batch))
+    [batch] = kpress.read_batches(wrapper(message(1, 0, V1_BODY, 5) + message(1, 0, V1_BODY, 6)))
+    assert [record.offset for record in batch] == [5, 6]
