@@ -15,8 +15,9 @@
  * A function named kp_crc32c_<path> takes and returns the state between bytes, which is the checksum inverted.
  * None reads a byte outside of [p, p + n).
  *
- * The tables are static, and filled when the library is loaded: include this header in one module only
- * (kpress/checksum.pyx), which hands the functions to the others.
+ * The tables and the path that fits the processor are static, and filled when the library is loaded: include this
+ * header in one module only (kpress/checksum.pyx), which hands the functions to the others. They never change after
+ * that, so that a second includer would give the same checksums and waste its tables alone.
  */
 #ifndef KPRESS_CRC32C_H
 #define KPRESS_CRC32C_H

@@ -5,8 +5,10 @@
  * blocks of 64 KiB and more come from a free list, last given first taken, and a bounded number of bytes
  * stays there. Smaller ones are malloc's, which keeps those by itself.
  *
- * The state is static: include this header in one module only (kpress/_buffers.pyx), which hands the
- * functions to the others. Safe from any thread, without the GIL, and across fork.
+ * The state is static, so that each includer has a pool of its own: include this header in one module only
+ * (kpress/_buffers.pyx), which hands the functions to the others. A pool that is handed in would have the same one
+ * owner and cost each call an argument; an extern one would need an object file, and would still be one per extension
+ * module, as those are loaded with private symbols. Safe from any thread, without the GIL, and across fork.
  */
 #ifndef KPRESS_POOL_H
 #define KPRESS_POOL_H

@@ -3,9 +3,6 @@
 import json
 import re
 import struct
-import subprocess
-import sys
-from pathlib import Path
 
 import cramjam
 import pytest
@@ -233,9 +230,3 @@ def test_a_cap_does_not_count_what_is_not_read() -> None:
     stream = kpress.compress(b"\0" * 1000, "snappy")
     payload = stream[:16] + stream[:6] + b"?" + stream[7:]
     assert kpress.decompress(payload, "snappy", max_decompressed_bytes=100) == b""
-
-
-def test_nothing_is_read_beyond_the_end_of_a_page() -> None:
-    program = Path(__file__).with_name("page_end.py")
-    result = subprocess.run([sys.executable, str(program)], capture_output=True, text=True)
-    assert (result.returncode, result.stdout) == (0, "read 13\n"), result.stderr

@@ -46,7 +46,17 @@ from kpress._c.wire cimport (
     kp_store_le32,
 )
 from kpress.codecs._output cimport give
-from kpress.codecs.codec cimport STEP, append, codec, codec_stream, level_or_default, progress, size_range, spend
+from kpress.codecs.codec cimport (
+    STEP,
+    append,
+    codec,
+    codec_stream,
+    level_or_default,
+    progress,
+    size_range,
+    spend,
+    state_made,
+)
 
 cdef enum:
     LEVELS = 10          # 1 to 9
@@ -79,15 +89,9 @@ ctypedef struct gzip_state:
     libdeflate_compressor* compressors[LEVELS]   # by level
 
 
-cdef gzip_state* state_of(void** state) noexcept nogil:
-    if state[0] == NULL:
-        state[0] = calloc(1, sizeof(gzip_state))
-    return <gzip_state*>state[0]
-
-
 cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
     """NULL: out of memory."""
-    cdef gzip_state* own = state_of(state)
+    cdef gzip_state* own = <gzip_state*>state_made(state, sizeof(gzip_state))
     if own == NULL:
         return NULL
     if own.decompressor == NULL:
@@ -97,7 +101,7 @@ cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
 
 cdef libdeflate_compressor* compressor_of(void** state, int level) noexcept nogil:
     """NULL: out of memory."""
-    cdef gzip_state* own = state_of(state)
+    cdef gzip_state* own = <gzip_state*>state_made(state, sizeof(gzip_state))
     if own == NULL:
         return NULL
     if own.compressors[level] == NULL:

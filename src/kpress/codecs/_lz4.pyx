@@ -7,7 +7,7 @@ their own, stores a checksum byte of two kinds, and refuses frames which liblz4 
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from kpress._buffers cimport acquire_writable
@@ -44,7 +44,7 @@ from kpress._c.wire cimport (
 from kpress._status cimport check
 from kpress.codecs._blocks cimport compress_blocks, decode_blocks, decompress_blocks
 from kpress.codecs._output cimport give, output_room
-from kpress.codecs.codec cimport STEP, append, codec, codec_stream, level_or_default, progress, size_range
+from kpress.codecs.codec cimport STEP, append, codec, codec_stream, level_or_default, progress, size_range, state_made
 
 cdef enum:
     LEVEL_FAST = 9            # the fast compressor, which is the default; every other level is LZ4 HC
@@ -158,14 +158,11 @@ ctypedef struct lz4_state:
 
 
 cdef int make_state(void** state, int level, kp_error* err) noexcept nogil:
-    cdef lz4_state* own
+    cdef lz4_state* own = <lz4_state*>state_made(state, sizeof(lz4_state))
     cdef void** wanted
     cdef int size = LZ4_sizeofState() if level == LEVEL_FAST else LZ4_sizeofStateHC()
-    if state[0] == NULL:
-        state[0] = calloc(1, sizeof(lz4_state))
-        if state[0] == NULL:
-            return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(lz4_state))
-    own = <lz4_state*>state[0]
+    if own == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(lz4_state))
     wanted = &own.fast if level == LEVEL_FAST else &own.hc
     if wanted[0] == NULL:
         wanted[0] = malloc(size)
@@ -363,16 +360,7 @@ def break_lz4_header(frame):
     Parameters
     ----------
     frame : buffer
-        Writable; begins with an LZ4 frame of either kind.
-
-    Raises
-    ------
-    DecompressionError
-        `frame` does not begin with the header of a frame that Kafka accepts.
-
-    Notes
-    -----
-    KAFKA-3160, KIP-57.
+        As in :func:`fix_lz4_header`; so are the error and the sources.
 
     Examples
     --------

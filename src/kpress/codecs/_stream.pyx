@@ -31,6 +31,9 @@ cdef class _Stream:
     cdef bint closed
     cdef bint busy
 
+    def __init__(self):
+        raise TypeError(f"use kpress.{type(self).__name__.lower()}()")
+
     def __dealloc__(self):
         if self.calls != NULL and self.calls.close != NULL and self.stream.state != NULL:
             self.calls.close(&self.stream)
@@ -127,9 +130,6 @@ cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, s
 cdef class Compressor(_Stream):
     """Compresses a payload in pieces; made by :func:`compressor`."""
 
-    def __init__(self):
-        raise TypeError("use kpress.compressor()")
-
     def compress(self, data):
         """Compress a piece.
 
@@ -207,9 +207,6 @@ cdef class Decompressor(_Stream):
     """Decompresses a payload in pieces; made by :func:`decompressor`."""
 
     cdef bint finished   # flush() found the payload complete
-
-    def __init__(self):
-        raise TypeError("use kpress.decompressor()")
 
     def decompress(self, data):
         """Decompress a piece.

@@ -71,7 +71,16 @@ from kpress.codecs._zstd_frames cimport (
     may_begin,
     read_frame,
 )
-from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default, progress, size_range, spend
+from kpress.codecs.codec cimport (
+    codec,
+    codec_stream,
+    codec_unit,
+    level_or_default,
+    progress,
+    size_range,
+    spend,
+    state_made,
+)
 
 cdef enum:
     # A written frame: magic, descriptor, window descriptor.
@@ -122,15 +131,9 @@ ctypedef struct zstd_state:
     bint grown                # one of the two may have become very large
 
 
-cdef zstd_state* state_of(void** state) noexcept nogil:
-    if state[0] == NULL:
-        state[0] = calloc(1, sizeof(zstd_state))
-    return <zstd_state*>state[0]
-
-
 cdef ZSTD_DCtx* decompressor_of(void** state) noexcept nogil:
     """NULL: out of memory."""
-    cdef zstd_state* own = state_of(state)
+    cdef zstd_state* own = <zstd_state*>state_made(state, sizeof(zstd_state))
     if own == NULL:
         return NULL
     if own.decompressor == NULL:
@@ -270,7 +273,7 @@ cdef size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept nogil:
 
 cdef int ready_compressor(void** state, int level, kp_error* err) noexcept nogil:
     """Make the compressor ready for a frame."""
-    cdef zstd_state* own = state_of(state)
+    cdef zstd_state* own = <zstd_state*>state_made(state, sizeof(zstd_state))
     if own != NULL and own.compressor == NULL:
         own.compressor = ZSTD_createCCtx()
         if own.compressor != NULL:

@@ -7,6 +7,7 @@ thread, without the GIL.
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdlib cimport calloc
 from libc.string cimport memcpy
 
 from kpress._buffers cimport pooled, pooled_reserve_more
@@ -127,6 +128,13 @@ cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogi
     if 0 <= id < CODEC_IDS and codecs.rows[id].decode != NULL:
         return &codecs.rows[id]
     return NULL
+
+
+cdef inline void* state_made(void** state, size_t size) noexcept nogil:
+    """What the slot holds: `size` bytes that are zero when they are first asked for. NULL: out of memory."""
+    if state[0] == NULL:
+        state[0] = calloc(1, size)
+    return state[0]
 
 
 cdef inline int level_or_default(const codec* row, int level) noexcept nogil:

@@ -21,13 +21,16 @@ cdef enum:
     GROWN_FROM = 4096   # output that was found to be larger than its headers say gets at least this room
 
 
-cdef int decompress_units(codec_context* context, const codec* row, int magic, const uint8_t* src, size_t size,
+cdef int decompress_units(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                           pooled* out, size_t cap, kp_error* err) noexcept nogil:
     """decompress_payload(); on an error `out` keeps the members, chunks, blocks or frames before it."""
+    cdef const codec* row = row_of(context.codecs, codec_id)
     cdef size_t start = out.size, room
     cdef size_range expected
     cdef progress at
     cdef int status
+    if row == NULL:
+        return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
     row.expect(row, src, size, &expected)
     if expected.least > cap:
         return kp_fail(err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
@@ -51,29 +54,22 @@ cdef int decompress_units(codec_context* context, const codec* row, int magic, c
 
 cdef int decompress_payload(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                             pooled* out, size_t cap, kp_error* err) noexcept nogil:
-    cdef const codec* row = row_of(context.codecs, codec_id)
     cdef size_t start = out.size
-    cdef int status
-    if row == NULL:
-        return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
-    status = decompress_units(context, row, magic, src, size, out, cap, err)
-    if status != KP_OK:
-        out.size = start
-    return status
+    if decompress_units(context, codec_id, magic, src, size, out, cap, err) == KP_OK:
+        return KP_OK
+    out.size = start
+    return err.status
 
 
 cdef int decompress_prefix(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,
                            pooled* out, size_t cap, kp_error* err) noexcept nogil:
     cdef const codec* row = row_of(context.codecs, codec_id)
     cdef size_t start = out.size
-    cdef int status
-    if row == NULL:
-        return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
-    status = decompress_units(context, row, magic, src, size, out, cap, err)
-    if status == KP_OK or status == KP_NO_MEMORY or status == KP_OUTPUT_CAP:
+    cdef int status = decompress_units(context, codec_id, magic, src, size, out, cap, err)
+    if status == KP_OK or status == KP_CODEC_ID or status == KP_NO_MEMORY or status == KP_OUTPUT_CAP:
         return status
     if row.prefix != NULL:
-        row.prefix(&context.states[row.id], src, size, out, start, cap)
+        row.prefix(&context.states[codec_id], src, size, out, start, cap)
     return status
 
 

@@ -1,6 +1,6 @@
 """Reads snappy data that ends where a page does, with the next page out of bounds: a byte too many is a crash.
 
-A program of its own, for test_snappy.py.
+As in a mapped segment of a whole number of pages. A program of its own, for test_page_ends.py.
 """
 
 import ctypes
