@@ -48,10 +48,6 @@ static inline uint8_t kp_read_u8(kp_cursor *c) {
     }
     return *c->p++;
 }
-static inline int16_t kp_read_be16(kp_cursor *c) {
-    const uint8_t *p = kp_read_bytes(c, 2);
-    return p ? (int16_t)kp_load_be16(p) : 0;
-}
 static inline int32_t kp_read_be32(kp_cursor *c) {
     const uint8_t *p = kp_read_bytes(c, 4);
     return p ? (int32_t)kp_load_be32(p) : 0;

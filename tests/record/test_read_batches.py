@@ -224,11 +224,12 @@ def test_header_keys_are_decoded_as_java_does(key: bytes, expected: str) -> None
     assert columns["headers"].to_pylist() == [[(expected, b"1")]]
 
 
+@pytest.mark.parametrize("check_crcs", [True, False])
 @pytest.mark.parametrize("size", [-1, 0, 13])
-def test_an_inner_size_below_that_of_any_message_fails_the_wrapper(size: int) -> None:
+def test_an_inner_size_below_that_of_any_message_fails_the_wrapper(size: int, check_crcs: bool) -> None:
     """Before its first record: AbstractLegacyRecordBatch.DeepRecordsIterator reads all messages first."""
     data = wrapper(message(1, 0, V1_BODY) + struct.pack(">qi", 1, size) + bytes(30), 1)
-    [batch] = kpress.read_batches(data)
+    [batch] = kpress.read_batches(data, check_crcs=check_crcs)
     with pytest.raises(kpress.CorruptRecordError, match=f"entry size {size} is less than the minimum of 14"):
         next(iter(batch))
 

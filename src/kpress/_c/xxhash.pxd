@@ -5,7 +5,7 @@ from libc.stdint cimport uint8_t
 
 cdef extern from "xxhash.h" nogil:
     ctypedef enum XXH_errorcode:
-        XXH_OK
+        pass
     ctypedef struct XXH3_state_t:
         pass
     ctypedef struct XXH128_hash_t:

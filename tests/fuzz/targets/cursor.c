@@ -37,10 +37,10 @@ static int64_t signed_of(uint64_t n) { return n & 1 ? -1 - (int64_t)(n >> 1) : (
 static void read_one(kp_cursor *c, model *m, unsigned op, unsigned size) {
     switch (op) {
     case 0: CHECK(kp_read_u8(c) == be(m, 1)); break;
-    case 1: CHECK(kp_read_be16(c) == (int16_t)be(m, 2)); break;
+    case 1: CHECK(kp_read_uvarint_max(c, KP_VARLONG_MAX) == uvar(m, KP_VARLONG_MAX, 64)); break;
     case 2: CHECK(kp_read_be32(c) == (int32_t)be(m, 4)); break;
     case 3: CHECK(kp_read_be64(c) == (int64_t)be(m, 8)); break;
-    case 4: CHECK(kp_read_uvarint(c) == uvar(m, KP_VARINT_MAX, 32)); break;
+    case 4: CHECK(kp_read_uvarint_max(c, KP_VARINT_MAX) == uvar(m, KP_VARINT_MAX, 32)); break;
     case 5: CHECK(kp_read_varint(c) == signed_of(uvar(m, KP_VARINT_MAX, 32))); break;
     case 6: CHECK(kp_read_varlong(c) == signed_of(uvar(m, KP_VARLONG_MAX, 64))); break;
     default: {
