@@ -139,6 +139,13 @@ class Failing(Toy):
         raise self.error
 
 
+def test_a_stream_ends_in_what_a_sixth_codec_raises() -> None:
+    stream = kpress.decompressor("toy", codecs=TOY)
+    stream.decompress(b"something else")
+    with pytest.raises(kpress.DecompressionError, match="ValueError: no mark"):
+        stream.flush()
+
+
 def test_what_it_raises_is_the_cause() -> None:
     codec = Failing()
     codecs = kpress.CodecTable(codec)

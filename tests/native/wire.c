@@ -192,7 +192,22 @@ static void messages_again(void) {
     }
 }
 
+/* From and to memory of exactly the size. */
+static void copies(void) {
+    uint8_t bytes[100];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i + 1);
+    for (size_t size = 0; size <= sizeof bytes; size++) {
+        uint8_t *from = exact_copy(bytes, size), *to = calloc(1, size ? size : 1);
+        CHECK(to);
+        kp_copy(to, from, size);
+        CHECK(!memcmp(to, bytes, size));
+        free(from);
+        free(to);
+    }
+}
+
 int main(void) {
+    copies();
     varints();
     varints_too_long();
     records();
