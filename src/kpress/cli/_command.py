@@ -1,0 +1,74 @@
+"""What verbs are made of: a command whose ``--help`` reads like a manual page, and the options that many have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from inspect import cleandoc
+from typing import Any, TypeVar
+
+import click
+
+from kpress.cli._parameters import Paths
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+EXIT_STATUS = (
+    ("0", "Clean."),
+    ("1", "Findings: damage, or whatever else the command looks for."),
+    ("2", "Usage: an option or a path that is not accepted."),
+    ("3", "A file or store failed."),
+    ("130", "Interrupted."),
+)
+
+
+class Verb(click.Command):
+    """A command with examples.
+
+    Parameters
+    ----------
+    examples : sequence of (str, str)
+        What is typed, and what it does.
+    """
+
+    def __init__(self, *args: Any, examples: tuple[tuple[str, str], ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.examples = examples
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        summary, _, description = cleandoc(self.help or "").partition("\n\n")
+        with formatter.section("NAME"):
+            formatter.write_text(f"{ctx.command_path} - {' '.join(summary.split())}")
+        with formatter.section("SYNOPSIS"):
+            formatter.write_usage(ctx.command_path, " ".join(self.collect_usage_pieces(ctx)), prefix="")
+        if description:
+            with formatter.section("DESCRIPTION"):
+                formatter.write_text(description)
+        options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]
+        records = [record for option in options if (record := option.get_help_record(ctx))]
+        with formatter.section("OPTIONS"):
+            formatter.write_dl(records, col_max=32)
+        with formatter.section("EXAMPLES"):
+            for typed, does in self.examples:
+                formatter.write(f"{'':{formatter.current_indent}}{typed}\n")
+                formatter.indent()
+                formatter.write_text(does)
+                formatter.dedent()
+        with formatter.section("EXIT STATUS"):
+            formatter.write_dl(EXIT_STATUS)
+
+
+def verb(
+    name: str, *examples: tuple[str, str], **settings: Any
+) -> Callable[[Callable[..., int | None]], click.Command]:
+    """Make a function a command. Its docstring is the help: a summary, an empty line, the description."""
+    return click.command(name, cls=Verb, examples=examples, **settings)
+
+
+def paths(required: bool = True) -> Callable[[_Function], _Function]:
+    """PATH...: what is read."""
+    return click.argument("paths", metavar="PATH...", nargs=-1, required=required, type=Paths())
+
+
+def as_json(function: _Function) -> _Function:
+    """--json: the result as one JSON object."""
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)

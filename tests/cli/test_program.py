@@ -1,0 +1,101 @@
+"""What every verb has: help, exit statuses, messages; the program without its extra."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cli.conftest import COMMAND, Run, environment
+from kpress.cli._app import program
+from kpress.cli._verbs import VERBS
+
+
+@pytest.mark.parametrize("missing", ["click", "rich"])
+def test_without_the_extra_there_is_one_line_to_install_it(missing: str) -> None:
+    code = f"import sys; sys.modules[{missing!r}] = None; from kpress.cli import main; sys.exit(main(['ls']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr == f"kpress: the command line needs {missing}: pip install 'kpress[cli]'\n"
+
+
+def test_importing_kpress_imports_no_command_line() -> None:
+    code = "import sys, kpress; print([name for name in ('click', 'rich', 'kpress.cli') if name in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_version(run: Run) -> None:
+    import kpress
+
+    assert run("--version").text == f"kpress {kpress.__version__}\n"
+
+
+def test_help_names_every_verb(run: Run) -> None:
+    done = run("--help")
+    assert done.status == 0
+    assert [name for name in VERBS if f"  {name} " in done.text] == list(VERBS)
+
+
+def test_no_arguments_are_a_usage_error_that_prints_the_help(run: Run) -> None:
+    done = run()
+    assert (done.status, done.text) == (2, "")
+    assert "Commands:" in done.err
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_help_of_a_verb_reads_like_a_manual_page(run: Run, name: str) -> None:
+    done = run(name, "--help")
+    assert done.status == 0
+    sections = [line.rstrip(":") for line in done.lines if line and not line.startswith(" ")]
+    assert sections[:2] == ["NAME", "SYNOPSIS"]
+    assert sections[-3:] == ["OPTIONS", "EXAMPLES", "EXIT STATUS"]
+    example = done.text.partition("EXAMPLES:\n")[2].splitlines()[0]
+    assert f"kpress {name}" in example
+    assert not any(line.endswith("`") or len(line) > 80 for line in done.lines if f"kpress {name}" not in line)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_list_of_verbs_says_what_their_help_says(name: str) -> None:
+    command = program.get_command(None, name)  # type: ignore[arg-type]
+    assert command is not None
+    summary = " ".join((command.help or "").partition("\n\n")[0].split())
+    assert summary == VERBS[name]
+
+
+def test_a_verb_that_is_not_there(run: Run) -> None:
+    done = run("lst")
+    assert (done.status, done.text) == (2, "")
+    assert done.err.startswith("kpress: there is no command 'lst'; there are ")
+    assert done.err.endswith("try: kpress --help\n")
+
+
+def test_an_option_that_is_not_there(run: Run) -> None:
+    done = run("completion", "--nothing", "bash")
+    assert (done.status, done.text) == (2, "")
+    assert done.err.startswith("kpress completion: ")
+    assert done.err.endswith("try: kpress completion --help\n")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts(run: Run, shell: str) -> None:
+    done = run("completion", shell)
+    assert done.status == 0
+    assert "_KPRESS_COMPLETE" in done.text
+
+
+def test_completion_knows_verbs_and_options(run: Run) -> None:
+    words = run(_KPRESS_COMPLETE="bash_complete", COMP_WORDS="kpress comp", COMP_CWORD="1")
+    assert words.lines == ["plain,completion"]
+    shells = run(_KPRESS_COMPLETE="bash_complete", COMP_WORDS="kpress completion ", COMP_CWORD="2")
+    assert shells.lines == ["plain,bash", "plain,zsh", "plain,fish"]
+
+
+def test_a_reader_that_has_seen_enough() -> None:
+    process = subprocess.Popen(
+        [*COMMAND, "completion", "bash"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 141
