@@ -40,6 +40,15 @@ def test_one_abort_marker_ends_all_aborted_transactions_before_it(aborted: list[
     assert pa.table(columns)["value"].to_pylist() == [b"committed"]
 
 
+def test_what_the_producer_writes_outside_its_transaction_is_kept() -> None:
+    """CompletedFetch.isBatchAborted asks for the transactional bit, too."""
+    builder = kpress.BatchBuilder(base_offset=9, producer_id=7, producer_epoch=0, base_sequence=1)
+    builder.append(b"outside")
+    data = _transactional(8, b"aborted") + builder.build() + _marker(10, False)
+    columns = kpress.read_columns(data, ["value"], aborted_transactions=[(7, 8)])
+    assert pa.table(columns)["value"].to_pylist() == [b"outside"]
+
+
 def test_a_wrapper_as_librdkafka_sends_it_is_looked_into() -> None:
     """Offset 0 and the first message's timestamp: its header does not tell which ranges it overlaps."""
     times = [1000 + i for i in range(10)]
