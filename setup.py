@@ -58,7 +58,6 @@ MODULES = [
     ("kpress.columns._rows", []),
     ("kpress.columns._write_batches", []),
     ("kpress.columns._write", []),
-    ("kpress.log._headers", []),
     ("kpress.log._hop", []),
     ("kpress.log._digest", ["libxxhash"]),
 ]

@@ -16,6 +16,7 @@ of pyarrow, polars, duckdb and pandas will do, or none. `kpress.log` and `kpress
 from kpress import log as log
 from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused
+from kpress._open_log import open_log
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
     DEFAULT_MAX_SIZE,
@@ -115,6 +116,7 @@ __all__ = [
     "empty_batch",
     "fix_lz4_header",
     "iter_columns",
+    "open_log",
     "pool_bytes",
     "read_batches",
     "read_columns",

@@ -5,7 +5,7 @@ from cpython.list cimport PyList_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
 from cpython.number cimport PyIndex_Check, PyNumber_Index
 from cpython.tuple cimport PyTuple_CheckExact
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -30,6 +30,11 @@ cdef int64_t converted_integer(object value, str name, int64_t least, int64_t mo
 def integer(value, str name, int64_t least, int64_t most):
     """integer_of, for modules in Python."""
     return integer_of(value, name, least, most)
+
+
+def time(value, str name):
+    """Milliseconds since 1970, of what `kpress.typing.Time` says."""
+    return converted_time(value, name, INT64_MIN + 1, INT64_MAX)
 
 
 cdef object index_of(object value, str name):

@@ -12,6 +12,7 @@
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
 """
 
+from kpress.columns._arrow_out import Field
 from kpress.columns._columns import Column, Columns
 from kpress.columns._iterate import ColumnsIterator, iter_columns
 from kpress.columns._read import read_columns
@@ -24,6 +25,7 @@ __all__ = [
     "Column",
     "Columns",
     "ColumnsIterator",
+    "Field",
     "batch_table",
     "constant_field",
     "iter_columns",

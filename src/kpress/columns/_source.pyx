@@ -111,11 +111,14 @@ cdef class Source:
             raise type(error)(f"source is not a file as Python has them: {error.message}", field="source") from None
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
-        """How large the next view is to be: `step` more bytes. An entry larger than that makes the views grow with what
+        """How large the next view is to be: `step` bytes, so that no few entries are left over for a result of their
+        own. An entry larger than that makes the views grow with what
         is there of it, never by its size field alone. Where the file tells that it has the whole entry, the view is as
         large as that at once; where it tells that it has not, the rest is not read."""
         cdef int64_t entry, left
-        if rest < self.step or rest < KP_ENTRY_PREFIX:
+        if rest < self.step:
+            return self.step
+        if rest < KP_ENTRY_PREFIX:
             return rest + self.step
         entry = <int64_t>kp_load_be32(data + 8) + KP_LOG_OVERHEAD  # its bounds were checked by the scan
         left = left_in(self.file)

@@ -4,7 +4,7 @@
 
     path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
                                  _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
-                                 _arrow      │                                        _ranges
+                                 _arrow      │                                        _ranges, _buffered
                                  _fsspec     └─► create          Writer: written beside, published under its name
 
 `_interface` says what each of them promises. Local files are read with pread: one that is truncated meanwhile gives an
@@ -12,6 +12,7 @@ error, and there is no mapping that could fault. `_links` refuses links that lea
 `_unfinished` hides what is being written until it is whole. Nothing here knows what a file means: that is `kpress.log`.
 """
 
+from kpress.files._buffered import Buffered
 from kpress.files._errors import located
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 from kpress.files._links import check_link, check_regular, open_file
@@ -23,6 +24,7 @@ from kpress.files._unfinished import sweep_directory, unfinished_directory, unfi
 
 __all__ = [
     "READ_AHEAD_BYTES",
+    "Buffered",
     "FileInfo",
     "FileSystem",
     "LocalFileSystem",

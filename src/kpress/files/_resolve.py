@@ -56,11 +56,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     >>> resolve("file:///var/kafka-logs/orders-0")[1]
     '/var/kafka-logs/orders-0'
     """
-    text = os.fspath(path)
-    if not isinstance(text, str):
-        raise ArgumentTypeError(f"path must be text, not {type(text).__name__}", field="path")
-    if not text or "\0" in text:
-        raise InvalidArgumentError("path must not be empty or hold a zero byte", field="path")
+    text = _text_of(path)
     if filesystem is not None:
         return _adapted(filesystem), text
     match = _URL.match(text)
@@ -74,11 +70,27 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     return _by_fsspec(text, scheme)
 
 
+def _text_of(path: str | os.PathLike[str]) -> str:
+    try:
+        text = os.fspath(path)
+    except TypeError as error:
+        raise ArgumentTypeError(f"path must be text or a PathLike: {error}", field="path") from error
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"path must be text, not {type(text).__name__}", field="path")
+    if not text or "\0" in text:
+        raise InvalidArgumentError("path must not be empty or hold a zero byte", field="path")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"path is not text that a file can have: {error}"[:200], field="path") from error
+    return text
+
+
 def _adapted(filesystem: object) -> FileSystem:
     if isinstance(filesystem, FileSystem):
         return filesystem
     module = type(filesystem).__module__.partition(".")[0]
-    if module == "pyarrow":
+    if module == "pyarrow" and hasattr(filesystem, "get_file_info"):
         from kpress.files._arrow import ArrowFileSystem
 
         return ArrowFileSystem(filesystem)

@@ -24,7 +24,7 @@ class BatchHeader(NamedTuple):
         In ms; -1 for v0.
     crc : int
         As stored.
-    partition_leader_epoch, producer_id, producer_epoch, base_sequence : int
+    partition_leader_epoch, producer_id, producer_epoch, base_sequence, base_timestamp : int
         -1 for v0 and v1.
 
     Examples
@@ -47,6 +47,7 @@ class BatchHeader(NamedTuple):
     producer_id: int
     producer_epoch: int
     base_sequence: int
+    base_timestamp: int = -1
 
     @property
     def end(self) -> int:

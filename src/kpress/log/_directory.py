@@ -30,6 +30,10 @@ class LogSegment:
     path: Path
     is_last: bool = field(default=False, compare=False)
 
+    @property
+    def is_tiered(self) -> bool:
+        return False
+
     def sibling(self, suffix: str) -> Path:
         """The file of that kind, such as ``.txnindex``, whether it exists or not."""
         return self.path.with_suffix(suffix)

@@ -2,25 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from os import fspath
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self, TypeAlias
 
 from kpress._file_names import refuse_without_records
 from kpress.checksum import crc32, crc32c
-from kpress.columns import Columns, iter_columns
-from kpress.errors import CorruptRecordError, KpressError
-from kpress.files import LocalFileSystem, RandomAccessFile, located, read_ahead
-from kpress.log._headers import transactional_batches
+from kpress.columns import Columns, ColumnsIterator, iter_columns
+from kpress.errors import (
+    CorruptRecordError,
+    InvalidRecordError,
+    KpressError,
+    OutputTooLargeError,
+    UnsupportedCompressionTypeError,
+)
+from kpress.files import READ_AHEAD_BYTES, LocalFileSystem, RandomAccessFile, located, read_ahead
+from kpress.log._batch_header import BatchHeader
+from kpress.log._hop import HeaderHop
 from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
+from kpress.log.findings import Finding
 from kpress.record import read_batches
 
 # Large enough for a call's fixed costs not to show, small enough for several to be in memory.
 PIECE_BYTES = 16 << 20
-_WINDOW_BYTES = 64 << 10  # of which headers are read: several of small batches, and little more than one of large ones
 INT32_MAX = (1 << 31) - 1
+INT64_MAX = (1 << 63) - 1
+
+OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
+
+# What the bytes of a log can be guilty of; not a store that fails, nor a wrong argument.
+DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
+
+_RESULT_BYTES = 6 << 20  # of the columns of one result: large enough for who takes it, small enough for caches
+_FIRST_BYTES = 16 << 10  # of entries, before it is known how much of columns they give: zstd may make a thousand times
+_GROWTH = 4  # from one result to the next, for the same reason
 
 _CRC_START = {0: 16, 1: 16, 2: 21}  # what the checksum of each magic covers begins here
 
@@ -61,24 +78,29 @@ class FileRecords:
         What follows them at the end of the file; 0 before the end is reached.
     tail : {'', 'cut', 'zeros'}
         What these bytes are.
+    next_offset : int | None
+        The offset after the last entry that was passed; None before the first.
+    findings : list of Finding
+        What `columns` left out, where it was told to.
     """
 
     def __init__(
         self, path: str | Path | RandomAccessFile, *, complete: bool = True, max_message_bytes: int = INT32_MAX
     ) -> None:
         if isinstance(path, RandomAccessFile):
-            self._file = path
+            self.file = path
         else:
             refuse_without_records(path)
-            self._file = LocalFileSystem().open(fspath(path))
-        self.path = self._file.name
+            self.file = LocalFileSystem().open(fspath(path))
+        self.path = self.file.name
         self.complete = complete
         self.max_message_bytes = max_message_bytes
-        self.size = self._file.size
+        self.size = self.file.size
         self.valid_bytes = 0
         self.trailing_bytes = 0
         self.tail: Tail = ""
-        self._next_offset: int | None = None
+        self.next_offset: int | None = None
+        self.findings: list[Finding] = []
 
     def __enter__(self) -> Self:
         return self
@@ -86,7 +108,7 @@ class FileRecords:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self.file.close()
 
     def pieces(self) -> Iterator[tuple[int, memoryview]]:
         """Whole entries, about 16 MiB at a time and at least one, each piece with its position.
@@ -99,39 +121,75 @@ class FileRecords:
         while self.valid_bytes < self.size and (piece := self._piece()):
             yield self.valid_bytes, piece
             self.valid_bytes += len(piece)
-        self._end(self.valid_bytes, self._next_offset)
+        self._end(self.valid_bytes, self.next_offset)
 
-    def transactional_batches(self) -> Iterator[tuple[int, int, bool]]:
-        """(producer id, base offset, is control batch) of every batch of a transaction, by headers alone.
+    def headers(self, position: int = 0, *, window_bytes: int | None = None) -> HeaderHop:
+        """A walk over the entries from a position on, by headers alone. `judge` says what it is that ends it.
+
+        Parameters
+        ----------
+        position : int
+            Of an entry.
+        window_bytes : int, optional
+            Of one read; else the hop chooses. A remote file is read in large pieces, never by an entry.
+        """
+        if window_bytes is None and self.file.is_remote:
+            window_bytes = READ_AHEAD_BYTES
+        return HeaderHop(
+            self.file, position=position, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes
+        )
+
+    def transactional_batches(self, hop: HeaderHop | None = None) -> Iterator[BatchHeader]:
+        """The headers of all batches of transactions.
+
+        Parameters
+        ----------
+        hop : HeaderHop, optional
+            Of this file: the walk goes on where it stands.
 
         Raises
         ------
         CorruptRecordError
             As `pieces`.
         """
-        next_offset = None
-        while left := self.size - self.valid_bytes:
-            window = self.read(self.valid_bytes, min(_WINDOW_BYTES, left))
-            try:
-                found, size, after = transactional_batches(window, left, self.max_message_bytes)
-            except KpressError as error:
-                if any(window[:ENTRY_PREFIX]):
-                    with located(self.valid_bytes, self.path):
-                        raise error
-                break
-            yield from found
-            if not size:
-                break
-            self.valid_bytes += size
-            next_offset = after
-        self._end(self.valid_bytes, next_offset)
+        hop = hop or self.headers()
+        try:
+            yield from hop.transactional()
+        except KpressError as error:
+            self.judge(hop, error)
+        else:
+            self.judge(hop)
 
-    def columns(self, columns: Sequence[str] | None = None, **options: Any) -> Iterator[Columns]:
+    def judge(self, hop: HeaderHop, error: KpressError | None = None) -> None:
+        """Say what it is that ended a walk by headers, at the end of the file or with an error.
+
+        Raises
+        ------
+        CorruptRecordError
+            The error, unless nothing but zeros is there; or an end that the file may not have.
+        """
+        if error is not None and not self._is_zero(hop.position):
+            raise error
+        self._end(hop.position, hop.next_offset)
+
+    def columns(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        position: int = 0,
+        on_corrupt: OnCorrupt = "raise",
+        **options: Any,
+    ) -> Iterator[Columns]:
         """The records as columns.
 
         Parameters
         ----------
         columns : sequence of str, optional
+        position : int
+            Of an entry: where to begin.
+        on_corrupt : {'raise', 'skip', 'stop'}
+            What damage does: raise an error; go on with the next intact entry; end the file. What was left out is then
+            in `findings`.
         options
             As `kpress.iter_columns` takes them.
 
@@ -141,18 +199,71 @@ class FileRecords:
             What `iter_columns` raises; and CorruptRecordError for an end that the file may not have, after all rows
             before it.
         """
-        with read_ahead(self._file) as source:
+        at: int | None = position
+        self.valid_bytes = position
+        try:
+            while at is not None:
+                at = yield from self._columns(columns, at, on_corrupt == "skip", options)
+        except DAMAGE as error:
+            if on_corrupt != "stop":
+                raise
+            self.findings.append(Finding.of_error(error, file=self.path))
+            self.trailing_bytes = 0
+
+    def _columns(
+        self, columns: Sequence[str] | None, position: int, skip: bool, options: dict[str, Any]
+    ) -> Generator[Columns, None, int | None]:
+        """Up to the end, or to damage that no entry is whole after; where to go on then, if `skip`."""
+        options["on_corrupt"] = "skip" if skip else "raise"
+        is_zero = False
+        with read_ahead(self.file, position) as source:
             results = iter_columns(source, columns, max_message_bytes=self.max_message_bytes, **options)
-            is_zero = False
-            try:
-                yield from results
-            except KpressError:
-                is_zero = self._is_zero(results.valid_bytes)
-                if not is_zero:
-                    raise
-        self.valid_bytes = results.valid_bytes
-        if results.trailing_bytes or is_zero:
-            self._end(results.valid_bytes, results.next_offset)
+            with results, located(position):
+                try:
+                    yield from _in_batches(results, options)
+                except KpressError:
+                    is_zero = self._is_zero(position + results.valid_bytes)
+                    if not is_zero:
+                        raise
+                finally:
+                    self.valid_bytes = position + results.valid_bytes
+                    if results.next_offset is not None:
+                        self.next_offset = results.next_offset
+        is_cut = results.trailing_bytes > 0 or is_zero
+        if skip and self._skipped(results, position):
+            is_cut = True
+        if not is_cut:
+            return None
+        try:
+            self._end(self.valid_bytes, self.next_offset)
+        except CorruptRecordError as error:
+            if not skip:
+                raise
+            options["aborted_transactions"] = results.aborted_transactions
+            return self._resumed(error)
+        return None
+
+    def _skipped(self, results: ColumnsIterator, position: int) -> bool:
+        """Note what was wrong with entries; whether the last of it ended the walk, and is yet to be judged."""
+        errors = list(results.errors)
+        for error in errors:
+            if error.position is not None:
+                error.position += position
+        is_framing = bool(errors) and (errors[-1].position or 0) >= self.valid_bytes
+        self.findings += [Finding.of_error(error, file=self.path) for error in errors[: len(errors) - is_framing]]
+        return is_framing
+
+    def _resumed(self, error: CorruptRecordError) -> int | None:
+        """Where the next intact entry begins; None if there is none. The damage before it is a finding."""
+        first = 0 if self.next_offset is None else self.next_offset
+        start, hop = self.valid_bytes, self.headers(self.valid_bytes)
+        self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have
+        found = hop.search(start + 1, first, min(first + INT32_MAX, INT64_MAX))
+        end = hop.position if found else self.size
+        what = f"skipped up to byte {end}" if found else "no intact entry follows"
+        message = f"{error.message}; {what}"
+        self.findings.append(Finding(self.path, start, end - start, self.next_offset, error.rule or "", message))
+        return hop.position if found else None
 
     def _is_zero(self, position: int) -> bool:
         """Whether the entry there is nothing but zeros, so that it may be the tail of a file that was preallocated."""
@@ -174,7 +285,7 @@ class FileRecords:
         CorruptRecordError
             The file has become shorter than it was.
         """
-        return self._file.read_exactly(position, size)
+        return self.file.read_exactly(position, size)
 
     def _piece(self) -> memoryview:
         """The whole entries in the next piece; none where the tail begins."""
@@ -197,7 +308,7 @@ class FileRecords:
         entries = read_batches(data, max_message_bytes=self.max_message_bytes)
         try:
             for entry in entries:
-                self._next_offset = entry.next_offset
+                self.next_offset = entry.next_offset
         except KpressError as error:
             if not entries.valid_bytes and any(data[:ENTRY_PREFIX]):
                 with located(self.valid_bytes, self.path):
@@ -224,3 +335,21 @@ class FileRecords:
                 field="crc",
                 rule="checksum",
             )
+
+
+def _in_batches(results: ColumnsIterator, options: dict[str, Any]) -> Iterator[Columns]:
+    """The results; unless their size was asked for, each is made about as large as it should be by what the one before
+    it took."""
+    if "batch_bytes" in options:
+        yield from results
+        return
+    results.batch_bytes = _FIRST_BYTES
+    before, most = 0, _FIRST_BYTES
+    for columns in results:
+        stored = results.valid_bytes - before
+        before = results.valid_bytes
+        most = min(_GROWTH * most, _RESULT_BYTES)
+        yield columns
+        if size := columns.nbytes:
+            most = max(1, min(_RESULT_BYTES * stored // size, most))
+        results.batch_bytes = most

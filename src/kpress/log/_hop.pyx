@@ -15,7 +15,7 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint32_t, uint6
 
 from kpress._arguments cimport integer_of
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CONTROL, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_PREFIX, KP_LOG_OVERHEAD,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_PREFIX, KP_LOG_OVERHEAD,
     KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_last_offset, kp_batch_next,
     kp_error, kp_fail, kp_load_be32, kp_load_be64,
 )
@@ -167,7 +167,8 @@ cdef class HeaderHop:
         cdef kp_batch* b = &self.batch
         return header_tuple((
             b.position, b.size, b.magic, b.attributes, b.base_offset, kp_batch_last_offset(b), b.records_count,
-            b.max_timestamp, b.crc, b.partition_leader_epoch, b.producer_id, b.producer_epoch, b.base_sequence))
+            b.max_timestamp, b.crc, b.partition_leader_epoch, b.producer_id, b.producer_epoch, b.base_sequence,
+            b.base_timestamp if b.magic == 2 else -1))
 
     def __iter__(self):
         return self
@@ -202,15 +203,15 @@ cdef class HeaderHop:
         return None
 
     def transactional(self):
-        """(producer id, base offset, is control batch) of every batch of a transaction from here on.
+        """The headers of all batches of transactions from here on.
 
         Yields
         ------
-        tuple
+        BatchHeader
         """
         while self.step():
             if self.batch.magic == 2 and self.batch.attributes & KP_TRANSACTIONAL:
-                yield self.batch.producer_id, self.batch.base_offset, bool(self.batch.attributes & KP_CONTROL)
+                yield self.made()
 
     # --- checksums ----------------------------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from kpress._file_names import (
     TXN_INDEX_FILE_SUFFIX,
 )
 from kpress.files import sweep_directory, sync_directory, unfinished_directory
+from kpress.log._batches import LogBatch
 from kpress.log._checkpoints import (
     EpochEntry,
     read_leader_epochs,
@@ -20,9 +21,11 @@ from kpress.log._checkpoints import (
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._file_records import FileRecords
+from kpress.log._log import Log, open_log
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
+from kpress.log._read import LogReader
 from kpress.log._scan import ScanReport, SegmentScan, scan
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._sidecars import copy_offset_files
@@ -44,6 +47,9 @@ __all__ = [
     "EpochEntry",
     "FileRecords",
     "Finding",
+    "Log",
+    "LogBatch",
+    "LogReader",
     "LogSegment",
     "OffsetIndex",
     "OffsetPosition",
@@ -62,6 +68,7 @@ __all__ = [
     "copy_offset_files",
     "last_stable_offset",
     "list_partitions",
+    "open_log",
     "read_content",
     "read_leader_epochs",
     "read_offset_checkpoint",

@@ -65,7 +65,7 @@ def _several(path: object) -> Iterator[str | os.PathLike[str]]:
     if isinstance(path, str | os.PathLike):
         yield path
         return
-    if not isinstance(path, Iterable) or isinstance(path, bytes | bytearray):
+    if not isinstance(path, Iterable) or isinstance(path, bytes | bytearray | memoryview):
         raise ArgumentTypeError(f"path must be a path, an URL or several, not {type(path).__name__}", field="path")
     for one in path:
         if not isinstance(one, str | os.PathLike):

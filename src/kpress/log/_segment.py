@@ -77,6 +77,12 @@ class Segment:
     is_last: bool = False
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
+    @property
+    def is_tiered(self) -> bool:
+        """A copy in tiered storage, whose name has an id. Its ``.snapshot`` is that of the segment's end, not of its
+        beginning (Kafka's LogSegmentData)."""
+        return self.filesystem.name(self.path)[20:21] == "-"
+
     def open(self) -> RandomAccessFile:
         """The record set."""
         return self.filesystem.open(self.path)

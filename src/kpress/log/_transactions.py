@@ -1,25 +1,94 @@
-"""Transactions of a partition: which were aborted (``.txnindex``), and which are still open.
+"""Transactions of a partition: which were aborted, and which are still open.
 
 A consumer with isolation.level=read_committed (KIP-98) leaves out the records of aborted transactions, and ends before
 the first record of an open one: at the last stable offset.
+
+::
+
+    .txnindex of a segment ─┐
+                            ├─► aborted transactions
+    headers ──► markers ────┘
+       └──────────────────────► open ones
+
+A segment without aborts has no index, and neither has one that was copied without it; an index may have lost its end,
+or be padded with zeros. Only the markers tell, so all headers of a local log are read, and an index is compared with
+them. Of a remote log the indexes are trusted if each segment has one, and what is open at the beginning of the last
+segment is in its ``.snapshot``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
-from kpress._file_names import TXN_INDEX_FILE_SUFFIX
-from kpress.log._directory import LogSegment
-from kpress.log._file_records import FileRecords
+from kpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
+from kpress.errors import CorruptRecordError, KpressError
+from kpress.files import RandomAccessFile, located
+from kpress.log._batch_header import BatchHeader
+from kpress.log._file_records import INT32_MAX, FileRecords
+from kpress.log._producer_snapshot import read_snapshot
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index
+from kpress.log.findings import Finding
+from kpress.record import control_record, read_batches
 
 
-def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
-    """The first offset of the earliest transaction that is still open, by the headers of all batches.
+class SegmentLike(Protocol):
+    """A segment, wherever it lies."""
+
+    @property
+    def base_offset(self) -> int: ...
+    @property
+    def is_last(self) -> bool: ...
+    @property
+    def is_tiered(self) -> bool: ...
+    def open(self) -> RandomAccessFile: ...
+    def open_sibling(self, suffix: str) -> RandomAccessFile: ...
+
+
+class Isolation(NamedTuple):
+    """What read_committed leaves out.
+
+    Attributes
+    ----------
+    aborted : tuple of AbortedTxn
+        In the order of their markers.
+    last_stable_offset : int | None
+        The first offset of the earliest transaction that is open at the end; None if none is.
+    error : KpressError | None
+        The damage that ended the search for markers. Transactions that are open there count as open.
+    findings : tuple of Finding
+        Indexes that are damaged.
+    """
+
+    aborted: tuple[AbortedTxn, ...]
+    last_stable_offset: int | None
+    error: KpressError | None
+    findings: tuple[Finding, ...]
+
+
+def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isolation:
+    """The aborted and open transactions of a partition.
 
     Parameters
     ----------
-    segments : iterable of LogSegment
+    segments : sequence
+        All of the partition, in order.
+    skip : bool
+        Go on after damage, at the next intact entry.
+    """
+    search = _Search(list(segments), skip)
+    search.run()
+    open_ones = search.open.values()
+    return Isolation(tuple(search.aborted), min(open_ones, default=None), search.error, tuple(search.findings))
+
+
+def last_stable_offset(segments: Iterable[SegmentLike]) -> int | None:
+    """The first offset of the earliest transaction that is still open.
+
+    Parameters
+    ----------
+    segments : iterable of LogSegment or Segment
         All segments of a partition, in order.
 
     Returns
@@ -38,23 +107,20 @@ def last_stable_offset(segments: Iterable[LogSegment]) -> int | None:
     >>> last_stable_offset(partition.segments)                                      # doctest: +SKIP
     1208
     """
-    first_offsets: dict[int, int] = {}
-    for segment in segments:
-        with FileRecords(segment.path, complete=not segment.is_last) as file:
-            for producer_id, base_offset, is_control in file.transactional_batches():
-                if is_control:
-                    first_offsets.pop(producer_id, None)
-                else:
-                    first_offsets.setdefault(producer_id, base_offset)
-    return min(first_offsets.values(), default=None)
+    isolation = isolation_of(list(segments))
+    if isolation.error is not None:
+        raise isolation.error
+    return isolation.last_stable_offset
 
 
-def transactions_of(segments: Iterable[LogSegment]) -> list[AbortedTxn]:
-    """The aborted transactions of a partition, from all its ``.txnindex`` files.
+def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
+    """The aborted transactions of a partition: from its ``.txnindex`` files, and from the markers in the log where one
+    of them is missing or damaged.
 
     Parameters
     ----------
-    segments : iterable of LogSegment
+    segments : iterable of LogSegment or Segment
+        All segments of a partition, in order.
 
     Returns
     -------
@@ -62,16 +128,127 @@ def transactions_of(segments: Iterable[LogSegment]) -> list[AbortedTxn]:
 
     Raises
     ------
-    CorruptRecordError, InvalidArgumentError
-        As `read_transaction_index`.
+    CorruptRecordError
+        As `last_stable_offset`.
 
     Examples
     --------
     >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
     >>> aborted = [(t.producer_id, t.first_offset) for t in transactions_of(partition.segments)]   # doctest: +SKIP
     """
-    return [
-        transaction
-        for segment in segments
-        for transaction in read_transaction_index(segment.sibling(TXN_INDEX_FILE_SUFFIX), segment.base_offset)
-    ]
+    isolation = isolation_of(list(segments))
+    if isolation.error is not None:
+        raise isolation.error
+    return list(isolation.aborted)
+
+
+@dataclass
+class _Search:
+    segments: list[SegmentLike]
+    skip: bool
+    aborted: list[AbortedTxn] = field(default_factory=list)
+    open: dict[int, int] = field(default_factory=dict)  # first offsets by producer id
+    error: KpressError | None = None
+    findings: list[Finding] = field(default_factory=list)
+    markers: set[tuple[int, int]] = field(default_factory=set)  # ABORT: producer id and offset
+    is_remote: bool = False
+
+    def run(self) -> None:
+        indexes = [self._index(segment) for segment in self.segments]
+        start = self._known(len(indexes) - 1) if self.is_remote and None not in indexes else 0
+        for index in indexes[:start]:
+            self.aborted += index or ()
+        for segment, index in zip(self.segments[start:], indexes[start:], strict=True):
+            next_offset = self._scan(segment) if self.error is None else 0
+            self._compare(segment, index or [], next_offset)
+        self.aborted.sort(key=lambda transaction: transaction.last_offset)
+
+    def _index(self, segment: SegmentLike) -> list[AbortedTxn] | None:
+        """None where the markers must tell."""
+        try:
+            with segment.open_sibling(TXN_INDEX_FILE_SUFFIX) as file:
+                found = read_transaction_index(file, segment.base_offset)
+                name = file.name
+                self.is_remote = file.is_remote
+        except FileNotFoundError:
+            return None
+        except CorruptRecordError as error:
+            self.findings.append(Finding.of_error(error))
+            return None
+        if any(transaction.first_offset >= transaction.last_offset for transaction in found):
+            message = "a transaction that ends before it begins: the file is damaged, or padded with zeros"
+            self.findings.append(Finding(name, None, None, None, "transaction index", message))
+            return None
+        return found
+
+    def _known(self, number: int) -> int:
+        """The last segment up to this one at whose beginning it is known what is open; `open` is that."""
+        for at in range(number, 0, -1):
+            before, segment = self.segments[at - 1 : at + 1]
+            if (found := self._snapshot(before if before.is_tiered else segment)) is not None:
+                self.open = found
+                return at
+        return 0
+
+    def _snapshot(self, segment: SegmentLike) -> dict[int, int] | None:
+        """The transactions that a producer snapshot has as open."""
+        try:
+            with segment.open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
+                producers = read_snapshot(file)
+        except FileNotFoundError:
+            return None
+        except CorruptRecordError as error:
+            self.findings.append(Finding.of_error(error))
+            return None
+        first_offsets = ((producer.producer_id, producer.current_txn_first_offset) for producer in producers)
+        return {producer_id: first for producer_id, first in first_offsets if first >= 0}
+
+    def _compare(self, segment: SegmentLike, index: list[AbortedTxn], next_offset: int) -> None:
+        """Add what only the index has; not what the log, which goes up to next_offset, contradicts."""
+        known = {(transaction.producer_id, transaction.last_offset) for transaction in self.aborted}
+        for transaction in index:
+            place = (transaction.producer_id, transaction.last_offset)
+            if transaction.last_offset < next_offset and place not in self.markers:
+                message = f"no ABORT marker of producer {place[0]} is in the log at offset {place[1]}"
+                name = f"{segment.base_offset:020}{TXN_INDEX_FILE_SUFFIX}"
+                self.findings.append(Finding(name, None, None, place[1], "transaction index", message))
+            elif place not in known:
+                self.aborted.append(transaction)
+
+    def _scan(self, segment: SegmentLike) -> int:
+        """The offset after the last batch; 0 if there is none."""
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            hop = file.headers()
+            while True:
+                try:
+                    for header in file.transactional_batches(hop):
+                        self._pass(header, file)
+                except CorruptRecordError as error:
+                    first = max(hop.next_offset or 0, segment.base_offset)
+                    if self.skip and hop.search(hop.position + 1, first, first + INT32_MAX):
+                        continue
+                    self.error = None if self.skip else error
+                return hop.next_offset or 0
+
+    def _pass(self, header: BatchHeader, file: FileRecords) -> None:
+        if not header.is_control:
+            self.open.setdefault(header.producer_id, header.base_offset)
+            return
+        first = self.open.pop(header.producer_id, None)
+        if not _is_abort(header, file):
+            return
+        self.markers.add((header.producer_id, header.base_offset))
+        if first is not None:
+            stable = min(self.open.values(), default=header.last_offset + 1)
+            self.aborted.append(AbortedTxn(header.producer_id, first, header.base_offset, min(first, stable)))
+
+
+def _is_abort(header: BatchHeader, file: FileRecords) -> bool:
+    """Whether a control batch is an ABORT marker. One that cannot be read is an error where its records are read."""
+    try:
+        with located(header.position, file.path):
+            [batch] = read_batches(file.read(header.position, header.size))
+            [marker] = batch
+            return control_record(marker).type == "ABORT"
+    except KpressError:
+        return False

@@ -1,0 +1,55 @@
+"""The one call of the facade that belongs to a room which is loaded on first use."""
+
+TYPE_CHECKING = False  # as in kpress._on_use
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable
+
+    from kpress.log import Log
+
+
+def open_log(path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]", *, filesystem: object = None) -> "Log":
+    """Find the partitions of a log: of a broker, of a copy of one, in a directory or in an object store.
+
+    Parameters
+    ----------
+    path : str, PathLike or several of them
+        Each a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
+        directories; a folder of segments whose partition no name tells; or a copy in tiered storage, as Aiven's plug-in
+        and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs (``s3://``,
+        ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and ``[a-z]``.
+        Where several hold segments of one partition, they are one partition.
+    filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
+        Paths are then paths in it.
+
+    Returns
+    -------
+    Log
+        What it passed over is in its `skipped`.
+
+    Raises
+    ------
+    FileNotFoundError
+    InvalidArgumentError
+        There is no partition, or nothing opens the scheme. A directory with segments has a number that Kafka does not
+        give (``a-00``), a name that is not UTF-8, or lies in another partition's directory. A symbolic link leaves the
+        directory that was given. A segment is a directory or a named pipe. The message names the culprit.
+    StorageError
+        A store failed; also an OSError.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, kpress
+    >>> directory = pathlib.Path(tempfile.mkdtemp(), "orders-0")
+    >>> directory.mkdir()
+    >>> path = directory / "00000000000000000000.log"
+    >>> _ = path.write_bytes(kpress.write_records([b"a", b"b"], compression_type="zstd"))
+    >>> log = kpress.open_log(directory)
+    >>> log, log.count()
+    (<kpress.log.Log: 1 partition, 1 segment>, 2)
+    >>> log.read(["topic", "partition", "offset", "value"]).to_pyarrow().to_pylist()[1]
+    {'topic': 'orders', 'partition': 0, 'offset': 1, 'value': b'b'}
+    """
+    from kpress.log import open_log
+
+    return open_log(path, filesystem=filesystem)

@@ -1,0 +1,42 @@
+"""A remote file read here and there, in pieces that make requests few."""
+
+from __future__ import annotations
+
+from kpress.files._interface import RandomAccessFile
+
+_SMALLEST = 256 << 10
+_LARGEST = 8 << 20
+
+
+class Buffered(RandomAccessFile):
+    """The last piece that was read stays in memory. Reads that go on after it get larger ones.
+
+    Parameters
+    ----------
+    file : RandomAccessFile
+        Closed with this.
+    """
+
+    def __init__(self, file: RandomAccessFile) -> None:
+        self.name = file.name
+        self.size = file.size
+        self._file = file
+        self._start = 0
+        self._data = b""
+        self._piece = _SMALLEST
+
+    def read_at(self, position: int, length: int) -> bytes:
+        end = min(position + length, self.size)
+        if not self._start <= position <= end <= self._start + len(self._data):
+            self._read(position, end)
+        return self._data[position - self._start : end - self._start]
+
+    def _read(self, position: int, end: int) -> None:
+        goes_on = bool(self._data) and self._start < position <= self._start + len(self._data)
+        self._piece = min(2 * self._piece, _LARGEST) if goes_on else _SMALLEST
+        self._start = position
+        self._data = self._file.read_at(position, min(max(end - position, self._piece), self.size - position))
+
+    def close(self) -> None:
+        self._data = b""
+        self._file.close()

@@ -1,0 +1,201 @@
+"""The batches of a log by their headers alone, with the fields of Kafka's DumpLogSegments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kpress.columns import read_columns
+from kpress.errors import KpressError
+from kpress.files import located
+from kpress.log._batch_header import BatchHeader
+from kpress.log._file_records import FileRecords
+from kpress.log._segment import Partition, Segment
+
+if TYPE_CHECKING:
+    import pyarrow
+
+_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+_CODEC_BITS = 0x07
+_DELETE_HORIZON = 0x40
+_ROWS_AT_ONCE = 1 << 16
+
+
+class LogBatch(NamedTuple):
+    """A batch, and where it lies.
+
+    Attributes
+    ----------
+    topic : str | None
+    partition : int | None
+    file : str
+    header : BatchHeader
+    is_valid : bool | None
+        Whether the checksum is right; None if it was not asked for, because all bytes are read for it.
+    """
+
+    topic: str | None
+    partition: int | None
+    file: str
+    header: BatchHeader
+    is_valid: bool | None = None
+
+    @property
+    def compression_type(self) -> str:
+        """Its number where Kafka has no such codec."""
+        number = self.header.attributes & _CODEC_BITS
+        return _CODECS[number] if number < len(_CODECS) else str(number)
+
+    @property
+    def delete_horizon_ms(self) -> int | None:
+        """When the log cleaner may drop the batch's tombstones and markers (KIP-534); None if it is not set."""
+        header = self.header
+        return header.base_timestamp if header.magic == 2 and header.attributes & _DELETE_HORIZON else None
+
+    @property
+    def timestamp_type(self) -> int:
+        """0 create time, 1 log append time, -1 none."""
+        return -1 if self.header.magic == 0 else int(self.header.has_log_append_time)
+
+
+def batches_of(partitions: Iterable[Partition], check_crcs: bool) -> Iterator[LogBatch]:
+    """Every batch of every segment, also those that more than one segment has.
+
+    Raises
+    ------
+    CorruptRecordError
+        An impossible entry, or an end that a file may not have; after the batches before it.
+    """
+    for partition in partitions:
+        for segment in partition.segments:
+            yield from _batches_in(partition, segment, check_crcs)
+
+
+def _batches_in(partition: Partition, segment: Segment, check_crcs: bool) -> Iterator[LogBatch]:
+    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        hop = file.headers()
+        try:
+            for header in hop:
+                is_valid = hop.checksum_error() is None if check_crcs else None
+                yield LogBatch(partition.topic, partition.partition, segment.url, header, is_valid)
+        except KpressError as error:
+            file.judge(hop, error)
+        else:
+            file.judge(hop)
+
+
+def table_of(batches: Iterable[LogBatch]) -> pyarrow.Table:
+    """One row per batch."""
+    import pyarrow as pa
+
+    schema = _schema()
+    rows, tables = [], []
+    for batch in batches:
+        rows.append(_row(batch))
+        if len(rows) == _ROWS_AT_ONCE:
+            tables.append(_table(rows, schema))
+            rows = []
+    tables.append(_table(rows, schema))
+    return pa.concat_tables(tables)
+
+
+def _schema() -> pyarrow.Schema:
+    import pyarrow as pa
+
+    time = pa.timestamp("ms", "UTC")
+    return pa.schema(
+        [
+            ("topic", pa.string()),
+            ("partition", pa.int32()),
+            ("file", pa.string()),
+            ("position", pa.int64()),
+            ("size", pa.int64()),
+            ("magic", pa.int8()),
+            ("compressionType", pa.string()),
+            ("attributes", pa.int16()),
+            ("baseOffset", pa.int64()),
+            ("lastOffset", pa.int64()),
+            ("recordsCount", pa.int32()),
+            ("maxTimestamp", time),
+            ("timestampType", pa.int8()),
+            ("partitionLeaderEpoch", pa.int32()),
+            ("producerId", pa.int64()),
+            ("producerEpoch", pa.int16()),
+            ("baseSequence", pa.int32()),
+            ("lastSequence", pa.int32()),
+            ("isTransactional", pa.bool_()),
+            ("isControl", pa.bool_()),
+            ("deleteHorizonMs", time),
+            ("crc", pa.uint32()),
+            ("isValid", pa.bool_()),
+        ]
+    )
+
+
+def _row(batch: LogBatch) -> tuple[object, ...]:
+    header = batch.header
+    return (
+        batch.topic,
+        batch.partition,
+        batch.file,
+        header.position,
+        header.size,
+        header.magic,
+        batch.compression_type,
+        header.attributes,
+        header.base_offset,
+        header.last_offset,
+        None if header.records_count < 0 else header.records_count,
+        None if header.max_timestamp == -1 else header.max_timestamp,
+        batch.timestamp_type,
+        header.partition_leader_epoch,
+        header.producer_id,
+        header.producer_epoch,
+        header.base_sequence,
+        header.last_sequence,
+        header.is_transactional,
+        header.is_control,
+        batch.delete_horizon_ms,
+        header.crc,
+        batch.is_valid,
+    )
+
+
+def _table(rows: list[tuple[object, ...]], schema: pyarrow.Schema) -> pyarrow.Table:
+    import pyarrow as pa
+
+    values = zip(*rows, strict=True) if rows else [()] * len(schema)
+    arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]
+    return pa.table(arrays, schema=schema)
+
+
+def count_of(partitions: Iterable[Partition]) -> int:
+    """The number of records that reading all of the partitions gives: every offset once, no control records."""
+    return sum(_count_of(partition) for partition in partitions)
+
+
+def _count_of(partition: Partition) -> int:
+    count = next_offset = 0
+    for segment in partition.segments:
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            hop = file.headers()
+            try:
+                for header in hop:
+                    count += _records_in(header, file, next_offset)
+            except KpressError as error:
+                file.judge(hop, error)
+            else:
+                file.judge(hop)
+            next_offset = max(next_offset, hop.next_offset or 0)
+    return count
+
+
+def _records_in(header: BatchHeader, file: FileRecords, next_offset: int) -> int:
+    """Those from an offset on. Only a v0/v1 wrapper, and a batch that begins before it, must be read for it."""
+    if header.is_control or header.last_offset < next_offset:
+        return 0
+    if header.records_count >= 0 and header.base_offset >= next_offset:
+        return header.records_count
+    with located(header.position, file.path):
+        data = file.read(header.position, header.size)
+        return read_columns(data, ["offset"], start_offset=next_offset).num_rows

@@ -1,0 +1,206 @@
+"""A log: what every tool is given, wherever its files lie."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from kpress.log._batches import LogBatch, batches_of, count_of, table_of
+from kpress.log._file_records import OnCorrupt
+from kpress.log._open import open_paths
+from kpress.log._read import IsolationLevel, LogReader, ReadOptions
+from kpress.log._segment import Partition
+from kpress.log.findings import Finding
+from kpress.typing import BinaryType, Time, TimestampUnit
+
+if TYPE_CHECKING:
+    import pyarrow
+
+
+class Log:
+    """Partitions and their segments, as `open_log` found them. Nothing is read before it is asked for.
+
+    Attributes
+    ----------
+    partitions : tuple of Partition
+        By topic and number.
+    skipped : tuple of Finding
+        What lies there, too, and is not read: directories and files that a broker is about to delete or has not
+        finished, and names that are no partition's.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> log = kpress.open_log("demo/logs/sessions-*")                               # doctest: +SKIP
+    >>> log                                                                         # doctest: +SKIP
+    <kpress.log.Log: 2 partitions, 4 segments>
+    >>> log.count(), log.read(["offset"]).to_pyarrow().num_rows                     # doctest: +SKIP
+    (3600, 3600)
+    """
+
+    def __init__(self, partitions: Iterable[Partition], skipped: Iterable[Finding] = ()) -> None:
+        self.partitions = tuple(partitions)
+        self.skipped = tuple(skipped)
+
+    def __repr__(self) -> str:
+        segments = sum(len(partition.segments) for partition in self.partitions)
+        counts = ((len(self.partitions), "partition"), (segments, "segment"))
+        shown = ", ".join(f"{count} {name}{'s' * (count != 1)}" for count, name in counts)
+        return f"<kpress.log.Log: {shown}>"
+
+    def select(self, wanted: Callable[[Partition], bool]) -> Log:
+        """The log with some of its partitions.
+
+        Parameters
+        ----------
+        wanted : callable
+            Takes a `Partition`.
+
+        Returns
+        -------
+        Log
+
+        Examples
+        --------
+        >>> log.select(lambda partition: partition.topic == "orders")              # doctest: +SKIP
+        <kpress.log.Log: 12 partitions, 40 segments>
+        """
+        return Log(filter(wanted, self.partitions), self.skipped)
+
+    def read(
+        self,
+        columns: Iterable[str] | None = None,
+        *,
+        start_offset: int | None = None,
+        end_offset: int | None = None,
+        start_timestamp: Time | None = None,
+        end_timestamp: Time | None = None,
+        isolation_level: IsolationLevel = "read_uncommitted",
+        on_corrupt: OnCorrupt = "raise",
+        threads: int = 1,
+        timestamp_unit: TimestampUnit = "ms",
+        binary_type: BinaryType = "binary",
+    ) -> LogReader:
+        """The records, partition by partition, in order of offset, each offset once. Control records are left out.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+            ``topic``, ``partition``, and those of `kpress.read_columns`. By default offset, timestamp, timestampType,
+            key, value and headers, after topic and partition if there is more than one partition. topic and partition
+            are null where no name tells them.
+        start_offset, end_offset : int, optional
+            Of each partition; end_offset is not included.
+        start_timestamp, end_timestamp : int, datetime or str, optional
+            Milliseconds since 1970, a datetime with a time zone, or ISO 8601. end_timestamp is not included.
+        isolation_level : {'read_uncommitted', 'read_committed'}
+            read_committed leaves out the records of aborted transactions, and ends a partition at its last stable
+            offset: before the first record of a transaction that is open.
+        on_corrupt : {'raise', 'skip', 'stop'}
+            What damage does: an error, after all records before it; or it is skipped, up to the next intact batch; or
+            it ends its partition, where the recovery of a broker would cut it. What was left out is then in the
+            reader's `findings`.
+        threads : int
+            Decode with that many threads, and that many results ahead.
+        timestamp_unit : {'ms', 'us'}
+        binary_type : {'binary', 'large_binary', 'binary_view'}
+            Of keys and values.
+
+        Returns
+        -------
+        LogReader
+            An Arrow stream, and an iterator over `Columns` of 4 to 8 MB. Memory is bounded by a few of them, not by
+            the log.
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError
+            A column or an option that is not accepted.
+        KpressError
+            While it is read: damage, with its file, byte position and rule; a store that fails. Every segment but the
+            last of its partition must be complete; the last one may end in an entry that is cut, or in zeros.
+
+        Examples
+        --------
+        >>> log = kpress.open_log("demo/logs")                                      # doctest: +SKIP
+        >>> log.read(["topic", "offset", "value"], start_timestamp="2026-09-01T00:00Z").to_pyarrow()  # doctest: +SKIP
+        """
+        options = ReadOptions.of(
+            start_offset=start_offset,
+            end_offset=end_offset,
+            start_timestamp=start_timestamp,
+            end_timestamp=end_timestamp,
+            isolation_level=isolation_level,
+            on_corrupt=on_corrupt,
+            threads=threads,
+            timestamp_unit=timestamp_unit,
+            binary_type=binary_type,
+        )
+        return LogReader(self.partitions, columns, options)
+
+    def batches(self, *, check_crcs: bool = False) -> Iterator[LogBatch]:
+        """Every batch, by its header alone: in order, also where segments overlap.
+
+        Parameters
+        ----------
+        check_crcs : bool
+            Read all bytes, and say of each batch whether its checksum is right.
+
+        Yields
+        ------
+        LogBatch
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry, or an end that a file may not have; after the batches before it.
+
+        Examples
+        --------
+        >>> sum(batch.header.size for batch in log.batches())                       # doctest: +SKIP
+        1048371
+        """
+        return batches_of(self.partitions, check_crcs)
+
+    def batch_table(self, *, check_crcs: bool = False) -> pyarrow.Table:
+        """One row per batch, by headers alone; needs pyarrow.
+
+        Parameters
+        ----------
+        check_crcs : bool
+            As in `batches`: without it, isValid is null.
+
+        Returns
+        -------
+        pyarrow.Table
+            topic, partition, file, position, size, magic, compressionType, attributes, baseOffset (of a v0/v1 wrapper:
+            its last offset, which is all that the header tells), lastOffset, recordsCount (null for a wrapper),
+            maxTimestamp, timestampType, partitionLeaderEpoch, producerId, producerEpoch, baseSequence, lastSequence,
+            isTransactional, isControl, deleteHorizonMs, crc, isValid.
+
+        Examples
+        --------
+        >>> log.batch_table().group_by("compressionType").aggregate([("size", "sum")])   # doctest: +SKIP
+        """
+        return table_of(self.batches(check_crcs=check_crcs))
+
+    def count(self) -> int:
+        """The number of records that `read` gives, from headers. Only v0/v1 wrappers, whose headers do not say it, are
+        decompressed.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> kpress.open_log("demo/logs/sessions-0").count()                         # doctest: +SKIP
+        1634
+        """
+        return count_of(self.partitions)
+
+
+def open_log(path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, filesystem: object = None) -> Log:
+    """See `kpress.open_log`."""
+    return Log(*open_paths(path, filesystem))

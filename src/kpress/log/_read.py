@@ -1,0 +1,323 @@
+"""The records of a log as one stream of columns.
+
+::
+
+    partitions ──► segments that matter ──► _seek: where to begin ──► _file_records: columns ──► + topic, partition
+                   offsets, times            (by indexes, or not)      damage, tails              ──► Arrow stream
+
+Each offset is read once. Where segments overlap, the earlier one is read to its end and the later one from there on, as
+a consumer would get them; Kafka's LogLoader likewise drops what lies in the range of a segment that replaces others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Iterator
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+
+from kpress._arguments import integer, time
+from kpress.columns import Columns, constant_field, read_columns, stream_of, with_constants
+from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
+from kpress.files import Buffered
+from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt
+from kpress.log._seek import SegmentSeek
+from kpress.log._segment import Partition, Segment
+from kpress.log._transactions import Isolation, isolation_of
+from kpress.log.findings import Finding
+from kpress.typing import BinaryType, TimestampUnit
+
+if TYPE_CHECKING:
+    import pyarrow
+    from typing_extensions import CapsuleType
+
+    from kpress.columns import Field
+
+IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
+
+PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": int}
+_ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
+_ON_CORRUPT = ("raise", "skip", "stop")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """What to read of a log, and how: the arguments of `Log.read`, checked."""
+
+    start_offset: int | None = None
+    end_offset: int | None = None
+    start_timestamp: int | None = None
+    end_timestamp: int | None = None
+    isolation_level: IsolationLevel = "read_uncommitted"
+    on_corrupt: OnCorrupt = "raise"
+    threads: int = 1
+    timestamp_unit: TimestampUnit = "ms"
+    binary_type: BinaryType = "binary"
+
+    @classmethod
+    def of(cls, **given: Any) -> ReadOptions:
+        """From what a caller gave; what `iter_columns` checks is left to it."""
+        _choice("isolation_level", given["isolation_level"], _ISOLATION_LEVELS)
+        _choice("on_corrupt", given["on_corrupt"], _ON_CORRUPT)
+        for name in ("start_offset", "end_offset"):
+            if given[name] is not None:
+                given[name] = integer(given[name], name, -INT64_MAX, INT64_MAX)
+        for name in ("start_timestamp", "end_timestamp"):
+            if given[name] is not None:
+                given[name] = time(given[name], name)
+        return cls(**given)
+
+
+def _choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        named = f"{', '.join(accepted[:-1])} or {accepted[-1]}"
+        raise InvalidArgumentError(f"{name} must be {named}, not {value!r}"[:200], field=name)
+
+
+class _Start(NamedTuple):
+    """Where in a segment reading begins."""
+
+    position: int
+    offset: int | None
+
+
+class LogReader:
+    """What `Log.read` returns: an iterator over `Columns`, and an Arrow stream.
+
+    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas take it. A ``with`` statement closes it;
+    so does its end, and the consumer that lets go of the stream.
+
+    Attributes
+    ----------
+    schema : tuple of fields, each with name, type and nullable
+    findings : list of Finding
+        What was left out or read once only, up to where the reader has come: entries that are cut, zeros, damage that
+        was skipped, segments that overlap, indexes that are wrong.
+    last_stable_offsets : dict of str to int
+        With read_committed: where the partitions end that have an open transaction.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> with kpress.open_log("logs/orders-0").read(["offset", "key"]) as reader:    # doctest: +SKIP
+    ...     rows = sum(columns.num_rows for columns in reader)
+    """
+
+    def __init__(self, partitions: Iterable[Partition], columns: Iterable[str] | None, options: ReadOptions) -> None:
+        self._partitions = tuple(partitions)
+        self._options = options
+        self._names = self._chosen(columns)
+        self._of_records = [name for name in self._names if name not in PLACE_COLUMNS]
+        self.findings: list[Finding] = []
+        self.last_stable_offsets: dict[str, int] = {}
+        self.schema = self._fields()
+        self._results: Generator[Columns, None, None] | None = None  # once it was begun
+        self._is_closed = False
+
+    def _chosen(self, columns: Iterable[str] | None) -> list[str]:
+        if columns is None:
+            of_records = read_columns(b"").column_names
+            return [*PLACE_COLUMNS, *of_records] if len(self._partitions) > 1 else of_records
+        if isinstance(columns, str | bytes):
+            raise ArgumentTypeError("columns must be names, not one text", field="columns")
+        names = list(columns)
+        for name in PLACE_COLUMNS:
+            if names.count(name) > 1:
+                raise InvalidArgumentError(f"column {name!r} is asked for twice", field="columns")
+        return names
+
+    def _fields(self) -> tuple[Field, ...]:
+        """The schema, which needs no record; names and options that are not accepted are told here."""
+        columns = read_columns(b"", self._of_records, **self._decoding())
+        of_records = dict(zip(columns.column_names, columns.schema, strict=True))
+        return tuple(
+            constant_field(name, PLACE_COLUMNS[name]) if name in PLACE_COLUMNS else of_records[name]
+            for name in self._names
+        )
+
+    def _decoding(self) -> dict[str, Any]:
+        options = self._options
+        return {
+            "start_offset": options.start_offset,
+            "end_offset": options.end_offset,
+            "start_timestamp": options.start_timestamp,
+            "end_timestamp": options.end_timestamp,
+            "threads": options.threads,
+            "timestamp_unit": options.timestamp_unit,
+            "binary_type": options.binary_type,
+        }
+
+    # --- the iterator -------------------------------------------------------------------------------------------
+
+    def __iter__(self) -> Self:
+        return self
+
+    def __next__(self) -> Columns:
+        if self._is_closed:
+            raise StopIteration
+        self._results = self._results or self._read()
+        return next(self._results)
+
+    def close(self) -> None:
+        """End the reading and its threads, and close the files."""
+        self._is_closed = True
+        if self._results is not None:
+            self._results.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
+        """An ``arrow_array_stream`` capsule: a record batch of 4 to 8 MB for each result. Each call begins a stream of
+        its own, because some consumers look at the schema first; after a part was taken by iteration it has the rest.
+        requested_schema is not acted on: the interface lets a producer give its own."""
+        if self._is_closed:
+            raise ClosedError("the reader was closed")
+        self._is_closed = self._results is not None
+        results = self._results or self._read()
+        return stream_of(self.schema, results, results.close)
+
+    def to_pyarrow(self) -> pyarrow.Table:
+        """All of it as a pyarrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    # --- reading ------------------------------------------------------------------------------------------------
+
+    def _read(self) -> Generator[Columns, None, None]:
+        self.findings.clear()
+        self.last_stable_offsets.clear()
+        constants = [name for name in self._names if name in PLACE_COLUMNS]
+        for partition in self._partitions:
+            values = {"topic": (str, partition.topic), "partition": (int, partition.partition)}
+            for columns in self._read_partition(partition):
+                yield with_constants(columns, self._names, values) if constants else columns
+
+    def _read_partition(self, partition: Partition) -> Iterator[Columns]:
+        isolation = self._isolation(partition)
+        end = _least(self._options.end_offset, isolation.last_stable_offset if isolation else None)
+        walk = _Walk(self._options.start_offset, self._options.start_timestamp)
+        for number, segment in enumerate(partition.segments):
+            if end is not None and segment.base_offset >= end:
+                break
+            following = partition.segments[number + 1 :]
+            if not _is_before(following, self._options.start_offset):
+                yield from self._read_segment(segment, walk, isolation, end)
+            if walk.is_stopped:
+                break
+        if isolation and isolation.error is not None and self._options.on_corrupt == "raise":
+            raise isolation.error  # where the records end before the damage that hides markers
+
+    def _isolation(self, partition: Partition) -> Isolation | None:
+        if self._options.isolation_level == "read_uncommitted":
+            return None
+        isolation = isolation_of(partition.segments, skip=self._options.on_corrupt == "skip")
+        self.findings += isolation.findings
+        if isolation.last_stable_offset is not None:
+            self.last_stable_offsets[str(partition)] = isolation.last_stable_offset
+        return isolation
+
+    def _read_segment(
+        self, segment: Segment, walk: _Walk, isolation: Isolation | None, end: int | None
+    ) -> Iterator[Columns]:
+        options = {**self._decoding(), "start_offset": walk.offset, "end_offset": end}
+        if walk.before and segment.base_offset < (walk.offset or 0):
+            self._overlap(segment, walk)
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            start = self._start(segment, file, walk)
+            if start is None:
+                return
+            if isolation:
+                # one that ended before does not matter: its producer may have gone on
+                first = segment.base_offset if start.offset is None else start.offset
+                options["aborted_transactions"] = [t[:2] for t in isolation.aborted if t.last_offset >= first]
+            columns = file.columns(
+                self._of_records, position=start.position, on_corrupt=self._options.on_corrupt, **options
+            )
+            try:
+                yield from columns
+            finally:
+                self.findings += file.findings
+            self._tail(segment, file)
+            walk.passed(segment, file, self._options.on_corrupt)
+
+    def _start(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start | None:
+        """None if the segment has nothing to read."""
+        by_offset = walk.offset is not None and walk.offset > segment.base_offset
+        if not by_offset and walk.timestamp is None:
+            return _Start(0, None)
+        source = Buffered(file.file) if file.file.is_remote else file.file
+        seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url)
+        try:
+            return self._sought(seek, segment, walk, by_offset)
+        except DAMAGE:
+            return _Start(0, None)  # reading on to there tells of it
+        finally:
+            self.findings += [found for found in seek.findings if found.position is not None]
+
+    def _sought(self, seek: SegmentSeek, segment: Segment, walk: _Walk, by_offset: bool) -> _Start | None:
+        if walk.timestamp is not None:
+            place = seek.timestamp(walk.timestamp, walk.offset or 0)
+            if place is None:
+                # an entry that is cut, or worse, may follow: only the last segment may end in one
+                return None if not segment.is_last else _Start(0, None)
+            walk.timestamp = None  # later segments may have any times: each record is compared
+            return _Start(place.position, place.offset)
+        header = seek.offset(walk.offset or 0) if by_offset else None
+        if header is None:
+            return None if not segment.is_last else _Start(0, None)
+        return _Start(header.position, header.base_offset)
+
+    def _overlap(self, segment: Segment, walk: _Walk) -> None:
+        message = (
+            f"offsets from {segment.base_offset} to {(walk.offset or 0) - 1} are also in {walk.before}: "
+            "they are read from there"
+        )
+        self.findings.append(Finding(segment.url, None, None, segment.base_offset, "segment overlap", message))
+
+    def _tail(self, segment: Segment, file: FileRecords) -> None:
+        if not file.trailing_bytes:
+            return
+        what, rule = f"the last entry is cut: {file.trailing_bytes} bytes of it are here", "record set framing"
+        if file.tail == "zeros":
+            what, rule = (
+                f"{file.trailing_bytes} zero bytes follow the last entry: the log ends here",
+                "preallocated file",
+            )
+        self.findings.append(Finding(segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset, rule, what))
+
+
+class _Walk:
+    """How far a partition was read."""
+
+    def __init__(self, offset: int | None, timestamp: int | None) -> None:
+        self.offset = offset  # where the next segment is read from
+        self.timestamp = timestamp  # until a record that late was found
+        self.before = ""  # the segment that was read last
+        self.is_stopped = False
+
+    def passed(self, segment: Segment, file: FileRecords, on_corrupt: OnCorrupt) -> None:
+        if file.next_offset is not None:
+            self.offset = max(self.offset or 0, file.next_offset)
+            self.before = segment.url
+        self.is_stopped = on_corrupt == "stop" and bool(file.findings)
+
+
+def _is_before(following: tuple[Segment, ...], start_offset: int | None) -> bool:
+    """Whether the segment ends before the offset that is asked for: the next one begins at or before it."""
+    return start_offset is not None and bool(following) and following[0].base_offset <= start_offset
+
+
+def _least(*values: int | None) -> int | None:
+    return min((value for value in values if value is not None), default=None)

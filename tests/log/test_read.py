@@ -1,0 +1,455 @@
+"""Reading a log gives what a consumer got, from any place on, with indexes or without; what is left out is said."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import facts
+import kpress
+import oracle
+
+pa = pytest.importorskip("pyarrow")
+
+DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
+SEGMENT = "00000000000000000000.log"
+CONSUMED = [
+    (partition, isolation)
+    for partition in oracle.PARTITIONS
+    for isolation in ("read_committed", "read_uncommitted")
+    if partition.entry.get(isolation)
+]
+
+
+def row_facts(row: dict[str, Any]) -> facts.Facts:
+    """In the words of the consumer's results."""
+    return {
+        "partition": row["partition"],
+        "offset": row["offset"],
+        "timestamp": -1 if row["timestamp"] is None else row["timestamp"],
+        "timestamp_type": facts.TIMESTAMP_TYPES[row["timestampType"]],
+        "key": facts.bytes_fact(row["key"]),
+        "value": facts.bytes_fact(row["value"]),
+        "headers": [[header["key"], facts.bytes_fact(header["value"])] for header in row["headers"]],
+    }
+
+
+COLUMNS = ["partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
+
+
+def rows_of(table: Any) -> list[facts.Facts]:
+    table = table.set_column(2, "timestamp", table["timestamp"].cast("int64"))
+    return [row_facts(row) for row in table.to_pylist()]
+
+
+def without_epoch(row: facts.Facts) -> facts.Facts:
+    return {name: value for name, value in row.items() if name != "leader_epoch"}
+
+
+@pytest.mark.parametrize("files", ["all", "log only"])
+@pytest.mark.parametrize(("partition", "isolation"), CONSUMED, ids=str)
+def test_what_the_consumer_returned(partition: oracle.Partition, isolation: str, files: str, tmp_path: Path) -> None:
+    directory = partition.write_to(tmp_path)
+    if files == "log only":
+        for path in directory.iterdir():
+            if path.suffix != ".log":
+                path.unlink()
+    log = kpress.open_log(directory)
+    table = log.read(COLUMNS, isolation_level=isolation).to_pyarrow()  # type: ignore[arg-type]
+    table.validate(full=True)
+    expected = [without_epoch(row) for row in partition.consumed(isolation)]
+    assert rows_of(table) == expected
+    if isolation == "read_uncommitted":
+        assert log.count() == len(expected)
+
+
+@pytest.mark.parametrize(("partition", "isolation"), CONSUMED[::3], ids=str)
+def test_from_any_offset_on(partition: oracle.Partition, isolation: str, tmp_path: Path) -> None:
+    log = kpress.open_log(partition.write_to(tmp_path))
+    options: dict[str, Any] = {"isolation_level": isolation}
+    everything = log.read(["offset"], **options).to_pyarrow()["offset"].to_pylist()
+    for start in sorted({0, *everything[:: max(1, len(everything) // 20)], *[o + 1 for o in everything[-3:]]}):
+        found = log.read(["offset"], start_offset=start, **options).to_pyarrow()["offset"].to_pylist()
+        assert found == [offset for offset in everything if offset >= start]
+        part = log.read(["offset"], start_offset=start, end_offset=start + 7, **options)
+        assert part.to_pyarrow()["offset"].to_pylist() == [o for o in everything if start <= o < start + 7]
+
+
+@pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if p.entry.get("read_committed")][::3], ids=str)
+def test_from_any_time_on(partition: oracle.Partition, tmp_path: Path) -> None:
+    directory = partition.write_to(tmp_path)
+    log = kpress.open_log(directory)
+    data = b"".join(segment.read_bytes() for segment in sorted(directory.glob("*.log")))
+    rows = pa.table(kpress.read_columns(data, ["offset", "timestamp"])).cast(
+        pa.schema([("offset", pa.int64()), ("timestamp", pa.int64())])
+    )
+    times = sorted({time for time in rows["timestamp"].to_pylist() if time is not None})
+    for time in [*times[:: max(1, len(times) // 10)], *[t + 1 for t in times[-2:]]]:
+        for end in (None, time + 50):
+            found = log.read(["offset"], start_timestamp=time, end_timestamp=end).to_pyarrow()["offset"].to_pylist()
+            whole = kpress.read_columns(data, ["offset"], start_timestamp=time, end_timestamp=end)
+            assert found == whole["offset"].to_pylist()
+
+
+# ---- transactions
+
+
+TRANSACTIONS = [p for p, level in CONSUMED if level == "read_committed" and str(p).endswith("txn_topic-0")]
+
+
+def damage_missing(path: Path) -> None:
+    path.unlink()
+
+
+def damage_zeros(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + bytes(34 * 5))
+
+
+def damage_all_zero(path: Path) -> None:
+    path.write_bytes(bytes(len(path.read_bytes())))
+
+
+def damage_cut_between_entries(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-34])
+
+
+def damage_flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[9] ^= 1  # producer id of the first entry
+    path.write_bytes(data)
+
+
+DAMAGES = [damage_missing, damage_zeros, damage_all_zero, damage_cut_between_entries, damage_flip]
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+@pytest.mark.parametrize("partition", TRANSACTIONS, ids=str)
+def test_aborted_records_stay_out_whatever_became_of_the_index(
+    partition: oracle.Partition, damage: Any, tmp_path: Path
+) -> None:
+    directory = partition.write_to(tmp_path)
+    indexes = sorted(directory.glob("*.txnindex"))
+    assert indexes
+    damage(indexes[0])
+    reader = kpress.open_log(directory).read(COLUMNS, isolation_level="read_committed")
+    assert rows_of(reader.to_pyarrow()) == [without_epoch(row) for row in partition.consumed("read_committed")]
+    if damage in (damage_zeros, damage_all_zero, damage_flip):
+        assert any(finding.rule == "transaction index" for finding in reader.findings)
+
+
+def transactional(base_offset: int, producer_id: int = 1, count: int = 3) -> bytes:
+    return kpress.write_records(
+        [b"v"] * count,
+        base_offset=base_offset,
+        producer_id=producer_id,
+        producer_epoch=0,
+        base_sequence=0,
+        is_transactional=True,
+    )
+
+
+def marker(offset: int, commit: bool, producer_id: int = 1) -> bytes:
+    builder = kpress.BatchBuilder(
+        base_offset=offset, producer_id=producer_id, producer_epoch=0, is_transactional=True, is_control=True
+    )
+    builder.append_end_txn_marker(commit, 0)
+    return builder.build()
+
+
+def write(root: Path, segments: dict[int, bytes], name: str = "t-0") -> Path:
+    directory = root / name
+    directory.mkdir(exist_ok=True)
+    for base, data in segments.items():
+        (directory / f"{base:020}.log").write_bytes(data)
+    return directory
+
+
+def offsets(log: Any, **options: Any) -> list[int]:
+    return log.read(["offset"], **options).to_pyarrow()["offset"].to_pylist()
+
+
+def test_a_transaction_that_is_aborted_in_another_segment(tmp_path: Path) -> None:
+    """The producer committed one before it, whose records stay."""
+    first = transactional(0) + marker(3, True) + transactional(4)
+    log = kpress.open_log(write(tmp_path, {0: first, 7: marker(7, False) + transactional(8) + marker(11, True)}))
+    assert offsets(log, isolation_level="read_committed") == [0, 1, 2, 8, 9, 10]
+    assert offsets(log) == [0, 1, 2, 4, 5, 6, 8, 9, 10]
+    assert offsets(log, isolation_level="read_committed", start_offset=5) == [8, 9, 10]
+
+
+def test_an_open_transaction_ends_the_stream(tmp_path: Path) -> None:
+    log = kpress.open_log(write(tmp_path, {0: transactional(0), 3: kpress.write_records([b"x"] * 3, base_offset=3)}))
+    reader = log.read(["offset"], isolation_level="read_committed")
+    assert reader.to_pyarrow().num_rows == 0
+    assert reader.last_stable_offsets == {"t-0": 0}
+
+
+# ---- what a log may look like
+
+
+def plain(base_offset: int, count: int = 10, **options: Any) -> bytes:
+    return kpress.write_records([b"value"] * count, base_offset=base_offset, **options)
+
+
+def test_overlapping_segments_are_read_once(tmp_path: Path) -> None:
+    """The second begins in the middle of a batch of the first, the third lies in the second, the fourth goes on."""
+    segments = {0: plain(0, 20) + plain(20, 20), 25: plain(25, 25), 30: plain(30, 5), 40: plain(40, 30)}
+    log = kpress.open_log(write(tmp_path, segments))
+    reader = log.read(["offset"])
+    assert reader.to_pyarrow()["offset"].to_pylist() == list(range(70))
+    assert [(f.rule, f.offset) for f in reader.findings] == [("segment overlap", base) for base in (25, 30, 40)]
+    assert "offsets from 25 to 39 are also in" in reader.findings[0].message
+    assert log.count() == 70
+
+
+def test_gaps_are_not_filled(tmp_path: Path) -> None:
+    log = kpress.open_log(write(tmp_path, {0: plain(0) + plain(20), 50: plain(57)}))
+    assert offsets(log) == [*range(10), *range(20, 30), *range(57, 67)]
+    assert offsets(log, start_offset=12, end_offset=58) == [*range(20, 30), 57]
+
+
+@pytest.mark.parametrize(
+    ("tail", "rule"),
+    [(bytes(500), "preallocated file"), (plain(10)[:-3], "record set framing"), (b"\0", "preallocated file")],
+)
+def test_the_end_of_a_log_is_reported(tail: bytes, rule: str, tmp_path: Path) -> None:
+    directory = write(tmp_path, {0: plain(0) + tail})
+    log = kpress.open_log(directory)
+    reader = log.read(["offset"])
+    assert reader.to_pyarrow().num_rows == 10 == log.count()
+    [found] = reader.findings
+    assert (found.file, found.position, found.size, found.offset, found.rule) == (
+        str(directory / SEGMENT),
+        len(plain(0)),
+        len(tail),
+        10,
+        rule,
+    )
+    write(tmp_path, {10: plain(10)})
+    for call in (kpress.open_log(directory).count, kpress.open_log(directory).read(["offset"]).to_pyarrow):
+        with pytest.raises((kpress.CorruptRecordError, pa.ArrowInvalid), match=r"zero bytes follow|last entry is cut"):
+            call()
+
+
+def test_an_all_zero_segment_ends_the_log(tmp_path: Path) -> None:
+    log = kpress.open_log(write(tmp_path, {0: plain(0), 10: bytes(1 << 16)}))
+    reader = log.read(["offset"])
+    assert reader.to_pyarrow().num_rows == 10
+    assert [(f.position, f.size, f.rule) for f in reader.findings] == [(0, 1 << 16, "preallocated file")]
+
+
+# ---- damage
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+BATCHES = [plain(10 * i) for i in range(30)]
+STARTS = [sum(map(len, BATCHES[:i])) for i in range(31)]
+
+
+def with_bad_checksum(data: bytes) -> bytes:
+    return flipped(data, STARTS[11] + 70)
+
+
+def with_bad_length(data: bytes) -> bytes:
+    return data[: STARTS[11] + 8] + b"\x7f\xff\xff\xff" + data[STARTS[11] + 12 :]
+
+
+def with_a_zeroed_page(data: bytes) -> bytes:
+    return data[: STARTS[11]] + bytes(len(BATCHES[11])) + data[STARTS[12] :]
+
+
+def with_garbage(data: bytes) -> bytes:
+    return data[: STARTS[11]] + b"\xaa" * len(BATCHES[11]) + data[STARTS[12] :]
+
+
+HARMS = [with_bad_checksum, with_bad_length, with_a_zeroed_page, with_garbage]
+
+
+@pytest.mark.parametrize("harm", HARMS)
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("is_last", [True, False])
+def test_damage(harm: Any, threads: int, is_last: bool, tmp_path: Path) -> None:
+    directory = write(tmp_path, {0: harm(b"".join(BATCHES))} | ({} if is_last else {300: plain(300)}))
+    log = kpress.open_log(directory)
+    after = [] if is_last else list(range(300, 310))
+    reader = log.read(["offset"], threads=threads)
+    before: list[int] = []
+    with pytest.raises(kpress.CorruptRecordError) as caught:
+        before.extend(offset for columns in reader for offset in columns["offset"])
+    assert before == list(range(110))
+    assert caught.value.file == str(directory / SEGMENT)
+    assert STARTS[11] <= (caught.value.position or 0) < STARTS[12]
+
+    reader = log.read(["offset"], threads=threads, on_corrupt="skip")
+    assert reader.to_pyarrow()["offset"].to_pylist() == [*range(110), *range(120, 300), *after]
+    [found] = reader.findings
+    assert STARTS[11] <= (found.position or 0) < STARTS[12]
+    if harm is not with_bad_checksum:
+        assert (found.position, found.size, found.offset) == (STARTS[11], len(BATCHES[11]), 110)
+        assert f"skipped up to byte {STARTS[12]}" in found.message
+
+    reader = log.read(["offset"], threads=threads, on_corrupt="stop")
+    assert reader.to_pyarrow()["offset"].to_pylist() == list(range(110))
+    assert len(reader.findings) == 1
+
+
+def test_damage_up_to_the_end_is_skipped(tmp_path: Path) -> None:
+    log = kpress.open_log(write(tmp_path, {0: b"".join(BATCHES[:3]) + b"\xaa" * 500, 30: plain(30)}))
+    reader = log.read(["offset"], on_corrupt="skip")
+    assert reader.to_pyarrow()["offset"].to_pylist() == list(range(40))
+    assert "no intact entry follows" in reader.findings[0].message
+
+
+def test_transactions_across_damage(tmp_path: Path) -> None:
+    """What is aborted after damage stays out; a marker that is damaged leaves its transaction open."""
+    good = plain(0) + transactional(10) + b"\xaa" * 100 + marker(13, False) + plain(14)
+    log = kpress.open_log(write(tmp_path, {0: good}))
+    committed: dict[str, Any] = {"isolation_level": "read_committed"}
+    assert offsets(log, on_corrupt="skip", **committed) == [*range(10), *range(14, 24)]
+    with pytest.raises(pa.ArrowInvalid, match="entry size"):
+        offsets(log, **committed)
+    assert offsets(log, on_corrupt="stop", **committed) == list(range(10))
+
+
+# ---- streams
+
+
+def test_default_columns_and_places(tmp_path: Path) -> None:
+    write(tmp_path, {0: plain(0)}, "orders-3")
+    write(tmp_path, {0: plain(0)}, "a.b-c-0")
+    log = kpress.open_log(tmp_path)
+    names = ["offset", "timestamp", "timestampType", "key", "value", "headers"]
+    assert [field.name for field in log.read().schema] == ["topic", "partition", *names]
+    assert [field.name for field in kpress.open_log(tmp_path / "orders-3").read().schema] == names
+    table = log.read(["value", "partition", "offset", "topic"]).to_pyarrow()
+    assert table.column_names == ["value", "partition", "offset", "topic"]
+    assert table["topic"].to_pylist() == ["a.b-c"] * 10 + ["orders"] * 10
+    assert set(table["partition"].to_pylist()) == {0, 3}
+    assert table["offset"].to_pylist() == [*range(10), *range(10)]
+    only = log.read(["topic"]).to_pyarrow()
+    assert only.num_rows == 20
+
+
+def test_other_libraries_take_it() -> None:
+    polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
+    pandas = pytest.importorskip("pandas")
+    log = kpress.open_log(DEMO_LOGS)
+    expected = log.read(["topic", "offset", "value"]).to_pyarrow()
+    assert polars.DataFrame(log.read(["topic", "offset", "value"])).equals(polars.from_arrow(expected))
+    assert pandas.DataFrame.from_arrow(log.read(["offset"]))["offset"].tolist() == expected["offset"].to_pylist()
+    reader = log.read(["topic", "offset"])  # duckdb finds it by its name
+    [[rows, topics]] = duckdb.sql("select count(*), count(distinct topic) from reader").fetchall()
+    reader.close()
+    assert (rows, topics) == (expected.num_rows, 4)
+
+
+def test_results_are_of_a_few_megabytes(tmp_path: Path) -> None:
+    """Whatever the ratio: 100 MB that compress to almost nothing, and 30 MB that do not compress."""
+    import os
+
+    small = b"".join(
+        kpress.write_records([b"x" * 1000] * 1000, base_offset=1000 * i, compression_type="zstd") for i in range(100)
+    )
+    large = b"".join(kpress.write_records([os.urandom(1000)] * 100, base_offset=100 * i) for i in range(300))
+    for data in (small, large):
+        log = kpress.open_log(write(tmp_path, {0: data}))
+        for threads in (1, 2):
+            sizes = [columns.nbytes for columns in log.read(threads=threads)]
+            middle = sizes[6:-1]
+            assert middle and min(middle) > 3 << 20 and max(sizes) < 12 << 20
+
+
+def test_each_stream_begins_anew_but_after_an_iteration(tmp_path: Path) -> None:
+    log = kpress.open_log(write(tmp_path, {0: plain(0), 10: plain(10) + b"\0"}))
+    reader = log.read()
+    for _ in range(2):
+        assert pa.table(reader).num_rows == 20
+        assert len(reader.findings) == 1
+    assert len(next(reader)) == 10
+    assert pa.table(reader).num_rows == 10
+    with pytest.raises(kpress.ClosedError):
+        pa.table(reader)
+    assert list(reader) == []
+    with log.read() as reader:
+        pass
+    assert list(reader) == []
+
+
+@pytest.fixture
+def opened() -> Iterator[Any]:
+    def count() -> int:
+        return sum(1 for path in Path("/proc/self/fd").iterdir() if path.exists())
+
+    before = count()
+    yield
+    assert count() == before
+
+
+def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> None:
+    log = kpress.open_log(write(tmp_path, {0: b"".join(BATCHES), 300: plain(300)}))
+    reader = log.read()
+    next(reader)
+    reader.close()
+    stream = pa.RecordBatchReader.from_stream(log.read(isolation_level="read_committed"))
+    stream.read_next_batch()
+    del stream
+    (tmp_path / "t-0" / SEGMENT).write_bytes(with_garbage(b"".join(BATCHES)))
+    with pytest.raises(kpress.CorruptRecordError):
+        list(kpress.open_log(tmp_path / "t-0").read())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"columns": ["ofset"]}, "unknown column"),
+        ({"columns": ["topic", "topic"]}, "asked for twice"),
+        ({"isolation_level": "committed"}, "isolation_level must be read_uncommitted or read_committed"),
+        ({"on_corrupt": "ignore"}, "on_corrupt must be raise, skip or stop"),
+        ({"threads": 0}, "threads must be"),
+        ({"start_timestamp": "yesterday"}, "start_timestamp must be ISO 8601"),
+    ],
+)
+def test_what_is_not_accepted_is_told_at_once(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        kpress.open_log(DEMO_LOGS).read(**options)
+    with pytest.raises(kpress.ArgumentTypeError):
+        kpress.open_log(DEMO_LOGS).read("offset")
+
+
+# ---- batches
+
+
+@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+def test_batches_have_the_fields_of_kafkas_dump(partition: oracle.Partition, tmp_path: Path) -> None:
+    log = kpress.open_log(partition.write_to(tmp_path))
+    table = log.batch_table(check_crcs=True)
+    rows = table.to_pylist()
+    expected = [
+        (Path(vector.file).name, batch) for vector in partition.logs for batch in vector.expected.get("batches", [])
+    ]
+    assert len(rows) == len(expected)
+    for row, (name, batch) in zip(rows, expected, strict=True):
+        assert Path(row["file"]).name == name
+        assert (row["position"], row["size"], row["magic"]) == (batch["position"], batch["size"], batch["magic"])
+        assert (row["lastOffset"], row["crc"], row["isValid"]) == (batch["last_offset"], batch["crc"], batch["valid"])
+        if batch["magic"] == 2:
+            assert row["lastSequence"] == batch["last_sequence"]
+            horizon = row["deleteHorizonMs"]
+            assert (None if horizon is None else round(horizon.timestamp() * 1000)) == batch["delete_horizon_ms"]
+            assert (row["producerId"], row["isControl"]) == (batch["producer_id"], batch["is_control"])
+    assert table["isValid"].null_count == 0
+    assert log.batch_table()["isValid"].null_count == len(rows)
+
+
+def test_a_copy_of_the_demo_without_indexes_has_the_same_records(tmp_path: Path) -> None:
+    for path in DEMO_LOGS.glob("*/*.log"):
+        (tmp_path / path.parent.name).mkdir(exist_ok=True)
+        shutil.copy(path, tmp_path / path.parent.name / path.name)
+    here, there = kpress.open_log(tmp_path), kpress.open_log(DEMO_LOGS)
+    assert here.read().to_pyarrow().equals(there.read().to_pyarrow())
+    assert here.count() == there.count()
