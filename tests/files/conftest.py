@@ -1,0 +1,94 @@
+"""A real S3 server on loopback, which counts what is asked of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+
+@dataclass
+class S3Server:
+    """moto's server, and the requests that it got."""
+
+    endpoint: str
+    client: Any
+    requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    answers: list[Any] = field(default_factory=list)  # given instead of its own, one for each request
+
+    def url(self, path: str) -> str:
+        return f"s3://{path}?endpoint_override={quote(self.endpoint, safe='')}&region=us-east-1"
+
+    def put(self, path: str, data: bytes) -> None:
+        bucket, _, key = path.partition("/")
+        self.client.put_object(Bucket=bucket, Key=key, Body=data)
+
+    def get(self, path: str) -> bytes:
+        bucket, _, key = path.partition("/")
+        return self.client.get_object(Bucket=bucket, Key=key)["Body"].read()
+
+    def keys(self, bucket: str) -> list[str]:
+        return [entry["Key"] for entry in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
+
+    def asked(self, method: str) -> list[tuple[str, str | None]]:
+        """(path, range) of each request of that kind."""
+        return [(path, part) for verb, path, part in self.requests if verb == method]
+
+
+class _Counting:
+    """The server's application, with a note of each request, and answers of our own."""
+
+    def __init__(self, application: Any) -> None:
+        self.application = application
+        self.server: S3Server | None = None
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        if self.server is not None:
+            path = environ["PATH_INFO"]
+            query = environ.get("QUERY_STRING", "")
+            method = "LIST" if "list-type" in query else environ["REQUEST_METHOD"]
+            self.server.requests.append((method, path, environ.get("HTTP_RANGE")))
+            if self.server.answers and method == "GET":
+                status = self.server.answers.pop(0)
+                start_response(status, [("Content-Type", "application/xml"), ("Content-Length", "0")])
+                return [b""]
+        return self.application(environ, start_response)
+
+
+@pytest.fixture(scope="session")
+def s3_server() -> Iterator[S3Server]:
+    pytest.importorskip("moto")
+    boto3 = pytest.importorskip("boto3")
+    pytest.importorskip("pyarrow.fs")
+    from threading import Thread
+
+    from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
+    from werkzeug.serving import make_server
+
+    counting = _Counting(DomainDispatcherApplication(create_backend_app))
+    web = make_server("127.0.0.1", 0, counting, threaded=True)
+    thread = Thread(target=web.serve_forever)
+    thread.start()
+    endpoint = f"http://127.0.0.1:{web.server_port}"
+    client = boto3.client(
+        "s3", endpoint_url=endpoint, region_name="us-east-1", aws_access_key_id="key", aws_secret_access_key="secret"
+    )
+    counting.server = S3Server(endpoint, client)
+    yield counting.server
+    web.shutdown()
+    thread.join()
+    web.server_close()
+
+
+@pytest.fixture
+def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
+    for name, value in {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    s3_server.client.create_bucket(Bucket="logs")
+    yield s3_server
+    for key in s3_server.keys("logs"):
+        s3_server.client.delete_object(Bucket="logs", Key=key)
+    s3_server.requests.clear()
+    s3_server.answers.clear()
