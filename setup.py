@@ -15,6 +15,7 @@ MODULES = [
     ("kpress._buffers", []),
     ("kpress._arguments", []),
     ("kpress.codecs._output", []),
+    ("kpress._threads", []),
     ("kpress.codecs._gzip", ["libdeflate"]),
     ("kpress.codecs._snappy", []),
     ("kpress.codecs._lz4", ["liblz4"]),
@@ -35,7 +36,6 @@ MODULES = [
     ("kpress.columns.catalogue", []),
     ("kpress.columns._gather", []),
     ("kpress.columns._finish", []),
-    ("kpress.columns._threads", []),
     ("kpress.columns._scan", []),
     ("kpress.columns._decode", []),
     ("kpress.columns._options", []),
@@ -51,6 +51,7 @@ MODULES = [
     ("kpress.record._builder", []),
     ("kpress.record.set_writer", []),
     ("kpress.record._write_records", []),
+    ("kpress.record.recode", []),
     ("kpress.record._recompress", []),
     ("kpress.columns._arrow_in", []),
     ("kpress.columns._arrow_source", []),
@@ -60,6 +61,9 @@ MODULES = [
     ("kpress.columns._write", []),
     ("kpress.log._hop", []),
     ("kpress.log._digest", ["libxxhash"]),
+    ("kpress.log._pack", []),
+    ("kpress.log._recode", []),
+    ("kpress.log._recoder", []),
 ]
 
 setup(

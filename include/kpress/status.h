@@ -45,6 +45,8 @@ enum kp_kind {
       "stored checksum {found:#010x}, computed {limit:#010x}")                                    \
     X(CUT_ENTRY, CORRUPT, "size", "record set framing",                                           \
       "the last entry is cut: {found} bytes of it are here")                                      \
+    X(COPY, CORRUPT, "", "verification of the copy",                                              \
+      "what was written reads as {found} bytes that are not the {limit} bytes of records it came from") \
     /* a v2 batch and its records */                                                              \
     X(RECORDS_COUNT, INVALID, "recordsCount", "record batch v2",                                  \
       "records count {found} is negative")                                                        \

@@ -50,7 +50,7 @@ def test_every_record_is_found_again(spark: Any, logs: Path, tmp_path: Path) -> 
         name = f"{row.topic}-{row.partition}/"
         assert row.bytes_before == sum(len(data) for path, data in before.items() if path.startswith(name))
         assert row.bytes_after == sum(len(data) for path, data in after.items() if path.startswith(name))
-        assert row.compression_types_after == ("lz4",)
+        assert row.bytes_after <= row.bytes_before
         assert row.batches_after <= row.batches_before
         assert len(row.digests) == sum(path.startswith(name) for path in before)
     assert not [path for path in tmp_path.iterdir() if path.name not in ("logs", "copy")]

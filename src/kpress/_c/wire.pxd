@@ -27,6 +27,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_MESSAGE_SIZE
         KP_CRC
         KP_CUT_ENTRY
+        KP_COPY
         KP_RECORDS_COUNT
         KP_RECORDS_MISSING
         KP_RECORDS_LEFT

@@ -4,7 +4,7 @@
 
     catalogue the columns: name, Arrow format, width, how it is gathered
     _read     all of a record set ┐
-    _iterate  piece by piece      ┴► _window: _scan (headers) ─► _threads: _decode ─► _gather ─► _arrow_out
+    _iterate  piece by piece      ┴► _window: _scan (headers) ─► kpress._threads: _decode ─► _gather ─► _arrow_out
     _stream   results as they come, as one Arrow stream; columns of one value
     _table    one row per batch, from headers alone ─► _arrow_out
     _write    _arrow_in ─► rows ─► kpress.record.set_writer

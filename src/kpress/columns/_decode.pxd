@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from kpress._c.wire cimport kp_batch
 from kpress.columns._arrow_out cimport chunk_data
 from kpress.columns._plan cimport failure, plan
-from kpress.columns._threads cimport task
+from kpress._threads cimport task
 
 
 # Zero but for `task`, `plan`, `batches` and `n` before it runs.

@@ -16,7 +16,7 @@ from kpress.columns._gather cimport (
 )
 from kpress.columns._plan cimport failure, plan
 from kpress.columns._scan cimport BAD_HEADER
-from kpress.columns._threads cimport is_cancelled, task
+from kpress._threads cimport is_cancelled, task
 from kpress.columns.catalogue cimport KEY, VALUE
 from kpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, open_source
 

@@ -4,7 +4,7 @@ from kpress.columns._columns cimport Columns
 from kpress.columns._source cimport Source
 from kpress.columns._options cimport Options
 from kpress.columns._scan cimport walk
-from kpress.columns._threads cimport Threads
+from kpress._threads cimport Threads
 from kpress.columns._window cimport Window
 
 

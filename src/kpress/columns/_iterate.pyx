@@ -15,7 +15,7 @@ from kpress.columns._source cimport Source, source_of
 from kpress.columns._options cimport Options
 from kpress.columns._plan cimport failure
 from kpress.columns._scan cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
-from kpress.columns._threads cimport Threads
+from kpress._threads cimport Threads
 from kpress.columns._window cimport Window, window_of
 
 from collections import deque

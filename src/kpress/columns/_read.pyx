@@ -8,7 +8,7 @@ from kpress._status cimport error_of, place, place_at
 from kpress.columns._columns cimport Columns
 from kpress.columns._options cimport Options
 from kpress.columns._scan cimport walk, walk_free
-from kpress.columns._threads cimport Threads
+from kpress._threads cimport Threads
 from kpress.columns._window cimport Window, window_of
 
 from kpress.codecs import DEFAULT_MAX_SIZE

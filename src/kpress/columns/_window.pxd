@@ -8,7 +8,7 @@ from kpress.columns._decode cimport run
 from kpress.columns._options cimport Options
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport batch_list, walk
-from kpress.columns._threads cimport Threads
+from kpress._threads cimport Threads
 
 
 cdef class Window:

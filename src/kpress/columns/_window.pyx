@@ -2,7 +2,7 @@
 
 ::
 
-    scan: headers ──► entries to decode ──► runs of them ──► _threads: _decode ──► chunks ──► Columns
+    scan: headers ──► entries to decode ──► runs of them ──► kpress._threads: _decode ──► chunks ──► Columns
     (the caller)      ranges, control,      (of about the same    (no GIL)
                       aborted left out       number of bytes)
 """
@@ -21,7 +21,7 @@ from kpress.columns._decode cimport decode_run, run, run_free
 from kpress.columns._options cimport Options
 from kpress.columns._plan cimport failure
 from kpress.columns._scan cimport scan, walk, walk_copy, walk_free
-from kpress.columns._threads cimport Threads
+from kpress._threads cimport Threads
 
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):

@@ -129,6 +129,10 @@ class Writer(ABC):
     def write(self, data: Buffer) -> None:
         """All of the data."""
 
+    def written(self) -> RandomAccessFile | None:
+        """What was written so far, to be read back; None where a store shows a file only when it has its name."""
+        return None
+
     @abstractmethod
     def publish(self) -> None:
         """Make the bytes durable and give the file its name, in place of a file that has it."""

@@ -132,6 +132,9 @@ class _LocalWriter(Writer):
         while left:
             left = left[self._file.write(left[:_MOST_AT_ONCE]) :]
 
+    def written(self) -> RandomAccessFile:
+        return _LocalFile(os.fspath(self._path))
+
     def publish(self) -> None:
         os.fsync(self._file.fileno())
         os.replace(self._path, self._target)

@@ -28,11 +28,11 @@ from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_sn
 from kpress.log._read import LogReader
 from kpress.log._scan import ScanReport, SegmentScan, scan
 from kpress.log._segment import Partition, Segment, TopicPartition
+from kpress.log._segment_copy import SegmentContent, read_content, transcode_segment
 from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
 from kpress.log._transactions import last_stable_offset, transactions_of
-from kpress.log._transcode import SegmentContent, read_content, transcode_segment
 from kpress.log.findings import Finding
 
 __all__ = [

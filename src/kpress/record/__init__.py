@@ -11,9 +11,10 @@ and back::
     _builder        records appended one by one       ─┐
     _write_records  sequences, through _record_args    ├─► encode      one batch: records, header, checksum
                                                        ─┘   set_writer  as many batches as rows need
-    _recompress     a record set under another codec
+    recode          an entry under another codec
+    _recompress     all entries of a record set
 
-`decode`, `encode` and `set_writer` are also the doors for `kpress.columns`.
+`decode`, `encode`, `set_writer` and `recode` are also the doors for `kpress.columns` and `kpress.log`.
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches

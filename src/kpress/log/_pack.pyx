@@ -1,0 +1,107 @@
+"""Small batches that become one: codecs see more of the data at once, and there are fewer headers.
+
+Only where nothing is lost: adjacent batches without a producer id (a broker finds duplicates by producer, epoch and
+sequence, which belong to the batch), with the same leader epoch, with CreateTime, and without a gap left by compaction.
+Only whole batches are joined, so an offset that began a batch may lie inside of one, but no batch is divided.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memset
+
+from kpress._buffers cimport pooled_free, pooled_reserve_more
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_ENTRY_SIZE_MAX, KP_NO_MEMORY, KP_OK, kp_batch_codec, kp_batch_last_offset,
+    kp_cursor, kp_cursor_of, kp_fail, kp_record, kp_record_next,
+)
+from kpress.codecs.payload cimport compress_payload
+from kpress.record.encode cimport (
+    MAX_SET_SIZE, batch_begin, batch_finish, offset_delta_fits, record_check, record_room, record_write,
+)
+
+
+cdef bint may_join(const kp_batch* b) noexcept nogil:
+    """A v2 batch whose header says nothing but what its records say: CreateTime, no transaction, no control records, no
+    delete horizon, no producer, as many records as offsets."""
+    return (b.magic == 2 and b.attributes & ~KP_CODEC_MASK == 0 and b.producer_id == -1 and b.producer_epoch == -1
+            and b.base_sequence == -1 and b.records_count > 0
+            and <int64_t>b.records_count == <int64_t>b.last_offset_delta + 1)
+
+
+cdef bint follows(const pack* p, const kp_batch* b) noexcept nogil:
+    return b.base_offset == p.next_offset and b.partition_leader_epoch == p.batch.partition_leader_epoch
+
+
+cdef void pack_begin(pack* p, const recoder* r, const kp_batch* batch) noexcept nogil:
+    p.open = True
+    p.entries = p.size = 0
+    p.codecs = 0
+    p.records.size = 0
+    p.batch = batch[0]
+    memset(&p.encoder, 0, sizeof(batch_encoder))
+    p.encoder.options.magic = 2
+    p.encoder.options.codecs = r.context.codecs
+    p.encoder.options.codec = r.codec
+    p.encoder.options.level = r.level
+    p.encoder.options.attributes = r.codec
+    p.encoder.options.producer_id = p.encoder.options.producer_epoch = p.encoder.options.base_sequence = -1
+    p.encoder.options.partition_leader_epoch = batch.partition_leader_epoch
+    p.encoder.options.log_append_time = p.encoder.options.delete_horizon_ms = -1
+    batch_begin(&p.encoder, batch.base_offset)
+
+
+cdef int pack_take(pack* p, const kp_batch* batch, const kp_source* source, int64_t batch_bytes, bint* taken,
+                   kp_error* err) noexcept nogil:
+    cdef batch_encoder before = p.encoder
+    cdef size_t size = p.records.size
+    taken[0] = False
+    if take_records(p, source, batch_bytes, taken, err) == KP_NO_MEMORY:
+        return err.status
+    if not taken[0]:
+        p.encoder = before
+        p.records.size = size
+        return KP_OK
+    p.entries += 1
+    p.size += batch.size
+    p.codecs |= 1 << kp_batch_codec(batch)
+    p.next_offset = <int64_t>(<uint64_t>kp_batch_last_offset(batch) + 1)
+    return KP_OK
+
+
+cdef int take_records(pack* p, const kp_source* source, int64_t batch_bytes, bint* taken, kp_error* err) noexcept nogil:
+    """`taken` is False where a record cannot be in the new batch: it breaks a rule of Kafka's builders (a negative
+    timestamp), has attributes, which are written as 0, or is too much for the batch."""
+    cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
+    cdef kp_record r
+    cdef int32_t i
+    for i in range(source.count):
+        if kp_record_next(source, &cursor, i, &r, err) != KP_OK:
+            return err.status
+        if r.attributes or not offset_delta_fits(&p.encoder, &r) or record_check(&p.encoder, &r, err) != KP_OK:
+            return KP_OK
+        if p.records.capacity - p.records.size < record_room(&r):
+            if pooled_reserve_more(&p.records, record_room(&r), err) != KP_OK:
+                return err.status
+        p.records.size = record_write(&p.encoder, &r, p.records.data + p.records.size) - p.records.data
+        if <int64_t>p.records.size + KP_BATCH_HEADER > batch_bytes:
+            return KP_OK
+    taken[0] = True
+    return KP_OK
+
+
+cdef int pack_write(pack* p, codec_context* context, pooled* out, kp_error* err) noexcept nogil:
+    cdef size_t start = out.size
+    if pooled_reserve_more(out, KP_BATCH_HEADER, err) != KP_OK:
+        return err.status
+    out.size += KP_BATCH_HEADER
+    if compress_payload(context, p.encoder.options.codec, p.encoder.options.level, 2, p.records.data, p.records.size,
+                        out, err) != KP_OK:
+        return err.status
+    if out.size - start > MAX_SET_SIZE:
+        return kp_fail(err, KP_ENTRY_SIZE_MAX, 8, <int64_t>(out.size - start), MAX_SET_SIZE)
+    batch_finish(&p.encoder, out.data + start, out.size - start)
+    return KP_OK
+
+
+cdef void pack_free(pack* p) noexcept nogil:
+    pooled_free(&p.records)
+    pooled_free(&p.scratch)

@@ -1,0 +1,46 @@
+from collections.abc import Callable
+from typing import TypedDict
+
+from typing_extensions import Buffer, disjoint_base
+
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from kpress.codecs import CodecTable
+from kpress.log._digest import RecordDigest
+from kpress.typing import Integer, Level
+
+class _Content(TypedDict):
+    records: int
+    control_records: int
+    batches: int
+    bytes: int
+    compression_types: tuple[str, ...]
+    next_offset: int | None
+
+@disjoint_base
+class Run: ...
+
+@disjoint_base
+class Recoder:
+    digest: RecordDigest
+    crc32c: int
+    already: int
+    left: int
+    def __init__(
+        self,
+        compression_type: str | None,
+        level: Level = None,
+        *,
+        batch_bytes: Integer | None = None,
+        min_gain: float | None = 0.0,
+        threads: Integer = 1,
+        max_decompressed_bytes: Integer = ...,
+        codecs: CodecTable | None = None,
+        file: str | None = None,
+    ) -> None: ...
+    def feed(self, piece: Buffer, position: int, write: Callable[[memoryview], object]) -> None: ...
+    def finish(self, write: Callable[[memoryview], object]) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def before(self) -> _Content: ...
+    @property
+    def after(self) -> _Content: ...

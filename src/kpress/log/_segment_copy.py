@@ -1,0 +1,327 @@
+"""One segment under another codec: written beside, proven batch by batch, read back, then given its name.
+
+    source ─► whole entries, piece by piece ─► _recoder ─► unfinished file ─► its checksum when read back ─► its name
+
+Memory is bounded by a piece and by what threads are at, not by the segment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kpress._file_names import refuse_without_records
+from kpress.checksum import crc32c
+from kpress.codecs import DEFAULT_MAX_SIZE, CodecTable
+from kpress.errors import CorruptRecordError
+from kpress.files import FileSystem, RandomAccessFile, Writer, resolve
+from kpress.log._file_records import INT32_MAX, FileRecords
+from kpress.log._recoder import Recoder
+from kpress.typing import Integer, Level
+
+if TYPE_CHECKING:
+    from kpress.log._recoder import _Content
+
+_READ_BACK_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class SegmentContent:
+    """What a segment holds, by reading all of it.
+
+    Attributes
+    ----------
+    records : int
+        Without those of control batches.
+    batches : int
+        Entries that hold them: neither control batches nor those that compaction emptied.
+    bytes : int
+        Of the file.
+    compression_types : tuple of str
+        Of these entries, sorted.
+    next_offset : int | None
+        The offset after the last batch; None for an empty file.
+    digest : str
+        Over all records and markers in order, by `RecordDigest`: offset, timestamp and its type, key, value, headers,
+        and from the batch producer id, epoch, sequence, leader epoch, transactional and control flags.
+    trailing_bytes : int
+        After the last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+    """
+
+    records: int
+    batches: int
+    bytes: int
+    compression_types: tuple[str, ...]
+    next_offset: int | None
+    digest: str
+    trailing_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class SegmentCopy:
+    """What `copy_segment` did.
+
+    Attributes
+    ----------
+    before, after : SegmentContent
+    already : int
+        Batches that were as wanted, and went over byte for byte.
+    not_smaller : int
+        Batches that went over byte for byte because the other codec would not have made them smaller.
+    crc32c : int
+        Of the copy's file.
+    """
+
+    before: SegmentContent
+    after: SegmentContent
+    already: int
+    not_smaller: int
+    crc32c: int
+
+
+def read_content(
+    path: str | os.PathLike[str],
+    *,
+    complete: bool = True,
+    max_message_bytes: int = INT32_MAX,
+    max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
+    threads: Integer = 1,
+    codecs: CodecTable | None = None,
+) -> SegmentContent:
+    """Read a segment from beginning to end.
+
+    Parameters
+    ----------
+    path : str or Path
+        A local path, or an URL as `kpress.open_log` takes them.
+    complete : bool
+        If False, the file may end in an entry that is cut, or in zeros, as the last segment of a partition does.
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch.
+    threads : int
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five.
+
+    Returns
+    -------
+    SegmentContent
+
+    Raises
+    ------
+    KpressError
+        What `iter_columns` raises; and CorruptRecordError if the file does not end as it may.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, kpress
+    >>> from kpress.log import read_content
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory, "00000000000000000000.log")
+    ...     _ = path.write_bytes(kpress.write_records([b"line"] * 100, compression_type="lz4"))
+    ...     content = read_content(path)
+    >>> content.records, content.batches, content.compression_types, content.next_offset
+    (100, 1, ('lz4',), 100)
+    """
+    files, where = resolve(path)
+    with open_segment(files, where, complete, max_message_bytes) as file:
+        recoder = Recoder(
+            None, threads=threads, max_decompressed_bytes=max_decompressed_bytes, codecs=codecs, file=file.path
+        )
+        _pass(file, recoder, _nothing)
+        return _content(recoder.before, recoder, file.size, file.trailing_bytes)
+
+
+def transcode_segment(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    compression_type: str,
+    level: Level = None,
+    batch_bytes: Integer | None = None,
+    *,
+    min_gain: float | None = 0.0,
+    threads: Integer = 1,
+    complete: bool = True,
+    max_message_bytes: int = INT32_MAX,
+    max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
+    codecs: CodecTable | None = None,
+) -> tuple[SegmentContent, SegmentContent]:
+    """Put a segment under another codec; the copy gets its name when it is proven to hold what the source does.
+
+    Each batch is proven when it is made: what was written is decompressed and compared with the bytes that it came
+    from, or record by record where batches were joined. Then the file is read back and its checksum compared. What
+    earlier calls with this `target` left beside it when they were killed is removed first.
+
+    Parameters
+    ----------
+    source, target : str or Path
+        Segment files: local paths, or URLs as `kpress.open_log` takes them.
+    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
+    level : int, optional
+        As in `recompress`; None is what Kafka's Java producer does by default.
+    batch_bytes : int, optional
+        Join adjacent small batches into batches of up to this many bytes before compression. Batches whose producer,
+        transaction or append time would be lost are recompressed one to one.
+    min_gain : float | None
+        The part of its bytes by which a batch must become smaller: else its old bytes go over, as they do where it is
+        under this codec already and no level is asked for. None: the new bytes go over in any case. With ``none``
+        as the codec the new bytes always do.
+    threads : int
+    complete : bool
+        If False, `source` may end in an entry that is cut, or in zeros, as the last segment of a partition does
+        after a crash. These bytes hold no record and are left out; ``trailing_bytes`` of the first result says how
+        many there are. If True, they are an error.
+    max_message_bytes : int
+        An entry of the source whose size field is above this is corrupt. An entry is held in memory as a whole.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch.
+    codecs : CodecTable | None
+        Codecs of your own beside Kafka's five.
+
+    Returns
+    -------
+    tuple of SegmentContent
+        What the source holds, and what the copy does. They have the same ``digest`` and ``next_offset``.
+
+    Raises
+    ------
+    KpressError
+        The source is damaged; file, position and offset say where.
+    CorruptRecordError
+        The copy does not hold what the source does, or the source was replaced meanwhile; the copy is removed.
+    OSError
+        Nothing is left of the copy.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, kpress
+    >>> from kpress.log import transcode_segment
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     source, target = pathlib.Path(directory, "source.log"), pathlib.Path(directory, "target.log")
+    ...     _ = source.write_bytes(kpress.write_records([b"line"] * 100, compression_type="snappy"))
+    ...     before, after = transcode_segment(source, target, "zstd", 9)
+    >>> before.digest == after.digest, before.compression_types, after.compression_types, after.bytes < before.bytes
+    (True, ('snappy',), ('zstd',), True)
+    """
+    files, where = resolve(source)
+    with open_segment(files, where, complete, max_message_bytes) as file:
+        recoder = Recoder(
+            compression_type,
+            level,
+            batch_bytes=batch_bytes,
+            min_gain=min_gain,
+            threads=threads,
+            max_decompressed_bytes=max_decompressed_bytes,
+            codecs=codecs,
+            file=file.path,
+        )
+        copy = copy_segment(file, recoder, *resolve(target))
+    return copy.before, copy.after
+
+
+def open_segment(files: FileSystem, path: str, complete: bool, max_message_bytes: int = INT32_MAX) -> FileRecords:
+    """A segment's file, by a name that may hold records."""
+    refuse_without_records(path)
+    return FileRecords(files.open(path), complete=complete, max_message_bytes=max_message_bytes)
+
+
+def copy_segment(
+    file: FileRecords,
+    recoder: Recoder,
+    files: FileSystem,
+    target: str,
+    step: Callable[[int], None] | None = None,
+) -> SegmentCopy:
+    """Write what `recoder` makes of the file to `target`; `step` is told how many bytes of the source are done."""
+    with files.create(target) as writer:
+        _pass(file, recoder, writer.write, step)
+        before = _content(recoder.before, recoder, file.size, file.trailing_bytes)
+        after = _content(recoder.after, recoder, recoder.after["bytes"])
+        if (before.records, before.next_offset) != (after.records, after.next_offset):
+            raise CorruptRecordError(
+                f"the copy does not hold what the source does: {after} instead of {before}",
+                file=file.path,
+                rule="verification of the copy",
+            )
+        _publish(writer, files, target, after.bytes, recoder.crc32c)
+    return SegmentCopy(before, after, recoder.already, recoder.left, recoder.crc32c)
+
+
+def _nothing(data: memoryview) -> None:
+    pass
+
+
+def _pass(
+    file: FileRecords,
+    recoder: Recoder,
+    write: Callable[[memoryview], object],
+    step: Callable[[int], None] | None = None,
+) -> None:
+    """Every entry of the file goes through the recoder, in order."""
+    try:
+        for position, piece in file.pieces():
+            recoder.feed(piece, position, write)
+            if step:
+                step(len(piece))
+        recoder.finish(write)
+    finally:
+        recoder.close()
+    if step:
+        step(file.trailing_bytes)
+
+
+def _content(numbers: _Content, recoder: Recoder, size: int, trailing_bytes: int = 0) -> SegmentContent:
+    return SegmentContent(
+        records=numbers["records"],
+        batches=numbers["batches"],
+        bytes=size,
+        compression_types=numbers["compression_types"],
+        next_offset=numbers["next_offset"],
+        digest=recoder.digest.hexdigest(),
+        trailing_bytes=trailing_bytes,
+    )
+
+
+def _publish(writer: Writer, files: FileSystem, target: str, size: int, checksum: int) -> None:
+    """Give the file its name once it reads as it was written; where a store shows it by its name only, the other way
+    round."""
+    written = writer.written()
+    if written is not None:
+        with written:
+            _check_file(written, size, checksum)
+        writer.publish()
+        return
+    writer.publish()
+    try:
+        with files.open(target) as file:
+            _check_file(file, size, checksum)
+    except CorruptRecordError:
+        files.delete(target)
+        raise
+
+
+def _check_file(file: RandomAccessFile, size: int, checksum: int) -> None:
+    found = file_checksum(file)
+    if (file.size, found) != (size, checksum):
+        raise CorruptRecordError(
+            f"{size} bytes with the checksum {checksum:#010x} were written, "
+            f"but {file.size} with {found:#010x} are read back",
+            file=file.name,
+            rule="verification of the copy",
+        )
+
+
+def file_checksum(file: RandomAccessFile) -> int:
+    """CRC-32C of a whole file."""
+    checksum = position = 0
+    buffer = memoryview(bytearray(min(_READ_BACK_BYTES, file.size)))
+    while position < file.size:
+        size = file.read_into(position, buffer[: file.size - position])
+        if not size:
+            raise file.truncated(position)
+        checksum = crc32c(buffer[:size], checksum)
+        position += size
+    return checksum

@@ -1,0 +1,33 @@
+"""An entry of a record set under another codec; nothing else of it changes."""
+
+from libc.stdint cimport uint8_t
+
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport kp_batch, kp_error, kp_source
+from kpress.codecs.context cimport codec_context
+
+
+# What is wanted, where the result grows, and the entry at hand.
+ctypedef struct recoder:
+    int codec
+    int least_magic          # that the codec's row asks for
+    int level
+    size_t cap               # on the decompressed size of an entry
+    codec_context* context
+    pooled out
+    kp_batch batch
+
+# In each, `entry` is the first byte of the entry that r.batch was read from.
+
+cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) noexcept nogil
+
+# Whether the codec exists for the entry's magic (KP_CODEC_MAGIC), and whether the entry is as wanted already.
+cdef int check_codec(const recoder* r, kp_error* err) noexcept nogil
+cdef bint is_kept(const recoder* r) noexcept nogil
+
+# Compares all checksums of the entry and opens it; decompressed records take the place of what is in `scratch`.
+cdef int open_entry(const recoder* r, const uint8_t* entry, pooled* scratch, kp_source* source,
+                    kp_error* err) noexcept nogil
+
+# Appends the records of an open entry to r.out, under the codec that is wanted.
+cdef int recode_source(recoder* r, const uint8_t* entry, const kp_source* source, kp_error* err) noexcept nogil
