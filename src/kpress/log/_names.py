@@ -26,6 +26,8 @@ from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_in
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
 from kpress.log._read import LogReader
+from kpress.log._reindex import ReindexReport, reindex
+from kpress.log._salvage import SalvagedSegment, SalvageReport, salvage
 from kpress.log._scan import ScanReport, SegmentScan, scan
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._segment_copy import SegmentContent, read_content, transcode_segment
@@ -58,6 +60,9 @@ __all__ = [
     "PartitionMetadata",
     "ProducerState",
     "RecordDigest",
+    "ReindexReport",
+    "SalvageReport",
+    "SalvagedSegment",
     "ScanReport",
     "Segment",
     "SegmentContent",
@@ -77,6 +82,8 @@ __all__ = [
     "read_snapshot",
     "read_time_index",
     "read_transaction_index",
+    "reindex",
+    "salvage",
     "scan",
     "sweep_directory",
     "sync_directory",

@@ -10,9 +10,8 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from kpress.errors import KpressError
 from kpress.log._batch_header import BatchHeader
-from kpress.log._rebuild import INDEX_INTERVAL_BYTES, marker_of
+from kpress.log._rebuild import INDEX_INTERVAL_BYTES
 from kpress.log._scanner import BadRange
 from kpress.record import read_batches
 
@@ -51,14 +50,8 @@ class Recovery:
 
     def add(self, header: BatchHeader) -> None:
         """An intact entry."""
-        if self.stopped:
-            return
-        try:
-            marker_of(self.file, header)
-        except KpressError:  # a control batch is parsed
-            self.stopped = True
-            return
-        self._keep(header.position, header.size, header.last_offset)
+        if not self.stopped:
+            self._keep(header.position, header.size, header.last_offset)
 
     def add_bad(self, bad: BadRange) -> None:
         """Bytes without one."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
-from typing import Any
+from typing import Any, TypeGuard
 
+from kpress.files import RandomAccessFile
+from kpress.log._batch_header import BatchHeader
 from kpress.log._open import open_paths
 from kpress.log._order import OrderCheck
 from kpress.log._rebuild import INDEX_INTERVAL_BYTES
@@ -116,45 +118,57 @@ def scan(
     opened = open_paths(path, filesystem)
     report = ScanReport(findings=list(opened.skipped))
     for partition in opened.partitions:
-        _scan_partition(partition, index_interval_bytes, report)
+        scan_partition(partition, index_interval_bytes, report)
     return report
 
 
-def _scan_partition(partition: Partition, interval: int, report: ScanReport) -> None:
+def scan_partition(
+    partition: Partition, interval: int, report: ScanReport, found: Callable[[int, BatchHeader], object] | None = None
+) -> None:
+    """Add a partition to the report; `found` is told of every intact batch and the number of its segment."""
     order = OrderCheck()
     cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
     for number, segment in enumerate(partition.segments):
         later = len(partition.segments) - number - 1
         with segment.open() as file:
             recovery = Recovery(file, segment.base_offset, interval)
-            found = _scan_segment(segment, file, recovery, order, report)
-        report.findings.extend(_described(found, segment, file.size, recovery, later, cut_before is not None))
+            parts = _parts(segment, file, recovery, order, report)
+            bad = [part for part in parts if _is_bad(part, number, found)]
+        report.findings.extend(_described(bad, segment, file.size, recovery, later, cut_before is not None))
         if cut_before is not None:
-            last = report.segments.pop()
-            report.segments.append(_removed(last, cut_before))
+            report.segments.append(_removed(report.segments.pop(), cut_before))
         elif recovery.stopped:
             cut_before = recovery
 
 
-def _scan_segment(
-    segment: Segment, file: Any, recovery: Recovery, order: OrderCheck, report: ScanReport
-) -> list[BadRange]:
-    bad: list[BadRange] = []
+def _is_bad(
+    part: BatchHeader | BadRange, number: int, found: Callable[[int, BatchHeader], object] | None
+) -> TypeGuard[BadRange]:
+    if isinstance(part, BadRange):
+        return True
+    if found is not None:
+        found(number, part)
+    return False
+
+
+def _parts(
+    segment: Segment, file: RandomAccessFile, recovery: Recovery, order: OrderCheck, report: ScanReport
+) -> Iterator[BatchHeader | BadRange]:
+    """The parts of a segment, which is in the report when all were passed on."""
     batches = intact = 0
     next_offset = None
     for part in Scanner(file, segment.base_offset):
         if isinstance(part, BadRange):
-            bad.append(part)
             recovery.add_bad(part)
-            continue
-        batches += 1
-        intact += part.size
-        next_offset = part.next_offset
-        recovery.add(part)
-        report.findings.extend(order.add(part, segment.url))
-    found = (batches, next_offset, recovery.keeps, recovery.next_offset)
-    report.segments.append(SegmentScan(segment.url, segment.base_offset, file.size, intact, *found))
-    return bad
+        else:
+            batches += 1
+            intact += part.size
+            next_offset = part.next_offset
+            recovery.add(part)
+            report.findings.extend(order.add(part, segment.url))
+        yield part
+    counts = (batches, next_offset, recovery.keeps, recovery.next_offset)
+    report.segments.append(SegmentScan(segment.url, segment.base_offset, file.size, intact, *counts))
 
 
 def _removed(scanned: SegmentScan, cut: Recovery) -> SegmentScan:

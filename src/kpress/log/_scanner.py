@@ -17,9 +17,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from kpress.errors import CorruptRecordError
+from kpress.errors import CorruptRecordError, KpressError
 from kpress.log._batch_header import BatchHeader
 from kpress.log._hop import HeaderHop
+from kpress.log._rebuild import marker_of
 from kpress.log._segment import INT32_MAX
 
 WINDOW_BYTES = 8 << 20
@@ -112,6 +113,10 @@ class Scanner:
                 f"{self.base_offset}"
             )
             return self._bad(position, header.end, next_offset, "baseOffset", "segment offsets", message)
+        try:
+            marker_of(self.file, header)  # a broker parses markers, and goes no further if it cannot
+        except KpressError as error:
+            return self._bad(position, header.end, next_offset, error.field, error.rule, error.message)
         return header
 
     # --- where to go on ---------------------------------------------------------------------------------------------

@@ -1,0 +1,152 @@
+"""reindex: the files beside the segments of a log, made again from the log."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from kpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
+from kpress.errors import InvalidArgumentError
+from kpress.files import FileSystem, LocalFileSystem, resolve
+from kpress.log._broker_lock import refuse_running_broker
+from kpress.log._open import open_paths
+from kpress.log._rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
+from kpress.log._segment import Partition
+from kpress.log._sidecar import LARGEST_SIDECAR
+from kpress.log._sidecar_files import epochs_of, producers_before, sidecar_files
+from kpress.log.findings import Finding
+
+_RULE = "log directory"
+
+
+@dataclass(frozen=True)
+class ReindexReport:
+    """What `reindex` wrote.
+
+    Attributes
+    ----------
+    files : list of str
+        Those that were written; one that was right is left as it is.
+    findings : list of Finding
+        Files that were missing, or said something else than the log.
+    """
+
+    files: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As it is printed as JSON."""
+        return {"findings": [finding.to_dict() for finding in self.findings], "files": self.files}
+
+
+def reindex(
+    path: str | PathLike[str] | list[str],
+    target: str | PathLike[str] | None = None,
+    *,
+    filesystem: object = None,
+    index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+) -> ReindexReport:
+    """Make the ``.index``, ``.timeindex``, ``.txnindex`` and ``.snapshot`` files and the ``leader-epoch-checkpoint`` of
+    a log again, from the headers of its batches.
+
+    Each file is written beside and gets its name when it is whole. Snapshots of other offsets than those where segments
+    begin or end are left alone.
+
+    Parameters
+    ----------
+    path : path, URL, pattern, or several
+        As `open_log` takes it.
+    target : path or URL, optional
+        An existing directory: the files of a single partition go there. By default they go beside the segments.
+    filesystem : optional
+        As `open_log` takes it.
+    index_interval_bytes : int
+        The broker's ``index.interval.bytes``.
+
+    Returns
+    -------
+    ReindexReport
+
+    Raises
+    ------
+    KpressError
+        A segment is damaged (`scan` tells where, `salvage` copies what is intact), or is not the last of its partition
+        and not complete. Nothing of its partition is written.
+    InvalidArgumentError
+        A broker runs on the directory. There is no partition, or more than one for `target`.
+    OSError
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, kpress
+    >>> from kpress.log import reindex
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory) / "00000000000000000000.log"
+    ...     _ = path.write_bytes(kpress.write_records([b"x"] * 10))
+    ...     report = reindex(directory)
+    >>> [os.path.basename(name) for name in report.files]
+    ['00000000000000000000.index', '00000000000000000000.timeindex', '00000000000000000010.snapshot', ...]
+    """
+    opened = open_paths(path, filesystem)
+    report = ReindexReport(findings=list(opened.skipped))
+    if target is not None and len(opened.partitions) > 1:
+        raise InvalidArgumentError(
+            f"target is for one partition, and {len(opened.partitions)} are here", field="target"
+        )
+    for partition in opened.partitions:
+        source = partition.segments[0].filesystem
+        beside = source.parent(partition.segments[0].path)
+        files, directory = resolve(target) if target is not None else (source, beside)
+        if isinstance(files, LocalFileSystem):
+            refuse_running_broker(os.path.dirname(os.path.abspath(directory)))
+        _reindex_partition(partition, files, directory, index_interval_bytes, report)
+    return report
+
+
+def _reindex_partition(
+    partition: Partition, files: FileSystem, directory: str, interval: int, report: ReindexReport
+) -> None:
+    builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
+    epochs = epochs_of(partition, partition.segments[0].filesystem)
+    made = dict(sidecar_files(partition.segments, builder, epochs))
+    for name, data in made.items():
+        _write(files, files.join(directory, name), data, report)
+    for segment in partition.segments:  # a transaction index of a segment in which nothing was aborted
+        name = files.name(segment.path).removesuffix(LOG_FILE_SUFFIX) + TXN_INDEX_FILE_SUFFIX
+        path = files.join(directory, name)
+        if name not in made and _bytes_of(files, path):
+            files.delete(path)
+            report.findings.append(_finding(files, path, "the log has no aborted transaction: the file was removed"))
+
+
+def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport) -> None:
+    there = _bytes_of(files, path)
+    if there is not None and _is_same(path, there, data):
+        return
+    with files.create(path) as writer:
+        writer.write(data)
+        writer.publish()
+    report.files.append(files.url(path))
+    message = "the file was missing" if there is None else "the file said something else than the log"
+    report.findings.append(_finding(files, path, message))
+
+
+def _is_same(path: str, there: bytes, data: bytes) -> bool:
+    """An index may be filled up with zeros."""
+    if path.endswith((INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)):
+        return there[: len(data)] == data and not there[len(data) :].strip(b"\0")
+    return there == data
+
+
+def _bytes_of(files: FileSystem, path: str) -> bytes | None:
+    try:
+        with files.open(path) as file:
+            return file.read_at(0, min(file.size, LARGEST_SIDECAR))
+    except FileNotFoundError:
+        return None
+
+
+def _finding(files: FileSystem, path: str, message: str) -> Finding:
+    return Finding(files.url(path), None, None, None, _RULE, message)

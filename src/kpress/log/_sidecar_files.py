@@ -1,0 +1,93 @@
+"""The files beside the segments of a partition, made from its batches: what `reindex` and `salvage` write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
+from kpress.errors import CorruptRecordError, KpressError
+from kpress.files import FileSystem, RandomAccessFile
+from kpress.log._checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
+from kpress.log._hop import HeaderHop
+from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
+from kpress.log._rebuild import SidecarBuilder, marker_of
+from kpress.log._scanner import WINDOW_BYTES
+from kpress.log._segment import Partition, Segment
+
+
+def sidecar_files(
+    segments: Sequence[Segment], builder: SidecarBuilder, epochs: Sequence[EpochEntry] = (), *, check_crcs: bool = False
+) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every file that belongs beside these segments; one at a time.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+        In order.
+    builder : SidecarBuilder
+        With the state of producers before the first of them.
+    epochs : sequence of EpochEntry
+        Of a checkpoint that is there: those that began after the last batch are in no batch, and stay.
+    check_crcs : bool
+        Read all bytes, and compare checksums.
+
+    Raises
+    ------
+    KpressError
+        A segment is damaged, or one that is not the last is not complete.
+    """
+    next_offset = 0
+    for segment in segments:
+        next_offset = max(next_offset, segment.base_offset)
+        builder.begin(segment.base_offset)
+        with segment.open() as file:
+            hop = HeaderHop(file, window_bytes=WINDOW_BYTES if check_crcs or file.is_remote else None)
+            _read(hop, file, builder, check_crcs)
+            next_offset = max(next_offset, hop.next_offset or 0)
+            if hop.position < file.size and not segment.is_last:
+                raise CorruptRecordError(
+                    f"{file.size - hop.position} bytes follow the last entry, and this is not the last segment",
+                    file=file.name,
+                    position=hop.position,
+                    field="size",
+                    rule="record set framing",
+                )
+        stem = _stem(segment)
+        with_snapshot = segment.base_offset > 0
+        for suffix, data in builder.end().files(with_snapshot=with_snapshot).items():
+            yield stem + suffix, data
+    yield f"{next_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}", snapshot_bytes(builder.producers.snapshot())
+    later = [entry for entry in epochs if not builder.epochs or entry.epoch > builder.epochs[-1].epoch]
+    yield (
+        LEADER_EPOCH_CHECKPOINT,
+        leader_epochs_bytes([*builder.epochs, *(entry for entry in later if entry.start_offset >= next_offset)]),
+    )
+
+
+def _read(hop: HeaderHop, file: RandomAccessFile, builder: SidecarBuilder, check_crcs: bool) -> None:
+    for header in hop:
+        if check_crcs and (error := hop.checksum_error()):
+            raise error
+        builder.add(header, marker_of(file, header))
+
+
+def _stem(segment: Segment) -> str:
+    return segment.filesystem.name(segment.path).removesuffix(LOG_FILE_SUFFIX)
+
+
+def producers_before(partition: Partition) -> list[ProducerState]:
+    """The state before the first segment, by its snapshot: none where it is missing or damaged."""
+    try:
+        with partition.segments[0].open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
+            return read_snapshot(file)
+    except (FileNotFoundError, KpressError):
+        return []
+
+
+def epochs_of(partition: Partition, files: FileSystem) -> list[EpochEntry]:
+    """What the partition's checkpoint says; nothing where it is missing or damaged."""
+    try:
+        with files.open(partition.files[LEADER_EPOCH_CHECKPOINT].path) as file:
+            return read_leader_epochs(file)
+    except (KeyError, FileNotFoundError, KpressError):
+        return []
