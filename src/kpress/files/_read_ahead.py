@@ -64,20 +64,20 @@ class SequentialFile:
         self.close()
 
 
-class _Fetch(Thread):
-    """One piece that is being read."""
+class _Fetch:
+    """One piece that is being read, by a thread of its own."""
 
     def __init__(self, file: RandomAccessFile, position: int, length: int) -> None:
-        super().__init__(name="kpress read-ahead", daemon=True)
+        self._thread = Thread(target=self._read, name="kpress read-ahead", daemon=True)
         self._file = file
         self._position = position
         self._length = length
         self._data = b""
         self._error: BaseException | None = None
         self._done = Event()
-        self.start()
+        self._thread.start()
 
-    def run(self) -> None:
+    def _read(self) -> None:
         try:
             self._data = self._file.read_exactly(self._position, self._length)
         except BaseException as error:  # it is raised where the piece is asked for
@@ -89,7 +89,7 @@ class _Fetch(Thread):
         """Until the thread has ended. A join that is interrupted takes a thread for ended that is not (CPython 3.11),
         so the long part of the wait is not a join."""
         self._done.wait()
-        self.join()
+        self._thread.join()
 
     def result(self) -> bytes:
         self.wait()
