@@ -127,21 +127,6 @@ static void kp_pool_give(void *p, size_t size) {
     if (!keep) munmap(p, size);
 }
 
-/* Give a block back to the system, for one that is too large to be worth keeping. */
-static void kp_pool_drop(void *p, size_t size) {
-    int cls = kp_pool_class(size);
-    if (!p || size < (size_t)1 << KP_POOL_MIN_SHIFT) {
-        free(p);
-        return;
-    }
-    if (cls >= 0) {
-        kp_pool_lock();
-        kp_pool.in_use -= size;
-        kp_pool_unlock();
-    }
-    munmap(p, size);
-}
-
 /* Give every kept block back to the system; returns how many bytes. */
 static size_t kp_pool_release(void) {
     kp_pool_block *all[KP_POOL_CLASSES];

@@ -23,8 +23,6 @@ cdef void pool_give(void* p, size_t size) noexcept nogil
 cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogil
 cdef int pooled_reserve_more(pooled* b, size_t more, kp_error* err) noexcept nogil
 cdef void pooled_free(pooled* b) noexcept nogil
-cdef void pooled_drop(pooled* b) noexcept nogil
-cdef int pooled_extend(pooled* b, size_t more, kp_error* err) noexcept nogil
 
 cdef int acquire(object data, Py_buffer* view, str name, str field=*) except -1
 cdef int acquire_writable(object data, Py_buffer* view, str name) except -1

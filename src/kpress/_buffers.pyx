@@ -8,15 +8,10 @@ from cpython.buffer cimport (
 )
 from libc.string cimport memcpy, memset
 
-from kpress._c.pool cimport (
-    kp_pool_drop, kp_pool_give, kp_pool_in_use, kp_pool_init, kp_pool_kept, kp_pool_release, kp_pool_take,
-)
+from kpress._c.pool cimport kp_pool_give, kp_pool_in_use, kp_pool_init, kp_pool_kept, kp_pool_release, kp_pool_take
 from kpress._c.wire cimport KP_NO_MEMORY, KP_OK, kp_fail
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-
-cdef enum:
-    EXTENDED = 1 << 20    # smaller blocks are kept for reuse
 
 kp_pool_init()
 
@@ -56,27 +51,6 @@ cdef int pooled_reserve_more(pooled* b, size_t more, kp_error* err) noexcept nog
 cdef void pooled_free(pooled* b) noexcept nogil:
     kp_pool_give(b.data, b.block)
     memset(b, 0, sizeof(pooled))
-
-
-cdef void pooled_drop(pooled* b) noexcept nogil:
-    """pooled_free of a buffer that is too large to be kept."""
-    kp_pool_drop(b.data, b.block)
-    memset(b, 0, sizeof(pooled))
-
-
-cdef int pooled_extend(pooled* b, size_t more, kp_error* err) noexcept nogil:
-    """pooled_reserve_more that keeps none of the blocks that a large buffer outgrows."""
-    cdef pooled before = b[0]
-    if b.capacity < EXTENDED or b.capacity - b.size >= more:
-        return pooled_reserve_more(b, more, err)
-    memset(b, 0, sizeof(pooled))
-    if pooled_reserve(b, max(before.size + more, 2 * before.capacity), err) != KP_OK:
-        b[0] = before
-        return err.status
-    memcpy(b.data, before.data, before.size)
-    b.size = before.size
-    pooled_drop(&before)
-    return KP_OK
 
 
 cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:

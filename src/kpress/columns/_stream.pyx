@@ -36,7 +36,7 @@ cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
     """Zeroed memory that the chunk owns."""
     cdef kp_error ignored
     cdef pooled* block = &chunk.blocks[chunk.n_blocks]
-    if pooled_reserve(block, max(size, 1), &ignored) != KP_OK:
+    if pooled_reserve(block, max(size, <size_t>1), &ignored) != KP_OK:
         raise MemoryError()
     memset(block.data, 0, size)
     chunk.n_blocks += 1

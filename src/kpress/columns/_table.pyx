@@ -1,7 +1,7 @@
 """One row per batch, from headers only: nothing is decompressed."""
 
 from libc.stdint cimport INT32_MAX, int8_t, int32_t, int64_t, uint8_t
-from libc.stdlib cimport malloc
+from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset, strlen
 
 from kpress._arguments cimport flag_of
@@ -241,6 +241,8 @@ cdef class BatchTable(ArrowRows):
         cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
         cdef chunk_data* chunk = chunk_new(<int64_t>len(FIELDS), 4 * <int64_t>len(FIELDS))
         if chunks == NULL or chunk == NULL:
+            free(chunks)
+            chunk_drop(chunk)
             raise MemoryError()
         chunks[0] = chunk
         chunk.rows = self.num_rows
@@ -257,6 +259,7 @@ cdef class BatchTable(ArrowRows):
                 done = values_of(chunk, &chunk.columns[column], self._rows.data + at, <size_t>width, self.num_rows,
                                  null is not None)
             if not done:
+                free(chunks)
                 chunk_drop(chunk)
                 raise MemoryError()
             at += <size_t>width
