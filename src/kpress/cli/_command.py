@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
-from kpress.cli._parameters import Paths
+from kpress.cli._parameters import SIZE, Paths
+from kpress.log import INDEX_INTERVAL_BYTES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -72,3 +73,14 @@ def paths(required: bool = True) -> Callable[[_Function], _Function]:
 def as_json(function: _Function) -> _Function:
     """--json: the result as one JSON object."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)
+
+
+def index_interval(function: _Function) -> _Function:
+    """--index-interval-bytes: what indexes that a broker makes depend on."""
+    return click.option(
+        "--index-interval-bytes",
+        type=SIZE,
+        default=INDEX_INTERVAL_BYTES,
+        show_default=True,
+        help="The topic's or broker's index.interval.bytes.",
+    )(function)

@@ -63,7 +63,10 @@ def _text_of(error: OSError) -> str:
 
 
 def quoted(text: str) -> str:
-    """For a command that can be pasted into a shell."""
+    """For a command that can be pasted into a shell, and printed on a terminal."""
     from shlex import quote
 
-    return quote(text)
+    if text.isprintable():
+        return quote(text)
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(text))
+    return f"$'{''.join(plain)}'"  # of bash and zsh

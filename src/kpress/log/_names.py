@@ -26,6 +26,7 @@ from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_in
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
 from kpress.log._read import LogReader
+from kpress.log._rebuild import INDEX_INTERVAL_BYTES
 from kpress.log._reindex import ReindexReport, reindex
 from kpress.log._salvage import SalvagedSegment, SalvageReport, salvage
 from kpress.log._scan import ScanReport, SegmentScan, scan
@@ -39,6 +40,7 @@ from kpress.log.findings import Finding
 
 __all__ = [
     "INDEX_FILE_SUFFIX",
+    "INDEX_INTERVAL_BYTES",
     "LEADER_EPOCH_CHECKPOINT",
     "LOG_FILE_SUFFIX",
     "PARTITION_METADATA",

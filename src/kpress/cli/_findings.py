@@ -1,0 +1,43 @@
+"""Findings, as the verbs that check a log print them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+
+from kpress.cli._outcome import CLEAN, FINDINGS, quoted
+from kpress.cli._output import count, shown
+from kpress.log import Finding
+
+
+def print_findings(findings: Iterable[Finding]) -> None:
+    """One line each, as compilers print what they find."""
+    for finding in findings:
+        print(shown(finding))
+
+
+def status_of(findings: Sequence[Finding]) -> int:
+    """The exit status."""
+    return FINDINGS if findings else CLEAN
+
+
+def number_of(findings: Sequence[Finding]) -> str:
+    """``no findings``, ``1 finding``, ``2 findings``."""
+    return plural(len(findings), "finding") if findings else "no findings"
+
+
+def plural(number: int, what: str) -> str:
+    """``1 segment``, ``2 segments``, ``3 batches``."""
+    ending = "" if number == 1 else "es" if what.endswith("ch") else "s"
+    return f"{count(number)} {what}{ending}"
+
+
+def suggest(*words: str) -> None:
+    """The next command to try."""
+    sys.stdout.flush()
+    print(f"try: kpress {' '.join(words)}", file=sys.stderr)
+
+
+def typed(paths: Sequence[str]) -> str:
+    """Paths, as they can be typed again."""
+    return " ".join(quoted(path) for path in paths)
