@@ -35,7 +35,7 @@ USES += [lambda made: kpress.write_records(made), lambda made: kpress.compress_i
 def attempt(what, *arguments):
     try:
         return what(*arguments)
-    except Exception:
+    except (Exception, SystemExit):  # a command's main ends in the latter
         return None
 
 def poke(made):
