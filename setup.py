@@ -44,6 +44,8 @@ MODULES = [
     ("kpress.columns._iterate", []),
     ("kpress.columns._read", []),
     ("kpress.columns._stream", []),
+    ("kpress.columns._text", []),
+    ("kpress.columns._lines", []),
     ("kpress.columns._table", []),
     ("kpress.record.encode", []),
     ("kpress.record._record_args", []),

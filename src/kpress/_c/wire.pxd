@@ -282,4 +282,5 @@ cdef extern from "kpress/atomics.h" nogil:
 
 
 cdef extern from "kpress/utf8.h" nogil:
+    int kp_utf8_sequence(const uint8_t*, size_t)
     size_t kp_utf8_copy(uint8_t*, const uint8_t*, size_t)

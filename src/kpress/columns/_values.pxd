@@ -12,5 +12,6 @@ ctypedef enum value_kind:
 
 
 cdef value_kind kind_of(str format) except *
+cdef bint is_valid_at(const array_data* a, int64_t i) noexcept nogil
 cdef object value_at(const array_data* a, value_kind kind, int64_t i)
 cdef int64_t bytes_of(const array_data* a, value_kind kind, int64_t start, int64_t rows) noexcept nogil

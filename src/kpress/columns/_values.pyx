@@ -25,7 +25,7 @@ cdef value_kind kind_of(str format) except *:
     return KINDS[format]
 
 
-cdef bint valid(const array_data* a, int64_t i) noexcept nogil:
+cdef bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
     cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
     return bits == NULL or bits[i >> 3] >> (i & 7) & 1
 
@@ -33,7 +33,7 @@ cdef bint valid(const array_data* a, int64_t i) noexcept nogil:
 cdef object value_at(const array_data* a, value_kind kind, int64_t i):
     """The value of row i: None, bool, int, str, bytes, a datetime in UTC, or a list of headers as `Record` has them."""
     cdef const void* values = a.buffers[1]
-    if not valid(a, i):
+    if not is_valid_at(a, i):
         return None
     if kind == BOOL:
         return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1 == 1

@@ -1,0 +1,419 @@
+"""Rows of columns as lines of text: JSON, CSV, and what Kafka's DumpLogSegments prints of a record.
+
+A line is put together from the arrays themselves: there is no Python object per record.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free
+
+from kpress._arguments cimport choice_of, flag_of
+from kpress._buffers cimport pooled, pooled_free
+from kpress._c.wire cimport KP_OK
+from kpress.columns._arrow_out cimport array_data, part
+from kpress.columns._columns cimport Columns
+from kpress.columns._text cimport (
+    AS_BASE64, AS_HEX, AS_JSON, AS_SIZE, AS_UTF8, put, put_csv_bytes, put_csv_quoted, put_json_bytes, put_json_text,
+    put_number, put_utf8, shown_as,
+)
+from kpress.columns._values cimport (
+    BINARY, BINARY_VIEW, BOOL, HEADERS, INT8, INT16, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US,
+    UINT32, is_valid_at, kind_of, value_kind,
+)
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef enum:
+    VIEW_INLINED = 12
+
+_SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSON, "size": AS_SIZE}
+
+
+# A column: how it is read, and what comes before its values.
+ctypedef struct text_column:
+    value_kind kind
+    int64_t number
+    const char* before
+    size_t before_size
+
+
+# What is being written, and how.
+ctypedef struct writer:
+    pooled out
+    pooled scratch
+    shown_as form
+    text_column* columns
+    int64_t n_columns
+    bint metadata
+    bint contents
+
+
+ctypedef int (*line_writer)(writer* w, const part* p, int64_t i) noexcept nogil
+
+
+# --- values of arrays ---------------------------------------------------------------------------------------------
+
+ctypedef struct slice_of:
+    const uint8_t* data
+    int64_t size    # -1: null
+
+
+cdef slice_of bytes_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef slice_of found
+    cdef int64_t start, end
+    cdef const int32_t* view
+    found.data, found.size = b"", -1
+    if not is_valid_at(a, i):
+        return found
+    if kind == BINARY_VIEW:
+        view = <const int32_t*>a.buffers[1] + 4 * i
+        found.size = view[0]
+        if view[0] <= VIEW_INLINED:
+            found.data = <const uint8_t*>(view + 1)
+        else:
+            found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]
+        return found
+    if kind == LARGE_BINARY:
+        start, end = (<const int64_t*>a.buffers[1])[i], (<const int64_t*>a.buffers[1])[i + 1]
+    else:
+        start, end = (<const int32_t*>a.buffers[1])[i], (<const int32_t*>a.buffers[1])[i + 1]
+    found.size = end - start
+    if found.size:  # there may be no data at all
+        found.data = <const uint8_t*>a.buffers[2] + start
+    return found
+
+
+cdef int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef const void* values = a.buffers[1]
+    if kind == INT8:
+        return (<const int8_t*>values)[i]
+    if kind == INT16:
+        return (<const int16_t*>values)[i]
+    if kind == INT32:
+        return (<const int32_t*>values)[i]
+    if kind == UINT32:
+        return (<const uint32_t*>values)[i]
+    if kind == BOOL:
+        return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1
+    return (<const int64_t*>values)[i]
+
+
+cdef bint is_bytes(value_kind kind) noexcept nogil:
+    return kind == BINARY or kind == LARGE_BINARY or kind == BINARY_VIEW
+
+
+cdef bint is_time(value_kind kind) noexcept nogil:
+    return kind == TIMESTAMP_MS or kind == TIMESTAMP_US
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------
+
+cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i) noexcept nogil:
+    """[[key, value], ...]; none where the array is null."""
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1]
+    cdef const array_data* pair = &a.children[0]
+    cdef slice_of key, value
+    cdef int64_t n, first = ends[i]
+    if put(out, b"[", 1):
+        return -1
+    for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
+        key = bytes_at(&pair.children[0], STRING, n)
+        value = bytes_at(&pair.children[1], BINARY, n)
+        if (n > first and put(out, b",", 1)) or put(out, b"[", 1):
+            return -1
+        if put_json_text(out, key.data, <size_t>key.size) or put(out, b",", 1):
+            return -1
+        if put_json_value(out, value, w.form) or put(out, b"]", 1):
+            return -1
+    return put(out, b"]", 1)
+
+
+cdef int put_json_value(pooled* out, slice_of value, shown_as form) noexcept nogil:
+    if value.size < 0:
+        return put(out, b"null", 4)
+    return put_json_bytes(out, value.data, <size_t>value.size, form)
+
+
+cdef int put_json_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef slice_of value
+    if is_bytes(kind):
+        return put_json_value(&w.out, bytes_at(a, kind, i), w.form)
+    if kind == HEADERS:
+        return put_json_headers(w, &w.out, a, i)
+    if not is_valid_at(a, i):
+        return put(&w.out, b"-1", 2) if is_time(kind) else put(&w.out, b"null", 4)
+    if kind == STRING:
+        value = bytes_at(a, kind, i)
+        return put_json_text(&w.out, value.data, <size_t>value.size)
+    if kind == BOOL:
+        return put(&w.out, b"true", 4) if number_at(a, kind, i) else put(&w.out, b"false", 5)
+    return put_number(&w.out, number_at(a, kind, i))
+
+
+cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
+    cdef text_column* c
+    cdef int64_t n
+    for n in range(w.n_columns):
+        c = &w.columns[n]
+        if put(&w.out, c.before, c.before_size):
+            return -1
+        if put_json_cell(w, &p.chunk.columns[c.number], c.kind, i):
+            return -1
+    return put(&w.out, b"}\n", 2)
+
+
+# --- CSV ----------------------------------------------------------------------------------------------------------
+
+cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    """Null is nothing at all; an empty text is two quotes."""
+    cdef slice_of value
+    if kind == HEADERS:
+        w.scratch.size = 0
+        if put_json_headers(w, &w.scratch, a, i):
+            return -1
+        return put_csv_quoted(&w.out, w.scratch.data, w.scratch.size)
+    if is_bytes(kind) or kind == STRING:
+        value = bytes_at(a, kind, i)
+        if value.size < 0:
+            return KP_OK
+        return put_csv_bytes(&w.out, value.data, <size_t>value.size, AS_UTF8 if kind == STRING else w.form, &w.scratch)
+    if not is_valid_at(a, i) and not is_time(kind):
+        return KP_OK
+    return put_json_cell(w, a, kind, i)
+
+
+cdef int csv_line(writer* w, const part* p, int64_t i) noexcept nogil:
+    cdef text_column* c
+    cdef int64_t n
+    for n in range(w.n_columns):
+        c = &w.columns[n]
+        if (n and put(&w.out, b",", 1)) or put_csv_cell(w, &p.chunk.columns[c.number], c.kind, i):
+            return -1
+    return put(&w.out, b"\r\n", 2)
+
+
+# --- DumpLogSegments ----------------------------------------------------------------------------------------------
+
+cdef enum:
+    D_OFFSET, D_TIMESTAMP, D_TIMESTAMP_TYPE, D_KEY, D_VALUE, D_HEADERS, D_SEQUENCE
+
+_DUMPED = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
+
+
+cdef int put_dumped_type(pooled* out, int64_t timestamp_type) noexcept nogil:
+    if timestamp_type == 0:
+        return put(out, b" CreateTime: ", 13)
+    if timestamp_type == 1:
+        return put(out, b" LogAppendTime: ", 16)
+    return put(out, b" NoTimestampType: ", 18)
+
+
+cdef int put_dumped_keys(pooled* out, const array_data* a, int64_t i) noexcept nogil:
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1]
+    cdef int64_t n, first = ends[i]
+    cdef slice_of key
+    if put(out, b" headerKeys: [", 14):
+        return -1
+    for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
+        key = bytes_at(&a.children[0].children[0], STRING, n)
+        if (n > first and put(out, b",", 1)) or put(out, key.data, <size_t>key.size):
+            return -1
+    return put(out, b"]", 1)
+
+
+cdef int put_dumped_metadata(writer* w, const part* p, int64_t i, slice_of key, slice_of value) noexcept nogil:
+    """DumpLogSegments.printRecordMetadata."""
+    cdef const array_data* times = &p.chunk.columns[w.columns[D_TIMESTAMP].number]
+    cdef const array_data* types = &p.chunk.columns[w.columns[D_TIMESTAMP_TYPE].number]
+    if put(&w.out, b"| offset: ", 10):
+        return -1
+    if put_number(&w.out, number_at(&p.chunk.columns[w.columns[D_OFFSET].number], INT64, i)):
+        return -1
+    if put_dumped_type(&w.out, number_at(types, INT32, i)):
+        return -1
+    if put_number(&w.out, number_at(times, TIMESTAMP_MS, i) if is_valid_at(times, i) else -1):
+        return -1
+    if put(&w.out, b" keySize: ", 10) or put_number(&w.out, key.size):
+        return -1
+    if put(&w.out, b" valueSize: ", 12) or put_number(&w.out, value.size) or put(&w.out, b" sequence: ", 11):
+        return -1
+    if put_number(&w.out, number_at(&p.chunk.columns[w.columns[D_SEQUENCE].number], INT32, i)):
+        return -1
+    return put_dumped_keys(&w.out, &p.chunk.columns[w.columns[D_HEADERS].number], i)
+
+
+cdef int put_dumped_bytes(pooled* out, slice_of value, shown_as form) noexcept nogil:
+    if form == AS_UTF8:
+        return put_utf8(out, value.data, <size_t>value.size)
+    return put_json_bytes(out, value.data, <size_t>value.size, form)
+
+
+cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
+    """DumpLogSegments.dumpBatchRecords."""
+    cdef slice_of key = bytes_at(&p.chunk.columns[w.columns[D_KEY].number], w.columns[D_KEY].kind, i)
+    cdef slice_of value = bytes_at(&p.chunk.columns[w.columns[D_VALUE].number], w.columns[D_VALUE].kind, i)
+    cdef bint is_first = not w.metadata
+    if w.metadata and put_dumped_metadata(w, p, i, key, value):
+        return -1
+    if w.contents and key.size >= 0:
+        if (is_first and put(&w.out, b"|", 1)) or put(&w.out, b" key: ", 6) or put_dumped_bytes(&w.out, key, w.form):
+            return -1
+        is_first = False
+    if w.contents and value.size >= 0:
+        if (is_first and put(&w.out, b"|", 1)) or put(&w.out, b" payload: ", 10):
+            return -1
+        if put_dumped_bytes(&w.out, value, w.form):
+            return -1
+    return put(&w.out, b"\n", 1)
+
+
+# --- all rows -----------------------------------------------------------------------------------------------------
+
+cdef int put_rows(writer* w, const part* parts, int64_t n_parts, line_writer line) noexcept nogil:
+    cdef int64_t n, i
+    for n in range(n_parts):
+        for i in range(parts[n].offset, parts[n].offset + parts[n].rows):
+            if line(w, &parts[n], i):
+                return -1
+    return KP_OK
+
+
+cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_writer line, bytes head):
+    """The lines; `before` has what comes before the value of each column."""
+    cdef int64_t i
+    cdef bytes text
+    fields = {field.name: (number, field.format) for number, field in enumerate(columns._fields)}
+    w.n_columns = len(names)
+    w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
+    try:
+        if w.columns == NULL:
+            raise MemoryError()
+        for i in range(w.n_columns):
+            w.columns[i].number, format = fields[names[i]]
+            w.columns[i].kind = kind_of(format)
+            text = before[i]
+            w.columns[i].before, w.columns[i].before_size = text, <size_t>len(text)
+        text = head
+        if put(&w.out, <const char*>text, <size_t>len(text)):
+            raise MemoryError()
+        with nogil:
+            status = put_rows(w, columns._parts, columns._n_parts, line)
+        if status:
+            raise MemoryError()
+        return PyBytes_FromStringAndSize(<const char*>w.out.data, <Py_ssize_t>w.out.size)
+    finally:
+        free(w.columns)
+        pooled_free(&w.out)
+        pooled_free(&w.scratch)
+
+
+cdef writer new_writer(object values) except *:
+    cdef writer w
+    w.out.data, w.out.size, w.out.capacity, w.out.block = NULL, 0, 0, 0
+    w.scratch = w.out
+    w.columns, w.n_columns = NULL, 0
+    w.metadata = w.contents = True
+    w.form = choice_of("values", values, _SHOWN_AS)
+    return w
+
+
+cdef Columns checked(object columns):
+    if not isinstance(columns, Columns):
+        raise ArgumentTypeError(f"columns must be kpress.Columns, not {type(columns).__name__}", field="columns")
+    return columns
+
+
+def json_lines(columns, values="utf8"):
+    """One JSON object per row, each on a line, in UTF-8.
+
+    Parameters
+    ----------
+    columns : Columns
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        How keys, values and values of headers are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in
+        hex or base64; as JSON where they are JSON, and as text where not; or as their number of bytes.
+
+    Returns
+    -------
+    bytes
+        Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are ``[[key, value], ...]``.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.columns import json_lines
+    >>> columns = kpress.read_columns(kpress.write_records([b"a", None]), ["offset", "value"])
+    >>> json_lines(columns, "base64")
+    b'{"offset":0,"value":"YQ=="}\\n{"offset":1,"value":null}\\n'
+    """
+    cdef writer w = new_writer(values)
+    cdef Columns rows = checked(columns)
+    names = rows.column_names
+    before = [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
+    return lines_of(rows, &w, names, before, json_line, b"")
+
+
+def csv_rows(columns, values="utf8", *, header=False):
+    """One CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
+
+    Parameters
+    ----------
+    columns : Columns
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        As `json_lines` takes it; headers are JSON text.
+    header : bool
+        Begin with the names of the columns.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.columns import csv_rows
+    >>> columns = kpress.read_columns(kpress.write_records([b'a "b" c', None, b""]), ["offset", "value"])
+    >>> csv_rows(columns, header=True)
+    b'offset,value\\r\\n0,"a ""b"" c"\\r\\n1,\\r\\n2,""\\r\\n'
+    """
+    cdef writer w = new_writer(values)
+    cdef Columns rows = checked(columns)
+    names = rows.column_names
+    head = ",".join(names).encode() + b"\r\n" if flag_of(header, "header") else b""
+    return lines_of(rows, &w, names, [b""] * len(names), csv_line, head)
+
+
+def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
+    """The lines that Kafka's DumpLogSegments (4.3.1) prints of records in v2 batches that are no control batches.
+
+    Parameters
+    ----------
+    columns : Columns
+        With offset, timestamp (in ms), timestampType, key, value, headers and sequence.
+    metadata : bool
+        False: what ``--skip-record-metadata`` leaves.
+    contents : bool
+        Keys and values, as ``--print-data-log`` prints them.
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        Kafka's own decoder is utf8.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.columns import dump_lines
+    >>> columns = kpress.read_columns(kpress.write_records([b"a"]),
+    ...                               ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"])
+    >>> dump_lines(columns)
+    b'| offset: 0 CreateTime: -1 keySize: -1 valueSize: 1 sequence: -1 headerKeys: [] payload: a\\n'
+    """
+    cdef writer w = new_writer(values)
+    cdef Columns rows = checked(columns)
+    missing = [name for name in _DUMPED if name not in rows.column_names]
+    if missing:
+        raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
+    w.metadata, w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
+    return lines_of(rows, &w, list(_DUMPED), [b""] * len(_DUMPED), dump_line, b"")
