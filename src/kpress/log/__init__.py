@@ -15,9 +15,16 @@
         leader-epoch-checkpoint         _checkpoints       the first offset of each leader; offsets of a log dir
         partition.metadata              _partition_metadata
                                         _sidecars          which of these files a copy keeps
+                                        _rebuild           all of them made again from the log (_producer_state,
+                                                           _sidecar_files; _reindex writes them)
     s3://.../orders-0/, backup/       _layout            the same, wherever it lies: _open finds partitions, _segment is
                                                            what they are, _tiered reads copies in Aiven's tiered storage
     (any of these)                    findings           what a reader must know: damage, and what was skipped or cut
+
+    _hop: from header to header ─┬─► _seek      an offset or a time ──► the batch; indexes are hints
+                                 ├─► _scanner   what is intact, and the bytes between ──► _scan, _salvage (_chain)
+                                 │              _recovery: what a broker would keep of it
+                                 └─► _verify    files, batches (_order), records (_record_checks, _index_checks)
 
 Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `kpress.files`.
 `_sidecar` is what the files beside a log share.

@@ -10,7 +10,9 @@ from kpress.log._batches import LogBatch, batches_of, count_of, table_of
 from kpress.log._file_records import OnCorrupt
 from kpress.log._open import open_paths
 from kpress.log._read import IsolationLevel, LogReader, ReadOptions
+from kpress.log._scan import ScanReport, scan_partitions
 from kpress.log._segment import Partition
+from kpress.log._verify import Level, VerifyReport, verify_partitions
 from kpress.log.findings import Finding
 from kpress.typing import BinaryType, Time, TimestampUnit
 
@@ -199,6 +201,38 @@ class Log:
         1634
         """
         return count_of(self.partitions)
+
+    def verify(self, level: Level = "batch") -> VerifyReport:
+        """Look for whatever is wrong: see `kpress.log.verify`.
+
+        Parameters
+        ----------
+        level : {'file', 'batch', 'record'}
+
+        Returns
+        -------
+        VerifyReport
+
+        Examples
+        --------
+        >>> kpress.open_log("demo/logs").verify("record").findings                  # doctest: +SKIP
+        []
+        """
+        return verify_partitions(self.partitions, self.skipped, level)
+
+    def scan(self) -> ScanReport:
+        """Read every byte, and go on after damage: see `kpress.log.scan`.
+
+        Returns
+        -------
+        ScanReport
+
+        Examples
+        --------
+        >>> kpress.open_log("demo/logs").scan().findings                            # doctest: +SKIP
+        []
+        """
+        return scan_partitions(self.partitions, self.skipped)
 
 
 def open_log(path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, filesystem: object = None) -> Log:

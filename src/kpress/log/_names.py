@@ -36,6 +36,7 @@ from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
 from kpress.log._transactions import last_stable_offset, transactions_of
+from kpress.log._verify import VerifyReport, verify
 from kpress.log.findings import Finding
 
 __all__ = [
@@ -72,6 +73,7 @@ __all__ = [
     "TimeIndex",
     "TimestampOffset",
     "TopicPartition",
+    "VerifyReport",
     "copy_offset_files",
     "last_stable_offset",
     "list_partitions",
@@ -92,6 +94,7 @@ __all__ = [
     "transactions_of",
     "transcode_segment",
     "unfinished_directory",
+    "verify",
     "write_leader_epochs",
     "write_offset_checkpoint",
     "write_offset_index",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, TypeGuard
@@ -116,9 +116,16 @@ def scan(
     (4, 141)
     """
     opened = open_paths(path, filesystem)
-    report = ScanReport(findings=list(opened.skipped))
-    for partition in opened.partitions:
-        scan_partition(partition, index_interval_bytes, report)
+    return scan_partitions(opened.partitions, opened.skipped, index_interval_bytes)
+
+
+def scan_partitions(
+    partitions: Iterable[Partition], skipped: Iterable[Finding], interval: int = INDEX_INTERVAL_BYTES
+) -> ScanReport:
+    """`scan` of what was opened."""
+    report = ScanReport(findings=list(skipped))
+    for partition in partitions:
+        scan_partition(partition, interval, report)
     return report
 
 

@@ -151,7 +151,7 @@ class SegmentSeek:
         return ""
 
     def _is_indexed(self, header: BatchHeader, entry: OffsetPosition) -> bool:
-        """Brokers before 0.10.1 indexed a batch by its first offset, and not by its last one."""
+        """Brokers up to 0.11 put another offset than the last one of the batch into the index."""
         if header.last_offset == entry.offset:
             return True
         if header.position != entry.position:
