@@ -178,6 +178,7 @@ class FileRecords:
         *,
         position: int = 0,
         on_corrupt: OnCorrupt = "raise",
+        size: ResultSize | None = None,
         **options: Any,
     ) -> Iterator[Columns]:
         """The records as columns.
@@ -190,6 +191,8 @@ class FileRecords:
         on_corrupt : {'raise', 'skip', 'stop'}
             What damage does: raise an error; go on with the next intact entry; end the file. What was left out is then
             in `findings`.
+        size : ResultSize, optional
+            Chooses the size of results, in place of batch_bytes.
         options
             As `kpress.iter_columns` takes them.
 
@@ -203,7 +206,7 @@ class FileRecords:
         self.valid_bytes = position
         try:
             while at is not None:
-                at = yield from self._columns(columns, at, on_corrupt == "skip", options)
+                at = yield from self._columns(columns, at, on_corrupt == "skip", size, options)
         except DAMAGE as error:
             if on_corrupt != "stop":
                 raise
@@ -211,7 +214,12 @@ class FileRecords:
             self.trailing_bytes = 0
 
     def _columns(
-        self, columns: Sequence[str] | None, position: int, skip: bool, options: dict[str, Any]
+        self,
+        columns: Sequence[str] | None,
+        position: int,
+        skip: bool,
+        size: ResultSize | None,
+        options: dict[str, Any],
     ) -> Generator[Columns, None, int | None]:
         """Up to the end, or to damage that no entry is whole after; where to go on then, if `skip`."""
         options["on_corrupt"] = "skip" if skip else "raise"
@@ -220,7 +228,7 @@ class FileRecords:
             results = iter_columns(source, columns, max_message_bytes=self.max_message_bytes, **options)
             with results, located(position):
                 try:
-                    yield from _in_batches(results, options)
+                    yield from results if size is None else size.results(results)
                 except KpressError:
                     is_zero = self._is_zero(position + results.valid_bytes)
                     if not is_zero:
@@ -337,19 +345,24 @@ class FileRecords:
             )
 
 
-def _in_batches(results: ColumnsIterator, options: dict[str, Any]) -> Iterator[Columns]:
-    """The results; unless their size was asked for, each is made about as large as it should be by what the one before
-    it took."""
-    if "batch_bytes" in options:
-        yield from results
-        return
-    results.batch_bytes = _FIRST_BYTES
-    before, most = 0, _FIRST_BYTES
-    for columns in results:
-        stored = results.valid_bytes - before
-        before = results.valid_bytes
-        most = min(_GROWTH * most, _RESULT_BYTES)
-        yield columns
-        if size := columns.nbytes:
-            most = max(1, min(_RESULT_BYTES * stored // size, most))
-        results.batch_bytes = most
+class ResultSize:
+    """How many bytes of entries give columns of about the right size: what the results before took tells.
+
+    One for all files that are read one after another.
+    """
+
+    def __init__(self) -> None:
+        self._stored = _FIRST_BYTES
+
+    def results(self, iterator: ColumnsIterator) -> Iterator[Columns]:
+        """The results of an iteration."""
+        iterator.batch_bytes = self._stored
+        before = 0
+        for columns in iterator:
+            stored = iterator.valid_bytes - before
+            before = iterator.valid_bytes
+            yield columns
+            most = min(_GROWTH * self._stored, _RESULT_BYTES)
+            if size := columns.nbytes:
+                most = max(1, min(_RESULT_BYTES * stored // size, most))
+            self._stored = iterator.batch_bytes = most

@@ -35,7 +35,7 @@ from kpress.log._segment_copy import SegmentContent, read_content, transcode_seg
 from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
-from kpress.log._transactions import last_stable_offset, transactions_of
+from kpress.log._transactions import Isolation, isolation_of, last_stable_offset, transactions_of
 from kpress.log._verify import VerifyReport, verify
 from kpress.log.findings import Finding
 
@@ -52,6 +52,7 @@ __all__ = [
     "EpochEntry",
     "FileRecords",
     "Finding",
+    "Isolation",
     "Log",
     "LogBatch",
     "LogReader",
@@ -75,6 +76,7 @@ __all__ = [
     "TopicPartition",
     "VerifyReport",
     "copy_offset_files",
+    "isolation_of",
     "last_stable_offset",
     "list_partitions",
     "open_log",

@@ -20,7 +20,7 @@ from kpress._arguments import integer, time
 from kpress.columns import Columns, constant_field, read_columns, stream_of, with_constants
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from kpress.files import Buffered
-from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt
+from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt, ResultSize
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import Partition, Segment
 from kpress.log._transactions import Isolation, isolation_of
@@ -196,18 +196,19 @@ class LogReader:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def _read(self) -> Generator[Columns, None, None]:
+        size = ResultSize()
         self.findings.clear()
         self.last_stable_offsets.clear()
         constants = [name for name in self._names if name in PLACE_COLUMNS]
         for partition in self._partitions:
             values = {"topic": (str, partition.topic), "partition": (int, partition.partition)}
-            for columns in self._read_partition(partition):
+            for columns in self._read_partition(partition, size):
                 yield with_constants(columns, self._names, values) if constants else columns
 
-    def _read_partition(self, partition: Partition) -> Iterator[Columns]:
+    def _read_partition(self, partition: Partition, size: ResultSize) -> Iterator[Columns]:
         isolation = self._isolation(partition)
         end = _least(self._options.end_offset, isolation.last_stable_offset if isolation else None)
-        walk = _Walk(self._options.start_offset, self._options.start_timestamp)
+        walk = _Walk(self._options.start_offset, self._options.start_timestamp, size)
         for number, segment in enumerate(partition.segments):
             if end is not None and segment.base_offset >= end:
                 break
@@ -243,7 +244,11 @@ class LogReader:
                 first = segment.base_offset if start.offset is None else start.offset
                 options["aborted_transactions"] = [t[:2] for t in isolation.aborted if t.last_offset >= first]
             columns = file.columns(
-                self._of_records, position=start.position, on_corrupt=self._options.on_corrupt, **options
+                self._of_records,
+                position=start.position,
+                on_corrupt=self._options.on_corrupt,
+                size=walk.size,
+                **options,
             )
             try:
                 yield from columns
@@ -301,7 +306,8 @@ class LogReader:
 class _Walk:
     """How far a partition was read."""
 
-    def __init__(self, offset: int | None, timestamp: int | None) -> None:
+    def __init__(self, offset: int | None, timestamp: int | None, size: ResultSize) -> None:
+        self.size = size
         self.offset = offset  # where the next segment is read from
         self.timestamp = timestamp  # until a record that late was found
         self.before = ""  # the segment that was read last

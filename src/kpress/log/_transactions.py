@@ -76,6 +76,21 @@ def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isol
         All of the partition, in order.
     skip : bool
         Go on after damage, at the next intact entry.
+
+    Returns
+    -------
+    Isolation
+
+    Raises
+    ------
+    OSError
+        What is damaged is in the result.
+
+    Examples
+    --------
+    >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
+    >>> isolation_of(partition.segments).last_stable_offset                         # doctest: +SKIP
+    1208
     """
     search = _Search(list(segments), skip)
     search.run()

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kpress.errors import InvalidArgumentError
-from kpress.log import FileRecords, PartitionDirectory, last_stable_offset, list_partitions, transactions_of
+from kpress.log import FileRecords, PartitionDirectory, isolation_of, list_partitions
 from kpress.spark.options import ReadOptions
 from kpress.spark.schema import arrow_schema, spark_schema
 
@@ -98,8 +98,10 @@ class KafkaLogReader(DataSourceReader):
     def _segments(self, directory: PartitionDirectory) -> Iterator[SegmentPartition]:
         end_offset, transactions = None, None
         if self.options.read_committed:
-            end_offset = last_stable_offset(directory.segments)
-            transactions = transactions_of(directory.segments)
+            isolation = isolation_of(directory.segments)
+            if isolation.error is not None:
+                raise isolation.error
+            end_offset, transactions = isolation.last_stable_offset, isolation.aborted
         topic_partition = directory.topic_partition
         for segment in directory.segments:
             aborted = None
