@@ -29,7 +29,7 @@ cdef enum:
     WINDOW = (64 << 10) + KP_BATCH_HEADER   # with a header that begins at its end
     SPARSE = 512        # a window of one header, where entries are large: less than a page costs no less
     LARGE = 16 << 10    # entries from here on: reading over one costs more than another call
-    SEARCH_AHEAD = 8    # times the bytes that a search passes is what it sums up at most
+    SEARCH_AHEAD = 8    # times the bytes of the file is what searches sum up in vain at most
 
 cdef object header_tuple = BatchHeader._make
 
@@ -91,6 +91,7 @@ cdef class HeaderHop:
     cdef kp_error error
     cdef bint any
     cdef int64_t last_offset
+    cdef int64_t in_vain        # bytes that searches summed up
 
     def __init__(self, file, *, position=0, end=None, window_bytes=None, max_message_bytes=INT32_MAX):
         cdef int64_t size = integer_of(file.size, "size", 0, INT64_MAX)
@@ -283,8 +284,8 @@ cdef class HeaderHop:
     def search(self, position, first_offset, last_offset, limit=None):
         """Go on at the first intact entry from a position on, wherever it begins.
 
-        What looks like a header is proven by its checksum. Bytes are summed up eight times over at most: a file made
-        of headers could take the square of its size in time.
+        What looks like a header is proven by its checksum. All searches of a hop sum up eight times the bytes of the
+        file in vain at most: a file made of headers could take the square of its size in time.
 
         Parameters
         ----------
@@ -302,7 +303,7 @@ cdef class HeaderHop:
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
         cdef int64_t first = first_offset, last = last_offset
         cdef int64_t stop = self.end if limit is None else min(self.end, <int64_t>limit)
-        cdef int64_t budget = SEARCH_AHEAD * (stop - at) + self.largest, found, most
+        cdef int64_t found, most
         while at < stop and self.end - at > KP_ENTRY_PREFIX:
             if not (self.begin <= at and min(at + KP_BATCH_HEADER, self.end) <= self.begin + self.size):
                 self.read_window(at, max(self.window_bytes, WINDOW))
@@ -312,13 +313,13 @@ cdef class HeaderHop:
             at = self.begin + (most if found < 0 else found)
             if found < 0:
                 continue
-            if self.is_entry(at, first, last, &budget):
+            if self.is_entry(at):
                 self.position = at
                 return True
             at += 1
         return False
 
-    cdef bint is_entry(self, int64_t position, int64_t first, int64_t last, int64_t* budget) except -1:
+    cdef bint is_entry(self, int64_t position) except -1:
         cdef kp_batch batch
         if self.header(position) != KP_OK:
             return False
@@ -326,8 +327,12 @@ cdef class HeaderHop:
         if batch.magic == 2 and not (batch.last_offset_delta >= 0 and
                                      0 <= batch.records_count <= <int64_t>batch.last_offset_delta + 1):
             return False
-        budget[0] -= batch.size
-        return budget[0] >= 0 and self.crc_is_right(&batch)
+        if self.in_vain + batch.size > SEARCH_AHEAD * self.end:
+            return False
+        if self.crc_is_right(&batch):
+            return True
+        self.in_vain += batch.size
+        return False
 
 
 cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,

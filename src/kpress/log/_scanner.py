@@ -171,11 +171,13 @@ class Scanner:
 
     def _is_zero(self, position: int) -> bool:
         """Whether there is nothing but zeros up to the end of the file."""
+        step = 64
         while position < self._hop.end:
-            data = self.file.read_exactly(position, min(_BIGGEST_STEP, self._hop.end - position))
+            data = self.file.read_exactly(position, min(step, self._hop.end - position))
             if data.strip(b"\0"):
                 return False
             position += len(data)
+            step = min(2 * step, _BIGGEST_STEP)
         return True
 
     def _bad(
