@@ -70,6 +70,11 @@ def paths(required: bool = True) -> Callable[[_Function], _Function]:
     return click.argument("paths", metavar="PATH...", nargs=-1, required=required, type=Paths())
 
 
+def target(function: _Function) -> _Function:
+    """TARGET: what is written."""
+    return click.argument("target", metavar="TARGET", type=Paths())(function)
+
+
 def as_json(function: _Function) -> _Function:
     """--json: the result as one JSON object."""
     return click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")(function)

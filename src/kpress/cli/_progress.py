@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
+    from kpress.log import Progress as Done
+
 PATIENCE = 1.0  # seconds
 _INTERVAL = 0.1  # seconds between two looks at the clock's worth of drawing
 
@@ -18,7 +20,7 @@ _INTERVAL = 0.1  # seconds between two looks at the clock's worth of drawing
 class Progress:
     """Shows bytes done of a total on stderr, if that is a terminal, after one second.
 
-    Calling it with (bytes done, total) says how far the work is: what the library's calls take as `progress`.
+    It is what the library's calls take as `progress`.
 
     Examples
     --------
@@ -38,11 +40,14 @@ class Progress:
 
     def advance(self, size: int) -> None:
         """So many bytes more are done."""
-        self(self.done + size)
+        self._at(self.done + size, self.total)
 
-    def __call__(self, done: int, total: int | None = None) -> None:
-        self.done = done
-        self.total = total if total is not None else self.total
+    def __call__(self, progress: Done) -> None:
+        """So far has the work come."""
+        self._at(progress.bytes_done, progress.bytes_total)
+
+    def _at(self, done: int, total: int | None) -> None:
+        self.done, self.total = done, total
         if self._is_terminal and time.monotonic() >= self._next_look:
             self._draw()
 

@@ -25,6 +25,7 @@ from kpress.log._log import Log, open_log
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
+from kpress.log._progress import Progress
 from kpress.log._read import LogReader
 from kpress.log._rebuild import INDEX_INTERVAL_BYTES
 from kpress.log._reindex import ReindexReport, reindex
@@ -63,6 +64,7 @@ __all__ = [
     "PartitionDirectory",
     "PartitionMetadata",
     "ProducerState",
+    "Progress",
     "RecordDigest",
     "ReindexReport",
     "SalvageReport",

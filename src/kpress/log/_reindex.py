@@ -12,6 +12,7 @@ from kpress.errors import InvalidArgumentError
 from kpress.files import FileSystem, LocalFileSystem, resolve
 from kpress.log._broker_lock import refuse_running_broker
 from kpress.log._open import open_paths
+from kpress.log._progress import Meter, ProgressCallback
 from kpress.log._rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
 from kpress.log._segment import Partition
 from kpress.log._sidecar import LARGEST_SIDECAR
@@ -30,7 +31,7 @@ class ReindexReport:
     files : list of str
         Those that were written; one that was right is left as it is.
     findings : list of Finding
-        Files that were missing, or said something else than the log.
+        Files that said something else than the log, or were missing beside it.
     """
 
     files: list[str] = field(default_factory=list)
@@ -47,6 +48,7 @@ def reindex(
     *,
     filesystem: object = None,
     index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    progress: ProgressCallback | None = None,
 ) -> ReindexReport:
     """Make the ``.index``, ``.timeindex``, ``.txnindex`` and ``.snapshot`` files and the ``leader-epoch-checkpoint`` of
     a log again, from the headers of its batches.
@@ -64,6 +66,8 @@ def reindex(
         As `open_log` takes it.
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
+    progress : callable, optional
+        It is told how far the work has come, as a `Progress`.
 
     Returns
     -------
@@ -95,24 +99,27 @@ def reindex(
         raise InvalidArgumentError(
             f"target is for one partition, and {len(opened.partitions)} are here", field="target"
         )
+    meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:
         source = partition.segments[0].filesystem
         beside = source.parent(partition.segments[0].path)
         files, directory = resolve(target) if target is not None else (source, beside)
         if isinstance(files, LocalFileSystem):
             refuse_running_broker(os.path.dirname(os.path.abspath(directory)))
-        _reindex_partition(partition, files, directory, index_interval_bytes, report)
+        _reindex_partition(partition, files, directory, index_interval_bytes, report, meter)
+    meter.end()
     return report
 
 
 def _reindex_partition(
-    partition: Partition, files: FileSystem, directory: str, interval: int, report: ReindexReport
+    partition: Partition, files: FileSystem, directory: str, interval: int, report: ReindexReport, meter: Meter
 ) -> None:
     builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
     epochs = epochs_of(partition, partition.segments[0].filesystem)
-    made = dict(sidecar_files(partition.segments, builder, epochs))
+    is_beside = directory == files.parent(partition.segments[0].path)
+    made = dict(sidecar_files(partition.segments, builder, meter, epochs))
     for name, data in made.items():
-        _write(files, files.join(directory, name), data, report)
+        _write(files, files.join(directory, name), data, report, is_beside)
     for segment in partition.segments:  # a transaction index of a segment in which nothing was aborted
         name = files.name(segment.path).removesuffix(LOG_FILE_SUFFIX) + TXN_INDEX_FILE_SUFFIX
         path = files.join(directory, name)
@@ -121,7 +128,7 @@ def _reindex_partition(
             report.findings.append(_finding(files, path, "the log has no aborted transaction: the file was removed"))
 
 
-def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport) -> None:
+def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_expected: bool) -> None:
     there = _bytes_of(files, path)
     if there is not None and _is_same(path, there, data):
         return
@@ -129,8 +136,10 @@ def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport) -> 
         writer.write(data)
         writer.publish()
     report.files.append(files.url(path))
-    message = "the file was missing" if there is None else "the file said something else than the log"
-    report.findings.append(_finding(files, path, message))
+    if there is not None:
+        report.findings.append(_finding(files, path, "the file said something else than the log"))
+    elif is_expected:
+        report.findings.append(_finding(files, path, "the file was missing"))
 
 
 def _is_same(path: str, there: bytes, data: bytes) -> bool:

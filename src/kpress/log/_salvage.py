@@ -23,6 +23,7 @@ from kpress.files import FileSystem, LocalFileSystem, resolve, sync_directory, u
 from kpress.log._chain import Batches
 from kpress.log._open import open_paths
 from kpress.log._partition_metadata import partition_metadata_bytes, read_partition_metadata
+from kpress.log._progress import Meter, ProgressCallback
 from kpress.log._rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
 from kpress.log._scan import ScanReport, scan_partition
 from kpress.log._segment import Partition, Segment, TopicPartition
@@ -30,6 +31,7 @@ from kpress.log._sidecar_files import epochs_of, producers_before, sidecar_files
 from kpress.log.findings import Finding
 
 _COPY_BYTES = 8 << 20
+_PASSES = 3  # over the bytes: scanned, copied, read back
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,7 @@ def salvage(
     *,
     filesystem: object = None,
     index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    progress: ProgressCallback | None = None,
 ) -> SalvageReport:
     """Copy every intact batch of a log, with fresh indexes, snapshots and leader epochs.
 
@@ -97,6 +100,8 @@ def salvage(
         As `open_log` takes it.
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
+    progress : callable, optional
+        It is told how far the work has come, as a `Progress`.
 
     Returns
     -------
@@ -129,8 +134,10 @@ def salvage(
     files, root = resolve(target)
     report = SalvageReport(findings=list(opened.skipped))
     places = _places(opened.partitions, files, root)
+    meter = Meter(progress, opened.partitions, _PASSES)
     for partition, directory in zip(opened.partitions, places, strict=True):
-        _salvage_partition(partition, files, directory, index_interval_bytes, report)
+        _salvage_partition(partition, files, directory, index_interval_bytes, report, meter)
+    meter.end()
     return report
 
 
@@ -157,18 +164,18 @@ def _exists(files: FileSystem, path: str) -> bool:
 
 
 def _salvage_partition(
-    partition: Partition, files: FileSystem, directory: str, interval: int, report: SalvageReport
+    partition: Partition, files: FileSystem, directory: str, interval: int, report: SalvageReport, meter: Meter
 ) -> None:
     batches = Batches()
     scanned = ScanReport(findings=report.findings)
-    scan_partition(partition, interval, scanned, batches.add)
+    scan_partition(partition, interval, scanned, meter, batches.add)
     chain = batches.chain()
     report.findings.extend(_left_out(partition, batches, chain))
     with _published(files, directory) as place:
-        segments = _copy_segments(partition, batches, chain, files, place, report, directory)
+        segments = _copy_segments(partition, batches, chain, files, place, report, directory, meter)
         builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
         epochs = epochs_of(partition, partition.segments[0].filesystem)
-        for name, data in sidecar_files(segments, builder, epochs, check_crcs=True):
+        for name, data in sidecar_files(segments, builder, meter, epochs, check_crcs=True):
             _create(files, files.join(place, name), data)
         _copy_metadata(partition, files, place)
 
@@ -219,6 +226,7 @@ def _copy_segments(
     place: str,
     report: SalvageReport,
     directory: str,
+    meter: Meter,
 ) -> list[Segment]:
     copied = []
     next_offset, at = 0, 0
@@ -229,7 +237,7 @@ def _copy_segments(
         base_offset = max(source.base_offset, next_offset)
         name = f"{base_offset:020}{LOG_FILE_SUFFIX}"
         path = files.join(place, name)
-        size = _copy_ranges(source, _ranges(batches, chain[at:end]), files, path)
+        size = _copy_ranges(source, _ranges(batches, chain[at:end]), files, path, meter)
         shown = files.url(files.join(directory, name))
         with source.open() as file:
             report.segments.append(SalvagedSegment(shown, source.url, end - at, size, file.size))
@@ -254,7 +262,9 @@ def _ranges(batches: Batches, numbers: array[int]) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _copy_ranges(source: Segment, ranges: Iterator[tuple[int, int]], files: FileSystem, path: str) -> int:
+def _copy_ranges(
+    source: Segment, ranges: Iterator[tuple[int, int]], files: FileSystem, path: str, meter: Meter
+) -> int:
     size = 0
     with source.open() as file, files.create(path) as writer:
         for start, end in ranges:
@@ -262,6 +272,7 @@ def _copy_ranges(source: Segment, ranges: Iterator[tuple[int, int]], files: File
                 data = file.read_exactly(position, min(_COPY_BYTES, end - position))
                 writer.write(data)
                 size += len(data)
+                meter.advance(len(data))
         writer.publish()
     return size
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, TypeGuard
@@ -11,6 +11,7 @@ from kpress.files import RandomAccessFile
 from kpress.log._batch_header import BatchHeader
 from kpress.log._open import open_paths
 from kpress.log._order import OrderCheck
+from kpress.log._progress import Meter, ProgressCallback
 from kpress.log._rebuild import INDEX_INTERVAL_BYTES
 from kpress.log._recovery import Recovery
 from kpress.log._scanner import BadRange, Scanner
@@ -76,6 +77,7 @@ def scan(
     *,
     filesystem: object = None,
     index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    progress: ProgressCallback | None = None,
 ) -> ScanReport:
     """Read every byte of a log, and go on after damage.
 
@@ -87,6 +89,8 @@ def scan(
         Likewise.
     index_interval_bytes : int
         The broker's ``index.interval.bytes``: its recovery empties a segment whose index would not ascend.
+    progress : callable, optional
+        It is told how far the work has come, as a `Progress`.
 
     Returns
     -------
@@ -116,21 +120,30 @@ def scan(
     (4, 141)
     """
     opened = open_paths(path, filesystem)
-    return scan_partitions(opened.partitions, opened.skipped, index_interval_bytes)
+    return scan_partitions(opened.partitions, opened.skipped, index_interval_bytes, progress)
 
 
 def scan_partitions(
-    partitions: Iterable[Partition], skipped: Iterable[Finding], interval: int = INDEX_INTERVAL_BYTES
+    partitions: Sequence[Partition],
+    skipped: Iterable[Finding],
+    interval: int = INDEX_INTERVAL_BYTES,
+    progress: ProgressCallback | None = None,
 ) -> ScanReport:
     """`scan` of what was opened."""
     report = ScanReport(findings=list(skipped))
+    meter = Meter(progress, partitions)
     for partition in partitions:
-        scan_partition(partition, interval, report)
+        scan_partition(partition, interval, report, meter)
+    meter.end()
     return report
 
 
 def scan_partition(
-    partition: Partition, interval: int, report: ScanReport, found: Callable[[int, BatchHeader], object] | None = None
+    partition: Partition,
+    interval: int,
+    report: ScanReport,
+    meter: Meter,
+    found: Callable[[int, BatchHeader], object] | None = None,
 ) -> None:
     """Add a partition to the report; `found` is told of every intact batch and the number of its segment."""
     order = OrderCheck()
@@ -139,7 +152,7 @@ def scan_partition(
         later = len(partition.segments) - number - 1
         with segment.open() as file:
             recovery = Recovery(file, segment.base_offset, interval)
-            parts = _parts(segment, file, recovery, order, report)
+            parts = _parts(segment, file, recovery, order, report, meter)
             bad = [part for part in parts if _is_bad(part, number, found)]
         report.findings.extend(_described(bad, segment, file.size, recovery, later, cut_before is not None))
         if cut_before is not None:
@@ -159,7 +172,7 @@ def _is_bad(
 
 
 def _parts(
-    segment: Segment, file: RandomAccessFile, recovery: Recovery, order: OrderCheck, report: ScanReport
+    segment: Segment, file: RandomAccessFile, recovery: Recovery, order: OrderCheck, report: ScanReport, meter: Meter
 ) -> Iterator[BatchHeader | BadRange]:
     """The parts of a segment, which is in the report when all were passed on."""
     batches = intact = 0
@@ -174,6 +187,8 @@ def _parts(
             recovery.add(part)
             report.findings.extend(order.add(part, segment.url))
         yield part
+        meter.advance(part.size)
+    meter.end_segment()
     counts = (batches, next_offset, recovery.keeps, recovery.next_offset)
     report.segments.append(SegmentScan(segment.url, segment.base_offset, file.size, intact, *counts))
 

@@ -10,13 +10,19 @@ from kpress.files import FileSystem, RandomAccessFile
 from kpress.log._checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
 from kpress.log._hop import HeaderHop
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
+from kpress.log._progress import Meter
 from kpress.log._rebuild import SidecarBuilder, marker_of
 from kpress.log._scanner import WINDOW_BYTES
 from kpress.log._segment import Partition, Segment
 
 
 def sidecar_files(
-    segments: Sequence[Segment], builder: SidecarBuilder, epochs: Sequence[EpochEntry] = (), *, check_crcs: bool = False
+    segments: Sequence[Segment],
+    builder: SidecarBuilder,
+    meter: Meter,
+    epochs: Sequence[EpochEntry] = (),
+    *,
+    check_crcs: bool = False,
 ) -> Iterator[tuple[str, bytes]]:
     """Name and bytes of every file that belongs beside these segments; one at a time.
 
@@ -26,6 +32,7 @@ def sidecar_files(
         In order.
     builder : SidecarBuilder
         With the state of producers before the first of them.
+    meter : Meter
     epochs : sequence of EpochEntry
         Of a checkpoint that is there: those that began after the last batch are in no batch, and stay.
     check_crcs : bool
@@ -42,7 +49,7 @@ def sidecar_files(
         builder.begin(segment.base_offset)
         with segment.open() as file:
             hop = HeaderHop(file, window_bytes=WINDOW_BYTES if check_crcs or file.is_remote else None)
-            _read(hop, file, builder, check_crcs)
+            _read(hop, file, builder, meter, check_crcs)
             next_offset = max(next_offset, hop.next_offset or 0)
             if hop.position < file.size and not segment.is_last:
                 raise CorruptRecordError(
@@ -64,11 +71,12 @@ def sidecar_files(
     )
 
 
-def _read(hop: HeaderHop, file: RandomAccessFile, builder: SidecarBuilder, check_crcs: bool) -> None:
+def _read(hop: HeaderHop, file: RandomAccessFile, builder: SidecarBuilder, meter: Meter, check_crcs: bool) -> None:
     for header in hop:
         if check_crcs and (error := hop.checksum_error()):
             raise error
         builder.add(header, marker_of(file, header))
+        meter.advance(header.size)
 
 
 def _stem(segment: Segment) -> str:

@@ -12,7 +12,7 @@ level         what is looked at
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -35,6 +35,7 @@ from kpress.log._open import open_paths
 from kpress.log._order import OrderCheck, SequenceCheck
 from kpress.log._partition_metadata import read_partition_metadata
 from kpress.log._producer_snapshot import read_snapshot
+from kpress.log._progress import Meter, ProgressCallback
 from kpress.log._rebuild import SidecarBuilder, marker_of
 from kpress.log._record_checks import RecordCheck
 from kpress.log._scanner import BadRange, Scanner
@@ -79,7 +80,13 @@ class VerifyReport:
         return {"findings": [finding.to_dict() for finding in self.findings], **counts}
 
 
-def verify(path: str | PathLike[str] | list[str], level: Level = "batch", *, filesystem: object = None) -> VerifyReport:
+def verify(
+    path: str | PathLike[str] | list[str],
+    level: Level = "batch",
+    *,
+    filesystem: object = None,
+    progress: ProgressCallback | None = None,
+) -> VerifyReport:
     """Look for whatever is wrong in a log. Nothing is changed.
 
     Parameters
@@ -90,6 +97,8 @@ def verify(path: str | PathLike[str] | list[str], level: Level = "batch", *, fil
         What is looked at: names and the files beside the segments; all batches, too; all records, too.
     filesystem : optional
         As `open_log` takes it.
+    progress : callable, optional
+        It is told how far the work has come, as a `Progress`.
 
     Returns
     -------
@@ -114,16 +123,23 @@ def verify(path: str | PathLike[str] | list[str], level: Level = "batch", *, fil
     [(0, 'offset index', 'position 70 is not in the log')]
     """
     opened = open_paths(path, filesystem)
-    return verify_partitions(opened.partitions, opened.skipped, level)
+    return verify_partitions(opened.partitions, opened.skipped, level, progress)
 
 
-def verify_partitions(partitions: Iterable[Partition], skipped: Iterable[Finding], level: Level) -> VerifyReport:
+def verify_partitions(
+    partitions: Sequence[Partition],
+    skipped: Iterable[Finding],
+    level: Level,
+    progress: ProgressCallback | None = None,
+) -> VerifyReport:
     """`verify` of what was opened."""
     if level not in _LEVELS:
         raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}", field="level")
     report = VerifyReport(level, findings=list(skipped))
+    meter = Meter(progress, partitions)
     for partition in partitions:
-        _Verification(partition, report).run()
+        _Verification(partition, report, meter).run()
+    meter.end()
     return report
 
 
@@ -158,9 +174,10 @@ class _Sidecars:
 class _Verification:
     """Of one partition."""
 
-    def __init__(self, partition: Partition, report: VerifyReport) -> None:
+    def __init__(self, partition: Partition, report: VerifyReport, meter: Meter) -> None:
         self.partition = partition
         self.report = report
+        self.meter = meter
         self.findings = report.findings
         self.order = OrderCheck()
         self.sequences = SequenceCheck()
@@ -177,6 +194,7 @@ class _Verification:
                 self._sizes(segment, file, sidecars)
                 if self.report.level != "file":
                     self._read(segment, file, sidecars)
+            self.meter.end_segment()
         if epochs and self.report.level != "file":
             self.findings.extend(self._epochs(epochs))
         self.report.records += self.records.records
@@ -223,6 +241,7 @@ class _Verification:
         aborts: set[tuple[int, int]] = set()
         self.builder.begin(segment.base_offset)
         for part in Scanner(file, segment.base_offset):
+            self.meter.advance(part.size)
             if isinstance(part, BadRange):
                 self.findings.append(_damage(part, segment))
                 continue

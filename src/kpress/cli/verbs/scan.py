@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from kpress.cli._command import as_json, index_interval, paths, verb
 from kpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
 from kpress.cli._output import count, print_json, print_table, size
+from kpress.cli._progress import Progress
 from kpress.log import ScanReport, SegmentScan, scan
 
 
@@ -27,7 +28,8 @@ def command(paths: Sequence[str], index_interval_bytes: int, as_json: bool) -> i
     keep and cut. Names that hold no part of the log, such as files that await deletion, are listed, too.
 
     `kpress verify` checks more: the records in the batches, and the files beside the log."""
-    report = scan(list(paths), index_interval_bytes=index_interval_bytes)
+    with Progress("scanning") as progress:
+        report = scan(list(paths), index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -1,0 +1,66 @@
+"""How far a call has come that reads a log from its first byte to its last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple, TypeAlias
+
+from kpress.log._segment import Partition
+
+_STEP_BYTES = 1 << 20
+
+
+class Progress(NamedTuple):
+    """How far a call has come.
+
+    Attributes
+    ----------
+    bytes_done, bytes_total : int
+        What is read several times counts as often.
+    segments_done, segments_total : int
+    """
+
+    bytes_done: int
+    bytes_total: int
+    segments_done: int
+    segments_total: int
+
+
+ProgressCallback: TypeAlias = Callable[[Progress], object]
+
+
+class Meter:
+    """Tells a caller of the bytes that are done: of each megabyte, and of the end.
+
+    Parameters
+    ----------
+    progress : callable or None
+        It gets a `Progress`.
+    partitions : iterable of Partition
+        What will be read.
+    passes : int
+        How often.
+    """
+
+    def __init__(self, progress: ProgressCallback | None, partitions: Iterable[Partition], passes: int = 1) -> None:
+        sizes = [segment.size or 0 for partition in partitions for segment in partition.segments]
+        self._progress = progress
+        self._total, self._segments = sum(sizes) * passes, len(sizes)
+        self._done = self._segments_done = 0
+        self._next = _STEP_BYTES
+
+    def advance(self, size: int) -> None:
+        """So many bytes more are done."""
+        self._done += size
+        if self._done >= self._next and self._progress is not None:
+            self._next = self._done + _STEP_BYTES
+            self._progress(Progress(self._done, max(self._done, self._total), self._segments_done, self._segments))
+
+    def end_segment(self) -> None:
+        """A segment more is done."""
+        self._segments_done += 1
+
+    def end(self) -> None:
+        """All is done, whatever the sizes were that the listing said."""
+        if self._progress is not None:
+            self._progress(Progress(self._total, self._total, self._segments, self._segments))
