@@ -11,6 +11,8 @@ import kpress
 from bench.answers import COLUMNS, equal
 from bench.corpus import SETS, RecordSet
 from bench.race import Cell, Contender
+from kpress.files import LocalFileSystem, RandomAccessFile
+from kpress.log._hop import HeaderHop
 
 SEGMENTS = 4
 
@@ -59,6 +61,46 @@ def bench_read_directory(race, tmp_path_factory, smoke, codec):
 def _like(records: RecordSet, codec: str) -> int:
     """Bytes of entries that give columns of 6 MB, as `Log.read` makes them."""
     return (6 << 20) * len(records.batch(codec)) // records.size
+
+
+class _Noted(RandomAccessFile):
+    """A file that keeps a note of each read."""
+
+    def __init__(self, file: RandomAccessFile) -> None:
+        self.file, self.name, self.size = file, file.name, file.size
+        self.reads: list[tuple[int, int]] = []
+
+    def read_at(self, position: int, length: int) -> bytes:
+        self.reads.append((position, length))
+        return self.file.read_at(position, length)
+
+    def close(self) -> None:
+        self.file.close()
+
+
+def bench_header_hop(race, log_file, smoke):
+    """8,000 batches of 4.8 kB by their headers, page cache warm, against a loop of the same reads and nothing else."""
+    records, batches = SETS["apache100"], 80 if smoke else 8000
+    path = log_file(f"apache100.zstd.{batches}.log", records.batches("zstd", batches))
+    with LocalFileSystem().open(str(path)) as file:
+        noted = _Noted(file)
+        passed = sum(1 for _ in HeaderHop(noted))
+        buffer = memoryview(bytearray(max(length for _, length in noted.reads)))
+
+        def hop() -> None:
+            HeaderHop(file).find_offset(1 << 62)
+
+        def bare_reads() -> None:
+            for position, length in noted.reads:
+                file.read_into(position, buffer[:length])
+
+        def check() -> None:
+            equal(passed, batches, "batches")
+            if len(noted.reads) > min(passed, file.size // (64 << 10) + 1):
+                raise AssertionError(f"{len(noted.reads)} reads of {file.size} bytes")
+
+        cell = Cell("hop from header to header", records.name, "zstd", batches, unit="batches")
+        race(cell, hop, Contender("bare reads", bare_reads), check=check)
 
 
 # Growth in KiB from after the import to the peak; writing 5 to clear_refs sets the peak back (proc(5)).

@@ -53,6 +53,7 @@ _PEER_WORDS = {
     "isa_l",
     "python_snappy",
     "in_memory",
+    "bare_reads",
 }
 
 _row(
@@ -95,6 +96,7 @@ for _size in ("1 KB", "64 KB", "1 MB"):
 _row("CRC-32C", "64 B", per_second=(1e9 / 60,))
 _row("CRC-32C patch in C", "1 B of 1 MB", recompute=(1000,))
 _row("headers only", "apache100", ("zstd",), per_second=(1e6,))
+_row("hop from header to header", "apache100", ("zstd",), bare_reads=(0.75,))
 _row("peak memory, streaming a file", "apache5000", ("zstd",), at_most=True, growth_mib=(16,))
 # uncompressed: decoding runs at 6 GB/s, so the kernel's copy of each byte to us takes as long as half of it
 _row("read a directory", "apache5000", NONE_ZSTD, in_memory=(0.55, 0.9))
