@@ -1,12 +1,16 @@
-"""The build_ext command: .pyx to C under build/cython, C to modules side by side, with the libraries' flags."""
+"""The build_ext command: .pyx to C under build/cython, C to objects side by side, and these to one shared object."""
 
 import os
 import re
+import runpy
 import shlex
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from setuptools import Extension
 from setuptools.command import build_ext as setuptools_build_ext
+from setuptools.modified import newer_group
 
 from build_support import libraries
 
@@ -22,7 +26,7 @@ DIRECTIVES = {
 # -g0: Python's own flags often ask for debug information, which doubles the time to compile. CFLAGS=-g brings it back.
 FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden"]
 
-# Half the segments of a module to map: importing the package takes a twentieth less.
+# Half the segments to map.
 LINK_FLAGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
 
 INCLUDE = Path("include")
@@ -31,38 +35,66 @@ INCLUDE = Path("include")
 class build_ext(setuptools_build_ext.build_ext):
     def finalize_options(self):
         super().finalize_options()
-        self.parallel = self.parallel or True  # as many compilers as there are cores
         if self.editable_mode:  # else setuptools builds in a temporary folder, and `build_ext --inplace` all over again
             build = self.distribution.get_command_class("build")(self.distribution)
             build.finalize_options()
             self.build_lib, self.build_temp = build.build_platlib, build.build_temp
 
-    def build_extensions(self):
+    def build_extension(self, extension):
+        """All modules, each compiled by itself and as many at a time as there are cores, in one shared object."""
+        libraries_of = self.libraries_of_modules(extension)
+        flags = libraries.find({library for names in libraries_of.values() for library in names})
+        modules = self.translated(extension, libraries_of)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            made = [pool.submit(self.compiled, module, flags) for module in modules]
+        objects = [one.result() for one in made]
+        target = self.get_ext_fullpath(extension.name)
+        if self.force or newer_group(objects, target):
+            link = [option for name in sorted(flags) for option in flags[name].link]
+            self.compiler.link_shared_object(objects, target, extra_postargs=[*link, *LINK_FLAGS])
+
+    @staticmethod
+    def libraries_of_modules(extension):
+        """Path of the .pyx -> libraries; two modules must not end in the same name."""
+        table = runpy.run_path(str(Path("src") / "kpress" / "_modules.py"))["LIBRARIES"]
+        last = [name.rpartition(".")[2] for name in table]
+        assert len(set(last)) == len(last), f"two modules have one init function: {sorted(last)}"
+        found = {f"src/kpress/{name.replace('.', '/')}.pyx": names for name, names in table.items()}
+        return {source: found[source] for source in extension.sources}
+
+    def translated(self, extension, libraries_of):
+        """An Extension of each module, with its C file."""
         from Cython.Build import cythonize
 
-        flags = libraries.find({name for extension in self.extensions for name in extension.libraries})
-        for extension in self.extensions:
-            names, extension.libraries = extension.libraries, []
-            # CFLAGS once more at the end: setuptools puts them first, where ours would override them
-            extension.extra_link_args += LINK_FLAGS
-            extension.extra_compile_args = [*FLAGS, *shlex.split(os.environ.get("CFLAGS", ""))]
-            for name in names:
-                extension.extra_compile_args += flags[name].compile
-                extension.extra_link_args += flags[name].link
-        translated = cythonize(
-            # a new list: cythonize() may reorder what it is given
-            list(self.extensions),
+        modules = [
+            Extension(
+                source.removeprefix("src/").removesuffix(".pyx").replace("/", "."),
+                [source],
+                include_dirs=extension.include_dirs,
+                libraries=list(names),
+            )
+            for source, names in libraries_of.items()
+        ]
+        return cythonize(
+            modules,
             build_dir="build/cython",
             compiler_directives=DIRECTIVES,
             include_path=["src"],
             force=self.force,
             quiet=not self.verbose,
         )
-        sources = {extension.name: extension.sources for extension in translated}
-        for extension in self.extensions:
-            extension.sources = sources[extension.name]
-            extension.depends = sorted(headers_of(extension.sources[0]))
-        super().build_extensions()
+
+    def compiled(self, module, flags):
+        """The object of a module, made again when its C file or one of our headers has changed."""
+        (source,) = module.sources
+        # CFLAGS once more at the end: setuptools puts them first, where ours would override them
+        options = [option for name in module.libraries for option in flags[name].compile]
+        options = [*FLAGS, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
+        (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
+        if self.force or newer_group([source, *sorted(headers_of(source))], target):
+            include = [*module.include_dirs, *self.include_dirs]
+            self.compiler.compile([source], self.build_temp, include_dirs=include, extra_postargs=options)
+        return target
 
 
 def headers_of(source, found=frozenset()):

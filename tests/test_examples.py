@@ -2,21 +2,17 @@
 
 import doctest
 import importlib
-import pkgutil
 import re
 from pathlib import Path
 
 import pytest
 
 import kpress
+from modules import MODULES
 
 README = Path(__file__).parents[1] / "README.md"
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-MODULES = sorted(
-    info.name
-    for info in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda name: None)
-    if not info.name.startswith("kpress.spark")
-)
+TRIED = [name for name in MODULES if not name.startswith("kpress.spark")]
 
 
 def examples(name: str) -> list[doctest.DocTest]:
@@ -31,7 +27,7 @@ def run(test: doctest.DocTest) -> doctest.TestResults:
     return doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test)
 
 
-@pytest.mark.parametrize("name", ["kpress", *MODULES])
+@pytest.mark.parametrize("name", ["kpress", *TRIED])
 def test_docstrings(name):
     for test in examples(name):
         pytest.importorskip("pyarrow") if "pyarrow" in test.docstring else None

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from kpress._modules import LIBRARIES
+
 ROOT = Path(__file__).parents[1]
 NO_TOOLS = {"CC": "no-such-compiler", "PKG_CONFIG": "no-such-pkg-config"}
 
@@ -95,8 +97,8 @@ def test_sdist_holds_nothing_built(unpacked):
 
 def test_wheel_holds_modules_stubs_and_nothing_else(installed):
     package = {name for name in files_of(installed, "**/*.*") if ".dist-info" not in name}
-    compiled = {name.split(".")[0] for name in package if name.endswith(".so")}
-    assert compiled == modules_of(ROOT)
+    assert [name.split(".")[0] for name in package if name.endswith(".so")] == ["kpress/_native"]
+    assert {f"kpress/{name.replace('.', '/')}" for name in LIBRARIES} == modules_of(ROOT)
     expected = files_of(ROOT / "src", "**/*.py", "**/*.pyi", "**/py.typed")
     assert {name for name in package if not name.endswith(".so")} == expected
 
@@ -201,10 +203,10 @@ class TestLookUp:
 
 def test_editable_install_compiles_nothing_that_was_built_in_place(checkout, tmp_path):
     """`make` does both, one after the other, and compiling everything takes a minute."""
-    setup = (checkout / "setup.py").read_text()
-    one_module = re.sub(r"(?ms)^MODULES = \[.*?^\]", 'MODULES = [("kpress._status", [])]', setup)
+    modules = Path("src", "kpress", "_modules.py")
+    one_module = re.sub(r"(?ms)^LIBRARIES = \{.*?^\}", 'LIBRARIES = {"_status": ()}', (checkout / modules).read_text())
     shutil.copytree(checkout, tmp_path / "kpress", ignore=shutil.ignore_patterns("build", "dist", "tests"))
-    (tmp_path / "kpress" / "setup.py").write_text(one_module)
+    (tmp_path / "kpress" / modules).write_text(one_module)
     succeed("setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path / "kpress", CFLAGS="-O0 -g0")
     # fails when it is asked to compile a module, and is a compiler when setup.py looks for one
     compiler = tmp_path / "cc"

@@ -13,6 +13,7 @@ Importing kpress loads no third-party package. Arrow arrays come and go through 
 of pyarrow, polars, duckdb and pandas will do, or none. `kpress.log` and `kpress.spark` are loaded on first use.
 """
 
+from kpress import _modules as _modules
 from kpress import log as log
 from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused

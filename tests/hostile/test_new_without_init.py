@@ -7,15 +7,12 @@ says what it was at.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 import subprocess
 import sys
 
 import pytest
 
-import kpress
-
-MODULES = sorted(info.name for info in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda name: None))
+from modules import MODULES
 
 SCRIPT = """
 import faulthandler

@@ -1,0 +1,101 @@
+"""The compiled modules, and the one shared object that holds all of them.
+
+One file is mapped and relocated in a fraction of the time that sixty take, and has one copy of each C library where
+these are linked statically. The import system finds an extension module by the name of its file: `install` tells it
+where these are. They keep their own names and init functions; the last part of a name is that of its init function, and
+so has to be unique.
+
+setup.py builds what stands here.
+"""
+
+# Without the kpress. in front: the libraries that the module calls, as pkg-config names them.
+LIBRARIES = {
+    "_status": (),
+    "_sealed": (),
+    "_buffers": (),
+    "_arguments": (),
+    "codecs._output": (),
+    "_threads": (),
+    "codecs._gzip": ("libdeflate",),
+    "codecs._snappy": (),
+    "codecs._lz4": ("liblz4",),
+    "codecs._zstd": ("libzstd",),
+    "codecs._object": (),
+    "codecs.table": (),
+    "codecs.context": (),
+    "codecs.payload": (),
+    "codecs._calls": (),
+    "codecs._stream": (),
+    "checksum": ("libdeflate",),
+    "columns._arrow_out": (),
+    "columns._values": (),
+    "columns._columns": (),
+    "record.decode": (),
+    "record._records": (),
+    "record._batch": (),
+    "columns.catalogue": (),
+    "columns._gather": (),
+    "columns._finish": (),
+    "columns._scan": (),
+    "columns._decode": (),
+    "columns._options": (),
+    "columns._window": (),
+    "columns._source": (),
+    "columns._iterate": (),
+    "columns._read": (),
+    "columns._result_stream": (),
+    "columns._text": (),
+    "columns._lines": (),
+    "columns._table": (),
+    "record.encode": (),
+    "record._record_args": (),
+    "record._limit": (),
+    "record._builder": (),
+    "record.set_writer": (),
+    "record._write_records": (),
+    "record.recode": (),
+    "record._recompress": (),
+    "columns._arrow_in": (),
+    "columns._arrow_source": (),
+    "columns._input": (),
+    "columns._rows": (),
+    "columns._write_batches": (),
+    "columns._write": (),
+    "log._hop": (),
+    "log._digest": ("libxxhash",),
+    "log._pack": (),
+    "log._recode": (),
+    "log._recoder": (),
+}
+
+FILE = "_native"  # and the suffix of extension modules
+
+
+def install() -> None:
+    """Let the import system find the modules."""
+    import sys
+
+    # what importlib.machinery shows; the import of that would take longer than finding all modules
+    from _frozen_importlib import ModuleSpec
+    from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
+    from os.path import dirname, join
+
+    file = join(dirname(__file__), FILE + EXTENSION_SUFFIXES[0])
+    names = {f"kpress.{name}" for name in LIBRARIES}
+
+    class Finder:
+        """A finder of sys.meta_path."""
+
+        @staticmethod
+        def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+            if name not in names:
+                return None
+            spec = ModuleSpec(name, ExtensionFileLoader(name, file), origin=file)
+            spec.has_location = True
+            return spec
+
+    sys.meta_path.insert(0, Finder)
+
+
+if __name__ == "kpress._modules":  # setup.py reads the names alone
+    install()
