@@ -18,6 +18,7 @@ from kpress import log as log
 from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused
 from kpress._open_log import open_log
+from kpress._transcode import transcode
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
     DEFAULT_MAX_SIZE,
@@ -123,6 +124,7 @@ __all__ = [
     "read_columns",
     "recompress",
     "release_unused",
+    "transcode",
     "write_columns",
     "write_records",
 ]

@@ -22,6 +22,7 @@ from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._file_records import FileRecords
 from kpress.log._log import Log, open_log
+from kpress.log._manifest import CopiedPartition, CopiedSegment, Manifest, SourceFile
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
@@ -37,6 +38,7 @@ from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
 from kpress.log._transactions import Isolation, isolation_of, last_stable_offset, transactions_of
+from kpress.log._transcode import Estimate, Progress, transcode
 from kpress.log._verify import VerifyReport, verify
 from kpress.log.findings import Finding
 
@@ -50,7 +52,10 @@ __all__ = [
     "TIME_INDEX_FILE_SUFFIX",
     "TXN_INDEX_FILE_SUFFIX",
     "AbortedTxn",
+    "CopiedPartition",
+    "CopiedSegment",
     "EpochEntry",
+    "Estimate",
     "FileRecords",
     "Finding",
     "Isolation",
@@ -58,6 +63,7 @@ __all__ = [
     "LogBatch",
     "LogReader",
     "LogSegment",
+    "Manifest",
     "OffsetIndex",
     "OffsetPosition",
     "Partition",
@@ -73,6 +79,7 @@ __all__ = [
     "Segment",
     "SegmentContent",
     "SegmentScan",
+    "SourceFile",
     "TimeIndex",
     "TimestampOffset",
     "TopicPartition",
@@ -96,6 +103,7 @@ __all__ = [
     "sweep_directory",
     "sync_directory",
     "transactions_of",
+    "transcode",
     "transcode_segment",
     "unfinished_directory",
     "verify",

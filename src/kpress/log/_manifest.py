@@ -1,0 +1,213 @@
+"""What a copy of a log holds, as a JSON file in it: two copies anywhere are compared by their manifests alone.
+
+docs/manifest.md tells what is in it, docs/manifest.schema.json the same as a JSON Schema.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any, TypeVar
+
+from kpress.errors import CorruptRecordError
+from kpress.files import FileSystem
+
+MANIFEST = "kpress-manifest.json"  # brokers pass over files that they do not know
+FORMAT = 1
+_RULE = "manifest"
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """The file that a segment was made of.
+
+    Attributes
+    ----------
+    file : str
+    bytes, batches : int
+    modified : float | None
+        Seconds since 1970, if the store tells.
+    compression_types : tuple of str
+    trailing_bytes : int
+        After its last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+    """
+
+    file: str
+    bytes: int
+    batches: int
+    modified: float | None
+    compression_types: tuple[str, ...]
+    trailing_bytes: int
+
+
+@dataclass(frozen=True)
+class CopiedSegment:
+    """One segment of a copy.
+
+    Attributes
+    ----------
+    file : str
+        Its name.
+    base_offset : int
+    next_offset : int | None
+        The one after the last batch; None without a batch.
+    records, batches : int
+        Without those of control.
+    bytes : int
+    compression_types : tuple of str
+    digest : str
+        Of the records (`RecordDigest`); the same for source and copy.
+    crc32c : str
+        Of the file; eight hexadecimal digits.
+    already, not_smaller : int
+        Batches that went over byte for byte: as they were as wanted, or would not have become smaller.
+    source : SourceFile
+    """
+
+    file: str
+    base_offset: int
+    next_offset: int | None
+    records: int
+    batches: int
+    bytes: int
+    compression_types: tuple[str, ...]
+    digest: str
+    crc32c: str
+    already: int
+    not_smaller: int
+    source: SourceFile
+
+
+@dataclass(frozen=True)
+class CopiedPartition:
+    """One partition of a copy.
+
+    Attributes
+    ----------
+    topic : str | None
+    partition : int | None
+        None where no name tells them.
+    directory : str
+        In the copy; empty if it is the copy's own.
+    files : tuple of str
+        Copied as they are: they speak of offsets.
+    segments : tuple of CopiedSegment
+    """
+
+    topic: str | None
+    partition: int | None
+    directory: str
+    files: tuple[str, ...] = ()
+    segments: tuple[CopiedSegment, ...] = ()
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a copy holds, and of what it was made.
+
+    Attributes
+    ----------
+    operation : {'transcode'}
+    options : dict
+        Those that decide what is written.
+    source : str
+    complete : bool
+        All of the source is there.
+    partitions : tuple of CopiedPartition
+    skipped : tuple of dict
+        What lay in the source and is no part of a log, as findings.
+    versions : dict
+        Of the manifest's form, and of the kpress that wrote it.
+    resumed_segments : int
+        Those that this call found done.
+    """
+
+    operation: str
+    options: dict[str, Any]
+    source: str
+    complete: bool
+    partitions: tuple[CopiedPartition, ...]
+    skipped: tuple[dict[str, Any], ...] = ()
+    versions: dict[str, Any] = field(default_factory=dict)
+    resumed_segments: int = 0
+
+    @property
+    def segments(self) -> Iterator[CopiedSegment]:
+        for partition in self.partitions:
+            yield from partition.segments
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Sums over all segments."""
+        names = ("records", "batches", "bytes", "already", "not_smaller")
+        sums = {name: sum(getattr(segment, name) for segment in self.segments) for name in names}
+        sums["segments"] = sum(1 for _ in self.segments)
+        for name in ("bytes", "batches", "trailing_bytes"):
+            sums[f"source_{name}"] = sum(getattr(segment.source, name) for segment in self.segments)
+        return sums
+
+    def to_dict(self) -> dict[str, Any]:
+        """What the JSON file holds."""
+        return asdict(self) | {"totals": self.totals}
+
+    def to_json(self) -> str:
+        return json.dumps(self.to_dict(), indent=1, default=list) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes, file: str = "") -> Manifest:
+        """Read what `to_json` gave.
+
+        Raises
+        ------
+        CorruptRecordError
+            It is no manifest, or one of a later form.
+        """
+        try:
+            read = json.loads(text)
+            form = read["versions"]["manifest"]
+            partitions = tuple(_partition(one) for one in read["partitions"])
+            manifest = _made(cls, read | {"partitions": partitions, "skipped": tuple(read["skipped"])})
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            raise CorruptRecordError(f"this is no manifest: {error}", file=file, rule=_RULE) from None
+        if form != FORMAT:
+            raise CorruptRecordError(f"the manifest has the form {form!r}, not {FORMAT}", file=file, rule=_RULE)
+        return manifest
+
+    def write(self, files: FileSystem, directory: str) -> None:
+        """Publish it in a directory, in place of the one that is there."""
+        with files.create(files.join(directory, MANIFEST)) as writer:
+            writer.write(self.to_json().encode())
+            writer.publish()
+
+
+def read_manifest(files: FileSystem, directory: str) -> Manifest | None:
+    """The manifest in a directory; None if there is none.
+
+    Raises
+    ------
+    CorruptRecordError
+    """
+    path = files.join(directory, MANIFEST)
+    try:
+        with files.open(path) as file:
+            return Manifest.from_json(file.read_exactly(0, file.size), file.name)
+    except FileNotFoundError:
+        return None
+
+
+_Made = TypeVar("_Made")
+
+
+def _made(kind: type[_Made], values: dict[str, Any]) -> _Made:
+    """A dataclass from those of the values that it has."""
+    names = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
+    given = {name: value for name, value in values.items() if name in names}
+    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+
+
+def _partition(read: dict[str, Any]) -> CopiedPartition:
+    segments = tuple(
+        _made(CopiedSegment, one | {"source": _made(SourceFile, one["source"])}) for one in read["segments"]
+    )
+    return replace(_made(CopiedPartition, read | {"segments": ()}), segments=segments)

@@ -1,0 +1,138 @@
+"""Where a copy of a log is made: a hidden directory that gets its name when all of it is there.
+
+It is ``.<name>.unfinished`` beside the target, and keeps what is done when a call is killed: the next one with the same
+target goes on from there. A lock (flock) on it lets only one call work at a time. Object stores have no renaming: there
+files get their names one by one, and the manifest says when all are there.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from kpress._file_names import printable
+from kpress.errors import InvalidArgumentError
+from kpress.files import FileSystem, LocalFileSystem, sweep_directory, sync_directory
+from kpress.log._manifest import MANIFEST
+
+
+@dataclass(frozen=True)
+class Work:
+    """A place that this call alone writes to.
+
+    Attributes
+    ----------
+    files : FileSystem
+    path : str
+    target : str
+    """
+
+    files: FileSystem
+    path: str
+    target: str
+
+    def directory(self, name: str) -> str:
+        """A directory of the copy, which is made; what killed calls left in it goes away."""
+        path = self.files.join(self.path, name) if name else self.path
+        self.files.make_directory(path)
+        if isinstance(self.files, LocalFileSystem):
+            sweep_directory(Path(path))
+        return path
+
+    def finish(self) -> None:
+        """Give the copy its name."""
+        if self.path == self.target:
+            return
+        for directory, _, _ in os.walk(self.path):
+            sync_directory(Path(directory))
+        try:
+            os.rename(self.path, self.target)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise exists(self.target) from None
+            raise
+        sync_directory(Path(self.target).parent)
+
+    def clear(self) -> None:
+        """Leave nothing of what was done."""
+        if self.path == self.target:
+            with suppress(FileNotFoundError):
+                self.files.delete(self.files.join(self.path, MANIFEST))
+            return
+        for entry in list(os.scandir(self.path)):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)
+
+
+def exists(target: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{printable(target)} exists: nothing is overwritten", field="dst")
+
+
+@contextmanager
+def locked_work(files: FileSystem, target: str) -> Iterator[Work]:
+    """The place where the copy is made.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Another call is at work there.
+    """
+    if not isinstance(files, LocalFileSystem):
+        yield Work(files, target, target)
+        return
+    path = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.unfinished")
+    descriptor = _lock(path, target)
+    try:
+        yield Work(files, path, target)
+    finally:
+        with suppress(OSError):
+            os.rmdir(path)  # empty: nothing was done
+        os.close(descriptor)
+
+
+def _lock(path: str, target: str) -> int:
+    while True:
+        os.makedirs(path, exist_ok=True)
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise InvalidArgumentError(
+                f"another call is writing to {printable(target)}: it holds the lock on {printable(path)}", field="dst"
+            ) from None
+        except OSError:
+            return descriptor  # a file system without locks
+        if _is_same(descriptor, path):
+            return descriptor
+        os.close(descriptor)  # the call before has just finished it
+
+
+def _is_same(descriptor: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
+    except FileNotFoundError:
+        return False
+
+
+def is_taken(files: FileSystem, target: str) -> bool:
+    """Whether something other than an empty directory, or a copy with a manifest, is at the target."""
+    try:
+        info = files.info(target)
+    except FileNotFoundError:
+        return False
+    if not info.is_directory or info.is_link:
+        return True
+    names = {one.name for one in files.list(target)}
+    return bool(names) and MANIFEST not in names

@@ -1,0 +1,463 @@
+"""kpress.transcode: a log under another codec; killed, run again, refused, and what its manifest says."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+import oracle
+from kpress.log import Manifest, Progress, read_content
+
+THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
+MANIFEST = "kpress-manifest.json"
+STILL_VALID = {".snapshot", ".txnindex"}
+T = 1_700_000_000_000
+
+
+def segment(first: int, batches: int = 20, records: int = 50, codec: str = "snappy") -> bytes:
+    return b"".join(
+        kpress.write_records(
+            [b"a line of text, number %d" % (first + i * records + j) for j in range(records)],
+            timestamps=[T + i] * records,
+            base_offset=first + i * records,
+            compression_type=codec,
+        )
+        for i in range(batches)
+    )
+
+
+def make_logs(root: Path, partitions: int = 2, segments: int = 3, batches: int = 20) -> Path:
+    for partition in range(partitions):
+        directory = root / f"orders-{partition}"
+        directory.mkdir(parents=True)
+        for number in range(segments):
+            first = number * batches * 50
+            (directory / f"{first:020d}.log").write_bytes(segment(first, batches))
+            (directory / f"{first:020d}.index").write_bytes(b"")
+        (directory / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n")
+    return root
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    return make_logs(tmp_path / "logs")
+
+
+def contents(root: Path) -> dict[str, str]:
+    return {str(path.relative_to(root)): read_content(path).digest for path in sorted(root.rglob("*.log"))}
+
+
+def names(root: Path) -> set[str]:
+    return {path.name for path in root.iterdir()}
+
+
+# ---- what is written
+
+
+def test_every_directory_of_the_brokers(tmp_path: Path) -> None:
+    """At once, and each segment's records are those of its source."""
+    found = 0
+    for number, partition in enumerate(oracle.PARTITIONS):
+        root = tmp_path / f"{number}"
+        source = partition.write_to(root)
+        codec = "zstd" if all(b.magic == 2 for log in partition.logs for b in _batches(log)) else "gzip"
+        try:
+            before = contents(source)
+        except kpress.KpressError:
+            with pytest.raises(kpress.KpressError):
+                kpress.transcode(source, root / "copy", codec)
+            assert names(root) == {source.name}
+            continue
+        if not before:
+            continue
+        manifest = kpress.transcode(source, root / "copy", codec, threads=2, batch_bytes=1 << 16)
+        assert isinstance(manifest, Manifest)
+        copy = root / "copy" / source.name
+        assert contents(copy) == before
+        assert {one.file: one.digest for one in manifest.segments} == before
+        valid = {path.name for path in source.iterdir() if path.suffix in STILL_VALID}
+        assert valid <= names(copy)
+        assert all((copy / name).read_bytes() == (source / name).read_bytes() for name in valid)
+        found += 1
+    assert found >= 10
+
+
+def _batches(log: oracle.Vector) -> list[kpress.Batch]:
+    try:
+        return list(kpress.read_batches(log.data))
+    except kpress.KpressError:
+        return []
+
+
+def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
+    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd", level=9, threads=2)
+    assert isinstance(manifest, Manifest)
+    assert contents(tmp_path / "cold") == contents(logs)
+    assert names(tmp_path) == {"logs", "cold"}
+    assert names(tmp_path / "cold") == {MANIFEST, "orders-0", "orders-1"}
+    assert "leader-epoch-checkpoint" in names(tmp_path / "cold" / "orders-0")
+    assert not list((tmp_path / "cold").rglob("*.index"))
+    read = json.loads((tmp_path / "cold" / MANIFEST).read_text())
+    assert read["complete"] and read["options"]["level"] == 9
+    assert read["totals"] == manifest.totals
+    assert manifest.totals["records"] == 6000
+    assert manifest.totals["bytes"] == sum(path.stat().st_size for path in (tmp_path / "cold").rglob("*.log"))
+    for partition in read["partitions"]:
+        for one in partition["segments"]:
+            path = tmp_path / "cold" / partition["directory"] / one["file"]
+            assert one["crc32c"] == f"{kpress.crc32c(path.read_bytes()):08x}"
+            content = read_content(path)
+            assert [one["digest"], one["next_offset"], one["bytes"]] == [
+                content.digest,
+                content.next_offset,
+                content.bytes,
+            ]
+            assert one["compression_types"] == ["zstd"] and one["source"]["compression_types"] == ["snappy"]
+    assert Manifest.from_json((tmp_path / "cold" / MANIFEST).read_bytes()) == manifest
+
+
+def test_the_manifest_is_what_its_schema_says(logs: Path, tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    (logs / "orders-0" / f"{0:020d}.log.deleted").write_bytes(b"")
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
+    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert isinstance(manifest, Manifest) and manifest.skipped
+    jsonschema.validate(json.loads((tmp_path / "cold" / MANIFEST).read_text()), schema)
+    jsonschema.validate(json.loads(manifest.to_json()), schema)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(json.loads(manifest.to_json()) | {"complete": 1}, schema)
+
+
+def test_where_one_partition_goes(logs: Path, tmp_path: Path) -> None:
+    for dst, directory in (("cold", "cold/orders-0"), ("renamed-7", "renamed-7")):
+        kpress.transcode(logs / "orders-0", tmp_path / dst, "gzip")
+        assert contents(tmp_path / directory) == contents(logs / "orders-0")
+        kpress.open_log(tmp_path / dst)
+
+
+def test_one_segment(logs: Path, tmp_path: Path) -> None:
+    source = next((logs / "orders-0").glob("*.log"))
+    manifest = kpress.transcode(source, tmp_path / source.name, "zstd")
+    assert isinstance(manifest, Manifest) and manifest.complete
+    assert read_content(tmp_path / source.name).digest == read_content(source).digest
+    assert names(tmp_path) == {"logs", source.name}
+    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
+        kpress.transcode(source, tmp_path / source.name, "zstd")
+
+
+def test_an_empty_directory_may_be_there(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "cold").mkdir()
+    kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert contents(tmp_path / "cold") == contents(logs)
+
+
+# ---- refused
+
+
+def test_what_is_refused(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("x")
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    monkeypatch.chdir(tmp_path)
+    for dst in ("full", "full/file", "link", "logs"):
+        with pytest.raises(kpress.InvalidArgumentError, match=r"exists|inside"):
+            kpress.transcode(logs, dst, "zstd")
+        with pytest.raises(kpress.InvalidArgumentError, match=r"exists|inside"):
+            kpress.transcode(logs, tmp_path / dst, "zstd")
+    for dst in ("logs/orders-0/copy", "logs/orders-1", "logs/new", "logs"):
+        with pytest.raises(kpress.InvalidArgumentError, match=r"inside|exists"):
+            kpress.transcode(logs, tmp_path / dst, "zstd")
+    for options, error in (
+        ({"compression_type": "brotli"}, kpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "level": 99}, kpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "batch_bytes": 0}, kpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "threads": 0}, kpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "min_gain": 2}, kpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "batch_bytes": "1m"}, kpress.ArgumentTypeError),
+    ):
+        with pytest.raises(error):
+            kpress.transcode(logs, tmp_path / "cold", **options)  # type: ignore[arg-type]
+    assert names(tmp_path) == {"logs", "full", "link"}
+
+
+def test_a_second_call_on_the_same_target_is_refused(logs: Path, tmp_path: Path) -> None:
+    """Before it works; the first one goes on."""
+    begun, go_on = threading.Event(), threading.Event()
+
+    def wait(progress: Progress) -> None:
+        begun.set()
+        go_on.wait(30)
+
+    first = threading.Thread(target=kpress.transcode, args=(logs, tmp_path / "cold", "zstd"), kwargs={"progress": wait})
+    first.start()
+    begun.wait(30)
+    try:
+        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
+            kpress.transcode(logs, tmp_path / "cold", "zstd")
+    finally:
+        go_on.set()
+        first.join()
+    assert contents(tmp_path / "cold") == contents(logs)
+
+
+# ---- done again
+
+
+def test_a_copy_that_is_there_is_checked_and_not_made_again(logs: Path, tmp_path: Path) -> None:
+    first = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "cold").rglob("*")}
+    again = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert isinstance(first, Manifest) and isinstance(again, Manifest)
+    assert (first.resumed_segments, again.resumed_segments) == (0, 6)
+    assert again.partitions == first.partitions
+    assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "cold").rglob("*")}
+    with pytest.raises(kpress.InvalidArgumentError, match="other options"):
+        kpress.transcode(logs, tmp_path / "cold", "zstd", level=5)
+    path = next((tmp_path / "cold").rglob("*.log"))
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(kpress.CorruptRecordError, match="not what the manifest says"):
+        kpress.transcode(logs, tmp_path / "cold", "zstd")
+
+
+class Stop(Exception):
+    pass
+
+
+def stopped(logs: Path, dst: Path, after: int, **options: Any) -> None:
+    """A call that ends when so many segments are done."""
+
+    def stop(progress: Progress) -> None:
+        if progress.segments_done >= after:
+            raise Stop
+
+    with pytest.raises(Stop):
+        kpress.transcode(logs, dst, "zstd", progress=stop, **options)
+
+
+def test_a_call_that_was_stopped_goes_on(logs: Path, tmp_path: Path) -> None:
+    stopped(logs, tmp_path / "cold", 3)
+    assert names(tmp_path) == {"logs", ".cold.unfinished"}
+    stray = tmp_path / ".cold.unfinished" / "orders-0" / f".{9:020d}.log.{'0' * 32}"
+    stray.write_bytes(b"of a killed attempt at a segment that is no longer there")
+    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert isinstance(manifest, Manifest) and manifest.resumed_segments >= 3
+    assert contents(tmp_path / "cold") == contents(logs)
+    assert names(tmp_path) == {"logs", "cold"} and not list((tmp_path / "cold").rglob(".*"))
+
+
+def test_what_the_manifest_does_not_prove_is_done_again(logs: Path, tmp_path: Path) -> None:
+    for spoil in ("bytes", "gone", "source", "options", "manifest", "resume"):
+        stopped(logs, tmp_path / "cold", 6)
+        work = tmp_path / ".cold.unfinished"
+        path = work / "orders-0" / f"{0:020d}.log"
+        options: dict[str, Any] = {}
+        expected = 5
+        if spoil == "bytes":
+            data = bytearray(path.read_bytes())
+            data[100] ^= 1
+            path.write_bytes(data)
+        elif spoil == "gone":
+            path.unlink()
+        elif spoil == "source":
+            os.utime(logs / "orders-0" / path.name, (T / 1000, T / 1000))
+        elif spoil == "options":
+            options, expected = {"level": 5}, 0
+        elif spoil == "manifest":
+            (work / MANIFEST).write_bytes(b"{}")
+            expected = 0
+        else:
+            options, expected = {"resume": False}, 0
+        manifest = kpress.transcode(logs, tmp_path / "cold", "zstd", **options)
+        assert isinstance(manifest, Manifest)
+        assert (spoil, manifest.resumed_segments) == (spoil, expected)
+        assert contents(tmp_path / "cold") == contents(logs)
+        for file in [*(tmp_path / "cold").rglob("*.log"), tmp_path / "cold" / MANIFEST]:
+            file.unlink()
+        os.rename(tmp_path / "cold", tmp_path / f"done {spoil}")
+
+
+def test_damage_leaves_what_was_done_and_no_name(logs: Path, tmp_path: Path) -> None:
+    path = sorted((logs / "orders-1").glob("*.log"))[1]
+    good = path.read_bytes()
+    path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
+    with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
+        kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert caught.value.file == str(path)
+    assert "cold" not in names(tmp_path)
+    path.write_bytes(good)
+    kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert contents(tmp_path / "cold") == contents(logs)
+
+
+def test_damage_in_all_leaves_nothing(tmp_path: Path) -> None:
+    directory = make_logs(tmp_path / "logs", 1, 1)
+    path = next(directory.rglob("*.log"))
+    path.write_bytes(path.read_bytes()[:-1] + b"\xff\xff")
+    with pytest.raises(kpress.KpressError):
+        kpress.transcode(directory, tmp_path / "cold", "zstd")
+    assert names(tmp_path) == {"logs"}
+
+
+def test_a_source_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = make_logs(tmp_path / "logs", 1, 2)
+    path = logs / "orders-0" / f"{0:020d}.log"
+
+    def replace(progress: Progress) -> None:
+        if not replaced:
+            (tmp_path / "new").write_bytes(segment(0, 20, codec="lz4"))
+            os.replace(tmp_path / "new", path)
+            replaced.append(1)
+
+    replaced: list[int] = []
+    from kpress.log import _transcode
+
+    copy_segment = _transcode.copy_segment
+
+    def slow(*arguments: Any) -> Any:
+        done = copy_segment(*arguments)
+        if Path(arguments[0].path).name == path.name:
+            replace(Progress(0, 0, 0, 0))
+        return done
+
+    monkeypatch.setattr(_transcode, "copy_segment", slow)
+    with pytest.raises(kpress.CorruptRecordError, match="replaced or written to"):
+        kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert not (tmp_path / ".cold.unfinished" / "orders-0" / path.name).exists()
+    kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert contents(tmp_path / "cold") == contents(logs)
+
+
+# ---- faults
+
+RUN = "import sys, kpress; kpress.transcode(sys.argv[1], sys.argv[2], 'zstd', level=19, threads=2)"
+
+
+def start(logs: Path, dst: Path, **options: Any) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([sys.executable, "-c", RUN, str(logs), str(dst)], stderr=subprocess.PIPE, **options)
+
+
+def begun(child: subprocess.Popen[bytes], tmp_path: Path) -> float:
+    """When the call has begun to work."""
+    while child.poll() is None and not (tmp_path / ".cold.unfinished").exists():
+        time.sleep(0.002)
+    return time.monotonic()
+
+
+def check_after_kill(logs: Path, tmp_path: Path, wanted: dict[str, str]) -> str:
+    """What is under a final name is whole, and nothing of the source was lost."""
+    assert names(tmp_path) <= {"logs", "cold", ".cold.unfinished"}
+    if (tmp_path / "cold").exists():
+        assert contents(tmp_path / "cold") == wanted
+        return "complete"
+    work = tmp_path / ".cold.unfinished"
+    if not work.exists():
+        return "nothing"
+    for path in work.rglob("[0-9]*.log"):
+        assert read_content(path).digest == wanted[str(path.relative_to(work))]
+    return "part"
+
+
+def test_killed_at_random_moments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    logs = make_logs(tmp_path / "logs", 2, 4, 150)
+    wanted = contents(logs)
+    draw = random.Random(7)
+    kills = 100 if THOROUGH else 8
+    child = start(logs, tmp_path / "cold")
+    started = begun(child, tmp_path)
+    child.communicate()
+    assert child.returncode == 0
+    whole = time.monotonic() - started
+    seen: dict[str, int] = {}
+    resumed = 0
+    for _ in range(kills):
+        _remove(tmp_path / "cold")
+        child = start(logs, tmp_path / "cold")
+        begun(child, tmp_path)
+        time.sleep(draw.uniform(0.0, 1.1 * whole))
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+        state = check_after_kill(logs, tmp_path, wanted)
+        seen[state] = seen.get(state, 0) + 1
+        manifest = kpress.transcode(logs, tmp_path / "cold", "zstd", level=19, threads=2)
+        assert isinstance(manifest, Manifest)
+        if state != "complete":
+            resumed += manifest.resumed_segments
+        assert contents(tmp_path / "cold") == wanted
+        assert names(tmp_path) == {"logs", "cold"}
+        assert not list((tmp_path / "cold").rglob(".*"))
+    assert contents(logs) == wanted
+    with capsys.disabled():
+        print(f"\n{kills} kills: {seen}, {resumed} segments were not done again")
+
+
+def _remove(path: Path) -> None:
+    import shutil
+
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def test_an_interrupt_leaves_nothing_half(tmp_path: Path) -> None:
+    logs = make_logs(tmp_path / "logs", 2, 4, 150)
+    wanted = contents(logs)
+    child = start(logs, tmp_path / "cold")
+    begun(child, tmp_path)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate()
+    assert b"KeyboardInterrupt" in errors or child.returncode == 0
+    check_after_kill(logs, tmp_path, wanted)
+    assert not list((tmp_path / ".cold.unfinished").rglob(".*.log.*"))
+    kpress.transcode(logs, tmp_path / "cold", "zstd", level=9)
+    assert contents(tmp_path / "cold") == wanted
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    """RLIMIT_FSIZE stands for it: a write of more than that fails."""
+    logs = make_logs(tmp_path / "logs", 1, 3, 150)
+    first = logs / "orders-0" / f"{0:020d}.log"
+    first.write_bytes(segment(0, 150, codec="none"))
+    wanted = contents(logs)
+    limited = (
+        "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); " + RUN
+    )
+    command = [sys.executable, "-c", limited, str(logs), str(tmp_path / "cold")]
+    result = subprocess.run(command, stderr=subprocess.PIPE, text=True)
+    assert result.returncode == 1 and "File too large" in result.stderr
+    check_after_kill(logs, tmp_path, wanted)
+    assert not (tmp_path / "cold").exists()
+    assert not list(tmp_path.rglob(".*.log.*"))
+    kpress.transcode(logs, tmp_path / "cold", "zstd", level=9)
+    assert contents(tmp_path / "cold") == wanted
+
+
+# ---- an estimate
+
+
+def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
+    estimate = kpress.transcode(logs, tmp_path / "cold", "zstd", dry_run=True)
+    assert not isinstance(estimate, Manifest)
+    assert names(tmp_path) == {"logs"}
+    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    assert isinstance(manifest, Manifest)
+    assert estimate.bytes_before == manifest.totals["source_bytes"] and estimate.segments == 6
+    assert estimate.bytes_after == manifest.totals["bytes"]  # all of it was sampled
+    assert estimate.cpu_seconds > 0
+
+
+def test_progress(logs: Path, tmp_path: Path) -> None:
+    told: list[Progress] = []
+    kpress.transcode(logs, tmp_path / "cold", "zstd", progress=told.append)
+    size = sum(path.stat().st_size for path in logs.rglob("*.log"))
+    assert told[-1] == (size, size, 6, 6)
+    assert [one.bytes_done for one in told] == sorted(one.bytes_done for one in told)
