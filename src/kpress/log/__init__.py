@@ -6,7 +6,8 @@
       orders-0/                       _directory           its segments in order of offset
         00000000000000012345.log        _file_records      a record set, in pieces of whole entries
                                         _tail              what may follow the last of them
-                                        _transcode         the same records under another codec (_pack, _digest)
+                                        _transcode         all of it under another codec, with a _manifest, in its
+                                                           _target; _segment_copy does a segment
         00000000000000012345.index      _offset_index      byte positions by offset
         00000000000000012345.timeindex  _time_index        offsets by time
         00000000000000012345.txnindex   _transaction_index aborted transactions (_transactions: what read_committed
@@ -25,6 +26,8 @@
                                  ├─► _scanner   what is intact, and the bytes between ──► _scan, _salvage (_chain)
                                  │              _recovery: what a broker would keep of it
                                  └─► _verify    files, batches (_order), records (_record_checks, _index_checks)
+
+    _recoder: entries, side by side ──► _recode    decoded, encoded or joined (_pack), proven, digested (_digest)
 
 Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `kpress.files`.
 `_sidecar` is what the files beside a log share.

@@ -6,7 +6,7 @@ from libc.math cimport INFINITY
 from libc.stdint cimport INT32_MAX, int64_t, uint32_t
 from libc.string cimport memset
 
-from kpress._arguments cimport integer_of
+from kpress._arguments cimport integer_of, shown
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport KP_NONE, KP_OK, kp_batch, kp_batch_next, kp_error
 from kpress._status cimport error_of, place, place_of
@@ -20,7 +20,7 @@ from kpress.log._recode cimport content, recode_entries, recode_run, recode_run_
 from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
-from kpress.errors import InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
     RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches
@@ -45,11 +45,12 @@ cdef double most_of(object min_gain, int codec_id) except? -1:
     """The part of its old bytes that a new batch must stay below. Without a codec none is meant to be smaller."""
     if min_gain is None or codec_id == KP_NONE:
         return INFINITY
-    gain = float(min_gain)
-    if not 0 <= gain < 1:
-        raise InvalidArgumentError(f"min_gain must be at least 0 and less than 1, or None, not {min_gain!r}",
+    if isinstance(min_gain, bool) or not isinstance(min_gain, (float, int)):
+        raise ArgumentTypeError(f"min_gain must be a float or None, not {type(min_gain).__name__}", field="min_gain")
+    if not 0 <= min_gain < 1:
+        raise InvalidArgumentError(f"min_gain must be at least 0 and less than 1, or None, not {shown(min_gain)}",
                                    field="min_gain")
-    return 1 - gain
+    return 1 - <double>min_gain
 
 
 cdef void add_content(content* to, const content* c) noexcept nogil:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -17,7 +18,7 @@ from kpress._file_names import (
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
-from kpress.errors import CorruptRecordError, InvalidArgumentError, KpressError
+from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, KpressError
 from kpress.files import FileInfo, FileSystem, resolve
 from kpress.log._file_records import FileRecords
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, SourceFile, read_manifest
@@ -135,10 +136,17 @@ def transcode(
     """The call that `kpress.transcode` describes."""
     job = Job(compression_type, level, batch_bytes, min_gain, integer(threads, "threads", 1, _MOST_THREADS))
     job.recoder()  # what it refuses is refused before any work
-    opened = open_paths(src, None)
+    _check_flags(resume=resume, dry_run=dry_run)
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+    with _named("src"):
+        if not isinstance(src, str | os.PathLike) and isinstance(src, Iterator):
+            src = list(src)
+        opened = open_paths(src, None)
+    with _named("dst"):
+        files, target = resolve(dst)
     if dry_run:
         return _estimate(job, opened.partitions)
-    files, target = resolve(dst)
     target = _target_of(files, target)
     _refuse_inside(src, opened.partitions, files, target)
     single = _single_segment(src, opened.partitions)
@@ -158,6 +166,23 @@ def transcode(
     if single:
         return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
     return _copy_all(job, opened.partitions, manifest, files, target, resume, progress)
+
+
+@contextmanager
+def _named(argument: str) -> Iterator[None]:
+    """What other calls say of their path is about this argument."""
+    try:
+        yield
+    except (ArgumentTypeError, InvalidArgumentError) as error:
+        if error.field == "path":
+            error.field = argument
+        raise
+
+
+def _check_flags(**flags: bool) -> None:
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise ArgumentTypeError(f"{name} must be True or False, not {type(value).__name__}", field=name)
 
 
 def _versions() -> dict[str, Any]:
