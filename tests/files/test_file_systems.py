@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kpress
-from kpress.files import FileSystem, LocalFileSystem, RandomAccessFile, coalesce, read_ahead, resolve
+from kpress.files import Buffered, FileSystem, LocalFileSystem, RandomAccessFile, coalesce, read_ahead, resolve
 
 pa_fs = pytest.importorskip("pyarrow.fs")
 fsspec = pytest.importorskip("fsspec")
@@ -240,6 +240,21 @@ def test_columns_of_a_remote_file() -> None:
         rows = [offset for columns in kpress.iter_columns(part, ["offset"]) for offset in columns["offset"]]
     assert rows == list(range(1000))
     assert len(file.asked) == -(-len(data) // 10_000)
+
+
+def test_reads_here_and_there_are_few_requests() -> None:
+    data = bytes(range(256)) * (1 << 14)  # 4 MiB
+    file = Counted(data)
+    near = Buffered(file)
+    for position in (1_000_000, 1_000_100, 1_000_000 + (256 << 10) - 10):
+        assert near.read_at(position, 10) == data[position : position + 10]
+    assert file.asked == [(1_000_000, 256 << 10)]
+    for position in range(0, len(data), 1000):
+        assert near.read_at(position, 1000) == data[position : position + 1000]
+    assert len(file.asked) < 9  # they grow while they go on
+    assert near.read_at(len(data) - 3, 100) == data[-3:]
+    assert near.read_at(len(data), 5) == b""
+    assert near.read_at(0, len(data)) == data
 
 
 def test_ranges_are_joined() -> None:

@@ -299,6 +299,15 @@ def test_manifests_that_lie(fields: dict[str, Any], words: str, tmp_path: Path) 
     assert Path(caught.value.file or "").name.startswith(f"{0:020}-{SEGMENT_ID}.")
 
 
+def test_a_chunk_that_is_shorter_than_the_manifest_says(tmp_path: Path) -> None:
+    data = plain(0)
+    path = tiered(tmp_path / f"t-{ID}" / "0", 0, data, {}, compress=True)
+    index = json.loads(path.read_text())["chunkIndex"]
+    changed(path, chunkIndex={**index, "originalFileSize": len(data) + 50})
+    with pytest.raises(kpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, and the manifest says"):
+        next(kpress.open_log(tmp_path).read())
+
+
 @pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b"[" * 100_000, b"\xff", b'{"version": "1"}'])
 def test_manifests_that_are_none(data: bytes, tmp_path: Path) -> None:
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, plain(0), {}, compress=True)

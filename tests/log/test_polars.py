@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-import kpress
+import kpress.polars
 from kpress.log import FileRecords, LogReader
 
 pl = pytest.importorskip("polars")
@@ -101,6 +101,22 @@ def test_queries_give_what_they_give_over_all_records(query: Any, logs: Path) ->
     found = query(scan_log(logs)).collect()
     assert found.schema == expected.schema
     assert found.equals(expected)
+
+
+def test_what_comparisons_say() -> None:
+    """Polars turns most of them round before a source sees them."""
+    for expression, bounds in (
+        (pl.lit(250) <= by_offset, {"start_offset": 250}),
+        (pl.lit(250) > by_offset, {"end_offset": 251}),
+        (pl.lit(7) == by_offset, {"start_offset": 7, "end_offset": 8}),
+        (by_time < at(1), {"end_timestamp": START_MS + 1001}),
+        (by_offset != 7, {}),
+        (by_offset + 1 > 7, {}),
+        (by_offset > by_partition, {}),
+        (by_offset > 1.5, {}),
+        (pl.col("producerId") > 7, {}),
+    ):
+        assert kpress.polars._bounds_of(expression) == bounds, expression
 
 
 def test_only_the_columns_of_the_query_are_decoded(logs: Path, read: Any) -> None:

@@ -1,5 +1,6 @@
 """Reading a log gives what a consumer got, from any place on, with indexes or without; what is left out is said."""
 
+import io
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import facts
 import kpress
 import oracle
+from kpress.log import AbortedTxn, FileRecords, ProducerState, write_snapshot, write_transaction_index
 
 pa = pytest.importorskip("pyarrow")
 
@@ -314,6 +316,77 @@ def test_transactions_across_damage(tmp_path: Path) -> None:
     with pytest.raises(pa.ArrowInvalid, match="entry size"):
         offsets(log, **committed)
     assert offsets(log, on_corrupt="stop", **committed) == list(range(10))
+
+
+def test_a_transaction_that_was_aborted_before_damage_is_over_after_it(tmp_path: Path) -> None:
+    data = transactional(0) + marker(3, False) + b"\xaa" * 100 + transactional(4) + marker(7, True)
+    log = kpress.open_log(write(tmp_path, {0: data}))
+    assert offsets(log, on_corrupt="skip", isolation_level="read_committed") == [4, 5, 6]
+
+
+# ---- far away
+
+
+def producer_snapshot(first_offset: int) -> bytes:
+    out = io.BytesIO()
+    write_snapshot(out, [ProducerState(1, 0, 2, 12, 2, 0, 0, first_offset)])
+    return out.getvalue()
+
+
+def test_indexes_of_a_remote_log_are_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One transaction was aborted in the first segment, one is open since then; headers are read of the last one."""
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    second = plain(14) + kpress.write_records([b"x"] * 3, base_offset=24)
+    index = io.BytesIO()
+    write_transaction_index(index, [AbortedTxn(1, 0, 3, 0)])
+    files = {
+        f"{0:020}.log": transactional(0) + marker(3, False) + plain(4, 6) + transactional(10) + plain(13, 1),
+        f"{14:020}.log": second,
+        f"{0:020}.txnindex": index.getvalue(),
+        f"{14:020}.txnindex": b"",
+        f"{14:020}.snapshot": producer_snapshot(10),
+    }
+    memory.pipe({f"/remote/t-0/{name}": data for name, data in files.items()})
+    read: list[str] = []
+    scan = FileRecords.transactional_batches
+    monkeypatch.setattr(
+        FileRecords, "transactional_batches", lambda self, hop: (read.append(self.path[-24:]), scan(self, hop))[1]
+    )
+    log = kpress.open_log("memory://remote/t-0")
+    reader = log.read(["offset"], isolation_level="read_committed")
+    assert reader.to_pyarrow()["offset"].to_pylist() == list(range(4, 10))
+    assert reader.last_stable_offsets == {"t-0": 10}
+    assert read == [f"{14:020}.log"]
+    memory.rm_file(f"/remote/t-0/{0:020}.txnindex")
+    assert offsets(kpress.open_log("memory://remote/t-0"), isolation_level="read_committed") == list(range(4, 10))
+    assert read[1:] == [f"{0:020}.log", f"{14:020}.log"]
+    memory.pipe_file(f"/remote/t-0/{0:020}.txnindex", bytes(34))
+    reader = kpress.open_log("memory://remote/t-0").read(["offset"], isolation_level="read_committed")
+    assert reader.to_pyarrow()["offset"].to_pylist() == list(range(4, 10))
+    assert "padded with zeros" in reader.findings[0].message
+
+
+def test_the_snapshot_of_a_tiered_segment_is_that_of_its_end() -> None:
+    memory = pytest.importorskip("fsspec").filesystem("memory")
+    stem = "{:020}-tqimKeZwStOEOwRzT3L5oQ"
+    files = {
+        ".log": (plain(0) + transactional(10), plain(13)),
+        ".txnindex": (b"", b""),
+        ".snapshot": (producer_snapshot(10), producer_snapshot(-1)),
+    }
+    for suffix, both in files.items():
+        for base, data in zip((0, 13), both, strict=True):
+            memory.pipe_file(f"/tier/t-MWJ6FHTfRYy67jzwZdeqSQ/0/{stem.format(base)}{suffix}", data)
+    log = kpress.open_log("memory://tier")
+    assert offsets(log, isolation_level="read_committed") == list(range(10))
+
+
+def test_an_index_that_lost_its_end_is_not_trusted_where_headers_are_near(tmp_path: Path) -> None:
+    directory = write(tmp_path, {0: transactional(0) + marker(3, False), 4: plain(4)})
+    for base in (0, 4):
+        (directory / f"{base:020}.txnindex").touch()
+    (directory / f"{4:020}.snapshot").write_bytes(producer_snapshot(-1))
+    assert offsets(kpress.open_log(directory), isolation_level="read_committed") == list(range(4, 14))
 
 
 # ---- streams
