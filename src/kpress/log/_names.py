@@ -38,7 +38,7 @@ from kpress.log._sidecars import copy_offset_files
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
 from kpress.log._transactions import Isolation, isolation_of, last_stable_offset, transactions_of
-from kpress.log._transcode import Estimate, Progress, transcode
+from kpress.log._transcode import Estimate, transcode
 from kpress.log._verify import VerifyReport, verify
 from kpress.log.findings import Finding
 

@@ -262,9 +262,7 @@ def _ranges(batches: Batches, numbers: array[int]) -> Iterator[tuple[int, int]]:
         yield start, end
 
 
-def _copy_ranges(
-    source: Segment, ranges: Iterator[tuple[int, int]], files: FileSystem, path: str, meter: Meter
-) -> int:
+def _copy_ranges(source: Segment, ranges: Iterator[tuple[int, int]], files: FileSystem, path: str, meter: Meter) -> int:
     size = 0
     with source.open() as file, files.create(path) as writer:
         for start, end in ranges:

@@ -23,6 +23,7 @@ from kpress.files import FileInfo, FileSystem, resolve
 from kpress.log._file_records import FileRecords
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, SourceFile, read_manifest
 from kpress.log._open import open_paths
+from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._segment_copy import copy_segment, file_checksum
@@ -38,22 +39,6 @@ _SAMPLED_BYTES = 4 << 20
 # them where there are none.
 _SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
-
-
-class Progress(NamedTuple):
-    """How far `kpress.transcode` has come.
-
-    Attributes
-    ----------
-    bytes_done, bytes_total : int
-        Of the source, what was done by an earlier call among them.
-    segments_done, segments_total : int
-    """
-
-    bytes_done: int
-    bytes_total: int
-    segments_done: int
-    segments_total: int
 
 
 class Estimate(NamedTuple):
@@ -131,7 +116,7 @@ def transcode(
     threads: Integer = 1,
     resume: bool = True,
     dry_run: bool = False,
-    progress: Callable[[Progress], object] | None = None,
+    progress: ProgressCallback | None = None,
 ) -> Manifest | Estimate:
     """The call that `kpress.transcode` describes."""
     job = Job(compression_type, level, batch_bytes, min_gain, integer(threads, "threads", 1, _MOST_THREADS))
@@ -299,7 +284,7 @@ def _copy_single(
     manifest: Manifest,
     files: FileSystem,
     target: str,
-    progress: Callable[[Progress], object] | None,
+    progress: ProgressCallback | None,
 ) -> Manifest:
     """One file to one file."""
     with locked_work(files, target):
@@ -321,7 +306,7 @@ class _State:
     """What workers and the caller's thread share."""
 
     def __init__(
-        self, bytes_total: int, segments_total: int, progress: Callable[[Progress], object] | None, bytes_done: int = 0
+        self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0
     ) -> None:
         self.lock = threading.Lock()
         self.cancelled = threading.Event()
@@ -351,7 +336,7 @@ def _copy_all(
     files: FileSystem,
     target: str,
     resume: bool,
-    progress: Callable[[Progress], object] | None,
+    progress: ProgressCallback | None,
 ) -> Manifest:
     if is_taken(files, target):
         raise exists(files.url(target))
