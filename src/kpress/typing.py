@@ -28,6 +28,7 @@ __all__ = [
     "Headers",
     "Integer",
     "Level",
+    "ShownAs",
     "Time",
     "TimestampUnit",
 ]
@@ -46,6 +47,9 @@ Time: TypeAlias = SupportsIndex | datetime | str
 
 TimestampUnit: TypeAlias = Literal["ms", "us"]
 BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
+
+ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
+"""How the bytes of keys and values are put into text."""
 
 Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
 """The headers of one record, as pairs; as a dict if no key is there twice."""

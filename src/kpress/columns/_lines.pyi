@@ -1,8 +1,5 @@
-from typing import Literal, TypeAlias
-
 from kpress.columns._columns import Columns
-
-ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
+from kpress.typing import ShownAs
 
 def json_lines(columns: Columns, values: ShownAs = "utf8") -> bytes: ...
 def csv_rows(columns: Columns, values: ShownAs = "utf8", *, header: bool = False) -> bytes: ...

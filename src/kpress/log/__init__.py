@@ -5,6 +5,7 @@
     <log dir>/                        _directory           list_partitions: one PartitionDirectory each
       orders-0/                       _directory           its segments in order of offset
         00000000000000012345.log        _file_records      a record set, in pieces of whole entries
+                                        _dump              what Kafka's DumpLogSegments prints of it
                                         _tail              what may follow the last of them
                                         _transcode         all of it under another codec, with a _manifest, in its
                                                            _target; _segment_copy does a segment

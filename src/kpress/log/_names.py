@@ -20,6 +20,7 @@ from kpress.log._checkpoints import (
 )
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
+from kpress.log._dump import DumpOptions, SegmentDump
 from kpress.log._file_records import FileRecords
 from kpress.log._log import Log, open_log
 from kpress.log._manifest import CopiedPartition, CopiedSegment, Manifest, SourceFile
@@ -54,6 +55,7 @@ __all__ = [
     "AbortedTxn",
     "CopiedPartition",
     "CopiedSegment",
+    "DumpOptions",
     "EpochEntry",
     "Estimate",
     "FileRecords",
@@ -78,6 +80,7 @@ __all__ = [
     "ScanReport",
     "Segment",
     "SegmentContent",
+    "SegmentDump",
     "SegmentScan",
     "SourceFile",
     "TimeIndex",

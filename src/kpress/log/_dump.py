@@ -1,0 +1,231 @@
+"""What Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) prints of a ``.log`` file, batch by batch.
+
+::
+
+    pieces of whole entries ──► read_batches: a line per batch
+                            └─► read_columns ──► dump_lines: a line per record
+
+Records of v2 batches are columns all the way. Control records and records of v0 and v1 are few, and printed one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+from kpress.codecs import decompress
+from kpress.columns import dump_lines, read_columns
+from kpress.errors import KpressError
+from kpress.files import located
+from kpress.log._file_records import FileRecords
+from kpress.log._segment import Segment
+from kpress.log.findings import Finding
+from kpress.record import Batch, Record, control_record, read_batches
+
+if TYPE_CHECKING:
+    from kpress.columns import Columns
+    from kpress.typing import ShownAs
+
+_COLUMNS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
+_INT64_MAX = (1 << 63) - 1
+
+
+class DumpOptions(NamedTuple):
+    """What to print, with the names of the tool's own options.
+
+    Attributes
+    ----------
+    deep_iteration : bool
+        Records, and not batches alone.
+    print_data_log : bool
+        Keys and values of the records.
+    skip_record_metadata : bool
+        Of a record only its key and value.
+    start_offset, end_offset : int, optional
+        Only batches that hold offsets in this range; end_offset is not in it. The tool itself has no such option.
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        How keys and values are printed; the tool has utf8.
+    """
+
+    deep_iteration: bool = True
+    print_data_log: bool = False
+    skip_record_metadata: bool = False
+    start_offset: int = 0
+    end_offset: int = _INT64_MAX
+    values: ShownAs = "utf8"
+
+
+class SegmentDump:
+    """The text of one segment.
+
+    Parameters
+    ----------
+    segment : Segment
+    options : DumpOptions
+
+    Attributes
+    ----------
+    findings : list of Finding
+        What follows the last whole entry, once the text has come to its end.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import DumpOptions, SegmentDump
+    >>> [partition] = kpress.open_log("logs/orders-0").partitions                   # doctest: +SKIP
+    >>> for segment in partition.segments:                                          # doctest: +SKIP
+    ...     for text in SegmentDump(segment, DumpOptions(print_data_log=True)):
+    ...         sys.stdout.buffer.write(text)
+    """
+
+    def __init__(self, segment: Segment, options: DumpOptions = DumpOptions()) -> None:
+        self.segment = segment
+        self.options = options
+        self.findings: list[Finding] = []
+
+    def __iter__(self) -> Iterator[bytes]:
+        """The lines, many at a time.
+
+        Raises
+        ------
+        KpressError
+            Damage that the tool, too, ends with; after the lines before it. A wrong checksum is none: the line says
+            ``isvalid: false``.
+        """
+        with FileRecords(self.segment.open(), complete=False) as file:
+            for position, piece in file.pieces():
+                with located(position, file.path):
+                    yield from self._piece(position, piece)
+            if file.trailing_bytes:
+                name = self.segment.filesystem.name(self.segment.path)
+                message = f"Found {file.trailing_bytes} invalid bytes at the end of {name}"
+                place = (self.segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset)
+                self.findings.append(Finding(*place, "record set framing", message))
+
+    def _piece(self, position: int, piece: memoryview) -> Iterator[bytes]:
+        rows = self._rows(piece) if self.options.deep_iteration else None
+        lines: list[bytes] = []
+        row = 0
+        try:
+            for batch in read_batches(piece, check_crcs=False):
+                if self._is_wanted(batch):
+                    lines.append(batch_line(batch, position + batch.position))
+                if not self.options.deep_iteration:
+                    continue
+                if rows is None:  # one of the batches is damaged: those before it are not
+                    if self._is_wanted(batch):
+                        lines.append(self._records(batch))
+                    continue
+                count = _rows_of(batch)
+                if self._is_wanted(batch):
+                    lines.append(self._records(batch, rows.slice(row, count)))
+                row += count
+        finally:
+            yield b"".join(lines)
+
+    def _rows(self, piece: memoryview) -> Columns | None:
+        """The records of the piece's v2 batches; None if one is damaged."""
+        try:
+            return read_columns(piece, _COLUMNS, check_crcs=False)
+        except KpressError:
+            return None
+
+    def _is_wanted(self, batch: Batch) -> bool:
+        options = self.options
+        if options.start_offset == 0 and options.end_offset == _INT64_MAX:
+            return True
+        return batch.last_offset >= options.start_offset and batch.base_offset < options.end_offset
+
+    def _records(self, batch: Batch, rows: Columns | None = None) -> bytes:
+        options = self.options
+        if batch.is_control:
+            return b"".join(self._metadata(batch, record, _control_of(record)) + b"\n" for record in batch)
+        if rows is None:
+            with located(batch.position):
+                rows = read_columns(batch.data, _COLUMNS, check_crcs=False)
+        if batch.magic < 2 and not options.skip_record_metadata:
+            return b"".join(self._legacy_lines(batch, rows))
+        metadata = not options.skip_record_metadata
+        return dump_lines(rows, metadata=metadata, contents=options.print_data_log, values=options.values)
+
+    def _legacy_lines(self, batch: Batch, rows: Columns) -> Iterator[bytes]:
+        """Each message has a checksum of its own, and neither sequence nor headers."""
+        messages = [batch]
+        if batch.is_compressed:
+            messages = list(read_batches(decompress(batch.payload, batch.compression_type), check_crcs=False))
+        for number, (record, message) in enumerate(zip(batch, messages, strict=True)):
+            yield self._metadata(batch, record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}")
+            row = rows.slice(number, 1)
+            contents = self.options.print_data_log
+            yield dump_lines(row, metadata=False, contents=contents, values=self.options.values).removeprefix(b"|")
+
+    def _metadata(self, batch: Batch, record: Record, more: str) -> bytes:
+        """DumpLogSegments.printRecordMetadata of one record."""
+        if self.options.skip_record_metadata:
+            return b""
+        sequence = ""
+        if batch.magic >= 2:
+            sequence = f" sequence: {record.sequence} headerKeys: [{','.join(key for key, _ in record.headers)}]"
+        return (
+            f"| offset: {record.offset} {batch.timestamp_type.name}: {record.timestamp} "
+            f"keySize: {record.key_size} valueSize: {record.value_size}{sequence}{more}"
+        ).encode()
+
+
+def batch_line(batch: Batch, position: int) -> bytes:
+    """DumpLogSegments.printBatchLevel.
+
+    Parameters
+    ----------
+    batch : Batch
+    position : int
+        In the file.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log._dump import batch_line
+    >>> [batch] = kpress.read_batches(kpress.write_records([b"a"], timestamps=[5]))
+    >>> batch_line(batch, 0).split(b" position")[1]
+    b': 0 CreateTime: 5 size: 69 magic: 2 compresscodec: none crc: 1021196021 isvalid: true\\n'
+    """
+    if batch.magic >= 2:
+        horizon = batch.delete_horizon_ms
+        text = (
+            f"baseOffset: {batch.base_offset} lastOffset: {batch.last_offset} count: {batch.records_count} "
+            f"baseSequence: {batch.base_sequence} lastSequence: {batch.last_sequence} producerId: {batch.producer_id} "
+            f"producerEpoch: {batch.producer_epoch} partitionLeaderEpoch: {batch.partition_leader_epoch} "
+            f"isTransactional: {_bool(batch.is_transactional)} isControl: {_bool(batch.is_control)} deleteHorizonMs: "
+            + ("OptionalLong.empty" if horizon is None else f"OptionalLong[{horizon}]")
+        )
+    else:
+        text = f"offset: {batch.last_offset}"
+    return (
+        f"{text} position: {position} {batch.timestamp_type.name}: {batch.max_timestamp} size: {batch.size} "
+        f"magic: {batch.magic} compresscodec: {batch.compression_type} crc: {batch.crc} "
+        f"isvalid: {_bool(batch.is_valid())}\n"
+    ).encode()
+
+
+def _rows_of(batch: Batch) -> int:
+    """How many rows of the piece's columns are the batch's."""
+    if batch.magic >= 2:
+        return 0 if batch.is_control else batch.records_count or 0
+    return len(batch)
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _control_of(record: Record) -> str:
+    """DumpLogSegments.printControlRecord. Of KRaft's own records it is the type alone, without their fields."""
+    control = control_record(record)
+    if control.coordinator_epoch is not None:
+        return f" endTxnMarker: {control.type} coordinatorEpoch: {control.coordinator_epoch}"
+    number = int.from_bytes((record.key or b"")[2:4], "big", signed=True)
+    return f" controlType: {control.type}({number})"
