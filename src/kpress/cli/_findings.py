@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from kpress.cli._outcome import CLEAN, FINDINGS, quoted
 from kpress.cli._output import count, shown
-from kpress.log import Finding
+from kpress.log import LOG_FILE_SUFFIX, Finding
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
@@ -41,3 +41,20 @@ def suggest(*words: str) -> None:
 def typed(paths: Sequence[str]) -> str:
     """Paths, as they can be typed again."""
     return " ".join(quoted(path) for path in paths)
+
+
+def print_skipped(skipped: Iterable[Finding]) -> None:
+    """What lies beside the log and is no part of it: told, but no finding."""
+    sys.stdout.flush()
+    for finding in skipped:
+        print(f"skipped: {shown(finding)}", file=sys.stderr)
+
+
+def report_reading(findings: Sequence[Finding]) -> int:
+    """Say what a reader met; returns the exit status.
+
+    What was left out of the records, or cut, makes it 1. An index that is missing or wrong costs time alone."""
+    sys.stdout.flush()
+    for finding in findings:
+        print(shown(finding), file=sys.stderr)
+    return status_of([finding for finding in findings if finding.file.endswith(LOG_FILE_SUFFIX)])

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from shutil import get_terminal_size
 from typing import Any
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_WIDEST = 60  # characters of a column of a table of records that is not the last
 _WIDE = 10_000  # for a table that is no terminal's: nothing is folded or cut
 
 
@@ -62,6 +64,51 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     with console.capture() as captured:
         console.print(table)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
+
+
+class StreamTable:
+    """Aligned columns of rows that come a few at a time.
+
+    A column grows with what is in it, but never shrinks; the last one takes what is left of a terminal's line.
+
+    Parameters
+    ----------
+    columns : sequence of str
+        As `print_table` takes them.
+    """
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self._names = [name.removeprefix(">") for name in columns]
+        self._is_number = [name.startswith(">") for name in columns]
+        self._widths = [len(name) for name in self._names]
+        self._is_begun = False
+        self._line = get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+
+    def print(self, rows: Iterable[Sequence[str]]) -> None:
+        """These rows, after the header if they are the first."""
+        cells = [[shown(cell) for cell in row] for row in rows]
+        if not self._is_begun:
+            cells.insert(0, self._names)
+            self._is_begun = True
+        for row in cells:
+            self._widths = [
+                max(width, min(len(cell), _WIDEST)) for width, cell in zip(self._widths, row, strict=True)
+            ]
+        sys.stdout.write("".join(self._text(row) for row in cells))
+
+    def _text(self, row: Sequence[str]) -> str:
+        parts = [
+            cut(cell, width).rjust(width) if is_number else cut(cell, width).ljust(width)
+            for cell, width, is_number in zip(row[:-1], self._widths, self._is_number, strict=False)
+        ]
+        used = sum(self._widths[:-1]) + 2 * len(parts)
+        last = row[-1].rjust(self._widths[-1]) if self._is_number[-1] else row[-1]
+        return "  ".join([*parts, cut(last, max(self._line - used, 8))]).rstrip() + "\n"
+
+
+def cut(text: str, width: int) -> str:
+    """At most so many characters."""
+    return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
 def shown(value: Any) -> str:

@@ -96,9 +96,6 @@ class Range(_Type):
     def __init__(self, of: _Type) -> None:
         self.of = of
 
-    def get_metavar(self, param: click.Parameter, *_: Any) -> str:
-        return "FROM[..TO]"
-
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Bounds:
         if isinstance(value, Bounds):
             return value
@@ -118,9 +115,6 @@ class Names(_Type):
 
     def __init__(self, accepted: Callable[[], tuple[str, ...]]) -> None:
         self.accepted = accepted
-
-    def get_metavar(self, param: click.Parameter, *_: Any) -> str:
-        return "NAME,..."
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         if not isinstance(value, str):

@@ -42,6 +42,10 @@ class Progress:
         """So many bytes more are done."""
         self._at(self.done + size, self.total)
 
+    def at(self, done: int) -> None:
+        """So many bytes are done in all."""
+        self._at(done, self.total)
+
     def __call__(self, progress: Done) -> None:
         """So far has the work come."""
         self._at(progress.bytes_done, progress.bytes_total)

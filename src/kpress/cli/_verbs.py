@@ -5,6 +5,8 @@ COMPLETION_VARIABLE = "_KPRESS_COMPLETE"  # click's name for it
 
 # Modules of kpress.cli.verbs, each with a `command` of its name. In the order of the help.
 VERBS = {
+    "ls": "List partitions and their segments.",
+    "dump": "Print the records of a log, or its batches.",
     "verify": "Check whether a log is as a broker would have left it.",
     "scan": "Find all damage in a log, and what a broker's recovery would make of it.",
     "repair": "Copy all that is intact of a damaged log.",

@@ -19,6 +19,31 @@ _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _CODEC_BITS = 0x07
 _DELETE_HORIZON = 0x40
 _ROWS_AT_ONCE = 1 << 16
+_NAMES = (
+    "topic",
+    "partition",
+    "file",
+    "position",
+    "size",
+    "magic",
+    "compressionType",
+    "attributes",
+    "baseOffset",
+    "lastOffset",
+    "recordsCount",
+    "maxTimestamp",
+    "timestampType",
+    "partitionLeaderEpoch",
+    "producerId",
+    "producerEpoch",
+    "baseSequence",
+    "lastSequence",
+    "isTransactional",
+    "isControl",
+    "deleteHorizonMs",
+    "crc",
+    "isValid",
+)
 
 
 class LogBatch(NamedTuple):
@@ -56,6 +81,10 @@ class LogBatch(NamedTuple):
     def timestamp_type(self) -> int:
         """0 create time, 1 log append time, -1 none."""
         return -1 if self.header.magic == 0 else int(self.header.has_log_append_time)
+
+    def to_dict(self) -> dict[str, object]:
+        """The columns of `Log.batch_table`, by name; times in ms since 1970."""
+        return dict(zip(_NAMES, _row(self), strict=True))
 
 
 def batches_of(partitions: Iterable[Partition], check_crcs: bool) -> Iterator[LogBatch]:
@@ -103,33 +132,32 @@ def _schema() -> pyarrow.Schema:
     import pyarrow as pa
 
     time = pa.timestamp("ms", "UTC")
-    return pa.schema(
-        [
-            ("topic", pa.string()),
-            ("partition", pa.int32()),
-            ("file", pa.string()),
-            ("position", pa.int64()),
-            ("size", pa.int64()),
-            ("magic", pa.int8()),
-            ("compressionType", pa.string()),
-            ("attributes", pa.int16()),
-            ("baseOffset", pa.int64()),
-            ("lastOffset", pa.int64()),
-            ("recordsCount", pa.int32()),
-            ("maxTimestamp", time),
-            ("timestampType", pa.int8()),
-            ("partitionLeaderEpoch", pa.int32()),
-            ("producerId", pa.int64()),
-            ("producerEpoch", pa.int16()),
-            ("baseSequence", pa.int32()),
-            ("lastSequence", pa.int32()),
-            ("isTransactional", pa.bool_()),
-            ("isControl", pa.bool_()),
-            ("deleteHorizonMs", time),
-            ("crc", pa.uint32()),
-            ("isValid", pa.bool_()),
-        ]
+    types = (
+        pa.string(),
+        pa.int32(),
+        pa.string(),
+        pa.int64(),
+        pa.int64(),
+        pa.int8(),
+        pa.string(),
+        pa.int16(),
+        pa.int64(),
+        pa.int64(),
+        pa.int32(),
+        time,
+        pa.int8(),
+        pa.int32(),
+        pa.int64(),
+        pa.int16(),
+        pa.int32(),
+        pa.int32(),
+        pa.bool_(),
+        pa.bool_(),
+        time,
+        pa.uint32(),
+        pa.bool_(),
     )
+    return pa.schema(list(zip(_NAMES, types, strict=True)))
 
 
 def _row(batch: LogBatch) -> tuple[object, ...]:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from kpress.typing import ShownAs
 
 _COLUMNS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
-_INT64_MAX = (1 << 63) - 1
 
 
 class DumpOptions(NamedTuple):
@@ -41,6 +40,8 @@ class DumpOptions(NamedTuple):
         Keys and values of the records.
     skip_record_metadata : bool
         Of a record only its key and value.
+    max_bytes : int, optional
+        Only batches that lie in so many bytes of each file.
     start_offset, end_offset : int, optional
         Only batches that hold offsets in this range; end_offset is not in it. The tool itself has no such option.
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
@@ -50,9 +51,13 @@ class DumpOptions(NamedTuple):
     deep_iteration: bool = True
     print_data_log: bool = False
     skip_record_metadata: bool = False
-    start_offset: int = 0
-    end_offset: int = _INT64_MAX
+    max_bytes: int | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
     values: ShownAs = "utf8"
+
+
+_DEFAULT = DumpOptions()
 
 
 class SegmentDump:
@@ -78,7 +83,7 @@ class SegmentDump:
     ...         sys.stdout.buffer.write(text)
     """
 
-    def __init__(self, segment: Segment, options: DumpOptions = DumpOptions()) -> None:
+    def __init__(self, segment: Segment, options: DumpOptions = _DEFAULT) -> None:
         self.segment = segment
         self.options = options
         self.findings: list[Finding] = []
@@ -92,10 +97,13 @@ class SegmentDump:
             Damage that the tool, too, ends with; after the lines before it. A wrong checksum is none: the line says
             ``isvalid: false``.
         """
+        most = self.options.max_bytes
         with FileRecords(self.segment.open(), complete=False) as file:
             for position, piece in file.pieces():
                 with located(position, file.path):
                     yield from self._piece(position, piece)
+                if most is not None and position + len(piece) >= most:
+                    return
             if file.trailing_bytes:
                 name = self.segment.filesystem.name(self.segment.path)
                 message = f"Found {file.trailing_bytes} invalid bytes at the end of {name}"
@@ -104,10 +112,13 @@ class SegmentDump:
 
     def _piece(self, position: int, piece: memoryview) -> Iterator[bytes]:
         rows = self._rows(piece) if self.options.deep_iteration else None
+        most = self.options.max_bytes
         lines: list[bytes] = []
         row = 0
         try:
             for batch in read_batches(piece, check_crcs=False):
+                if most is not None and position + batch.position + batch.size > most:
+                    break
                 if self._is_wanted(batch):
                     lines.append(batch_line(batch, position + batch.position))
                 if not self.options.deep_iteration:
@@ -131,10 +142,8 @@ class SegmentDump:
             return None
 
     def _is_wanted(self, batch: Batch) -> bool:
-        options = self.options
-        if options.start_offset == 0 and options.end_offset == _INT64_MAX:
-            return True
-        return batch.last_offset >= options.start_offset and batch.base_offset < options.end_offset
+        start, end = self.options.start_offset, self.options.end_offset
+        return (start is None or batch.last_offset >= start) and (end is None or batch.base_offset < end)
 
     def _records(self, batch: Batch, rows: Columns | None = None) -> bytes:
         options = self.options
@@ -191,7 +200,7 @@ def batch_line(batch: Batch, position: int) -> bytes:
     >>> from kpress.log._dump import batch_line
     >>> [batch] = kpress.read_batches(kpress.write_records([b"a"], timestamps=[5]))
     >>> batch_line(batch, 0).split(b" position")[1]
-    b': 0 CreateTime: 5 size: 69 magic: 2 compresscodec: none crc: 1021196021 isvalid: true\\n'
+    b': 0 CreateTime: 5 size: 69 magic: 2 compresscodec: none crc: 1579001864 isvalid: true\\n'
     """
     if batch.magic >= 2:
         horizon = batch.delete_horizon_ms

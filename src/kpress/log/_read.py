@@ -113,6 +113,13 @@ class LogReader:
         self.schema = self._fields()
         self._results: Generator[Columns, None, None] | None = None  # once it was begun
         self._is_closed = False
+        self._file: FileRecords | None = None
+        self._passed = 0
+
+    @property
+    def position(self) -> int:
+        """How many bytes of the log's segments lie before where reading has come, read or passed over."""
+        return self._passed + (self._file.valid_bytes if self._file else 0)
 
     def _chosen(self, columns: Iterable[str] | None) -> list[str]:
         if columns is None:
@@ -198,6 +205,7 @@ class LogReader:
     def _read(self) -> Generator[Columns, None, None]:
         size = ResultSize()
         self.findings.clear()
+        self._passed = 0
         self.last_stable_offsets.clear()
         constants = [name for name in self._names if name in PLACE_COLUMNS]
         for partition in self._partitions:
@@ -215,6 +223,8 @@ class LogReader:
             following = partition.segments[number + 1 :]
             if not _is_before(following, self._options.start_offset):
                 yield from self._read_segment(segment, walk, isolation, end)
+            self._file = None
+            self._passed += segment.size or 0
             if walk.is_stopped:
                 break
         if isolation and isolation.error is not None and self._options.on_corrupt == "raise":
@@ -236,6 +246,7 @@ class LogReader:
         if walk.before and segment.base_offset < (walk.offset or 0):
             self._overlap(segment, walk)
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            self._file = file
             start = self._start(segment, file, walk)
             if start is None:
                 return

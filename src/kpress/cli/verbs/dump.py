@@ -1,0 +1,257 @@
+"""``kpress dump``: the records of a log, or its batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import kpress
+from kpress.cli._command import verb
+from kpress.cli._findings import print_skipped, report_reading
+from kpress.cli._output import StreamTable, count, moment, note, print_json, size, write
+from kpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Paths, Range
+from kpress.cli._progress import Progress
+from kpress.cli._records import FORMATS, Shown, head_of, shows_records
+from kpress.log import DumpOptions, Finding, LogBatch, SegmentDump
+
+if TYPE_CHECKING:
+    from kpress.columns import Columns
+    from kpress.log import Log
+
+_EVERYTHING = Bounds(None, None)
+
+
+@verb(
+    "dump",
+    ("kpress dump /var/kafka-logs/orders-0 --head 20", "The first 20 records of a partition."),
+    ("kpress dump 'logs/orders-*' --time -2h -f jsonl > orders.jsonl", "The last two hours of a topic, as JSON lines."),
+    (
+        "kpress dump orders-0 -f jsonl --values base64 --isolation-level read_committed",
+        "What a consumer of committed records got, byte for byte.",
+    ),
+    ("kpress dump orders-0 --offset 4500..4600 --columns offset,key,headers", "Some columns of some records."),
+    ("kpress dump orders-0 --batches", "A line per batch, from the headers."),
+    ("kpress dump orders-0 -f parquet > orders.parquet", "For DuckDB, Spark and pandas."),
+    (
+        "kpress dump --files A.log,B.log --format kafka --deep-iteration --print-data-log",
+        "What Kafka's own DumpLogSegments prints of records and batches.",
+    ),
+)
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=Paths())
+@click.option("--files", metavar="FILE,...", help="In place of PATH, as DumpLogSegments has it.")
+@click.option("--batches", is_flag=True, help="A line per batch, by headers alone, in place of records.")
+@shows_records((*FORMATS, "kafka"))
+@click.option("--head", type=click.IntRange(min=0), metavar="N", help="The first N records, or batches.")
+@click.option(
+    "--offset", metavar="FROM[..TO]", type=Range(OFFSET), default=_EVERYTHING, help="Offsets; TO is not included."
+)
+@click.option(
+    "--time",
+    metavar="FROM[..TO]",
+    type=Range(TIMESTAMP),
+    default=_EVERYTHING,
+    help="Timestamps: ISO 8601, milliseconds since 1970, or ago: -90s, -15m, -2h, -7d. TO is not included.",
+)
+@click.option(
+    "--isolation-level",
+    type=click.Choice(("read_uncommitted", "read_committed")),
+    default="read_uncommitted",
+    show_default=True,
+    help="read_committed leaves out records of aborted and of open transactions.",
+)
+@click.option(
+    "--on-corrupt",
+    type=click.Choice(("raise", "skip", "stop")),
+    default="raise",
+    show_default=True,
+    help="Damage is an error, or is skipped, or ends its partition.",
+)
+@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True, help="Decode with so many.")
+@click.option("--deep-iteration", is_flag=True, help="--format kafka: records, and not batches alone.")
+@click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
+@click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")
+@click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
+def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
+    """Print the records of a log, or its batches.
+
+    Partition by partition, in order of offset; control records are left out. Each JSON line, and each object of
+    --json, has topic, partition, offset, timestamp (milliseconds since 1970, -1 for none), timestampType (0 create
+    time, 1 log append time, -1 none), key, value and headers ([[key, value], ...]); see docs/dump.schema.json.
+
+    What was cut or skipped is said on stderr, and makes the exit status 1."""
+    opened = _open(paths, files)
+    is_kafka = options["format_"] == "kafka"
+    for name in ("deep_iteration", "print_data_log", "skip_record_metadata", "max_bytes"):
+        if options[name] and not is_kafka:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
+    if is_kafka:
+        return _dump_as_kafka(opened, **options)
+    if batches:
+        return _dump_batches(opened, **options)
+    return _dump_records(opened, **options)
+
+
+def _open(paths: Sequence[str], files: str | None) -> Log:
+    if bool(paths) == (files is not None):
+        raise click.UsageError("give either PATH or --files" if paths else "Missing argument 'PATH...'.")
+    log = kpress.open_log(list(paths) if files is None else [name for name in files.split(",") if name])
+    print_skipped(log.skipped)
+    return log
+
+
+def _bytes(log: Log) -> int:
+    return sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+def _dump_records(log: Log, **options: Any) -> int:
+    shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
+    reader = log.read(
+        shown.columns,
+        start_offset=options["offset"].start,
+        end_offset=options["offset"].end,
+        start_timestamp=options["time"].start,
+        end_timestamp=options["time"].end,
+        isolation_level=options["isolation_level"],
+        on_corrupt=options["on_corrupt"],
+        threads=options["threads"],
+    )
+    with reader, Progress("reading", _bytes(log)) as progress:
+
+        def results() -> Iterator[Columns]:
+            for columns in head_of(reader, options["head"]):
+                yield columns
+                progress.at(reader.position)
+
+        shown.print(results(), reader.schema)
+    for partition, offset in reader.last_stable_offsets.items():
+        note(f"{partition}: ends at offset {offset}, where a transaction is open")
+    return report_reading(reader.findings)
+
+
+# --- batches ------------------------------------------------------------------------------------------------------
+
+_BATCH_COLUMNS = (
+    "topic",
+    ">partition",
+    ">base offset",
+    ">last offset",
+    ">records",
+    ">position",
+    ">size",
+    "codec",
+    ">magic",
+    "largest timestamp",
+    ">epoch",
+    ">producer",
+    "what",
+)
+
+
+def _dump_batches(log: Log, **options: Any) -> int:
+    format_ = "json" if options["as_json"] else options["format_"] or "table"
+    for name in ("columns", "values", "redact"):
+        if options[name]:
+            raise click.UsageError(f"--{name} is for records, not for --batches")
+    batches = _wanted(log.batches(), options["offset"], options["time"], options["head"])
+    if format_ == "table":
+        table = StreamTable(_BATCH_COLUMNS)
+        for batch in batches:
+            table.print([_batch_row(batch)])
+    elif format_ == "json":
+        print_json({"batches": [batch.to_dict() for batch in batches]})
+    elif format_ == "jsonl":
+        import json
+
+        for batch in batches:
+            write(json.dumps(batch.to_dict(), ensure_ascii=False).encode() + b"\n")
+    else:
+        raise click.UsageError(f"--format {format_} is for records, not for --batches")
+    return 0
+
+
+def _wanted(batches: Iterable[LogBatch], offsets: Bounds, times: Bounds, head: int | None) -> Iterator[LogBatch]:
+    for batch in batches:
+        if head is not None and head <= 0:
+            return
+        header = batch.header
+        if offsets.start is not None and header.last_offset < offsets.start:
+            continue
+        if offsets.end is not None and header.base_offset >= offsets.end:
+            continue
+        if times.start is not None and header.max_timestamp < times.start:
+            continue
+        if times.end is not None and header.magic == 2 and header.base_timestamp >= times.end:
+            continue
+        head = None if head is None else head - 1
+        yield batch
+
+
+def _batch_row(batch: LogBatch) -> tuple[str, ...]:
+    header = batch.header
+    what = [
+        name
+        for name, holds in (
+            ("transaction", header.is_transactional),
+            ("control", header.is_control),
+            ("log append time", header.has_log_append_time),
+            ("delete horizon", batch.delete_horizon_ms is not None),
+        )
+        if holds
+    ]
+    return (
+        batch.topic or "-",
+        "-" if batch.partition is None else str(batch.partition),
+        str(header.base_offset),
+        str(header.last_offset),
+        count(header.records_count if header.records_count >= 0 else None),
+        str(header.position),
+        size(header.size),
+        batch.compression_type,
+        str(header.magic),
+        moment(header.max_timestamp),
+        str(header.partition_leader_epoch),
+        "-" if header.producer_id < 0 else f"{header.producer_id}/{header.producer_epoch}",
+        ", ".join(what) or "-",
+    )
+
+
+# --- DumpLogSegments ----------------------------------------------------------------------------------------------
+
+
+def _dump_as_kafka(log: Log, **options: Any) -> int:
+    for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
+        if given:
+            raise click.UsageError(f"--{name} does not go with --format kafka")
+    chosen = DumpOptions(
+        deep_iteration=options["deep_iteration"] or options["print_data_log"],
+        print_data_log=options["print_data_log"] and not options["redact"],
+        skip_record_metadata=options["skip_record_metadata"],
+        max_bytes=options["max_bytes"],
+        start_offset=options["offset"].start,
+        end_offset=options["offset"].end,
+        values=options["values"] or "utf8",
+    )
+    findings: list[Finding] = []
+    left = options["head"]
+    with Progress("reading", _bytes(log)) as progress:
+        for partition in log.partitions:
+            for segment in partition.segments:
+                note(f"Dumping {os.path.normpath(segment.url)}")
+                dump = SegmentDump(segment, chosen)
+                for text in dump:
+                    if left is not None:
+                        lines = text.splitlines(keepends=True)[:left]
+                        left -= len(lines)
+                        text = b"".join(lines)
+                    write(text)
+                    if left == 0:
+                        return report_reading(findings)
+                findings += dump.findings
+                progress.advance(segment.size or 0)
+    return report_reading(findings)
