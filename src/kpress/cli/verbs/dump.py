@@ -97,7 +97,7 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
 def _open(paths: Sequence[str], files: str | None) -> Log:
     if bool(paths) == (files is not None):
         raise click.UsageError("give either PATH or --files" if paths else "Missing argument 'PATH...'.")
-    log = kpress.open_log(list(paths) if files is None else [name for name in files.split(",") if name])
+    log: Log = kpress.open_log(list(paths) if files is None else [name for name in files.split(",") if name])
     print_skipped(log.skipped)
     return log
 
