@@ -63,6 +63,18 @@ differential: $(TESTING)  ## Kafka 4.4.0's own classes and kpress read the same 
 	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
 	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
 
+broker: $(TESTING)  ## a Kafka broker is started on salvaged logs, and serves every record
+	@build_support/debian.sh differential
+	$(MAKE) build/broker/.jars
+	$(PYTHON) -m pytest -q tests/log/test_broker.py
+
+build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
+	rm -rf $(@D)
+	mvn -B -q -Dstyle.color=never -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	cd $(@D) && sha512sum --quiet --check '$(CURDIR)/tests/log/kafka/jars.sha512'
+	touch $@
+
 fuzz: $(TESTING)  ## every fuzz target for FUZZ_SECONDS each (FUZZ="snappy record" for some of them)
 	build_support/debian.sh fuzz
 	PYTHON=$(PYTHON) tests/fuzz/run.sh $(FUZZ_SECONDS) $(FUZZ)
@@ -75,7 +87,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential
+	$(MAKE) sanitize-threads differential broker
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 
@@ -156,4 +168,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize sanitize-threads differential fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize sanitize-threads differential broker fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

@@ -3,7 +3,7 @@
 #   debian.sh build            compiler, Python's headers and venv, pkg-config, the four libraries
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
-#   debian.sh differential     a JDK and Maven, which bring Kafka's own classes
+#   debian.sh differential     a JDK and Maven, which bring Kafka's own classes and a broker
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
 #   debian.sh fuzz             clang with libFuzzer and its sanitizers
 #   debian.sh aarch64          cross compiler and user-mode emulator

@@ -1,0 +1,93 @@
+"""A Kafka broker of one node on loopback, which is its own controller (KRaft)."""
+
+from __future__ import annotations
+
+import base64
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+ROOT = Path(__file__).parents[2]
+JARS = ROOT / "build/broker"
+# serial GC and the first compiler only: what counts is how fast it starts
+JAVA = [
+    "java",
+    "-Xmx512m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+]
+SETTINGS = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@127.0.0.1:{controller}
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://127.0.0.1:{controller}
+advertised.listeners=PLAINTEXT://127.0.0.1:{port}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+inter.broker.listener.name=PLAINTEXT
+controller.listener.names=CONTROLLER
+log.dirs={data}
+log.retention.ms=-1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=1
+group.initial.rebalance.delay.ms=0
+auto.create.topics.enable=false
+"""
+
+
+class Broker:
+    """Running inside a ``with`` statement; `data` is its log dir."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.data = directory / "data"
+        self.port = _free_port()
+        self._settings = directory / "server.properties"
+        self._log = directory / "broker.log"
+
+    @property
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
+
+    def __enter__(self) -> Self:
+        self._settings.write_text(SETTINGS.format(port=self.port, controller=_free_port(), data=self.data))
+        if not (self.data / "meta.properties").exists():
+            # "-" at the beginning would be read as an option
+            name = "K" + base64.urlsafe_b64encode(os.urandom(16)).decode()[1:22]
+            self._java("kafka.tools.StorageTool", "format", "-t", name, "-c", str(self._settings)).check_returncode()
+        with open(self._log, "wb") as log:
+            command = [*JAVA, "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info", "-cp", f"{JARS}/*"]
+            self._process = subprocess.Popen(
+                [*command, "kafka.Kafka", str(self._settings)], stdout=log, stderr=subprocess.STDOUT
+            )
+        deadline = time.monotonic() + 90
+        while b"Kafka Server started" not in self._log.read_bytes():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self._process.kill()
+                raise RuntimeError(self._log.read_text()[-3000:])
+            time.sleep(0.1)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """A clean stop: snapshots are written."""
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            self._process.wait(60)
+        finally:
+            self._process.kill()
+
+    def _java(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run([*JAVA, "-cp", f"{JARS}/*", *arguments], capture_output=True, timeout=120)
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
