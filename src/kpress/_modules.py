@@ -1,12 +1,16 @@
 """The compiled modules, and the one shared object that holds all of them.
 
 One file is mapped and relocated in a fraction of the time that sixty take, and has one copy of each C library where
-these are linked statically. The import system finds an extension module by the name of its file: `install` tells it
+these are linked statically. The import system finds an extension module by the name of its file: `Finder` tells it
 where these are. They keep their own names and init functions; the last part of a name is that of its init function, and
 so has to be unique.
 
 setup.py builds what stands here.
 """
+
+TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing kpress takes
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
 
 # Without the kpress. in front: the libraries that the module calls, as pkg-config names them.
 LIBRARIES = {
@@ -71,31 +75,29 @@ LIBRARIES = {
 FILE = "_native"  # and the suffix of extension modules
 
 
-def install() -> None:
-    """Let the import system find the modules."""
-    import sys
+class Finder:
+    """For sys.meta_path: where the modules are."""
 
-    # what importlib.machinery shows; the import of that would take longer than finding all modules
-    from _frozen_importlib import ModuleSpec
-    from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
-    from os.path import dirname, join
+    def __init__(self) -> None:
+        # what importlib.machinery shows; the import of that would take longer than finding all modules
+        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
+        from os.path import dirname, join
 
-    file = join(dirname(__file__), FILE + EXTENSION_SUFFIXES[0])
-    names = {f"kpress.{name}" for name in LIBRARIES}
+        self._spec, self._loader = ModuleSpec, ExtensionFileLoader
+        self._file = join(dirname(__file__), FILE + EXTENSION_SUFFIXES[0])
+        self._names = {f"kpress.{name}" for name in LIBRARIES}
 
-    class Finder:
-        """A finder of sys.meta_path."""
-
-        @staticmethod
-        def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-            if name not in names:
-                return None
-            spec = ModuleSpec(name, ExtensionFileLoader(name, file), origin=file)
-            spec.has_location = True
-            return spec
-
-    sys.meta_path.insert(0, Finder)
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        """As the import system calls it."""
+        if name not in self._names:
+            return None
+        spec = self._spec(name, self._loader(name, self._file), origin=self._file)
+        spec.has_location = True
+        return spec
 
 
 if __name__ == "kpress._modules":  # setup.py reads the names alone
-    install()
+    import sys
+
+    sys.meta_path.insert(0, Finder())
