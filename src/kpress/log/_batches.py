@@ -13,7 +13,7 @@ from kpress.log._file_records import FileRecords
 from kpress.log._segment import Partition, Segment
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow as pa
 
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _CODEC_BITS = 0x07
@@ -113,7 +113,7 @@ def _batches_in(partition: Partition, segment: Segment, check_crcs: bool) -> Ite
             file.judge(hop)
 
 
-def table_of(batches: Iterable[LogBatch]) -> pyarrow.Table:
+def table_of(batches: Iterable[LogBatch]) -> pa.Table:
     """One row per batch."""
     import pyarrow as pa
 
@@ -128,7 +128,7 @@ def table_of(batches: Iterable[LogBatch]) -> pyarrow.Table:
     return pa.concat_tables(tables)
 
 
-def _schema() -> pyarrow.Schema:
+def _schema() -> pa.Schema:
     import pyarrow as pa
 
     time = pa.timestamp("ms", "UTC")
@@ -189,7 +189,7 @@ def _row(batch: LogBatch) -> tuple[object, ...]:
     )
 
 
-def _table(rows: list[tuple[object, ...]], schema: pyarrow.Schema) -> pyarrow.Table:
+def _table(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
     import pyarrow as pa
 
     values = zip(*rows, strict=True) if rows else [()] * len(schema)

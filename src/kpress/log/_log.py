@@ -17,7 +17,7 @@ from kpress.log.findings import Finding
 from kpress.typing import BinaryType, Time, TimestampUnit
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow as pa
 
 
 class Log:
@@ -165,7 +165,7 @@ class Log:
         """
         return batches_of(self.partitions, check_crcs)
 
-    def batch_table(self, *, check_crcs: bool = False) -> pyarrow.Table:
+    def batch_table(self, *, check_crcs: bool = False) -> pa.Table:
         """One row per batch, by headers alone; needs pyarrow.
 
         Parameters

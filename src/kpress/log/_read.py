@@ -28,7 +28,7 @@ from kpress.log.findings import Finding
 from kpress.typing import BinaryType, TimestampUnit
 
 if TYPE_CHECKING:
-    import pyarrow
+    import pyarrow as pa
     from typing_extensions import CapsuleType
 
     from kpress.columns import Field
@@ -189,16 +189,16 @@ class LogReader:
         results = self._results or self._read()
         return stream_of(self.schema, results, results.close)
 
-    def to_pyarrow(self) -> pyarrow.Table:
+    def to_pyarrow(self) -> pa.Table:
         """All of it as a pyarrow table.
 
         Returns
         -------
         pyarrow.Table
         """
-        import pyarrow
+        import pyarrow as pa
 
-        return pyarrow.table(self)
+        return pa.table(self)
 
     # --- reading ------------------------------------------------------------------------------------------------
 
