@@ -47,6 +47,7 @@ _PEER_WORDS = {
     "kafka_python",
     "aiokafka_level",
     "one_thread",
+    "recompress_alone",
     "java_copies",
     "native_peer",
     "google_crc32c",
@@ -102,6 +103,10 @@ _row("peak memory, streaming a file", "apache5000", ("zstd",), at_most=True, gro
 _row("read a directory", "apache5000", NONE_ZSTD, in_memory=(0.55, 0.9))
 for _threads in (1, 2):
     _row(f"peak memory, reading 1 GB, {_threads} threads", "apache5000", ("zstd",), at_most=True, growth_mib=(200,))
+_row("transcode a segment", "apache5000", ("snappy to zstd",), recompress_alone=(0.6,))
+_row("transcode a segment", "apache5000", ("snappy to zstd",), at_most=True, proof_percent=(35,))
+_row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,))
+_row("peak memory, transcoding 1 GB", "apache5000", ("none to zstd",), at_most=True, growth_mib=(200,))
 
 # Of these (Rust and Go) the fastest counts as "native peer", once all are built.
 NATIVE_PEERS = ("kafka-protocol", "franz-go", "sarama")

@@ -441,6 +441,41 @@ def test_a_full_disk(tmp_path: Path) -> None:
     assert contents(tmp_path / "cold") == wanted
 
 
+# ---- object stores
+
+
+def test_an_object_store(logs: Path, tmp_path: Path) -> None:
+    """Files get their names one by one; the manifest says when all are there."""
+    fsspec = pytest.importorskip("fsspec")
+    store = fsspec.filesystem("memory")
+    name = f"store{os.getpid()}"
+    store.put(str(logs), f"/{name}/logs", recursive=True)
+
+    def wanted(root: str) -> dict[str, str]:
+        found = {}
+        for path in store.find(root):
+            if path.endswith(".log"):
+                digest = kpress.log.RecordDigest()
+                digest.update(store.cat(path))
+                found[path.removeprefix(f"{root}/")] = digest.hexdigest()
+        return found
+
+    dst = f"memory://{name}/cold"
+    stopped(logs, dst, 3)  # type: ignore[arg-type]
+    assert not json.loads(store.cat(f"/{name}/cold/{MANIFEST}"))["complete"]
+    manifest = kpress.transcode(logs, dst, "zstd")
+    assert isinstance(manifest, Manifest) and manifest.complete and manifest.resumed_segments >= 3
+    assert wanted(f"/{name}/cold") == wanted(f"/{name}/logs") == contents(logs)
+    again = kpress.transcode(logs, dst, "zstd")
+    assert isinstance(again, Manifest) and again.resumed_segments == 6
+    other = kpress.transcode(f"memory://{name}/logs", tmp_path / "local", "zstd")
+    assert isinstance(other, Manifest)
+    assert contents(tmp_path / "local") == contents(logs)
+    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
+        kpress.transcode(logs, f"memory://{name}/logs", "zstd")
+    store.rm(f"/{name}", recursive=True)
+
+
 # ---- an estimate
 
 

@@ -1,0 +1,119 @@
+"""Segments under another codec: against recompressing alone, what the proof takes of it, threads, and memory."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import kpress
+from bench.answers import equal
+from bench.corpus import SETS
+from bench.race import Cell, Contender
+from kpress.log import read_content, transcode_segment
+
+LEVEL = 3
+
+# Growth in KiB from after the import to the peak; writing 5 to clear_refs sets the peak back (proc(5)).
+COPY = """
+import re, sys
+import kpress
+from kpress.log import transcode_segment
+def kib(name):
+    return int(re.search(name + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
+open("/proc/self/clear_refs", "w").write("5")
+before = kib("VmRSS")
+_, after = transcode_segment(sys.argv[1], sys.argv[2], "zstd", 1, threads=2)
+print(after.records, kib("VmHWM") - before)
+"""
+
+
+def _segment(log_file, smoke: bool, codec: str = "snappy", batches: int = 200) -> tuple[Path, int]:
+    batches = 4 if smoke else batches
+    return log_file(f"transcode.{codec}.{batches}.log", SETS["apache5000"].batches(codec, batches)), batches
+
+
+def _copy(path: Path, **options: object) -> Path:
+    target = path.with_name("copy.log")
+    transcode_segment(path, target, "zstd", LEVEL, **options)
+    return target
+
+
+def _check(path: Path, records: int, **options: object) -> None:
+    before, after = read_content(path), read_content(_copy(path, **options))
+    equal((after.digest, after.next_offset, after.records), (before.digest, before.next_offset, records), "digest")
+
+
+def _proof_percent(path: Path) -> float:
+    """What decompressing, comparing and reading back take of the CPU that compressing takes, in per cent. The batches
+    are the copy's; the least of some rounds."""
+    batches = list(kpress.read_batches(_copy(path).read_bytes()))
+    records = [kpress.decompress(batch.payload, "zstd") for batch in batches]
+    out = bytearray(max(map(len, records)))
+    whole = _copy(path).read_bytes()
+
+    def compress() -> None:
+        for data in records:
+            kpress.compress(data, "zstd", LEVEL)
+
+    def prove() -> None:
+        for batch, data in zip(batches, records, strict=True):
+            size = kpress.decompress_into(batch.payload, out, "zstd")
+            if bytes(memoryview(out)[:size]) != data:
+                raise ValueError("wrong answer: decompressed bytes")
+        kpress.crc32c(whole)
+
+    def least(call) -> float:
+        took = []
+        for _ in range(3):
+            started = time.process_time()
+            call()
+            took.append(time.process_time() - started)
+        return min(took)
+
+    return 100 * least(prove) / max(least(compress), 1e-9)
+
+
+def bench_transcode(race, log_file, smoke):
+    """snappy to zstd 3, with proof, digest and reading back, against recompressing in memory alone."""
+    records = SETS["apache5000"]
+    path, batches = _segment(log_file, smoke)
+    data = path.read_bytes()
+    total = records.count * batches
+    race(
+        Cell("transcode a segment", records.name, "snappy to zstd", total, records.size * batches),
+        lambda: _copy(path),
+        Contender("recompress alone", lambda: kpress.recompress(data, "zstd", LEVEL)),
+        check=lambda: _check(path, total),
+        proof_percent=_proof_percent(path),
+    )
+
+
+def bench_transcode_two_threads(race_by_the_wall, log_file, smoke):
+    records = SETS["apache5000"]
+    path, batches = _segment(log_file, smoke)
+    total = records.count * batches
+    race_by_the_wall(
+        Cell("transcode a segment, 2 threads", records.name, "snappy to zstd", total, records.size * batches),
+        lambda: _copy(path, threads=2),
+        Contender("one thread", lambda: _copy(path)),
+        check=lambda: _check(path, total, threads=2),
+    )
+
+
+def bench_transcode_memory(race, log_file, smoke):
+    """1 GB of uncompressed batches, with two threads."""
+    records = SETS["apache5000"]
+    path, batches = _segment(log_file, smoke, "none", 850)
+    source = os.path.dirname(os.path.dirname(kpress.__file__))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
+    target = path.with_name("copy.log")
+    command = [sys.executable, "-c", COPY, str(path), str(target)]
+    output = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+    found, grown = map(int, output.split())
+    race(
+        Cell("peak memory, transcoding 1 GB", records.name, "none to zstd", found, path.stat().st_size),
+        lambda: read_content(target),
+        check=lambda: equal(found, records.count * batches, "record count"),
+        growth_mib=grown / 1024,
+    )
