@@ -1,4 +1,4 @@
-"""A log dir recompressed with another codec: executors read, write and compare the segments.
+"""A log dir recompressed with another codec: executors read, prove and write the segments.
 
     driver     list segments ─────────────► tasks ─► results ─► rename the whole ─► one row per partition
     executor                  one segment each: kpress.log.transcode_segment
@@ -111,8 +111,8 @@ def transcode(
     """Recompress a log dir with another codec; every record keeps its offset.
 
     Executors do the work, one segment per task, in bounded memory; only paths and numbers go through the driver. The
-    source is only read. Each batch is proven when it is made, and each copy of a segment is read back before it gets its
-    name (`kpress.log.transcode_segment`); `dst` appears when all of them are there.
+    source is only read. Each batch is proven when it is made, and each copy of a segment is read back before it gets
+    its name (`kpress.log.transcode_segment`); `dst` appears when all of them are there.
 
     The files that stay valid are copied, too: ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and
     ``.txnindex``, which speak of offsets. ``.index`` and ``.timeindex`` hold byte positions, which change with
