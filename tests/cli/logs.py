@@ -1,10 +1,12 @@
 """Small logs for the tests of the command, good and damaged."""
 
+import struct
 from pathlib import Path
 
 import kpress
 from kpress.typing import CompressionType
 
+PREFIX = struct.Struct(">q")  # the base offset of a batch
 SEGMENT = "00000000000000000000.log"
 
 
@@ -43,3 +45,12 @@ def files_of(directory: Path) -> dict[str, bytes]:
     """Every file below a directory, by its path in it."""
     files = (path for path in sorted(directory.rglob("*")) if path.is_file())
     return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+def many_batches(directory: Path, count: int = 200_000) -> Path:
+    """A partition whose batches take a while to walk over."""
+    batch = kpress.write_records([b"value"], timestamps=[1_700_000_000_000])
+    log = bytearray(batch * count)
+    for offset in range(count):  # the checksum does not cover the base offset
+        PREFIX.pack_into(log, offset * len(batch), offset)
+    return partition(directory, bytes(log))

@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-if TYPE_CHECKING:
-    from rich.progress import Progress as Bar
-    from rich.progress import TaskID
+from kpress.cli._output import size
 
+if TYPE_CHECKING:
     from kpress.log import Progress as Done
 
 PATIENCE = 1.0  # seconds
-_INTERVAL = 0.1  # seconds between two looks at the clock's worth of drawing
+_INTERVAL = 0.1  # seconds between two lines
+_BAR = 24  # characters
+_COLUMNS = 80  # of a terminal that does not say how many it has
 
 
 class Progress:
     """Shows bytes done of a total on stderr, if that is a terminal, after one second.
 
-    It is what the library's calls take as `progress`.
+    It is what the library's calls take as `progress`. The line is written over and over by the thread that works, so
+    an interrupt finds nothing to be put in order.
 
     Examples
     --------
     >>> with Progress("reading", total=1 << 30) as progress:                       # doctest: +SKIP
     ...     for piece in pieces:
     ...         progress.advance(len(piece))
+    reading  ━━━━━━━━                   512.0 MiB of 1.0 GiB  341.2 MiB/s  ETA 0:00:01
     """
 
     def __init__(self, what: str, total: int | None = None) -> None:
@@ -34,9 +38,9 @@ class Progress:
         self.total = total
         self.done = 0
         self._is_terminal = sys.stderr.isatty()
-        self._next_look = time.monotonic() + PATIENCE
-        self._bar: Bar | None = None
-        self._task: TaskID | None = None
+        self._started = time.monotonic()
+        self._next_look = self._started + PATIENCE
+        self._width = 0  # of the line that is there
 
     def advance(self, size: int) -> None:
         """So many bytes more are done."""
@@ -53,34 +57,30 @@ class Progress:
     def _at(self, done: int, total: int | None) -> None:
         self.done, self.total = done, total
         if self._is_terminal and time.monotonic() >= self._next_look:
-            self._draw()
+            self._next_look = time.monotonic() + _INTERVAL
+            self._write(self._line())
 
-    def _draw(self) -> None:
-        self._next_look = time.monotonic() + _INTERVAL
-        if self._bar is None:
-            self._bar = self._new_bar()
-            self._task = self._bar.add_task(self.what, total=self.total)
-            self._bar.start()
-        if self._task is not None:
-            self._bar.update(self._task, completed=self.done, total=self.total)
+    def _line(self) -> str:
+        per_second = self.done / max(time.monotonic() - self._started, 1e-3)
+        if not self.total:
+            return f"{self.what}  {size(self.done)}  {size(per_second)}/s"
+        bar = "━" * (_BAR * self.done // self.total)
+        left = round((self.total - self.done) / max(per_second, 1.0))
+        eta = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+        shown = f"{size(self.done)} of {size(self.total)}  {size(per_second)}/s  ETA {eta}"
+        return f"{self.what}  {bar:{_BAR}}  {shown}"
 
-    def _new_bar(self) -> Bar:
-        from rich.console import Console
-        from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn, TransferSpeedColumn
-        from rich.progress import Progress as Bar
-
-        return Bar(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            DownloadColumn(binary_units=True),
-            TransferSpeedColumn(),
-            TextColumn("ETA"),
-            TimeRemainingColumn(),
-            console=Console(file=sys.stderr),
-            transient=True,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
+    def _write(self, line: str) -> None:
+        """Over the line that is there, whose rest becomes blank."""
+        try:
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+        except OSError:
+            columns = _COLUMNS
+        line = line.encode(sys.stderr.encoding, "replace").decode(sys.stderr.encoding)[: columns - 1]
+        before, self._width = self._width, max(self._width, len(line))  # an interrupt may come now
+        sys.stderr.write(f"\r{line:{before}}\r{line}")
+        sys.stderr.flush()
+        self._width = len(line)
 
     def __enter__(self) -> Self:
         return self
@@ -88,5 +88,5 @@ class Progress:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._bar is not None:
-            self._bar.stop()
+        if self._width:
+            self._write("")

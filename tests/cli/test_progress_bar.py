@@ -1,0 +1,115 @@
+"""Progress on a terminal, and what an interrupted command leaves."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import COMMAND, Run, environment
+from cli.logs import SEGMENT, files_of, many_batches, partition
+
+AT_ONCE = "import sys, kpress.cli, kpress.cli._progress as shown; shown.PATIENCE = 0; sys.exit(kpress.cli.main())"
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return many_batches(tmp_path_factory.mktemp("many"))
+
+
+def on_a_terminal(*arguments: object, command: list[str], interrupt: bool = False) -> tuple[int, str, str]:
+    """Exit status, stdout, and what the terminal that stderr is got. SIGINT comes when it gets something."""
+    terminal, stderr = pty.openpty()
+    termios.tcsetwinsize(stderr, (24, 100))
+    process = subprocess.Popen(
+        [*command, *map(str, arguments)],
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        env=environment(TERM="xterm", COLUMNS="100"),
+    )
+    os.close(stderr)
+    shown = b""
+    try:
+        while piece := os.read(terminal, 1 << 16):
+            if interrupt and not shown:
+                process.send_signal(signal.SIGINT)
+            shown += piece
+    except OSError:  # EIO: the other side has closed it
+        pass
+    os.close(terminal)
+    assert process.stdout is not None
+    with process.stdout as stdout:
+        out = stdout.read()
+    return process.wait(60), out.decode(), shown.decode()
+
+
+@pytest.mark.parametrize("verb", ["scan", "verify"])
+def test_a_terminal_shows_bytes_and_the_time_that_is_left(verb: str, log: Path) -> None:
+    _, out, shown = on_a_terminal(verb, log, command=[sys.executable, "-c", AT_ONCE])
+    size = (log / SEGMENT).stat().st_size
+    pattern = r"(scann|verify)ing  ━* *  [\d.]+ MiB of {:.1f} MiB  [\d.]+ MiB/s  ETA \d+:\d\d:\d\d *"
+    shown = shown.partition("try: ")[0]
+    lines = [line for line in shown.split("\r") if line.strip()]
+    assert lines and all(re.fullmatch(pattern.format(size / (1 << 20)), one) for one in lines)
+    assert shown.endswith(f"\r{'':{len(lines[-1])}}\r")
+    assert "200,000 intact batches" in out
+    assert "━" not in out
+
+
+def test_what_takes_less_than_a_second_shows_nothing(tmp_path: Path) -> None:
+    status, out, shown = on_a_terminal("scan", partition(tmp_path), command=COMMAND)
+    assert (status, shown) == (0, "")
+    assert out.startswith("no findings")
+
+
+def test_what_is_no_terminal_gets_no_progress(log: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ONCE, "scan", log], capture_output=True, env=environment())
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("verb", ["scan", "verify", "reindex"])
+def test_ctrl_c_ends_a_command_that_reads(verb: str, log: Path) -> None:
+    before = files_of(log)
+    command = [sys.executable, "-c", AT_ONCE]
+    status, out, shown = on_a_terminal(verb, log, command=command, interrupt=True)
+    assert (status, out) == (130, "")
+    assert shown.endswith(" \rkpress: interrupted\r\n")
+    assert "Traceback" not in shown
+    assert files_of(log) == before
+
+
+@pytest.mark.parametrize("arguments", [("repair",)], ids=lambda arguments: arguments[0])
+def test_ctrl_c_while_a_copy_is_written_leaves_nothing_of_it(
+    arguments: tuple[str, ...], log: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / "copy" / "orders-0"
+    process = subprocess.Popen([*COMMAND, *arguments, log, target], stderr=subprocess.PIPE, env=environment())
+    while process.poll() is None and not any(tmp_path.glob("copy/.*/*")):
+        time.sleep(0.001)
+    process.send_signal(signal.SIGINT)
+    assert process.stderr is not None
+    with process.stderr as stderr:
+        assert stderr.read().decode() == "kpress: interrupted\n"
+    assert process.wait(60) == 130
+    assert files_of(tmp_path) == {}
+
+
+def test_a_reader_that_has_seen_enough_of_many_findings(run: Run, tmp_path: Path) -> None:
+    path = partition(tmp_path)
+    for number in range(3000):
+        (path / f"{number:020}.log.deleted").touch()
+    process = subprocess.Popen(
+        [*COMMAND, "scan", path], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment()
+    )
+    assert process.stdout is not None and process.stderr is not None
+    assert process.stdout.readline().endswith(b"awaits deletion (file name)\n")
+    process.stdout.close()
+    with process.stderr as stderr:
+        assert stderr.read() == b""
+    assert process.wait(60) == 141
