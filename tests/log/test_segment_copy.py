@@ -261,6 +261,24 @@ def test_what_write_raises_ends_it() -> None:
     recoder.close()
 
 
+def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
+    """A piece of 16 MiB takes half a minute at the highest levels: whoever interrupts does not wait for it."""
+    source, target = tmp_path / "source.log", tmp_path / "target.log"
+    source.write_bytes(segment(3000, 50))
+    steps: list[int] = []
+
+    def step(size: int) -> None:
+        steps.append(size)
+        if len(steps) == 3:
+            raise KeyboardInterrupt
+
+    file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
+    with file, pytest.raises(KeyboardInterrupt):
+        _segment_copy.copy_segment(file, Recoder("zstd", threads=2), LocalFileSystem(), str(target), step)
+    assert steps == [0, 0, 0]
+    assert list(tmp_path.iterdir()) == [source]
+
+
 # ---- magic 0 and 1
 
 

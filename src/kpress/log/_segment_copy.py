@@ -235,9 +235,16 @@ def copy_segment(
     target: str,
     step: Callable[[int], None] | None = None,
 ) -> SegmentCopy:
-    """Write what `recoder` makes of the file to `target`; `step` is told how many bytes of the source are done."""
+    """Write what `recoder` makes of the file to `target`; `step` is told how many more bytes of the source are done. It
+    is called often, also for none, and ends the work by raising."""
     with files.create(target) as writer:
-        _pass(file, recoder, writer.write, step)
+
+        def write(data: memoryview) -> None:
+            if step:
+                step(0)
+            writer.write(data)
+
+        _pass(file, recoder, write, step)
         before = _content(recoder.before, recoder, file.size, file.trailing_bytes)
         after = _content(recoder.after, recoder, recoder.after["bytes"])
         if (before.records, before.next_offset) != (after.records, after.next_offset):
