@@ -59,12 +59,15 @@ class Isolation(NamedTuple):
         The damage that ended the search for markers. Transactions that are open there count as open.
     findings : tuple of Finding
         Indexes that are damaged.
+    beyond : tuple of AbortedTxn
+        What indexes have of transactions whose markers lie after the end of the log.
     """
 
     aborted: tuple[AbortedTxn, ...]
     last_stable_offset: int | None
     error: KpressError | None
     findings: tuple[Finding, ...]
+    beyond: tuple[AbortedTxn, ...] = ()
 
 
 def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isolation:
@@ -95,7 +98,13 @@ def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isol
     search = _Search(list(segments), skip)
     search.run()
     open_ones = search.open.values()
-    return Isolation(tuple(search.aborted), min(open_ones, default=None), search.error, tuple(search.findings))
+    return Isolation(
+        tuple(search.aborted),
+        min(open_ones, default=None),
+        search.error,
+        tuple(search.findings),
+        tuple(search.beyond),
+    )
 
 
 def last_stable_offset(segments: Iterable[SegmentLike]) -> int | None:
@@ -154,7 +163,7 @@ def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
     isolation = isolation_of(list(segments))
     if isolation.error is not None:
         raise isolation.error
-    return list(isolation.aborted)
+    return [*isolation.aborted, *isolation.beyond]
 
 
 @dataclass
@@ -166,6 +175,7 @@ class _Search:
     error: KpressError | None = None
     findings: list[Finding] = field(default_factory=list)
     markers: set[tuple[int, int]] = field(default_factory=set)  # ABORT: producer id and offset
+    beyond: list[AbortedTxn] = field(default_factory=list)  # of an index; the log ends before their markers
     is_remote: bool = False
 
     def run(self) -> None:
@@ -219,13 +229,18 @@ class _Search:
         return {producer_id: first for producer_id, first in first_offsets if first >= 0}
 
     def _compare(self, segment: SegmentLike, index: list[AbortedTxn], next_offset: int) -> None:
-        """Add what only the index has; not what the log, which goes up to next_offset, contradicts."""
+        """Add what only the index has; not what the log contradicts, which goes up to next_offset."""
         known = {(transaction.producer_id, transaction.last_offset) for transaction in self.aborted}
         for transaction in index:
             place = (transaction.producer_id, transaction.last_offset)
-            if transaction.last_offset < next_offset and place not in self.markers:
+            name = f"{segment.base_offset:020}{TXN_INDEX_FILE_SUFFIX}"
+            if transaction.last_offset >= next_offset:
+                # what of it is in the log is open there, and an offset that is wrong must not hide what follows
+                self.beyond.append(transaction)
+                message = f"the log ends before offset {place[1]}, where a marker of producer {place[0]} should be"
+                self.findings.append(Finding(name, None, None, place[1], "transaction index", message))
+            elif place not in self.markers:
                 message = f"no ABORT marker of producer {place[0]} is in the log at offset {place[1]}"
-                name = f"{segment.base_offset:020}{TXN_INDEX_FILE_SUFFIX}"
                 self.findings.append(Finding(name, None, None, place[1], "transaction index", message))
             elif place not in known:
                 self.aborted.append(transaction)
