@@ -27,7 +27,7 @@ BENCH ?= bench
 FUZZ_SECONDS ?= 60
 FULL_FUZZ_SECONDS ?= 600
 
-SOURCES := setup.py $(wildcard build_support/*.py include/kpress/*.h) \
+SOURCES := setup.py src/kpress/_modules.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
 say = @echo "kpress: $(1)" >&2
