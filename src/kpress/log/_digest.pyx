@@ -48,7 +48,7 @@ cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* 
     cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef kp_batch message
     cdef kp_record r
-    cdef int status
+    cdef int status = KP_OK  # of a batch without records, too
     cdef int32_t i
     cdef uint8_t flags = flags_of(batch)
     if pooled_reserve_more(out, room_for(source.end - source.start, source.count), err) != KP_OK:

@@ -278,6 +278,12 @@ def _pass(
         recoder.close()
     if step:
         step(file.trailing_bytes)
+    if recoder.before["bytes"] != file.valid_bytes:
+        raise CorruptRecordError(
+            f"of {file.valid_bytes} bytes of entries {recoder.before['bytes']} were read",
+            file=file.path,
+            rule="verification of the copy",
+        )
 
 
 def _content(numbers: _Content, recoder: Recoder, size: int, trailing_bytes: int = 0) -> SegmentContent:
