@@ -219,6 +219,25 @@ def test_a_file_that_reads_as_something_else_has_no_name(change: Callable[[bytes
     assert list(tmp_path.iterdir()) == [source]
 
 
+class Forgetful(Recoder):
+    """It leaves out the last entry of each piece."""
+
+    def feed(self, piece: Any, position: int, write: Any) -> None:
+        last = [batch.position for batch in kpress.read_batches(piece)][-1]
+        super().feed(piece[:last], position, write)
+
+
+@pytest.mark.parametrize("last", [segment(1), kpress.empty_batch(1000, 1009)])
+def test_an_entry_that_was_not_read_is_missed(last: bytes, tmp_path: Path) -> None:
+    """Also one that holds no record, but offsets."""
+    source, target = tmp_path / "source.log", tmp_path / "target.log"
+    source.write_bytes(segment() + last)
+    file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
+    with file, pytest.raises(kpress.CorruptRecordError, match="were read"):
+        _segment_copy.copy_segment(file, Forgetful("zstd"), LocalFileSystem(), str(target))
+    assert list(tmp_path.iterdir()) == [source]
+
+
 # ---- threads
 
 
