@@ -221,6 +221,19 @@ def test_reindex_refuses_damage_and_writes_nothing(tmp_path: Path) -> None:
     assert reindex(tmp_path).files  # the last one may be cut
 
 
+def test_reindex_refuses_offsets_that_an_index_could_not_hold(tmp_path: Path) -> None:
+    batches = log_of(3)
+    for data, offset in (
+        (batches[1] + batches[0], 0),
+        (batches[0] + (1 << 33).to_bytes(8, "big") + batches[1][8:], 1 << 33),
+    ):
+        (tmp_path / LOG).write_bytes(data)
+        with pytest.raises(kpress.CorruptRecordError) as caught:
+            reindex(tmp_path)
+        assert (caught.value.rule, caught.value.offset) == ("offset order", offset)
+        assert [path.name for path in tmp_path.iterdir()] == [LOG]
+
+
 def test_reindex_into_another_directory(tmp_path: Path) -> None:
     for name in ("a-0", "b-0", "out"):
         (tmp_path / name).mkdir()

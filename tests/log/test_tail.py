@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import kpress
+from kpress.files import RandomAccessFile
 from kpress.log import FileRecords, _file_records, _tail, last_stable_offset, list_partitions
 
 SIZE = struct.Struct(">i")
@@ -157,7 +158,7 @@ def test_a_later_entry_across_the_border_of_two_steps(path: Path, monkeypatch: p
     entries = batches()
     data = b"".join([*entries[:10], with_length(entries[10], 1 << 20), entries[11]])
     at = sum(map(len, entries[:11]))
-    for step in (1, 16, 17, 61, 62, 100):
+    for step in (512, 600, 1000):
         monkeypatch.setattr(_tail, "_STEP", step)
         assert f"begins at byte {at}" in str(damage(path, data))
 
@@ -175,6 +176,11 @@ def test_what_an_entry_that_was_cut_may_hold(path: Path) -> None:
     damage(path, before + cut)
 
 
+def test_the_last_offset_that_there_is(path: Path) -> None:
+    cut = struct.pack(">q", (1 << 63) - 1) + kpress.write_records([b"x" * 100])[8:-3]
+    assert ending(path, cut) == (0, len(cut), "cut")
+
+
 def test_more_bytes_than_a_request_can_have(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_tail, "_LARGEST_CUT", 1000)
     before = b"".join(batches())
@@ -188,17 +194,24 @@ def test_headers_without_end_are_not_summed_without_end(path: Path) -> None:
     first = kpress.write_records([b"v"], base_offset=0)
     count = 20_000
     forged = [struct.pack(">qii", 1 + i, 61 * (count - i) - 12, 0) + b"\2" + first[17:61] for i in range(count)]
-    summed = 0
-
-    def read(position: int, size: int) -> bytes:
-        nonlocal summed
-        summed += size
-        return data[position : position + size]
-
-    data = with_length(first, 1 << 30) + b"".join(forged)
+    file = Counting(with_length(first, 1 << 30) + b"".join(forged))
     with pytest.raises(kpress.CorruptRecordError):
-        _tail.tail_of(read, 0, len(data), None, False)
-    assert summed < 20 * len(data)
+        _tail.tail_of(file, 0, file.size, None, False)
+    assert file.read < 20 * file.size
+
+
+class Counting(RandomAccessFile):
+    """A file in memory, and the bytes that were read of it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data, self.size, self.name, self.read = data, len(data), "a.log", 0
+
+    def read_at(self, position: int, length: int) -> bytes:
+        self.read += length
+        return self.data[position : position + length]
+
+    def close(self) -> None:
+        pass
 
 
 # ---- zeros

@@ -283,7 +283,7 @@ class FileRecords:
         self.trailing_bytes = self.size - position
         if self.trailing_bytes:
             with located(0, self.path):
-                self.tail = tail_of(self.read, position, self.size, next_offset, self.complete)
+                self.tail = tail_of(self.file, position, self.size, next_offset, self.complete)
 
     def read(self, position: int, size: int) -> bytes:
         """Exactly these bytes.

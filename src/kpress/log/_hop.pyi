@@ -11,6 +11,7 @@ class HeaderHop:
     position: int
     end: int
     name: str | None
+    gave_up: bool
     def __init__(
         self,
         file: Any,

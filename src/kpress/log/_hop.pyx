@@ -57,6 +57,8 @@ cdef class HeaderHop:
     name : str or None
     next_offset : int or None
         After the last entry that was passed; None before the first.
+    gave_up : bool
+        Whether a search left a checksum out, as described there.
 
     Examples
     --------
@@ -78,6 +80,7 @@ cdef class HeaderHop:
     cdef readonly int64_t position
     cdef readonly int64_t end
     cdef readonly str name
+    cdef readonly bint gave_up
     cdef int64_t largest        # the size field of an entry may say
     cdef object file
     cdef bytearray block
@@ -102,7 +105,7 @@ cdef class HeaderHop:
         self.file = file
         name = getattr(file, "name", None)
         self.name = name if isinstance(name, str) else None
-        self.block = bytearray(min(max(self.window_bytes, WINDOW), max(self.end, 1)))
+        self.block = bytearray(min(self.window_bytes or WINDOW, max(self.end, 1)))
         self.view = memoryview(self.block)
         self.data = <const uint8_t*>PyByteArray_AS_STRING(self.block)
 
@@ -223,7 +226,7 @@ cdef class HeaderHop:
         cdef const uint8_t* p
         while start < end:
             if not self.begin <= start < self.begin + self.size:
-                self.read_window(start, max(self.window_bytes, WINDOW))
+                self.read_window(start, self.window_bytes or WINDOW)
             part = min(end, self.begin + self.size) - start
             p = self.data + (start - self.begin)
             with nogil:
@@ -306,7 +309,7 @@ cdef class HeaderHop:
         cdef int64_t found, most
         while at < stop and self.end - at > KP_ENTRY_PREFIX:
             if not (self.begin <= at and min(at + KP_BATCH_HEADER, self.end) <= self.begin + self.size):
-                self.read_window(at, max(self.window_bytes, WINDOW))
+                self.read_window(at, self.window_bytes or WINDOW)
             most = min(self.size - KP_ENTRY_PREFIX + 1, stop - self.begin)
             with nogil:
                 found = candidate(self.data, at - self.begin, most, self.end - self.begin, first, last)
@@ -328,6 +331,7 @@ cdef class HeaderHop:
                                      0 <= batch.records_count <= <int64_t>batch.last_offset_delta + 1):
             return False
         if self.in_vain + batch.size > SEARCH_AHEAD * self.end:
+            self.gave_up = True
             return False
         if self.crc_is_right(&batch):
             return True

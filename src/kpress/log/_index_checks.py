@@ -33,18 +33,18 @@ class OffsetIndexCheck:
         self._index = index
         self._file = file
         self._number = 0  # of the entry that comes next
-        self._open: OffsetPosition | None = None  # its position was seen, its offset was not
+        self._open: OffsetPosition | None = None  # the one before: its position was seen, its offset was not
 
     def add(self, header: BatchHeader, first_offset: int) -> Iterator[Finding]:
         """What the next batch shows to be wrong; `first_offset` is that of its first record."""
         while self._number < len(self._index) and self._index[self._number].position <= header.position:
             yield from self._unseen()
             entry = self._index[self._number]
-            self._number += 1
             if entry.position < header.position:
-                yield self._finding(entry, f"no batch begins at position {entry.position} of the log")
+                yield self._finding(self._number, f"no batch begins at position {entry.position} of the log")
             else:
                 self._open = entry
+            self._number += 1
         # brokers up to 0.11 put another offset than the last one of the batch into the index
         if self._open is not None and first_offset <= self._open.offset <= header.last_offset:
             self._open = None
@@ -52,18 +52,20 @@ class OffsetIndexCheck:
     def end(self) -> Iterator[Finding]:
         """What is wrong after the last batch."""
         yield from self._unseen()
-        for entry in self._index[self._number :]:
-            yield self._finding(entry, f"position {entry.position} is not in the log")
-        self._number = len(self._index)
+        while self._number < len(self._index):
+            position = self._index[self._number].position
+            yield self._finding(self._number, f"position {position} is not in the log")
+            self._number += 1
 
     def _unseen(self) -> Iterator[Finding]:
         if self._open is not None:
-            yield self._finding(self._open, f"no batch from position {self._open.position} on has this offset")
+            message = f"no batch from position {self._open.position} on has this offset"
+            yield self._finding(self._number - 1, message)
             self._open = None
 
-    def _finding(self, entry: OffsetPosition, message: str) -> Finding:
-        position = self._index.index(entry) * INDEX_ENTRY_SIZE
-        return Finding(self._file, position, INDEX_ENTRY_SIZE, entry.offset, _OFFSET_RULE, message)
+    def _finding(self, number: int, message: str) -> Finding:
+        offset = self._index[number].offset
+        return Finding(self._file, number * INDEX_ENTRY_SIZE, INDEX_ENTRY_SIZE, offset, _OFFSET_RULE, message)
 
 
 class TimeIndexCheck:

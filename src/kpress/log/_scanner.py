@@ -26,6 +26,7 @@ from kpress.log._segment import INT32_MAX
 WINDOW_BYTES = 8 << 20
 _CRC_COVERS = 21  # of a v2 batch, from here on
 _BIGGEST_STEP = 1 << 20
+_INT64_MAX = (1 << 63) - 1
 
 
 class BadRange(NamedTuple):
@@ -76,7 +77,7 @@ class Scanner:
     def __init__(self, file: Any, base_offset: int) -> None:
         self.file = file
         self.base_offset = base_offset
-        self._last = base_offset + INT32_MAX
+        self._last = min(base_offset + INT32_MAX, _INT64_MAX)
         self._hop = HeaderHop(file, window_bytes=WINDOW_BYTES)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:

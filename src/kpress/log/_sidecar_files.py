@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 
 from kpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
 from kpress.errors import CorruptRecordError, KpressError
-from kpress.files import FileSystem, RandomAccessFile
+from kpress.files import FileSystem
+from kpress.log._batch_header import BatchHeader
 from kpress.log._checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
 from kpress.log._hop import HeaderHop
+from kpress.log._order import OrderCheck
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 from kpress.log._progress import Meter
 from kpress.log._rebuild import SidecarBuilder, marker_of
 from kpress.log._scanner import WINDOW_BYTES
-from kpress.log._segment import Partition, Segment
+from kpress.log._segment import INT32_MAX, Partition, Segment
 
 
 def sidecar_files(
@@ -44,12 +46,18 @@ def sidecar_files(
         A segment is damaged, or one that is not the last is not complete.
     """
     next_offset = 0
+    order = OrderCheck()
     for segment in segments:
         next_offset = max(next_offset, segment.base_offset)
         builder.begin(segment.base_offset)
         with segment.open() as file:
             hop = HeaderHop(file, window_bytes=WINDOW_BYTES if check_crcs or file.is_remote else None)
-            _read(hop, file, builder, meter, check_crcs)
+            for header in hop:
+                if check_crcs and (error := hop.checksum_error()):
+                    raise error
+                _refuse_disorder(segment, header, order, file.name)
+                builder.add(header, marker_of(file, header))
+                meter.advance(header.size)
             next_offset = max(next_offset, hop.next_offset or 0)
             if hop.position < file.size and not segment.is_last:
                 raise CorruptRecordError(
@@ -71,12 +79,16 @@ def sidecar_files(
     )
 
 
-def _read(hop: HeaderHop, file: RandomAccessFile, builder: SidecarBuilder, meter: Meter, check_crcs: bool) -> None:
-    for header in hop:
-        if check_crcs and (error := hop.checksum_error()):
-            raise error
-        builder.add(header, marker_of(file, header))
-        meter.advance(header.size)
+def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, file: str) -> None:
+    """An index could not hold these offsets."""
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    message = f"offsets {header.base_offset} to {header.last_offset} are not between {first} and {last}"
+    if first <= header.base_offset <= header.last_offset <= last:
+        message = "".join(f.message for f in order.add(header, file) if f.rule == "offset order")
+    if message:
+        raise CorruptRecordError(
+            message, file=file, position=header.position, offset=header.base_offset, rule="offset order"
+        )
 
 
 def _stem(segment: Segment) -> str:

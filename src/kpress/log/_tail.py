@@ -20,17 +20,16 @@ called damage, too: an error too many rather than a loss too many.
 
 from __future__ import annotations
 
-import re
 import struct
-from collections.abc import Callable, Iterator
 from typing import Literal, TypeAlias
 
 from kpress.checksum import crc32c
 from kpress.errors import CorruptRecordError
-from kpress.record import read_batches
+from kpress.files import RandomAccessFile
+from kpress.log._hop import HeaderHop
+from kpress.log._segment import INT32_MAX
 
 Tail: TypeAlias = Literal["", "cut", "zeros"]
-Read: TypeAlias = Callable[[int, int], bytes]
 
 LOG_OVERHEAD = 12  # of every entry, not counted by its size field (Kafka's Records.LOG_OVERHEAD)
 ENTRY_PREFIX = 17  # base offset, size, leader epoch or CRC, magic
@@ -40,10 +39,11 @@ _LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker was told
 _V2_HEADER = struct.Struct(">qi4xbIhi8x8x8x2x4xi")  # base offset, size, magic, CRC, attributes, delta, count
 _MESSAGE = struct.Struct(">qi4xb")  # offset, size, magic
 _CRC_COVERS = 21
+INT64_MAX = (1 << 63) - 1
 _MIN_ENTRY_SIZE = 14  # Kafka's LegacyRecord.RECORD_OVERHEAD_V0
 
 
-def tail_of(read: Read, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
+def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
     """What the bytes from `position` to `size` are; `next_offset` is the one after the last whole entry.
 
     Raises
@@ -54,7 +54,7 @@ def tail_of(read: Read, position: int, size: int, next_offset: int | None, compl
     left = size - position
     if not left:
         return ""
-    is_zero = _is_zero(read, position, size)
+    is_zero = _is_zero(file, position, size)
     if complete:
         what = (
             f"{left} zero bytes follow the last entry"
@@ -64,13 +64,13 @@ def tail_of(read: Read, position: int, size: int, next_offset: int | None, compl
         raise _damage(what, position)
     if is_zero:
         return "zeros"
-    header = read(position, min(_V2_HEADER.size, left))
+    header = file.read_exactly(position, min(_V2_HEADER.size, left))
     if len(header) >= ENTRY_PREFIX:
-        _refuse_damage(read, position, size, header, next_offset)
+        _refuse_damage(file, position, size, header, next_offset)
     return "cut"
 
 
-def _refuse_damage(read: Read, position: int, size: int, header: bytes, next_offset: int | None) -> None:
+def _refuse_damage(file: RandomAccessFile, position: int, size: int, header: bytes, next_offset: int | None) -> None:
     base, length, magic = _MESSAGE.unpack_from(header)
     left = size - position
     if length < _MIN_ENTRY_SIZE:
@@ -78,78 +78,29 @@ def _refuse_damage(read: Read, position: int, size: int, header: bytes, next_off
     beyond = f"entry size {length} reaches beyond the end of the file"
     if left > _LARGEST_CUT:
         raise _damage(f"{beyond}, and the {left} bytes here are more than one entry that was cut can have", position)
-    if magic == 2 and _is_whole(read, position, size, header):
+    if magic == 2 and _is_whole(file, position, size, header):
         raise _damage(f"{beyond}, but the checksum is right for the {left} bytes here", position)
-    first = max(base + 1, next_offset or 0)
-    for found in _later_entries(read, position, size, first, magic):
-        raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {found}", position)
+    hop = HeaderHop(file, position=position, end=size, window_bytes=_STEP)
+    first = min(max(base + 1, next_offset or 0), INT64_MAX)  # and within the range of a segment
+    if hop.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
+        raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {hop.position}", position)
+    if hop.gave_up:  # an entry that was cut does not look like thousands of headers
+        raise _damage(f"{beyond}, and so much in it looks like entries that none can be ruled out", position)
 
 
 def _damage(message: str, position: int) -> CorruptRecordError:
     return CorruptRecordError(message, position=position, field="size", rule="record set framing")
 
 
-def _is_zero(read: Read, position: int, size: int) -> bool:
-    return not any(read(at, min(_STEP, size - at)).strip(b"\0") for at in range(position, size, _STEP))
+def _is_zero(file: RandomAccessFile, position: int, size: int) -> bool:
+    return not any(file.read_exactly(at, min(_STEP, size - at)).strip(b"\0") for at in range(position, size, _STEP))
 
 
-def _is_whole(read: Read, position: int, size: int, header: bytes) -> bool:
+def _is_whole(file: RandomAccessFile, position: int, size: int, header: bytes) -> bool:
     """Whether a batch ends with the file although its length says otherwise: the checksum does not cover the length."""
     if len(header) < _V2_HEADER.size:
         return False
     checksum = 0
     for at in range(position + _CRC_COVERS, size, _STEP):
-        checksum = crc32c(read(at, min(_STEP, size - at)), checksum)
+        checksum = crc32c(file.read_exactly(at, min(_STEP, size - at)), checksum)
     return checksum == int(_V2_HEADER.unpack(header)[3])
-
-
-def _later_entries(read: Read, position: int, size: int, first: int, magic: int) -> Iterator[int]:
-    """Where intact entries begin that go on with the log: offsets from `first` on, within the range of a segment.
-
-    What looks like an entry is proven by its checksum. Bytes are summed eight times over at most: a file made of
-    headers could take the square of its size in time, and no entry that was cut needs more.
-    """
-    budget = 8 * (size - position)
-    for at in _candidates(read, position + 1, size, first, magic):
-        data = read(at, min(_V2_HEADER.size, size - at))
-        length = _length_of(data, first)
-        if length is None or length > size - at:
-            continue
-        budget -= length
-        if budget < 0 or _is_intact(read(at, length)):
-            yield at
-
-
-def _length_of(header: bytes, first: int) -> int | None:
-    """Bytes of the entry, if its fields are those of one that comes next."""
-    base, length, magic = _MESSAGE.unpack_from(header)
-    if not first <= base < first + (1 << 31) or length < _MIN_ENTRY_SIZE:
-        return None
-    if magic == 2:
-        if len(header) < _V2_HEADER.size:
-            return None
-        delta, count = _V2_HEADER.unpack(header)[5:]
-        if delta < 0 or not 0 <= count <= delta + 1:
-            return None
-    return LOG_OVERHEAD + int(length)
-
-
-def _is_intact(data: bytes) -> bool:
-    try:
-        return all(batch.is_valid() for batch in read_batches(data))
-    except CorruptRecordError:
-        return False
-
-
-def _candidates(read: Read, start: int, size: int, first: int, magic: int) -> Iterator[int]:
-    """Where bytes look like the header of an entry in that range of offsets. Magics never fall in a log."""
-    halves = sorted({first >> 32, (first + (1 << 31)) >> 32})
-    upper = b"|".join(re.escape(half.to_bytes(4, "big")) for half in halves)
-    magics = b"\x02" if magic == 2 else b"[\\x00-\\x02]"
-    pattern = re.compile(rb"(?:" + upper + rb")(?=.{4}[\x00-\x7f].{7}" + magics + rb")", re.DOTALL)
-    for at in range(start, size, _STEP):
-        data = read(at, min(_STEP + ENTRY_PREFIX, size - at))
-        found = pattern.search(data)
-        while found and found.start() < _STEP:
-            yield at + found.start()
-            found = pattern.search(data, found.start() + 1)
