@@ -8,6 +8,7 @@ import subprocess
 import sys
 import termios
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -84,20 +85,38 @@ def test_ctrl_c_ends_a_command_that_reads(verb: str, log: Path) -> None:
     assert files_of(log) == before
 
 
-@pytest.mark.parametrize("arguments", [("repair",)], ids=lambda arguments: arguments[0])
-def test_ctrl_c_while_a_copy_is_written_leaves_nothing_of_it(
-    arguments: tuple[str, ...], log: Path, tmp_path: Path
-) -> None:
-    target = tmp_path / "copy" / "orders-0"
-    process = subprocess.Popen([*COMMAND, *arguments, log, target], stderr=subprocess.PIPE, env=environment())
-    while process.poll() is None and not any(tmp_path.glob("copy/.*/*")):
-        time.sleep(0.001)
-    process.send_signal(signal.SIGINT)
+def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
+    """Ctrl-C as soon as something is written."""
+    command = [*COMMAND, *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
     assert process.stderr is not None
     with process.stderr as stderr:
-        assert stderr.read().decode() == "kpress: interrupted\n"
-    assert process.wait(60) == 130
+        while process.poll() is None and not written():
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        said = stderr.read().decode()
+        assert (process.wait(60), said) == (130, "kpress: interrupted\n")
+
+
+def test_ctrl_c_leaves_nothing_of_a_repaired_log(log: Path, tmp_path: Path) -> None:
+    interrupt(["repair", log, tmp_path / "copy" / "orders-0"], lambda: any(tmp_path.glob("copy/.*/*")))
     assert files_of(tmp_path) == {}
+
+
+def test_a_transcode_that_was_interrupted_goes_on(run: Run, log: Path, tmp_path: Path) -> None:
+    source, target = tmp_path / "logs", tmp_path / "copy"
+    for number in range(8):
+        (source / f"orders-{number}").mkdir(parents=True)
+        (source / f"orders-{number}" / SEGMENT).hardlink_to(log / SEGMENT)
+    arguments = ["transcode", source, target, "--codec", "zstd"]
+    finished = f".copy.unfinished/*/{SEGMENT}"
+    interrupt(arguments, lambda: len(list(tmp_path.glob(finished))) > 2)
+    assert not target.exists()
+    assert 0 < len(list(tmp_path.glob(finished))) < 8
+    done = run(*arguments)
+    assert done.status == 0
+    assert "segment done by an earlier run" in done.err or "segments done by an earlier run" in done.err
+    assert [path.name for path in sorted(tmp_path.iterdir())] == ["copy", "logs"]
 
 
 def test_a_reader_that_has_seen_enough_of_many_findings(run: Run, tmp_path: Path) -> None:

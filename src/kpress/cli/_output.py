@@ -135,6 +135,21 @@ def count(number: int | None) -> str:
     return "-" if number is None else f"{number:,}"
 
 
+def percent(change: int, of: int) -> str:
+    """How much something has changed: ``-12.5 %``."""
+    return f"{100 * change / of:+.1f} %" if of else "-"
+
+
+def duration(seconds: float) -> str:
+    """``50 ms``, ``3.2 s``, ``12 min 30 s``, ``2 h 5 min``."""
+    if seconds < 1:
+        return f"{1000 * seconds:.0f} ms"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds) // 60
+    return f"{minutes} min {round(seconds) % 60} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
 def moment(milliseconds: int | None) -> str:
     """A timestamp in UTC, as it can be typed again."""
     from datetime import UTC, datetime, timedelta

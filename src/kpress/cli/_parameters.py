@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import click
@@ -16,6 +16,7 @@ else:
     _Type = click.ParamType  # generic from click 8.5 on
 
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?", re.IGNORECASE)
+_SHARE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<percent>%?)")
 _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _INT64_MAX = (1 << 63) - 1
@@ -35,6 +36,21 @@ class Size(_Type):
             self.fail(f"{value!r} is not a size: 4096, 64k, 1MiB", param, ctx)
         power = " kmgt".index(match["unit"].lower() or " ")
         return int(float(match["number"]) * 1024**power)
+
+
+class Share(_Type):
+    """A part of something: ``5%``, ``0.05``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        match = _SHARE.fullmatch(value.strip())
+        share = float(match["number"]) / (100 if match["percent"] else 1) if match else 2.0
+        if share > 1:
+            self.fail(f"{value!r} is not a part of something: 5%, 0.05", param, ctx)
+        return share
 
 
 class Timestamp(_Type):
@@ -140,6 +156,12 @@ class Paths(_Type):
         return [CompletionItem(incomplete, type="file")]
 
 
+def one_or_several(paths: Sequence[str]) -> str | list[str]:
+    """PATH... as the library's calls take it: a single path may have a meaning of its own."""
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
 SIZE = Size()
+SHARE = Share()
 TIMESTAMP = Timestamp()
 OFFSET = Offset()

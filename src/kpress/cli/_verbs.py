@@ -11,5 +11,6 @@ VERBS = {
     "scan": "Find all damage in a log, and what a broker's recovery would make of it.",
     "repair": "Copy all that is intact of a damaged log.",
     "reindex": "Make the indexes of a log again, and the other files beside it.",
+    "transcode": "Copy a log under another codec, with every offset kept.",
     "completion": "Print the completion script of a shell.",
 }

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from kpress.errors import CorruptRecordError
 from kpress.files import FileSystem
+from kpress.log.findings import Finding
 
 MANIFEST = "kpress-manifest.json"  # brokers pass over files that they do not know
 FORMAT = 1
@@ -138,6 +139,12 @@ class Manifest:
             yield from partition.segments
 
     @property
+    def findings(self) -> list[Finding]:
+        """What the copy lacks: what was no part of a log, and what follows the last whole entry of a segment."""
+        tails = [segment.source for segment in self.segments if segment.source.trailing_bytes]
+        return [Finding(**skipped) for skipped in self.skipped] + [_tail(source) for source in tails]
+
+    @property
     def totals(self) -> dict[str, int]:
         """Sums over all segments."""
         names = ("records", "batches", "bytes", "already", "not_smaller")
@@ -179,6 +186,12 @@ class Manifest:
         with files.create(files.join(directory, MANIFEST)) as writer:
             writer.write(self.to_json().encode())
             writer.publish()
+
+
+def _tail(source: SourceFile) -> Finding:
+    size = source.trailing_bytes
+    message = f"the last {size} bytes hold no whole entry, and are not in the copy"
+    return Finding(source.file, source.bytes - size, size, None, "record set framing", message)
 
 
 def read_manifest(files: FileSystem, directory: str) -> Manifest | None:

@@ -1,0 +1,145 @@
+"""kpress transcode."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import kpress
+from cli.conftest import Run
+from cli.logs import SEGMENT, batches, damaged, files_of, partition
+from kpress.log import Manifest
+
+
+def offsets(path: Path) -> list[int]:
+    return [record.offset for batch in kpress.read_batches(path.read_bytes()) for record in batch]
+
+
+def test_a_partition_under_another_codec(run: Run, tmp_path: Path) -> None:
+    source, target = partition(tmp_path), tmp_path / "cold" / "orders-0"
+    before = files_of(source)
+    done = run("transcode", source, target, "--codec", "zstd", "--level", "9")
+    assert (done.status, done.err) == (0, "")
+    assert {batch.compression_type for batch in kpress.read_batches((target / SEGMENT).read_bytes())} == {"zstd"}
+    assert offsets(target / SEGMENT) == list(range(50))
+    assert done.lines[0].split() == ["partition", "segments", "records", "batches", "before", "after", "change"]
+    assert done.lines[1].split()[:4] == ["orders-0", "1", "50", "5"]
+    assert done.lines[3].startswith(f"{target}: 50 records, ")
+    assert files_of(source) == before
+
+
+def test_json_is_the_manifest(run: Run, tmp_path: Path) -> None:
+    source, target = partition(tmp_path), tmp_path / "cold" / "orders-0"
+    done = run("transcode", source, target, "--codec", "zstd", "--level", "9", "--json")
+    assert (done.status, done.err) == (0, "")
+    assert done.json == json.loads((target / "kpress-manifest.json").read_text())
+    manifest = Manifest.from_json(done.out)
+    assert manifest.complete
+    assert manifest.options["compression_type"] == "zstd"
+    assert manifest.totals["records"] == 50
+
+
+@pytest.mark.parametrize("name", ["cold", "cold-0x"])
+def test_a_target_with_another_name_gets_the_partition_s_directory(run: Run, tmp_path: Path, name: str) -> None:
+    source, target = partition(tmp_path), tmp_path / name
+    assert run("transcode", source, target, "--codec", "lz4").status == 0
+    assert (target / "orders-0" / SEGMENT).exists()
+
+
+def test_several_sources(run: Run, tmp_path: Path) -> None:
+    sources = [partition(tmp_path, name=name) for name in ("a-0", "b-1")]
+    done = run("transcode", *sources, tmp_path / "cold", "--codec", "lz4")
+    assert done.status == 0
+    assert sorted(path.parent.name for path in tmp_path.glob("cold/*/*.log")) == ["a-0", "b-1"]
+
+
+def test_small_batches_are_joined(run: Run, tmp_path: Path) -> None:
+    source, target = partition(tmp_path), tmp_path / "cold-0"
+    assert run("transcode", source, target, "--codec", "zstd", "--batch-bytes", "1MiB").status == 0
+    assert len(list(kpress.read_batches((target / SEGMENT).read_bytes()))) == 1
+    assert offsets(target / SEGMENT) == list(range(50))
+
+
+def test_batches_that_would_not_become_smaller_stay(run: Run, tmp_path: Path) -> None:
+    source = partition(tmp_path, kpress.write_records([b"x"]))
+    done = run("transcode", source, tmp_path / "a-0", "--codec", "gzip")
+    assert done.lines[-1] == "unchanged: 1 batch, which gzip would not make smaller"
+    done = run("transcode", source, tmp_path / "b-0", "--codec", "gzip", "--even-if-larger")
+    assert "unchanged" not in done.text
+    done = run("transcode", tmp_path / "b-0", tmp_path / "c-0", "--codec", "gzip")
+    assert done.lines[-1] == "unchanged: 1 batch, under gzip already"
+
+
+@pytest.mark.parametrize("share", ["99%", "0.99"])
+def test_a_gain_that_is_wanted(run: Run, tmp_path: Path, share: str) -> None:
+    done = run("transcode", partition(tmp_path), tmp_path / "cold-0", "--codec", "zstd", "--min-gain", share)
+    assert done.lines[-1] == "unchanged: 5 batches, which zstd would not make smaller"
+
+
+def test_a_dry_run_writes_nothing(run: Run, tmp_path: Path) -> None:
+    source = partition(tmp_path)
+    done = run("transcode", source, tmp_path / "cold", "--codec", "zstd", "--dry-run")
+    assert (done.status, done.err) == (0, "")
+    assert "nothing was written" in done.lines[-1]
+    estimate = run("transcode", source, tmp_path / "cold", "--codec", "zstd", "--dry-run", "--json").json
+    assert estimate["bytes_before"] == (source / SEGMENT).stat().st_size
+    assert [path.name for path in tmp_path.iterdir()] == ["orders-0"]
+
+
+def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
+    source = partition(tmp_path)
+    (tmp_path / "cold").mkdir()
+    (tmp_path / "cold" / "file").touch()
+    before = files_of(tmp_path)
+    for target in (source, tmp_path / "cold", source / "cold"):
+        done = run("transcode", source, target, "--codec", "zstd")
+        assert (done.status, done.text) == (2, ""), target
+    assert files_of(tmp_path) == before
+
+
+def test_a_second_run_finds_the_copy(run: Run, tmp_path: Path) -> None:
+    source, target = partition(tmp_path), tmp_path / "cold"
+    run("transcode", source, target, "--codec", "zstd")
+    before = files_of(target)
+    done = run("transcode", source, target, "--codec", "zstd")
+    assert (done.status, done.err) == (0, "1 segment done by an earlier run\n")
+    assert files_of(target) == before
+
+
+def test_damage_is_an_error_with_the_next_command(run: Run, tmp_path: Path) -> None:
+    source = damaged(tmp_path)
+    done = run("transcode", source, tmp_path / "cold", "--codec", "zstd")
+    assert (done.status, done.text) == (1, "")
+    assert done.err.startswith(f"kpress: {source / SEGMENT}: byte ")
+    assert done.err.endswith(f" (checksum)\ntry: kpress scan {source}\n")
+    assert not (tmp_path / "cold").exists()
+
+
+def test_what_follows_the_last_batch_is_a_finding(run: Run, tmp_path: Path) -> None:
+    whole = b"".join(batches())
+    source = partition(tmp_path, whole[:-10])
+    done = run("transcode", source, tmp_path / "cold", "--codec", "zstd")
+    size = len(batches()[-1]) - 10
+    assert done.status == 1
+    assert done.lines[0] == (
+        f"{source / SEGMENT}: byte {len(whole) - 10 - size}: the last {size} bytes hold no whole entry, and are not in "
+        "the copy (record set framing)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Missing option '--codec'"),
+        (["--codec", "brotli"], "'brotli' is not one of"),
+        (["--codec", "zstd", "--level", "23"], "23"),
+        (["--codec", "zstd", "--min-gain", "200%"], "'200%' is not a part of something"),
+        (["--codec", "zstd", "--batch-bytes", "much"], "'much' is not a size"),
+        (["--codec", "zstd", "--threads", "0"], "0 is not in the range"),
+    ],
+)
+def test_usage(run: Run, tmp_path: Path, arguments: list[str], message: str) -> None:
+    done = run("transcode", partition(tmp_path), tmp_path / "cold", *arguments)
+    assert (done.status, done.text) == (2, "")
+    assert message in done.err
+    assert not (tmp_path / "cold").exists()
