@@ -44,15 +44,15 @@ def _print(report: ScanReport) -> None:
     if damaged := _damaged(report):
         print()
         print_table(
-            ("segment", ">size", ">intact", ">batches", ">recovery keeps", ">and goes on at"),
+            (">size", ">intact", ">batches", ">recovery keeps", ">and goes on at", "segment"),
             (
                 (
-                    segment.file,
                     size(segment.size),
                     size(segment.intact_bytes),
                     count(segment.batches),
                     size(segment.recovery_bytes),
                     f"offset {segment.recovery_offset}",
+                    segment.file,
                 )
                 for segment in damaged
             ),
