@@ -4,6 +4,7 @@ from libc.stdint cimport uint32_t
 
 
 cdef extern from "libdeflate.h" nogil:
+    const char* LIBDEFLATE_VERSION_STRING
     struct libdeflate_compressor:
         pass
     struct libdeflate_decompressor:

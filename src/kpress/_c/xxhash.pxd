@@ -4,6 +4,7 @@ from libc.stdint cimport uint8_t
 
 
 cdef extern from "xxhash.h" nogil:
+    unsigned int XXH_versionNumber()
     ctypedef enum XXH_errorcode:
         pass
     ctypedef struct XXH3_state_t:

@@ -6,6 +6,7 @@ cdef extern from * nogil:
     #include <zstd.h>
     #include <zstd_errors.h>
     """
+    const char* ZSTD_versionString()
     ctypedef struct ZSTD_CCtx:
         pass
     ctypedef struct ZSTD_DCtx:

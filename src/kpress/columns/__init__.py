@@ -7,6 +7,7 @@
     _iterate  piece by piece      ┴► _window: _scan (headers) ─► kpress._threads: _decode ─► _gather ─► _arrow_out
     _result_stream  results as they come, as one Arrow stream; columns of one value
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values)
+    _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
     _write    _arrow_in ─► rows ─► kpress.record.set_writer
 
@@ -17,6 +18,7 @@ from kpress.columns._arrow_out import Field
 from kpress.columns._columns import Column, Columns
 from kpress.columns._iterate import ColumnsIterator, iter_columns
 from kpress.columns._lines import csv_rows, dump_lines, json_lines
+from kpress.columns._match import matching_rows
 from kpress.columns._read import read_columns
 from kpress.columns._result_stream import constant_field, stream_of, with_constants
 from kpress.columns._table import BatchTable, batch_table
@@ -34,6 +36,7 @@ __all__ = [
     "dump_lines",
     "iter_columns",
     "json_lines",
+    "matching_rows",
     "read_columns",
     "stream_of",
     "with_constants",

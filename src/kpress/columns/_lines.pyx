@@ -18,13 +18,10 @@ from kpress.columns._text cimport (
 )
 from kpress.columns._values cimport (
     BINARY, BINARY_VIEW, BOOL, HEADERS, INT8, INT16, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US,
-    UINT32, is_valid_at, kind_of, value_kind,
+    UINT32, bytes_slice, is_valid_at, kind_of, slice_at, value_kind,
 )
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-
-cdef enum:
-    VIEW_INLINED = 12
 
 _SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSON, "size": AS_SIZE}
 
@@ -52,36 +49,6 @@ ctypedef int (*line_writer)(writer* w, const part* p, int64_t i) noexcept nogil
 
 
 # --- values of arrays ---------------------------------------------------------------------------------------------
-
-ctypedef struct slice_of:
-    const uint8_t* data
-    int64_t size    # -1: null
-
-
-cdef slice_of bytes_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    cdef slice_of found
-    cdef int64_t start, end
-    cdef const int32_t* view
-    found.data, found.size = b"", -1
-    if not is_valid_at(a, i):
-        return found
-    if kind == BINARY_VIEW:
-        view = <const int32_t*>a.buffers[1] + 4 * i
-        found.size = view[0]
-        if view[0] <= VIEW_INLINED:
-            found.data = <const uint8_t*>(view + 1)
-        else:
-            found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]
-        return found
-    if kind == LARGE_BINARY:
-        start, end = (<const int64_t*>a.buffers[1])[i], (<const int64_t*>a.buffers[1])[i + 1]
-    else:
-        start, end = (<const int32_t*>a.buffers[1])[i], (<const int32_t*>a.buffers[1])[i + 1]
-    found.size = end - start
-    if found.size:  # there may be no data at all
-        found.data = <const uint8_t*>a.buffers[2] + start
-    return found
-
 
 cdef int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
     cdef const void* values = a.buffers[1]
@@ -112,13 +79,13 @@ cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i
     """[[key, value], ...]; none where the array is null."""
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
     cdef const array_data* pair = &a.children[0]
-    cdef slice_of key, value
+    cdef bytes_slice key, value
     cdef int64_t n, first = ends[i]
     if put(out, b"[", 1):
         return -1
     for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
-        key = bytes_at(&pair.children[0], STRING, n)
-        value = bytes_at(&pair.children[1], BINARY, n)
+        key = slice_at(&pair.children[0], STRING, n)
+        value = slice_at(&pair.children[1], BINARY, n)
         if (n > first and put(out, b",", 1)) or put(out, b"[", 1):
             return -1
         if put_json_text(out, key.data, <size_t>key.size) or put(out, b",", 1):
@@ -128,22 +95,22 @@ cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i
     return put(out, b"]", 1)
 
 
-cdef int put_json_value(pooled* out, slice_of value, shown_as form) noexcept nogil:
+cdef int put_json_value(pooled* out, bytes_slice value, shown_as form) noexcept nogil:
     if value.size < 0:
         return put(out, b"null", 4)
     return put_json_bytes(out, value.data, <size_t>value.size, form)
 
 
 cdef int put_json_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    cdef slice_of value
+    cdef bytes_slice value
     if is_bytes(kind):
-        return put_json_value(&w.out, bytes_at(a, kind, i), w.form)
+        return put_json_value(&w.out, slice_at(a, kind, i), w.form)
     if kind == HEADERS:
         return put_json_headers(w, &w.out, a, i)
     if not is_valid_at(a, i):
         return put(&w.out, b"-1", 2) if is_time(kind) else put(&w.out, b"null", 4)
     if kind == STRING:
-        value = bytes_at(a, kind, i)
+        value = slice_at(a, kind, i)
         return put_json_text(&w.out, value.data, <size_t>value.size)
     if kind == BOOL:
         return put(&w.out, b"true", 4) if number_at(a, kind, i) else put(&w.out, b"false", 5)
@@ -166,14 +133,14 @@ cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
 
 cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
     """Null is nothing at all; an empty text is two quotes."""
-    cdef slice_of value
+    cdef bytes_slice value
     if kind == HEADERS:
         w.scratch.size = 0
         if put_json_headers(w, &w.scratch, a, i):
             return -1
         return put_csv_quoted(&w.out, w.scratch.data, w.scratch.size)
     if is_bytes(kind) or kind == STRING:
-        value = bytes_at(a, kind, i)
+        value = slice_at(a, kind, i)
         if value.size < 0:
             return KP_OK
         return put_csv_bytes(&w.out, value.data, <size_t>value.size, AS_UTF8 if kind == STRING else w.form, &w.scratch)
@@ -211,17 +178,17 @@ cdef int put_dumped_type(pooled* out, int64_t timestamp_type) noexcept nogil:
 cdef int put_dumped_keys(pooled* out, const array_data* a, int64_t i) noexcept nogil:
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
     cdef int64_t n, first = ends[i]
-    cdef slice_of key
+    cdef bytes_slice key
     if put(out, b" headerKeys: [", 14):
         return -1
     for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
-        key = bytes_at(&a.children[0].children[0], STRING, n)
+        key = slice_at(&a.children[0].children[0], STRING, n)
         if (n > first and put(out, b",", 1)) or put(out, key.data, <size_t>key.size):
             return -1
     return put(out, b"]", 1)
 
 
-cdef int put_dumped_metadata(writer* w, const part* p, int64_t i, slice_of key, slice_of value) noexcept nogil:
+cdef int put_dumped_metadata(writer* w, const part* p, int64_t i, bytes_slice key, bytes_slice value) noexcept nogil:
     """DumpLogSegments.printRecordMetadata."""
     cdef const array_data* times = &p.chunk.columns[w.columns[D_TIMESTAMP].number]
     cdef const array_data* types = &p.chunk.columns[w.columns[D_TIMESTAMP_TYPE].number]
@@ -242,7 +209,7 @@ cdef int put_dumped_metadata(writer* w, const part* p, int64_t i, slice_of key, 
     return put_dumped_keys(&w.out, &p.chunk.columns[w.columns[D_HEADERS].number], i)
 
 
-cdef int put_dumped_bytes(pooled* out, slice_of value, shown_as form) noexcept nogil:
+cdef int put_dumped_bytes(pooled* out, bytes_slice value, shown_as form) noexcept nogil:
     if form == AS_UTF8:
         return put_utf8(out, value.data, <size_t>value.size)
     return put_json_bytes(out, value.data, <size_t>value.size, form)
@@ -250,8 +217,8 @@ cdef int put_dumped_bytes(pooled* out, slice_of value, shown_as form) noexcept n
 
 cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
     """DumpLogSegments.dumpBatchRecords."""
-    cdef slice_of key = bytes_at(&p.chunk.columns[w.columns[D_KEY].number], w.columns[D_KEY].kind, i)
-    cdef slice_of value = bytes_at(&p.chunk.columns[w.columns[D_VALUE].number], w.columns[D_VALUE].kind, i)
+    cdef bytes_slice key = slice_at(&p.chunk.columns[w.columns[D_KEY].number], w.columns[D_KEY].kind, i)
+    cdef bytes_slice value = slice_at(&p.chunk.columns[w.columns[D_VALUE].number], w.columns[D_VALUE].kind, i)
     cdef bint is_first = not w.metadata
     if w.metadata and put_dumped_metadata(w, p, i, key, value):
         return -1

@@ -1,6 +1,6 @@
 """Python objects out of arrays that kpress made, and what these take."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 
 from kpress.columns._arrow_out cimport array_data
 
@@ -11,6 +11,13 @@ ctypedef enum value_kind:
     HEADERS
 
 
+# Bytes of a value where they lie.
+ctypedef struct bytes_slice:
+    const uint8_t* data
+    int64_t size          # -1: null
+
+
+cdef bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil
 cdef value_kind kind_of(str format) except *
 cdef bint is_valid_at(const array_data* a, int64_t i) noexcept nogil
 cdef object value_at(const array_data* a, value_kind kind, int64_t i)

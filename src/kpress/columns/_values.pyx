@@ -55,21 +55,34 @@ cdef object value_at(const array_data* a, value_kind kind, int64_t i):
     return value.decode("utf-8", "replace") if kind == STRING else value
 
 
-cdef bytes bytes_at(const array_data* a, value_kind kind, int64_t i):
+cdef bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef bytes_slice found
     cdef int64_t start, end
     cdef const int32_t* view  # size, then the bytes, or the first four, a buffer's number, and where they lie in it
+    found.data, found.size = b"", -1
+    if not is_valid_at(a, i):
+        return found
     if kind == BINARY_VIEW:
         view = <const int32_t*>a.buffers[1] + 4 * i
+        found.size = view[0]
         if view[0] <= VIEW_INLINED:
-            return PyBytes_FromStringAndSize(<const char*>(view + 1), view[0])
-        return PyBytes_FromStringAndSize(<const char*>a.buffers[2 + view[2]] + view[3], view[0])
+            found.data = <const uint8_t*>(view + 1)
+        else:
+            found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]
+        return found
     if kind == LARGE_BINARY:
         start, end = (<const int64_t*>a.buffers[1])[i], (<const int64_t*>a.buffers[1])[i + 1]
     else:
         start, end = (<const int32_t*>a.buffers[1])[i], (<const int32_t*>a.buffers[1])[i + 1]
-    if start == end:  # there may be no data at all
-        return b""
-    return PyBytes_FromStringAndSize(<const char*>a.buffers[2] + start, end - start)
+    found.size = end - start
+    if found.size:  # there may be no data at all
+        found.data = <const uint8_t*>a.buffers[2] + start
+    return found
+
+
+cdef bytes bytes_at(const array_data* a, value_kind kind, int64_t i):
+    cdef bytes_slice found = slice_at(a, kind, i)
+    return PyBytes_FromStringAndSize(<const char*>found.data, found.size)
 
 
 cdef list headers_at(const array_data* a, int64_t i):

@@ -6,6 +6,8 @@
       orders-0/                       _directory           its segments in order of offset
         00000000000000012345.log        _file_records      a record set, in pieces of whole entries
                                         _dump              what Kafka's DumpLogSegments prints of it
+                                        _stats             what is stored in it: codecs, depths, ratios
+                                        _end               where the last of them ends
                                         _tail              what may follow the last of them
                                         _transcode         all of it under another codec, with a _manifest, in its
                                                            _target; _segment_copy does a segment

@@ -46,6 +46,12 @@ _NAMES = (
 )
 
 
+def codec_name(header: BatchHeader) -> str:
+    """Kafka's name of a batch's codec; its number where Kafka has none."""
+    number = header.attributes & _CODEC_BITS
+    return _CODECS[number] if number < len(_CODECS) else str(number)
+
+
 class LogBatch(NamedTuple):
     """A batch, and where it lies.
 
@@ -68,8 +74,7 @@ class LogBatch(NamedTuple):
     @property
     def compression_type(self) -> str:
         """Its number where Kafka has no such codec."""
-        number = self.header.attributes & _CODEC_BITS
-        return _CODECS[number] if number < len(_CODECS) else str(number)
+        return codec_name(self.header)
 
     @property
     def delete_horizon_ms(self) -> int | None:

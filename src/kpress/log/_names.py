@@ -21,6 +21,7 @@ from kpress.log._checkpoints import (
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._dump import DumpOptions, SegmentDump
+from kpress.log._end import end_offset
 from kpress.log._file_records import FileRecords
 from kpress.log._log import Log, open_log
 from kpress.log._manifest import CopiedPartition, CopiedSegment, Manifest, SourceFile
@@ -36,6 +37,7 @@ from kpress.log._scan import ScanReport, SegmentScan, scan
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._segment_copy import SegmentContent, read_content, transcode_segment
 from kpress.log._sidecars import copy_offset_files
+from kpress.log._stats import LogStats, Share, stats_of, total_of
 from kpress.log._time_index import TimeIndex, TimestampOffset, read_time_index, write_time_index
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index, write_transaction_index
 from kpress.log._transactions import Isolation, isolation_of, last_stable_offset, transactions_of
@@ -65,6 +67,7 @@ __all__ = [
     "LogBatch",
     "LogReader",
     "LogSegment",
+    "LogStats",
     "Manifest",
     "OffsetIndex",
     "OffsetPosition",
@@ -82,12 +85,14 @@ __all__ = [
     "SegmentContent",
     "SegmentDump",
     "SegmentScan",
+    "Share",
     "SourceFile",
     "TimeIndex",
     "TimestampOffset",
     "TopicPartition",
     "VerifyReport",
     "copy_offset_files",
+    "end_offset",
     "isolation_of",
     "last_stable_offset",
     "list_partitions",
@@ -103,8 +108,10 @@ __all__ = [
     "reindex",
     "salvage",
     "scan",
+    "stats_of",
     "sweep_directory",
     "sync_directory",
+    "total_of",
     "transactions_of",
     "transcode",
     "transcode_segment",

@@ -82,16 +82,16 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
     time, 1 log append time, -1 none), key, value and headers ([[key, value], ...]); see docs/dump.schema.json.
 
     What was cut or skipped is said on stderr, and makes the exit status 1."""
-    opened = _open(paths, files)
     is_kafka = options["format_"] == "kafka"
     for name in ("deep_iteration", "print_data_log", "skip_record_metadata", "max_bytes"):
         if options[name] and not is_kafka:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
     if is_kafka:
-        return _dump_as_kafka(opened, **options)
+        return _dump_as_kafka(_open(paths, files), **options)
     if batches:
-        return _dump_batches(opened, **options)
-    return _dump_records(opened, **options)
+        return _dump_batches(_open(paths, files), **options)
+    shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
+    return _dump_records(_open(paths, files), shown, **options)
 
 
 def _open(paths: Sequence[str], files: str | None) -> Log:
@@ -109,8 +109,7 @@ def _bytes(log: Log) -> int:
 # --- records ------------------------------------------------------------------------------------------------------
 
 
-def _dump_records(log: Log, **options: Any) -> int:
-    shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
+def _dump_records(log: Log, shown: Shown, **options: Any) -> int:
     reader = log.read(
         shown.columns,
         start_offset=options["offset"].start,

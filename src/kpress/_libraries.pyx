@@ -1,0 +1,28 @@
+"""Which C libraries this kpress was linked with."""
+
+from kpress._c.libdeflate cimport LIBDEFLATE_VERSION_STRING
+from kpress._c.lz4 cimport LZ4_versionString
+from kpress._c.xxhash cimport XXH_versionNumber
+from kpress._c.zstd cimport ZSTD_versionString
+
+
+def library_versions():
+    """The versions of the C libraries by name; snappy is kpress's own.
+
+    Returns
+    -------
+    dict of str to str
+
+    Examples
+    --------
+    >>> from kpress._libraries import library_versions
+    >>> sorted(library_versions())
+    ['libdeflate', 'lz4', 'xxhash', 'zstd']
+    """
+    cdef unsigned int xxhash = XXH_versionNumber()  # 802: 0.8.2
+    return {
+        "libdeflate": (<bytes>LIBDEFLATE_VERSION_STRING).decode("ascii"),
+        "lz4": (<bytes>LZ4_versionString()).decode("ascii"),
+        "xxhash": f"{xxhash // 10000}.{xxhash // 100 % 100}.{xxhash % 100}",
+        "zstd": (<bytes>ZSTD_versionString()).decode("ascii"),
+    }

@@ -1,0 +1,66 @@
+"""Where a partition ends: the last headers alone are read, from where its offset index leads."""
+
+from __future__ import annotations
+
+from kpress._file_names import INDEX_FILE_SUFFIX
+from kpress.errors import KpressError
+from kpress.log._file_records import FileRecords
+from kpress.log._hop import HeaderHop
+from kpress.log._offset_index import read_offset_index
+from kpress.log._segment import Partition, Segment
+from kpress.log._sidecar import INT32_MAX
+
+
+def end_offset(partition: Partition) -> int:
+    """The offset after the last batch of a partition (Kafka's log end offset).
+
+    Parameters
+    ----------
+    partition : Partition
+
+    Returns
+    -------
+    int
+        An entry at the end that is cut, or zeros, do not count.
+
+    Raises
+    ------
+    KpressError
+        The last batches are damaged.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import end_offset
+    >>> [end_offset(partition) for partition in kpress.open_log("demo/logs").partitions]       # doctest: +SKIP
+    [5481, 4519]
+    """
+    for segment in reversed(partition.segments):
+        with FileRecords(segment.open(), complete=False) as file:
+            hop = _near_the_end(segment, file)
+            try:
+                for _ in hop:
+                    pass
+            except KpressError as error:
+                file.judge(hop, error)
+            else:
+                file.judge(hop)
+            if hop.next_offset is not None:
+                return hop.next_offset
+        if segment.base_offset:  # a segment begins empty, at the offset that the one before it ended with
+            return segment.base_offset
+    return 0
+
+
+def _near_the_end(segment: Segment, file: FileRecords) -> HeaderHop:
+    """From the last index entry on, if a batch begins there."""
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
+            entry = read_offset_index(index_file, segment.base_offset).lookup(segment.base_offset + INT32_MAX)
+    except (FileNotFoundError, KpressError):
+        return file.headers()
+    if not 0 < entry.position < file.size:
+        return file.headers()
+    hop = file.headers(entry.position)
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    return hop if hop.at_entry(entry.position, first, last) else file.headers()

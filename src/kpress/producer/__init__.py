@@ -1,0 +1,8 @@
+"""What Kafka's producers decide: the partition of a key (_murmur2).
+
+Names are those of Kafka's `producer/internals` package.
+"""
+
+from kpress.producer._murmur2 import murmur2, partition_for_key
+
+__all__ = ["murmur2", "partition_for_key"]

@@ -1,0 +1,6 @@
+from typing_extensions import Buffer
+
+from kpress.typing import Integer
+
+def murmur2(data: Buffer) -> int: ...
+def partition_for_key(key: Buffer, partitions: Integer) -> int: ...
