@@ -88,7 +88,8 @@ def test_ctrl_c_ends_a_command_that_reads(verb: str, log: Path) -> None:
 def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
     """Ctrl-C as soon as something is written."""
     command = [*COMMAND, *map(str, arguments)]
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment())
+    quiet = environment(PYTHONWARNINGS="ignore")  # of a file that was opened when the signal came, before it had a name
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=quiet)
     assert process.stderr is not None
     with process.stderr as stderr:
         while process.poll() is None and not written():
