@@ -96,7 +96,8 @@ def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         said = stderr.read().decode()
-        assert (process.wait(60), said) == (130, "kpress: interrupted\n")
+        assert (process.wait(60), said.splitlines()[-1:]) == (130, ["kpress: interrupted"])
+        assert 'File "' not in said or "Exception ignored" in said  # Python has finalizers of its own
 
 
 def test_ctrl_c_leaves_nothing_of_a_repaired_log(log: Path, tmp_path: Path) -> None:

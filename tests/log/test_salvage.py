@@ -352,3 +352,24 @@ def test_whatever_lies_in_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         shutil.rmtree(source)
         shutil.rmtree(target)
     print(f"{refused} of 300 refused by reindex")
+
+
+def test_reindex_knows_what_a_crash_leaves_at_the_end_from_damage(tmp_path: Path) -> None:
+    """Zeros and one entry that is cut end the log; a length that leads over intact entries does not."""
+    batches = log_of()
+    whole, starts = b"".join(batches), starts_of(batches)
+    path = tmp_path / LOG
+    expected = None
+    for tail in (b"", bytes(5000), batches[-1][:50]):
+        path.write_bytes(whole + tail)
+        reindex(tmp_path)
+        made = bytes_of(tmp_path)
+        del made[LOG]
+        expected = expected or made
+        assert made == expected
+    damaged = bytearray(whole)
+    damaged[starts[10] + 8 : starts[10] + 12] = (1 << 20).to_bytes(4, "big")
+    path.write_bytes(damaged)
+    with pytest.raises(kpress.CorruptRecordError, match="an intact entry with a later offset"):
+        reindex(tmp_path)
+    assert {name: data for name, data in bytes_of(tmp_path).items() if name != LOG} == expected

@@ -9,6 +9,7 @@ from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import FileSystem
 from kpress.log._batch_header import BatchHeader
 from kpress.log._checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
+from kpress.log._file_records import FileRecords
 from kpress.log._hop import HeaderHop
 from kpress.log._order import OrderCheck
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
@@ -50,23 +51,15 @@ def sidecar_files(
     for segment in segments:
         next_offset = max(next_offset, segment.base_offset)
         builder.begin(segment.base_offset)
-        with segment.open() as file:
-            hop = HeaderHop(file, window_bytes=WINDOW_BYTES if check_crcs or file.is_remote else None)
-            for header in hop:
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs or file.file.is_remote else None)
+            for header in _headers(file, hop):
                 if check_crcs and (error := hop.checksum_error()):
                     raise error
-                _refuse_disorder(segment, header, order, file.name)
-                builder.add(header, marker_of(file, header))
+                _refuse_disorder(segment, header, order, file.path)
+                builder.add(header, marker_of(file.file, header))
                 meter.advance(header.size)
             next_offset = max(next_offset, hop.next_offset or 0)
-            if hop.position < file.size and not segment.is_last:
-                raise CorruptRecordError(
-                    f"{file.size - hop.position} bytes follow the last entry, and this is not the last segment",
-                    file=file.name,
-                    position=hop.position,
-                    field="size",
-                    rule="record set framing",
-                )
         stem = _stem(segment)
         with_snapshot = segment.base_offset > 0
         for suffix, data in builder.end().files(with_snapshot=with_snapshot).items():
@@ -77,6 +70,16 @@ def sidecar_files(
         LEADER_EPOCH_CHECKPOINT,
         leader_epochs_bytes([*builder.epochs, *(entry for entry in later if entry.start_offset >= next_offset)]),
     )
+
+
+def _headers(file: FileRecords, hop: HeaderHop) -> Iterator[BatchHeader]:
+    """Every entry; what follows the last one must be what a crash leaves there."""
+    try:
+        yield from hop
+    except KpressError as error:
+        file.judge(hop, error)
+    else:
+        file.judge(hop)
 
 
 def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, file: str) -> None:
