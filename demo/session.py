@@ -25,11 +25,12 @@ HERE = Path(__file__).resolve().parent
 README = HERE.parent / "README.md"
 BLOCK = re.compile(r"(?<=```console\n).*?(?=```\n)", re.DOTALL)
 PLACE = "/backup"  # where the logs are said to be
-WIDTH = 120
+WIDTH = 128
 TOLERANCE = 0.05
 
 COMMANDS = (
     "kpress ls /backup/logs",
+    "kpress stats /backup/logs",
     "kpress scan /backup/logs",
     "kpress scan /backup/damaged/access-log-0",
     "kpress transcode /backup/logs /backup/cold --codec zstd --level 9",

@@ -373,3 +373,17 @@ def test_reindex_knows_what_a_crash_leaves_at_the_end_from_damage(tmp_path: Path
     with pytest.raises(kpress.CorruptRecordError, match="an intact entry with a later offset"):
         reindex(tmp_path)
     assert {name: data for name, data in bytes_of(tmp_path).items() if name != LOG} == expected
+
+
+def test_reindex_takes_no_part_of_a_partition(tmp_path: Path) -> None:
+    """The leader epochs of the other segments would be lost."""
+    first, second = (kpress.write_records([b"v"], base_offset=i, partition_leader_epoch=i) for i in range(2))
+    for number, batch in enumerate((first, second)):
+        (tmp_path / f"{number:020}.log").write_bytes(batch)
+    reindex(tmp_path)
+    before = bytes_of(tmp_path)
+    with pytest.raises(kpress.InvalidArgumentError, match="from all of its segments, so name the directory"):
+        reindex(tmp_path / f"{1:020}.log")
+    assert bytes_of(tmp_path) == before
+    reindex(tmp_path)
+    assert bytes_of(tmp_path) == before

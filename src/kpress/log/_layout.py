@@ -26,7 +26,7 @@ from kpress.log.findings import Finding
 _INT64_MAX = (1 << 63) - 1
 # [0-9]: \d takes the digits of other scripts, too
 _LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
-_SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
+SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
 _ID = r"[A-Za-z0-9_-]{22}"
 _TIERED_FILE = re.compile(rf"(?P<base>[0-9]{{20}})-(?P<id>{_ID})\.log")
 _TIERED_TOPIC = re.compile(rf"(?P<topic>.+)-(?P<topic_id>{_ID})", re.DOTALL)
@@ -118,9 +118,9 @@ class Layout:
 
     def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
         """Whether the directory holds segments; its name then says of what."""
-        if any(_SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
+        if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._named(path, name)
-            segments = self._segments(entries, _SEGMENT_FILE, self._plain_segment)
+            segments = self._segments(entries, SEGMENT_FILE, self._plain_segment)
         elif any(_TIERED_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._tiered(path, name)
             segments = self._segments(entries, _TIERED_FILE, self._tiered_segment)
@@ -167,7 +167,7 @@ class Layout:
         for entry in entries:
             if _LIKE_A_PARTITION.fullmatch(entry.name) and entry.is_directory:
                 self.files.check_link(entry, self.root)
-                if any(_SEGMENT_FILE.fullmatch(inner.name) for inner in self.files.list(entry.path)):
+                if any(SEGMENT_FILE.fullmatch(inner.name) for inner in self.files.list(entry.path)):
                     url = self.files.url(entry.path)
                     raise InvalidArgumentError(
                         f"{url} is a partition inside the partition {self.partitions[-1].url}", file=url

@@ -11,6 +11,7 @@ from kpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FI
 from kpress.errors import InvalidArgumentError
 from kpress.files import FileSystem, LocalFileSystem, resolve
 from kpress.log._broker_lock import refuse_running_broker
+from kpress.log._layout import SEGMENT_FILE
 from kpress.log._open import open_paths
 from kpress.log._progress import Meter, ProgressCallback
 from kpress.log._rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
@@ -79,7 +80,7 @@ def reindex(
         A segment is damaged (`scan` tells where, `salvage` copies what is intact), or is not the last of its partition
         and not complete. Nothing of its partition is written.
     InvalidArgumentError
-        A broker runs on the directory. There is no partition, or more than one for `target`.
+        A broker runs on the directory. There is no partition, a part of one, or more than one for `target`.
     OSError
 
     Examples
@@ -101,6 +102,7 @@ def reindex(
         )
     meter = Meter(progress, opened.partitions)
     for partition in opened.partitions:
+        _refuse_part(partition)
         source = partition.segments[0].filesystem
         beside = source.parent(partition.segments[0].path)
         files, directory = resolve(target) if target is not None else (source, beside)
@@ -109,6 +111,19 @@ def reindex(
         _reindex_partition(partition, files, directory, index_interval_bytes, report, meter)
     meter.end()
     return report
+
+
+def _refuse_part(partition: Partition) -> None:
+    """Leader epochs and the state of producers come from all segments of a partition."""
+    files = partition.segments[0].filesystem
+    given = {files.name(segment.path) for segment in partition.segments}
+    for entry in files.list(files.parent(partition.segments[0].path)):
+        if SEGMENT_FILE.fullmatch(entry.name) and entry.name not in given:
+            raise InvalidArgumentError(
+                f"{partition.url} has {entry.name}, too: the files beside a log are made from all of its segments, so "
+                "name the directory",
+                field="path",
+            )
 
 
 def _reindex_partition(
