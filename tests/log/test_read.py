@@ -444,7 +444,7 @@ def test_results_are_of_a_few_megabytes(tmp_path: Path) -> None:
             assert middle and min(middle) > 3 << 20 and max(sizes) < 12 << 20
 
 
-def test_each_stream_begins_anew_but_after_an_iteration(tmp_path: Path) -> None:
+def test_each_stream_begins_again_but_after_an_iteration(tmp_path: Path) -> None:
     log = kpress.open_log(write(tmp_path, {0: plain(0), 10: plain(10) + b"\0"}))
     reader = log.read()
     for _ in range(2):
@@ -533,3 +533,14 @@ def test_a_copy_of_the_demo_without_indexes_has_the_same_records(tmp_path: Path)
     here, there = kpress.open_log(tmp_path), kpress.open_log(DEMO_LOGS)
     assert here.read().to_pyarrow().equals(there.read().to_pyarrow())
     assert here.count() == there.count()
+
+
+def test_a_reader_shows_what_it_reads(tmp_path: Path) -> None:
+    folder = tmp_path / "orders-0"
+    folder.mkdir()
+    (folder / f"{0:020}.log").write_bytes(kpress.write_records([b"a"]))
+    with kpress.open_log(folder).read(["offset", "value"]) as reader:
+        assert repr(reader) == "<kpress.log.LogReader: 1 partition, columns offset, value; not begun>"
+        next(reader)
+        assert repr(reader).endswith("; begun>")
+    assert repr(reader).endswith("; closed>")

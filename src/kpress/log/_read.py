@@ -6,7 +6,7 @@
                    offsets, times            (by indexes, or not)      damage, tails              ──► Arrow stream
 
 Each offset is read once. Where segments overlap, the earlier one is read to its end and the later one from there on, as
-a consumer would get them; Kafka's LogLoader likewise drops what lies in the range of a segment that replaces others.
+a consumer would get them; Kafka's LogLoader also drops what lies in the range of a segment that replaces others.
 """
 
 from __future__ import annotations
@@ -115,6 +115,13 @@ class LogReader:
         self._is_closed = False
         self._file: FileRecords | None = None
         self._passed = 0
+
+    def __repr__(self) -> str:
+        count = len(self._partitions)
+        state = "closed" if self._is_closed else "begun" if self._results else "not begun"
+        return (
+            f"<kpress.log.LogReader: {count} partition{'s' * (count != 1)}, columns {', '.join(self._names)}; {state}>"
+        )
 
     @property
     def position(self) -> int:

@@ -68,7 +68,8 @@ class LogStats:
     depths : dict of int to Share
         By records per batch: 1, 2 to 3, 4 to 7 and so on; the key is the least of each. Without control batches.
     ratio_of : dict of str to (int, int)
-        By codec: bytes of records before and after compression, of the batches that were decompressed.
+        By codec: bytes before and after compression. What the batches that were decompressed say of a segment stands
+        for all of it, so that each segment counts by its size.
     control : Share
         Control batches.
     transactional : Share
@@ -210,6 +211,12 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
                     _measure(stats, codec_name(header), file, header)
         except KpressError as error:
             stats.findings.append(Finding.of_error(error, file=segment.url))
+    stats.ratio_of = {
+        codec: (share.bytes * before // after, share.bytes)
+        for codec, share in stats.codecs.items()
+        for before, after in [stats.ratio_of.get(codec, (0, 0))]
+        if after
+    }
     return stats
 
 
