@@ -35,7 +35,8 @@ def transcode(
     the manifest says when all are there.
 
     ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied.
-    ``.index`` and ``.timeindex`` hold byte positions and are left out: a broker that finds none rebuilds them.
+    ``.index`` and ``.timeindex`` hold byte positions and are made again; in an object store they are left out, and a
+    broker that finds none rebuilds them.
 
     Parameters
     ----------

@@ -28,6 +28,14 @@ def test_a_partition_under_another_codec(run: Run, tmp_path: Path) -> None:
     assert files_of(source) == before
 
 
+def test_a_copy_is_as_a_broker_would_have_left_it(run: Run, tmp_path: Path) -> None:
+    target = tmp_path / "cold" / "orders-0"
+    run("transcode", partition(tmp_path), target, "--codec", "zstd")
+    done = run("verify", target, "--level", "record")
+    assert (done.status, done.err) == (0, "")
+    assert done.lines[-1].startswith("no findings: ")
+
+
 def test_json_is_the_manifest(run: Run, tmp_path: Path) -> None:
     source, target = partition(tmp_path), tmp_path / "cold" / "orders-0"
     done = run("transcode", source, target, "--codec", "zstd", "--level", "9", "--json")

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
-from kpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
+from kpress._file_names import (
+    INDEX_FILE_SUFFIX,
+    LEADER_EPOCH_CHECKPOINT,
+    LOG_FILE_SUFFIX,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TIME_INDEX_FILE_SUFFIX,
+)
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import FileSystem
 from kpress.log._batch_header import BatchHeader
@@ -96,6 +103,20 @@ def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, f
 
 def _stem(segment: Segment) -> str:
     return segment.filesystem.name(segment.path).removesuffix(LOG_FILE_SUFFIX)
+
+
+def write_indexes(segments: Sequence[Segment]) -> None:
+    """Write ``.index`` and ``.timeindex`` files beside segments, up to one whose offsets they cannot hold."""
+    if not segments:
+        return
+    files = segments[0].filesystem
+    directory = files.parent(segments[0].path)
+    with suppress(KpressError):
+        for name, data in sidecar_files(segments, SidecarBuilder(), Meter(None, ())):
+            if name.endswith((INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)):
+                with files.create(files.join(directory, name)) as writer:
+                    writer.write(data)
+                    writer.publish()
 
 
 def producers_before(partition: Partition) -> list[ProducerState]:

@@ -19,7 +19,7 @@ from kpress._file_names import (
     TXN_INDEX_FILE_SUFFIX,
 )
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, KpressError
-from kpress.files import FileInfo, FileSystem, resolve
+from kpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
 from kpress.log._file_records import FileRecords
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, SourceFile, read_manifest
 from kpress.log._open import open_paths
@@ -27,6 +27,7 @@ from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._segment_copy import copy_segment, file_checksum
+from kpress.log._sidecar_files import write_indexes
 from kpress.log._target import Work, exists, is_taken, locked_work
 from kpress.typing import Integer, Level
 
@@ -35,8 +36,8 @@ _SIGNALS_SECONDS = 0.1  # how long a signal waits, and how often progress is tol
 _SAVED_SECONDS = 1.0  # how often the manifest is written while segments become done
 _SAMPLED_SEGMENTS = 16
 _SAMPLED_BYTES = 4 << 20
-# Files that speak of offsets are as valid for the copy. .index and .timeindex hold positions of bytes: brokers rebuild
-# them where there are none.
+# Files that speak of offsets are as valid for the copy. .index and .timeindex hold positions of bytes, and are made
+# again.
 _SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
@@ -361,13 +362,15 @@ def _copy_all(
                 done.append((number, one))
                 _save(manifest, done, work, state)
             copied = _copy_small_files(partitions, manifest, work)
+            whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
+            for place in whole.partitions:
+                _write_indexes(place, work)
         except BaseException:
             if done:
                 _with_segments(manifest, done).write(files, work.path)
             else:
                 work.clear()
             raise
-        whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
         whole.write(files, work.path)
         work.finish()
     return replace(whole, resumed_segments=resumed)
@@ -531,6 +534,15 @@ def _small_files(partition: Partition) -> dict[str, tuple[FileSystem, FileInfo]]
             if suffix in segment.files and not (segment.is_tiered and suffix == PRODUCER_SNAPSHOT_FILE_SUFFIX):
                 found[f"{segment.base_offset:020d}{suffix}"] = segment.filesystem, segment.files[suffix]
     return found
+
+
+def _write_indexes(place: CopiedPartition, work: Work) -> None:
+    """The indexes of a copy on this machine; those of a store would cost a second reading."""
+    if not isinstance(work.files, LocalFileSystem):
+        return
+    directory = work.directory(place.directory)
+    paths = ((one, work.files.join(directory, one.file)) for one in place.segments)
+    write_indexes([Segment(work.files, path, one.base_offset, path, one.bytes) for one, path in paths])
 
 
 # ---- an estimate

@@ -68,7 +68,7 @@ def command(
     TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
     is named like one, as orders-0. It gets its name when all of it is there: a run that was interrupted is resumed
     by the same command. kpress-manifest.json in it has counts, checksums and a digest of the records of each segment;
-    with --json it is printed. Brokers pass over it, and make the indexes when they load the copy.
+    with --json it is printed. Brokers pass over it.
 
     What is not copied is a finding: bytes after the last whole batch of a partition, and what is no part of a log."""
     with Progress("transcoding") as progress:
