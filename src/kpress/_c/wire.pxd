@@ -281,6 +281,10 @@ cdef extern from "kpress/atomics.h" nogil:
     bint kp_flag_is_set(const int*)
 
 
+cdef extern from "kpress/json.h" nogil:
+    size_t kp_json_copy(uint8_t*, const uint8_t*, size_t)
+
+
 cdef extern from "kpress/utf8.h" nogil:
     int kp_utf8_sequence(const uint8_t*, size_t)
     size_t kp_utf8_copy(uint8_t*, const uint8_t*, size_t)

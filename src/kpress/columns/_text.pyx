@@ -7,20 +7,19 @@ from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
 from kpress._buffers cimport pooled, pooled_reserve_more
-from kpress._c.wire cimport KP_OK, kp_error, kp_utf8_copy, kp_utf8_sequence
+from kpress._c.wire cimport KP_OK, kp_error, kp_json_copy, kp_utf8_copy, kp_utf8_sequence
 
 cdef enum:
     STEP = 4096         # bytes for which room is made at a time: six times as many may come out of them
     NUMBER = 20         # characters of an int64
     DEEPEST = 64        # arrays and objects within each other: bits of a number
 
-cdef uint64_t ONES = 0x0101010101010101
 cdef uint64_t HIGH = 0x8080808080808080
 
 cdef char[200] DIGITS       # 00 01 .. 99
 cdef uint16_t[4096] PAIRS   # two characters of base64 for 12 bits
 cdef char[512] HEX          # two characters for a byte
-cdef char[256] ESCAPES      # the letter after a backslash; 1: \u00XX; 0: none
+cdef char[256] ESCAPES      # the letter after a backslash; 1: \u00XX
 
 
 cdef void fill_tables():
@@ -107,13 +106,6 @@ cdef int put_utf8(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
     return KP_OK
 
 
-cdef inline bint is_plain(uint64_t x) noexcept nogil:
-    """Eight bytes that JSON does not escape: ASCII, no control character, quote or backslash. It may say no of others,
-    too."""
-    cdef uint64_t quote = (x ^ 0x22 * ONES) - ONES, backslash = (x ^ 0x5c * ONES) - ONES
-    return not (x | (x - 0x20 * ONES) | quote | backslash) & HIGH
-
-
 cdef inline uint8_t* escape(uint8_t* to, uint8_t byte) noexcept nogil:
     cdef char letter = ESCAPES[byte]
     to[0] = 92
@@ -127,35 +119,28 @@ cdef inline uint8_t* escape(uint8_t* to, uint8_t byte) noexcept nogil:
 
 cdef int put_escaped(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
     """The inside of a JSON string."""
-    cdef size_t i = 0, stop
-    cdef uint64_t eight
+    cdef size_t i = 0, stop, n
     cdef uint8_t* to
-    cdef int n
+    cdef int sequence
     while i < size:
         stop = min(size, i + STEP)
         if room(out, 6 * STEP + 8):
             return -1
         to = out.data + out.size
         while i < stop:
-            if size - i >= 8:
-                memcpy(&eight, p + i, 8)
-                if is_plain(eight):
-                    memcpy(to, &eight, 8)
-                    to += 8
-                    i += 8
-                    continue
-            if p[i] >= 0x80:
-                n = kp_utf8_sequence(p + i, size - i)
-                n = n if n > 0 else -n
-                to += kp_utf8_copy(to, p + i, <size_t>n)
-                i += <size_t>n
-            elif ESCAPES[p[i]]:
+            n = kp_json_copy(to, p + i, stop - i)
+            to += n
+            i += n
+            if i == stop:
+                break
+            if p[i] < 0x80:
                 to = escape(to, p[i])
                 i += 1
             else:
-                to[0] = p[i]
-                to += 1
-                i += 1
+                sequence = kp_utf8_sequence(p + i, size - i)
+                n = <size_t>(sequence if sequence > 0 else -sequence)
+                to += kp_utf8_copy(to, p + i, n)
+                i += n
         out.size = <size_t>(to - out.data)
     return KP_OK
 

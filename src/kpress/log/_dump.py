@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kpress.typing import ShownAs
 
 _COLUMNS = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
+_LEGACY_KEY = (18, 26)  # where the size of the key stands, by magic
 
 
 class DumpOptions(NamedTuple):
@@ -159,9 +160,7 @@ class SegmentDump:
 
     def _legacy_lines(self, batch: Batch, rows: Columns) -> Iterator[bytes]:
         """Each message has a checksum of its own, and neither sequence nor headers."""
-        messages = [batch]
-        if batch.is_compressed:
-            messages = list(read_batches(decompress(batch.payload, batch.compression_type), check_crcs=False))
+        messages = _messages_of(batch) if batch.is_compressed else [batch]
         for number, (record, message) in enumerate(zip(batch, messages, strict=True)):
             yield self._metadata(batch, record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}")
             row = rows.slice(number, 1)
@@ -218,6 +217,15 @@ def batch_line(batch: Batch, position: int) -> bytes:
         f"magic: {batch.magic} compresscodec: {batch.compression_type} crc: {batch.crc} "
         f"isvalid: {_bool(batch.is_valid())}\n"
     ).encode()
+
+
+def _messages_of(wrapper: Batch) -> list[Batch]:
+    """The messages in a v0/v1 wrapper, whose value they are: the last field, after CRC, magic, attributes, in v1 the
+    timestamp, and the key."""
+    at = _LEGACY_KEY[wrapper.magic]
+    key_size = int.from_bytes(wrapper.data[at : at + 4], "big", signed=True)
+    value = wrapper.data[at + 8 + max(key_size, 0) :]
+    return list(read_batches(decompress(value, wrapper.compression_type, magic=wrapper.magic), check_crcs=False))
 
 
 def _rows_of(batch: Batch) -> int:

@@ -69,7 +69,7 @@ _EVERYTHING = Bounds(None, None)
     show_default=True,
     help="Damage is an error, or is skipped, or ends its partition.",
 )
-@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True, help="Decode with so many.")
+@click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
 @click.option("--deep-iteration", is_flag=True, help="--format kafka: records, and not batches alone.")
 @click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
 @click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")

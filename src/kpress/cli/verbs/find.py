@@ -50,7 +50,7 @@ _EVERYTHING = Bounds(None, None)
     show_default=True,
     help="read_committed leaves out records of aborted and of open transactions.",
 )
-@click.option("--threads", type=click.IntRange(1, 64), default=1, show_default=True, help="Decode with so many.")
+@click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
 @shows_records()
 def command(
     paths: Sequence[str],
