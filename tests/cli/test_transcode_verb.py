@@ -1,12 +1,16 @@
 """kpress transcode."""
 
 import json
+import random
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import kpress
-from cli.conftest import Run
+from cli.conftest import Run, environment
 from cli.logs import SEGMENT, batches, damaged, files_of, partition
 from kpress.log import Manifest
 
@@ -151,3 +155,17 @@ def test_usage(run: Run, tmp_path: Path, arguments: list[str], message: str) -> 
     assert (done.status, done.text) == (2, "")
     assert message in done.err
     assert not (tmp_path / "cold").exists()
+
+
+def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    """The system names none where a disk is full or a file is larger than it may be."""
+    source = partition(tmp_path, kpress.write_records([random.Random(1).randbytes(1 << 20)]))
+    limited = "import resource, sys, kpress.cli; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
+    code = f"{limited} sys.exit(kpress.cli.main())"
+    for verb, *options in (["transcode", "--codec", "zstd"], ["repair"]):
+        target = tmp_path / verb / "cold-0"
+        command = [sys.executable, "-c", code, verb, source, target, *options]
+        done = subprocess.run(command, capture_output=True, text=True, env=environment())
+        assert (done.returncode, done.stdout) == (3, "")
+        assert re.fullmatch(r"kpress: \S+/0{20}\.log: File too large\n", done.stderr)
+        assert not target.exists()

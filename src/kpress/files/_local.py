@@ -129,8 +129,12 @@ class _LocalWriter(Writer):
 
     def write(self, data: Buffer) -> None:
         left = memoryview(data).cast("B")
-        while left:
-            left = left[self._file.write(left[:_MOST_AT_ONCE]) :]
+        try:
+            while left:
+                left = left[self._file.write(left[:_MOST_AT_ONCE]) :]
+        except OSError as error:  # a full disk, say, of which the system names no file
+            error.filename = os.fspath(self._target)
+            raise
 
     def written(self) -> RandomAccessFile:
         return _LocalFile(os.fspath(self._path))
