@@ -1,36 +1,67 @@
-"""stats_of: the ratio, which is measured on a few batches, is near that of all of them."""
+"""What is stored, and where a partition ends."""
 
-from __future__ import annotations
-
-import random
 from pathlib import Path
 
+import pytest
+
 import kpress
-from kpress.log import stats_of
+import oracle
+from kpress.files import RandomAccessFile
+from kpress.log import _stats as sampling
+from kpress.log import end_offset, stats_of
 
 
-def test_each_segment_counts_by_its_size(tmp_path: Path) -> None:
-    """The few batches of a small segment are large and compress well; most of what is stored does not."""
-    numbers = random.Random(7)
-    folder = tmp_path / "orders-0"
-    folder.mkdir()
-    before = after = 0
+@pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if "read_committed" in p.entry], ids=str)
+def test_real_directories(partition: oracle.Partition, tmp_path: Path) -> None:
+    [found] = kpress.open_log(partition.write_to(tmp_path)).partitions
+    batches = [batch for log in partition.logs for batch in log.expected["batches"]]
+    stats = stats_of(found)
+    assert (stats.seen.batches, stats.seen.bytes) == (len(batches), sum(batch["size"] for batch in batches))
+    assert sorted(stats.magics) == sorted({batch["magic"] for batch in batches})
+    assert stats.findings == []
+    ends = [batch["next_offset"] for batch in batches] or [0]
+    last_base = found.segments[-1].base_offset
+    assert end_offset(found) == max(ends[-1], last_base)
 
-    def write(base: int, batches: list[list[bytes]]) -> int:
-        nonlocal before, after
-        offset, data = base, b""
-        for values in batches:
-            data += kpress.write_records(values, compression_type="zstd", base_offset=offset)
-            before += len(kpress.write_records(values, base_offset=offset))
-            offset += len(values)
-        after += len(data)
-        (folder / f"{base:020}.log").write_bytes(data)
-        return offset
 
-    following = write(0, [[b"GET / HTTP/1.1" * 400] * 50 for _ in range(2)])
-    write(following, [[numbers.randbytes(100) + b"GET" * 10 for _ in range(20)] for _ in range(200)])
+def test_the_end_without_an_index_and_after_a_cut_entry(tmp_path: Path) -> None:
+    partition = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/lines-lz4-0")
+    directory = partition.write_to(tmp_path)
+    end = end_offset(kpress.open_log(directory).partitions[0])
+    for path in directory.glob("*.index"):
+        path.write_bytes(b"\xff" * 16)
+    assert end_offset(kpress.open_log(directory).partitions[0]) == end
+    for path in directory.glob("*.index"):
+        path.unlink()
+    last = max(directory.glob("*.log"))
+    with last.open("ab") as file:
+        file.write(kpress.write_records([b"x" * 100], base_offset=end)[:-1])
+    assert end_offset(kpress.open_log(directory).partitions[0]) == end
 
-    [partition] = kpress.open_log(folder).partitions
-    ratio = stats_of(partition).ratio("zstd")
-    assert ratio is not None
-    assert abs(ratio / (before / after) - 1) < 0.15
+
+def test_damage_ends_a_segment_and_is_told(tmp_path: Path) -> None:
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    data = kpress.write_records([b"a"]) + b"\x01" * 100 + kpress.write_records([b"b"], base_offset=1)
+    (directory / f"{0:020}.log").write_bytes(data)
+    stats = stats_of(kpress.open_log(directory).partitions[0])
+    assert stats.seen.batches == 1
+    assert len(stats.findings) == 1
+
+
+def test_a_large_segment_that_is_far_away_is_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    partition = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/lines-lz4-0")
+    [found] = kpress.open_log(partition.write_to(tmp_path)).partitions
+    near = stats_of(found)
+    with found.segments[0].open() as file:
+        monkeypatch.setattr(type(file), "is_remote", True)
+        assert isinstance(file, RandomAccessFile)
+    monkeypatch.setattr(sampling, "SAMPLED_FROM", 10_000)
+    monkeypatch.setattr(sampling, "RANGE_BYTES", 2_000)
+    far = stats_of(found)
+    assert far.sampled and not near.sampled
+    assert 0 < far.seen.bytes < near.seen.bytes == far.size
+    assert set(far.codecs) == set(near.codecs)
+    assert far.ratio_of == {}  # no payload is read for it
+    full = stats_of(found, full=True)
+    assert (full.sampled, full.seen) == (False, near.seen)

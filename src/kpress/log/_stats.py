@@ -211,6 +211,10 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
                     _measure(stats, codec_name(header), file, header)
         except KpressError as error:
             stats.findings.append(Finding.of_error(error, file=segment.url))
+        if size := file.trailing_bytes:
+            message = f"{size} bytes follow the last whole entry"
+            place = (segment.url, file.valid_bytes, size, file.next_offset)
+            stats.findings.append(Finding(*place, "record set framing", message))
     stats.ratio_of = {
         codec: (share.bytes * before // after, share.bytes)
         for codec, share in stats.codecs.items()
