@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.build
 
 
-NEEDED = ("checksum", "_arguments", "_status", "_sealed", "_buffers", "errors", "typing", "py")
+NEEDED = ("_modules", "_native", "checksum", "_arguments", "_status", "_sealed", "_buffers", "errors", "typing", "py")
 
 
 @pytest.fixture
@@ -29,7 +29,9 @@ def copy(tmp_path):
     for file in (ROOT / "src" / "kpress").glob("*"):
         if file.name.split(".")[0] in NEEDED:
             shutil.copy(file, package)
-    (package / "__init__.py").write_text("from kpress.checksum import crc32c as crc32c\n")
+    (package / "__init__.py").write_text(
+        "from kpress import _modules as _modules\nfrom kpress.checksum import crc32c as crc32c\n"
+    )
     return tmp_path
 
 

@@ -167,6 +167,8 @@ class SegmentSeek:
         entry = times.lookup(target - 1) if times is not None else None
         if times is None or entry is None or entry.timestamp < 0:
             return self.base_offset
+        if entry.timestamp == 0 and entry.offset == self.base_offset:  # what a preallocated index begins with, too
+            return self.base_offset
         header = self._batch_of(entry.offset)
         if header is not None and header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp:
             return entry.offset
