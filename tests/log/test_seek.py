@@ -154,7 +154,7 @@ def test_a_wrong_entry_is_named() -> None:
     assert header is not None and header.last_offset == target
     [finding] = seek.findings
     assert (finding.position, finding.size, finding.offset, finding.rule) == (0, 8, target, "offset index")
-    assert "no batch begins at position" in finding.message
+    assert finding.message.startswith("no batch")
 
 
 def test_from_a_start_offset() -> None:
