@@ -191,6 +191,13 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "compression_type": "zstd",
         "dry_run": True,
     },
+    "convert": lambda: {
+        "src": str(Path(__file__).parents[1] / "demo" / "logs"),
+        "dst": str(Path(__file__).parent / "is" / "not" / "made"),
+        "magic": 1,
+        "compression_type": "gzip",
+        "dry_run": True,
+    },
     "open_log": lambda: {"path": str(Path(__file__).parents[1] / "demo" / "logs")},
     "pool_bytes": dict,
     "read_batches": lambda: {"data": DATA},
@@ -296,7 +303,7 @@ def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
             except kpress.KpressError:
                 pass
             except OSError as error:  # a path may lead to nothing
-                if (call, parameter) not in (("open_log", "path"), ("transcode", "src")):
+                if (call, parameter) not in (("open_log", "path"), ("transcode", "src"), ("convert", "src")):
                     wrong.append(f"{parameter} = {kind}: {type(error).__name__}: {str(error)[:200]}")
             except Exception as error:
                 wrong.append(f"{parameter} = {kind}: {type(error).__name__}: {str(error)[:200]}")

@@ -17,6 +17,7 @@ from kpress import _modules as _modules
 from kpress import log as log
 from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused
+from kpress._convert import convert
 from kpress._open_log import open_log
 from kpress._transcode import transcode
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
@@ -105,6 +106,7 @@ __all__ = [
     "compress_into",
     "compressor",
     "control_record",
+    "convert",
     "crc32",
     "crc32_combine",
     "crc32_patch",

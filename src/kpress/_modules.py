@@ -71,6 +71,7 @@ LIBRARIES = {
     "log._hop": (),
     "log._digest": ("libxxhash",),
     "log._pack": (),
+    "log._convert_entry": (),
     "log._recode": (),
     "log._recoder": (),
 }

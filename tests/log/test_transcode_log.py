@@ -320,9 +320,9 @@ def test_a_source_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest
             replaced.append(1)
 
     replaced: list[int] = []
-    from kpress.log import _transcode
+    from kpress.log import _copy_log
 
-    copy_segment = _transcode.copy_segment
+    copy_segment = _copy_log.copy_segment
 
     def slow(*arguments: Any) -> Any:
         done = copy_segment(*arguments)
@@ -330,7 +330,7 @@ def test_a_source_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest
             replace(Progress(0, 0, 0, 0))
         return done
 
-    monkeypatch.setattr(_transcode, "copy_segment", slow)
+    monkeypatch.setattr(_copy_log, "copy_segment", slow)
     with pytest.raises(kpress.CorruptRecordError, match="replaced or written to"):
         kpress.transcode(logs, tmp_path / "cold", "zstd")
     assert not (tmp_path / ".cold.unfinished" / "orders-0" / path.name).exists()

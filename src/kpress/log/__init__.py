@@ -9,8 +9,9 @@
                                         _stats             what is stored in it: codecs, depths, ratios
                                         _end               where the last of them ends
                                         _tail              what may follow the last of them
-                                        _transcode         all of it under another codec, with a _manifest, in its
-                                                           _target; _segment_copy does a segment
+                                        _copy_log          all of it under another codec (_transcode) or in another
+                                                           magic (_convert), with a _manifest, in its _target;
+                                                           _segment_copy does a segment
         00000000000000012345.index      _offset_index      byte positions by offset
         00000000000000012345.timeindex  _time_index        offsets by time
         00000000000000012345.txnindex   _transaction_index aborted transactions (_transactions: what read_committed
@@ -30,7 +31,8 @@
                                  │              _recovery: what a broker would keep of it
                                  └─► _verify    files, batches (_order), records (_record_checks, _index_checks)
 
-    _recoder: entries, side by side ──► _recode    decoded, encoded or joined (_pack), proven, digested (_digest)
+    _recoder: entries, side by side ──► _recode    decoded, encoded, joined (_pack), in another magic (_convert_entry),
+                                                   proven, digested (_digest)
 
 Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `kpress.files`.
 `_sidecar` is what the files beside a log share.

@@ -3,7 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
-from kpress._c.wire cimport kp_batch, kp_error, kp_source
+from kpress._c.wire cimport kp_batch, kp_error, kp_record, kp_source
 from kpress._c.xxhash cimport XXH3_state_t
 from kpress.codecs.codec cimport codec_table
 from kpress.codecs.context cimport codec_context
@@ -13,6 +13,10 @@ from kpress.codecs.context cimport codec_context
 # its records are read by the rules of the other readers.
 cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* source, int64_t* records,
                            kp_error* err) noexcept nogil
+
+
+# The same of one record of a batch.
+cdef int canonical_record(pooled* out, const kp_batch* batch, const kp_record* r, kp_error* err) noexcept nogil
 
 
 cdef bint is_control(const kp_batch* batch) noexcept nogil

@@ -77,6 +77,13 @@ cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* 
     return status
 
 
+cdef int canonical_record(pooled* out, const kp_batch* batch, const kp_record* r, kp_error* err) noexcept nogil:
+    if pooled_reserve_more(out, FIXED + max(r.key.size, 0) + max(r.value.size, 0), err) != KP_OK:
+        return err.status
+    out.size = write_record(out.data + out.size, batch, flags_of(batch), r) - out.data
+    return write_headers(out, r, 0, err) if r.header_count else KP_OK
+
+
 cdef size_t room_for(int64_t size, int64_t count) noexcept nogil:
     """What records without headers take at most that lie in so many bytes, of which there are `count` or less."""
     return <size_t>(size + FIXED * min(count, size // SMALLEST_RECORD))

@@ -58,7 +58,7 @@ class CopiedSegment:
     bytes : int
     compression_types : tuple of str
     digest : str
-        Of the records (`RecordDigest`); the same for source and copy.
+        Of the records (`RecordDigest`); the same for source and copy, unless something was lost.
     crc32c : str
         Of the file; eight hexadecimal digits.
     already, not_smaller : int
@@ -92,7 +92,7 @@ class CopiedPartition:
     directory : str
         In the copy; empty if it is the copy's own.
     files : tuple of str
-        Copied as they are: they speak of offsets.
+        Beside the segments: copied as they are where they speak of offsets, or made again.
     segments : tuple of CopiedSegment
     """
 
@@ -109,7 +109,7 @@ class Manifest:
 
     Attributes
     ----------
-    operation : {'transcode'}
+    operation : {'transcode', 'convert'}
     options : dict
         Those that decide what is written.
     source : str
@@ -122,6 +122,8 @@ class Manifest:
         Of the manifest's form, and of the kpress that wrote it.
     resumed_segments : int
         Those that this call found done.
+    lost : dict
+        What the magic of the copy cannot say, by kind, and how often it was there: as `kpress.convert` has it.
     """
 
     operation: str
@@ -132,6 +134,7 @@ class Manifest:
     skipped: tuple[dict[str, Any], ...] = ()
     versions: dict[str, Any] = field(default_factory=dict)
     resumed_segments: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
 
     @property
     def segments(self) -> Iterator[CopiedSegment]:

@@ -18,6 +18,7 @@ from kpress.log._checkpoints import (
     write_leader_epochs,
     write_offset_checkpoint,
 )
+from kpress.log._convert import convert
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._dump import DumpOptions, SegmentDump
@@ -91,6 +92,7 @@ __all__ = [
     "TimestampOffset",
     "TopicPartition",
     "VerifyReport",
+    "convert",
     "copy_offset_files",
     "end_offset",
     "isolation_of",

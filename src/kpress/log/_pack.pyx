@@ -15,7 +15,7 @@ from kpress._c.wire cimport (
 )
 from kpress.codecs.payload cimport compress_payload
 from kpress.record.encode cimport (
-    MAX_SET_SIZE, batch_begin, batch_finish, offset_delta_fits, record_check, record_room, record_write,
+    MAX_SET_SIZE, batch_begin, batch_finish, header_size, offset_delta_fits, record_check, record_room, record_write,
 )
 
 
@@ -89,16 +89,21 @@ cdef int take_records(pack* p, const kp_source* source, int64_t batch_bytes, bin
 
 
 cdef int pack_write(pack* p, codec_context* context, pooled* out, kp_error* err) noexcept nogil:
-    cdef size_t start = out.size
-    if pooled_reserve_more(out, KP_BATCH_HEADER, err) != KP_OK:
+    return write_batch(&p.encoder, &p.records, context, out, err)
+
+
+cdef int write_batch(const batch_encoder* e, const pooled* records, codec_context* context, pooled* out,
+                     kp_error* err) noexcept nogil:
+    cdef size_t start = out.size, header = header_size(&e.options)
+    if pooled_reserve_more(out, header, err) != KP_OK:
         return err.status
-    out.size += KP_BATCH_HEADER
-    if compress_payload(context, p.encoder.options.codec, p.encoder.options.level, 2, p.records.data, p.records.size,
-                        out, err) != KP_OK:
+    out.size += header
+    if compress_payload(context, e.options.codec, e.options.level, e.options.magic, records.data, records.size, out,
+                        err) != KP_OK:
         return err.status
     if out.size - start > MAX_SET_SIZE:
         return kp_fail(err, KP_ENTRY_SIZE_MAX, 8, <int64_t>(out.size - start), MAX_SET_SIZE)
-    batch_finish(&p.encoder, out.data + start, out.size - start)
+    batch_finish(e, out.data + start, out.size - start)
     return KP_OK
 
 

@@ -6,6 +6,7 @@ from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
 from kpress._threads cimport task
 from kpress.codecs.codec cimport codec_table
+from kpress.log._convert_entry cimport conversion
 from kpress.log._pack cimport pack
 from kpress.record.recode cimport recoder
 
@@ -44,6 +45,7 @@ ctypedef struct recode_run:
     pooled proof            # what was written, read again
     pooled proof_form
     pack pack
+    conversion conversion   # wanted: entries get this magic
 
 
 cdef void recode_entries(task* self) noexcept nogil

@@ -4,7 +4,8 @@
                     │
                     ├─► as wanted already, or not smaller when encoded: the old bytes
                     ├─► encoded ─► what was written decoded again, and compared with the bytes that it came from
-                    └─► joined with its neighbours (_pack) ─► encoded ─► decoded again, and compared record by record
+                    ├─► joined with its neighbours (_pack) ─► encoded ─► decoded again, and compared record by record
+                    └─► in another magic (_convert_entry) ─► the same
 
 Nothing here takes the GIL, so that threads work on runs side by side.
 """
@@ -20,6 +21,7 @@ from kpress._c.wire cimport (
 from kpress._threads cimport is_cancelled
 from kpress.checksum cimport crc32c_update
 from kpress.codecs.context cimport context_acquire, context_release
+from kpress.log._convert_entry cimport convert_entry
 from kpress.log._digest cimport canonical_records, is_control
 from kpress.log._pack cimport follows, may_join, pack_begin, pack_free, pack_take, pack_write
 from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
@@ -44,6 +46,7 @@ cdef void recode_run_free(recode_run* r) noexcept nogil:
     pooled_free(&r.proof)
     pooled_free(&r.proof_form)
     pack_free(&r.pack)
+    pooled_free(&r.conversion.records)
 
 
 cdef int every_entry(recode_run* r) noexcept nogil:
@@ -65,13 +68,18 @@ cdef int one_entry(recode_run* r, const uint8_t* entry) noexcept nogil:
     cdef int64_t records = 0
     cdef kp_batch* batch = &r.recoder.batch
     cdef bint packed = False
+    cdef content before = r.before
     if open_entry(&r.recoder, entry, &r.recoder.context.scratch, &source, &r.error) != KP_OK:
         return r.error.status
     if canonical_records(&r.form, batch, &source, &records, &r.error) != KP_OK:
         return r.error.status
     count(&r.before, batch, records, batch.size)
+    if r.conversion.wanted and batch.magic != r.conversion.magic:
+        return converted(r, &source, form_start, &before)
     if r.reading:
         return KP_OK
+    if r.conversion.keeps_codec:
+        r.recoder.codec = kp_batch_codec(batch)
     if check_codec(&r.recoder, &r.error) != KP_OK or into_pack(r, entry, &source, form_start, &packed) != KP_OK:
         return r.error.status
     return KP_OK if packed else alone(r, entry, &source, form_start, r.form.size, records)
@@ -183,6 +191,21 @@ cdef int prove_forms(recode_run* r, size_t start, size_t form_start, size_t form
     if r.proof_form.size != size or memcmp(r.proof_form.data, r.form.data + form_start, size) != 0:
         return differs(r, r.proof_form.size, size)
     return KP_OK
+
+
+# --- an entry in another magic --------------------------------------------------------------------------------------
+
+cdef int converted(recode_run* r, const kp_source* source, size_t form_start, const content* before) noexcept nogil:
+    """The entry in the magic that is wanted, read again and compared record by record."""
+    cdef size_t start = r.recoder.out.size
+    cdef int64_t records = 0
+    r.form.size = form_start  # its records as they were; now as they are to be
+    if convert_entry(&r.conversion, &r.recoder, source, not r.reading, &r.form, &records, &r.error) != KP_OK:
+        return r.error.status
+    # offsets after the last record are in headers of v2 alone
+    r.before.any = before.any or records > 0
+    r.before.next_offset = r.conversion.next_offset if records else before.next_offset
+    return KP_OK if r.reading else prove_forms(r, start, form_start, r.form.size)
 
 
 # --- many entries to one ------------------------------------------------------------------------------------------

@@ -8,6 +8,8 @@ from kpress.codecs import CodecTable
 from kpress.log._digest import RecordDigest
 from kpress.typing import Integer, Level
 
+LOST: dict[str, str]
+
 class _Content(TypedDict):
     records: int
     control_records: int
@@ -36,10 +38,14 @@ class Recoder:
         max_decompressed_bytes: Integer = ...,
         codecs: CodecTable | None = None,
         file: str | None = None,
+        magic: Integer | None = None,
+        reading: bool = False,
     ) -> None: ...
     def feed(self, piece: Buffer, position: int, write: Callable[[memoryview], object]) -> None: ...
     def finish(self, write: Callable[[memoryview], object]) -> None: ...
     def close(self) -> None: ...
+    @property
+    def lost(self) -> dict[str, int]: ...
     @property
     def before(self) -> _Content: ...
     @property

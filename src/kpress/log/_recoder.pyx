@@ -12,8 +12,9 @@ from kpress._c.wire cimport KP_NONE, KP_OK, kp_batch, kp_batch_next, kp_error
 from kpress._status cimport error_of, place, place_of
 from kpress._threads cimport Threads
 from kpress.checksum cimport crc32c_combined
-from kpress.codecs.codec cimport CODEC_IDS, codec
+from kpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, name_of, table_of
+from kpress.log._convert_entry cimport LOST_KINDS
 from kpress.log._digest cimport RecordDigest
 from kpress.log._recode cimport content, recode_entries, recode_run, recode_run_free
 
@@ -21,6 +22,19 @@ from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+# Kinds of what an older magic cannot say, and what of each is counted; in the order of _convert_entry.
+LOST = {
+    "headers": "headers of records",
+    "timestamps": "records with a timestamp",
+    "producers": "records with a producer's id, epoch or sequence",
+    "transactions": "records of transactions",
+    "markers": "control records",
+    "leader_epochs": "records with a leader epoch",
+    "delete_horizons": "batches with a delete horizon",
+    "empty_batches": "batches that compaction emptied",
+    "record_attributes": "records with attributes",
+}
 
 cdef enum:
     RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches
@@ -69,7 +83,11 @@ cdef class Recoder:
     Parameters
     ----------
     compression_type : str | None
-        None: the entries are only read.
+        None: the entries are only read; or with a magic, keep their codecs.
+    magic : int | None
+        What all entries get.
+    reading : bool
+        Only count what would be lost in that magic.
     level, batch_bytes, min_gain, threads, max_decompressed_bytes, codecs
         As in `kpress.transcode`.
 
@@ -83,6 +101,8 @@ cdef class Recoder:
         Of what was written.
     already, left : int
         Batches that were as wanted, and those that would not have become smaller.
+    lost : dict
+        What the magic cannot say, by kind: those of `LOST` that there are.
     """
     cdef recode_run template
     cdef CodecTable table
@@ -92,6 +112,7 @@ cdef class Recoder:
     cdef object ahead
     cdef content read
     cdef content written
+    cdef int64_t[LOST_KINDS] losses
     cdef readonly RecordDigest digest
     cdef readonly uint32_t crc32c
     cdef readonly int64_t already
@@ -99,12 +120,17 @@ cdef class Recoder:
     cdef object file
 
     def __init__(self, compression_type, level=None, *, batch_bytes=None, min_gain=0.0, threads=1,
-                 max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None, file=None):
+                 max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None, file=None, magic=None, reading=False):
         cdef const codec* row
         self.table = table_of(codecs)
         self.template.codecs = &self.table.rows
-        self.template.reading = compression_type is None
-        if not self.template.reading:
+        self.template.reading = reading or (compression_type is None and magic is None)
+        if magic is not None:
+            self.template.conversion.wanted = True
+            self.template.conversion.magic = <int>integer_of(magic, "magic", 0, 2)
+            self.template.conversion.keeps_codec = compression_type is None
+        self.template.recoder.level = LEVEL_DEFAULT
+        if compression_type is not None:
             row = codec_of(self.table, compression_type)
             self.template.recoder.codec = row.id
             self.template.recoder.least_magic = row.least_magic
@@ -159,6 +185,10 @@ cdef class Recoder:
         self.ahead.clear()
 
     @property
+    def lost(self):
+        return {kind: self.losses[i] for i, kind in enumerate(LOST) if self.losses[i]}
+
+    @property
     def before(self):
         return self._content(&self.read)
 
@@ -203,6 +233,7 @@ cdef class Recoder:
         cdef Run run = self.ahead.popleft()
         cdef recode_run* r = &run.run
         cdef place at
+        cdef int i
         self.threads.wait(&r.task)
         with nogil:
             self.digest.add(r.form.data, r.form.size, r.before.records + r.before.control_records,
@@ -214,6 +245,8 @@ cdef class Recoder:
         add_content(&self.written, &r.after)
         self.already += r.already
         self.left += r.left
+        for i in range(LOST_KINDS):
+            self.losses[i] += r.conversion.lost[i]
         if r.status != KP_OK:
             at = place_of(&r.recoder.batch, run.base, self.file)
             raise error_of(&r.error, &at)

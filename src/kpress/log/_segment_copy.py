@@ -131,7 +131,7 @@ def read_content(
         recoder = Recoder(
             None, threads=threads, max_decompressed_bytes=max_decompressed_bytes, codecs=codecs, file=file.path
         )
-        _pass(file, recoder, _nothing)
+        pass_through(file, recoder, _nothing)
         return _content(recoder.before, recoder, file.size, file.trailing_bytes)
 
 
@@ -244,7 +244,7 @@ def copy_segment(
                 step(0)
             writer.write(data)
 
-        _pass(file, recoder, write, step)
+        pass_through(file, recoder, write, step)
         before = _content(recoder.before, recoder, file.size, file.trailing_bytes)
         after = _content(recoder.after, recoder, recoder.after["bytes"])
         if (before.records, before.next_offset) != (after.records, after.next_offset):
@@ -261,7 +261,7 @@ def _nothing(data: memoryview) -> None:
     pass
 
 
-def _pass(
+def pass_through(
     file: FileRecords,
     recoder: Recoder,
     write: Callable[[memoryview], object],

@@ -166,6 +166,37 @@ def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
     return [*isolation.aborted, *isolation.beyond]
 
 
+def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
+    """How many records of aborted transactions there are, and of ongoing ones: those without a marker.
+
+    Parameters
+    ----------
+    segments : iterable of Segment
+        All segments of a partition, in order.
+
+    Returns
+    -------
+    dict of str to int
+        "aborted" and "ongoing".
+
+    Raises
+    ------
+    KpressError
+        A segment or a marker is damaged.
+    """
+    aborted = 0
+    open_ones: dict[int, int] = {}
+    for segment in segments:
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            for header in file.transactional_batches():
+                if not header.is_control:
+                    open_ones[header.producer_id] = open_ones.get(header.producer_id, 0) + header.records_count
+                    continue
+                ended = open_ones.pop(header.producer_id, 0)
+                aborted += ended if _is_abort(header, file) else 0
+    return {"aborted": aborted, "ongoing": sum(open_ones.values())}
+
+
 @dataclass
 class _Search:
     segments: list[SegmentLike]

@@ -1,0 +1,116 @@
+"""kpress.convert: the facade's call, whose room is loaded on first use."""
+
+TYPE_CHECKING = False  # as in kpress._on_use
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable
+
+    from kpress.log import Manifest, Progress
+    from kpress.typing import CompressionType, Integer, Level
+
+
+def convert(
+    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    dst: "str | os.PathLike[str]",
+    magic: "Integer",
+    *,
+    compression_type: "CompressionType | None" = None,
+    level: "Level" = None,
+    allow_loss: "str | Iterable[str]" = (),
+    threads: "Integer" = 1,
+    resume: bool = True,
+    dry_run: bool = False,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "Manifest | dict[str, int]":
+    """Copy a log into another message format; what that cannot say is counted, and refused unless it may be lost.
+
+    Every record keeps its offset, key and value; its timestamp, headers, producer and leader epoch where the format has
+    them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch, but
+    one of magic 2 without a codec as many messages as it has records; `transcode` with batch_bytes joins small batches
+    of magic 2. Entries that have the magic already go over as they are, or under the codec that is asked for. The rules
+    are those of Kafka's RecordsUtil.downConvert and LogValidator.
+
+    Each batch is read back and compared, record by record, with what it was made of less what may be lost. The copy is
+    made, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
+    leader epochs are made from the copy.
+
+    Without markers a consumer with isolation.level=read_committed gets the records of aborted transactions, too. A log
+    of magic 0 or 1 ends with its last record: offsets of markers after it would be given again.
+
+    Parameters
+    ----------
+    src, dst
+        As for `transcode`.
+    magic : int
+        2, 1 or 0. All entries get it.
+    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} | None
+        None: each batch keeps its codec. There is no zstd in magic 0 and 1.
+    level : int, optional
+        As in `recompress`; with a compression_type only.
+    allow_loss : str or iterable of str
+        What may be lost, or "all":
+
+        * headers: of records; counted are the headers
+        * timestamps: records that have one
+        * producers: records with the id, epoch or sequence of a producer
+        * transactions: records of transactions
+        * markers: records of control batches
+        * aborted, ongoing: records of transactions that were aborted, or have no end; they would become visible
+        * leader_epochs: records with the epoch of the leader that wrote them
+        * delete_horizons: batches that have one (KIP-534)
+        * empty_batches: those that compaction left without records
+        * record_attributes: records with attributes, which Kafka does not use
+    threads, resume, progress
+        As for `transcode`.
+    dry_run : bool
+        Write and refuse nothing: only count what would be lost.
+
+    Returns
+    -------
+    Manifest or dict of str to int
+        The manifest's `lost` has the counts, by kind; with ``dry_run`` these alone.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        Something would be lost that `allow_loss` does not name: the message has the kinds and counts, and nothing was
+        written. Batches under zstd would get a magic that does not have it. And as for `transcode`.
+    KpressError
+        The source is damaged; file, position and offset say where.
+    CorruptRecordError
+        A copy does not hold what it should, or a source was written to meanwhile. The copy has no name.
+    OSError
+        What is done is kept for the next call.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, kpress
+    >>> logs = pathlib.Path(tempfile.mkdtemp())
+    >>> (logs / "old" / "orders-0").mkdir(parents=True)
+    >>> _ = (logs / "old" / "orders-0" / "00000000000000000000.log").write_bytes(
+    ...     kpress.write_records([b"one", b"two"], timestamps=1700000000000, magic=1, compression_type="gzip"))
+    >>> manifest = kpress.convert(logs / "old", logs / "new", 2)
+    >>> manifest.totals["records"], manifest.lost
+    (2, {})
+    >>> kpress.convert(logs / "new", logs / "older", 0)
+    Traceback (most recent call last):
+        ...
+    kpress.errors.InvalidArgumentError: magic 0 would lose 2 records with a timestamp (timestamps); name in allow_loss \
+what may be lost
+    >>> kpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
+    {'timestamps': 2}
+    """
+    from kpress.log import convert
+
+    return convert(
+        src,
+        dst,
+        magic,
+        compression_type=compression_type,
+        level=level,
+        allow_loss=allow_loss,
+        threads=threads,
+        resume=resume,
+        dry_run=dry_run,
+        progress=progress,
+    )

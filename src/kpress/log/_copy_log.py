@@ -1,0 +1,519 @@
+"""A copy of a log: every segment by itself, several side by side, and a manifest that says what was done."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from kpress._file_names import (
+    LEADER_EPOCH_CHECKPOINT,
+    PARTITION_METADATA,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TXN_INDEX_FILE_SUFFIX,
+)
+from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, KpressError
+from kpress.files import FileInfo, FileSystem, resolve
+from kpress.log._file_records import FileRecords
+from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, SourceFile, read_manifest
+from kpress.log._open import Opened, open_paths
+from kpress.log._progress import Progress, ProgressCallback
+from kpress.log._recoder import Recoder
+from kpress.log._segment import Partition, Segment, TopicPartition
+from kpress.log._segment_copy import copy_segment, file_checksum
+from kpress.log._target import Work, exists, is_taken, locked_work
+
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+MOST_THREADS = 1024
+_SIGNALS_SECONDS = 0.1  # how long a signal waits, and how often progress is told
+_SAVED_SECONDS = 1.0  # how often the manifest is written while segments become done
+# Files that speak of offsets are as valid for the copy.
+_SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
+_NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
+
+
+class CopyJob(Protocol):
+    """What a copy is to be."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+    def options(self) -> dict[str, Any]:
+        """Those that decide what is written."""
+
+    def recoder(self, threads: int = 1, file: str | None = None) -> Recoder:
+        """What makes a segment of another."""
+
+    def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+        """What the copy will lack, by kind; raises if that is not allowed."""
+
+    def check(self, recoder: Recoder, file: str) -> None:
+        """Raises if a segment lost more."""
+
+    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+        """Write what lies beside the segments in the copy; their names."""
+
+
+class _Task(NamedTuple):
+    partition: int
+    segment: Segment
+    directory: str
+    info: FileInfo
+
+
+class _Cancelled(Exception):
+    pass
+
+
+def opened_log(
+    src: Paths, dst: str | os.PathLike[str], resume: bool, progress: ProgressCallback | None
+) -> tuple[Paths, Opened, FileSystem, str]:
+    """What the arguments of a call say: the paths again, as they can be read once only, what is there, and the target.
+    """
+    check_flags(resume=resume)
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+    with _named("src"):
+        if not isinstance(src, str | os.PathLike) and isinstance(src, Iterator):
+            src = list(src)
+        opened = open_paths(src, None)
+    with _named("dst"):
+        files, target = resolve(dst)
+    return src, opened, files, target
+
+
+def copy_log(
+    job: CopyJob,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    resume: bool,
+    progress: ProgressCallback | None,
+) -> Manifest:
+    """A copy of a log, made as the job says: whole, or without its name."""
+    src, opened, files, target = opened_log(src, dst, resume, progress)
+    target = _target_of(files, target)
+    _refuse_inside(src, opened.partitions, files, target)
+    single = _single_segment(src, opened.partitions)
+    places = [] if single else _places(opened.partitions, src, files, target)
+    manifest = Manifest(
+        job.operation,
+        job.options(),
+        _shown(src),
+        False,
+        tuple(
+            CopiedPartition(partition.topic, partition.partition, place)
+            for partition, place in zip(opened.partitions, places, strict=False)
+        ),
+        tuple(finding.to_dict() if hasattr(finding, "to_dict") else vars(finding) for finding in opened.skipped),
+        _versions(),
+    )
+    if single:
+        return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
+    return _copy_all(job, opened.partitions, manifest, files, target, resume, progress)
+
+
+@contextmanager
+def _named(argument: str) -> Iterator[None]:
+    """What other calls say of their path is about this argument."""
+    try:
+        yield
+    except (ArgumentTypeError, InvalidArgumentError) as error:
+        if error.field == "path":
+            error.field = argument
+        raise
+
+
+def check_flags(**flags: bool) -> None:
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise ArgumentTypeError(f"{name} must be True or False, not {type(value).__name__}", field=name)
+
+
+def _versions() -> dict[str, Any]:
+    import kpress
+
+    return {"manifest": FORMAT, "kpress": kpress.__version__}
+
+
+def _shown(src: Paths) -> str:
+    return ", ".join(files.url(files.canonical(path)) for files, path in map(resolve, _several(src)))
+
+
+# ---- where things lie
+
+
+def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment | None:
+    """The segment, if `src` is one file."""
+    if not isinstance(src, str | os.PathLike):
+        return None
+    files, path = resolve(src)
+    try:
+        is_file = files.info(path).is_file
+    except FileNotFoundError:  # a pattern
+        return None
+    return partitions[0].segments[0] if is_file else None
+
+
+def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, target: str) -> list[str]:
+    """The directory of each partition in the copy."""
+    if len(partitions) == 1 and isinstance(src, str | os.PathLike):
+        source, path = resolve(src)
+        is_own = source.url(source.canonical(path)) == partitions[0].url
+        if is_own and (partitions[0].topic is None or TopicPartition.of_directory(files.name(target))):
+            return [""]
+    places = [str(partition) if partition.topic is not None else "" for partition in partitions]
+    if len(set(places)) < len(places):
+        raise InvalidArgumentError("several of the sources would have the same place in the copy", field="src")
+    return places
+
+
+def _refuse_inside(
+    src: Paths,
+    partitions: tuple[Partition, ...],
+    files: FileSystem,
+    target: str,
+) -> None:
+    """A copy in the directory that it is made of would be a part of it."""
+    places = [(source, source.canonical(path)) for source, path in map(resolve, _several(src))]
+    places += [
+        (segment.filesystem, segment.filesystem.parent(segment.path))
+        for partition in partitions
+        for segment in partition.segments
+        if len(partition.segments) > 1
+    ]
+    for source, path in places:
+        if type(source) is type(files) and f"{files.url(target)}/".startswith(f"{source.url(path)}/"):
+            raise InvalidArgumentError(f"{files.url(target)} lies inside the source {source.url(path)}", field="dst")
+
+
+def _several(src: Paths) -> list[str | os.PathLike[str]]:
+    return [src] if isinstance(src, str | os.PathLike) else list(src)
+
+
+def _target_of(files: FileSystem, dst: str) -> str:
+    """The path of the target without links in it; it may itself be one, which is refused as it exists."""
+    if files.name(dst) in ("", ".", ".."):
+        return files.canonical(dst)
+    return files.join(files.canonical(files.parent(dst)), files.name(dst))
+
+
+# ---- one segment
+
+
+def _copy_one(
+    job: CopyJob, task: _Task, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
+) -> CopiedSegment:
+    segment = task.segment
+    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        recoder = job.recoder(threads, file.path)
+        copy = copy_segment(file, recoder, files, target, step)
+    try:
+        job.check(recoder, segment.url)
+    except CorruptRecordError:
+        files.delete(target)
+        raise
+    now = segment.filesystem.info(segment.path)
+    if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
+        files.delete(target)
+        raise CorruptRecordError(
+            "the file was replaced or written to while it was read", file=segment.url, rule="a closed segment stays"
+        )
+    before, after = copy.before, copy.after
+    return CopiedSegment(
+        files.name(target),
+        segment.base_offset,
+        after.next_offset,
+        after.records,
+        after.batches,
+        after.bytes,
+        after.compression_types,
+        after.digest,
+        f"{copy.crc32c:08x}",
+        copy.already,
+        copy.not_smaller,
+        SourceFile(
+            segment.url,
+            before.bytes,
+            before.batches,
+            task.info.modified,
+            before.compression_types,
+            before.trailing_bytes,
+        ),
+    )
+
+
+def _copy_single(
+    job: CopyJob,
+    segment: Segment,
+    partition: Partition,
+    manifest: Manifest,
+    files: FileSystem,
+    target: str,
+    progress: ProgressCallback | None,
+) -> Manifest:
+    """One file to one file."""
+    with locked_work(files, target):
+        if _exists(files, target):
+            raise exists(files.url(target))
+        manifest = replace(manifest, lost=job.lost((partition,)))
+        info = segment.filesystem.info(segment.path)
+        state = _State(info.size or 0, 1, progress)
+        done = _copy_one(job, _Task(0, segment, "", info), files, target, job.threads, state.step)
+        state.segment_done()
+        state.tell()
+    copied = CopiedPartition(partition.topic, partition.partition, "", (), (done,))
+    return replace(manifest, partitions=(copied,), complete=True)
+
+
+# ---- all segments
+
+
+class _State:
+    """What workers and the caller's thread share."""
+
+    def __init__(
+        self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0
+    ) -> None:
+        self.lock = threading.Lock()
+        self.cancelled = threading.Event()
+        self.bytes_done, self.bytes_total = bytes_done, bytes_total
+        self.segments_done, self.segments_total = 0, segments_total
+        self.progress = progress
+        self.saved = float("-inf")
+
+    def step(self, size: int) -> None:
+        if self.cancelled.is_set():
+            raise _Cancelled
+        with self.lock:
+            self.bytes_done += size
+
+    def segment_done(self) -> None:
+        self.segments_done += 1
+
+    def tell(self) -> None:
+        if self.progress:
+            self.progress(Progress(self.bytes_done, self.bytes_total, self.segments_done, self.segments_total))
+
+
+def _copy_all(
+    job: CopyJob,
+    partitions: tuple[Partition, ...],
+    manifest: Manifest,
+    files: FileSystem,
+    target: str,
+    resume: bool,
+    progress: ProgressCallback | None,
+) -> Manifest:
+    if is_taken(files, target):
+        raise exists(files.url(target))
+    with locked_work(files, target) as work:
+        if is_taken(files, target):
+            raise exists(files.url(target))
+        finished = read_manifest(files, target) if _is_there(files, target) else None
+        if finished is not None and finished.complete:
+            return _as_before(finished, manifest, partitions, files, target)
+        manifest = replace(manifest, lost=job.lost(partitions))
+        if not resume:
+            work.clear()
+        tasks, done = _what_is_left(partitions, manifest, work, resume)
+        state = _State(
+            sum(task.info.size or 0 for task in tasks) + sum(one.source.bytes for _, one in done),
+            len(tasks) + len(done),
+            progress,
+            sum(one.source.bytes for _, one in done),
+        )
+        state.segments_done = resumed = len(done)
+        try:
+            for number, one in _run(job, tasks, work, state):
+                done.append((number, one))
+                _save(manifest, done, work, state)
+            copied = tuple(
+                replace(place, files=tuple(job.files_beside(partition, files, work.directory(place.directory))))
+                for partition, place in zip(partitions, manifest.partitions, strict=True)
+            )
+        except BaseException:
+            if done:
+                _with_segments(manifest, done).write(files, work.path)
+            else:
+                work.clear()
+            raise
+        whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
+        whole.write(files, work.path)
+        work.finish()
+    return replace(whole, resumed_segments=resumed)
+
+
+def _exists(files: FileSystem, path: str) -> bool:
+    try:
+        files.info(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_there(files: FileSystem, path: str) -> bool:
+    try:
+        return files.info(path).is_directory
+    except FileNotFoundError:
+        return False
+
+
+def _save(manifest: Manifest, done: list[tuple[int, CopiedSegment]], work: Work, state: _State) -> None:
+    """Not for each of thousands of segments: what the manifest does not know of is done again."""
+    if time.monotonic() - state.saved > _SAVED_SECONDS:
+        _with_segments(manifest, done).write(work.files, work.path)
+        state.saved = time.monotonic()
+
+
+def _with_segments(manifest: Manifest, done: list[tuple[int, CopiedSegment]]) -> Manifest:
+    def of(number: int) -> tuple[CopiedSegment, ...]:
+        return tuple(sorted((one for of, one in done if of == number), key=lambda one: one.base_offset))
+
+    partitions = (replace(one, segments=of(number)) for number, one in enumerate(manifest.partitions))
+    return replace(manifest, partitions=tuple(partitions))
+
+
+def _as_before(
+    finished: Manifest, manifest: Manifest, partitions: tuple[Partition, ...], files: FileSystem, target: str
+) -> Manifest:
+    """The copy that is there, if it is the one that is asked for."""
+    wanted = [
+        (place.directory, segment_name(segment), info.size, info.modified)
+        for partition, place in zip(partitions, manifest.partitions, strict=True)
+        for segment in partition.segments
+        for info in [segment.filesystem.info(segment.path)]
+    ]
+    there = [
+        (place.directory, one.file, one.source.bytes, one.source.modified)
+        for place in finished.partitions
+        for one in place.segments
+    ]
+    if (finished.operation, finished.options) != (manifest.operation, manifest.options) or wanted != there:
+        raise InvalidArgumentError(
+            f"{files.url(target)} exists, and is a copy of something else or with other options: "
+            "nothing is overwritten",
+            field="dst",
+        )
+    for place in finished.partitions:
+        for one in place.segments:
+            path = files.join(target, *filter(None, [place.directory]), one.file)
+            if not _is_as_written(files, path, one):
+                raise CorruptRecordError(
+                    "the file is not what the manifest says", file=files.url(path), rule="manifest"
+                )
+    return replace(finished, resumed_segments=len(there))
+
+
+def segment_name(segment: Segment) -> str:
+    return f"{segment.base_offset:020d}.log"
+
+
+def _what_is_left(
+    partitions: tuple[Partition, ...], manifest: Manifest, work: Work, resume: bool
+) -> tuple[list[_Task], list[tuple[int, CopiedSegment]]]:
+    """The segments that are to be made, and those that the manifest proves to be done."""
+    proven = _proven(manifest, work) if resume else {}
+    tasks: list[_Task] = []
+    done: list[tuple[int, CopiedSegment]] = []
+    for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
+        directory = work.directory(place.directory)
+        for segment in partition.segments:
+            info = segment.filesystem.info(segment.path)
+            one = proven.get((place.directory, segment_name(segment)))
+            path = work.files.join(directory, segment_name(segment))
+            source = one and (one.source.file, one.source.bytes, one.source.modified)
+            if one and source == (segment.url, info.size, info.modified) and _is_as_written(work.files, path, one):
+                done.append((number, one))
+            else:
+                tasks.append(_Task(number, segment, directory, info))
+    return tasks, done
+
+
+def _proven(manifest: Manifest, work: Work) -> dict[tuple[str, str], CopiedSegment]:
+    try:
+        earlier = read_manifest(work.files, work.path)
+    except KpressError:
+        return {}  # it proves nothing
+    if earlier is None or (earlier.operation, earlier.options) != (manifest.operation, manifest.options):
+        return {}
+    return {(place.directory, one.file): one for place in earlier.partitions for one in place.segments}
+
+
+def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment) -> bool:
+    try:
+        with files.open(path) as file:
+            return file.size == segment.bytes and f"{file_checksum(file):08x}" == segment.crc32c
+    except FileNotFoundError:
+        return False
+
+
+def _run(job: CopyJob, tasks: list[_Task], work: Work, state: _State) -> Iterator[tuple[int, CopiedSegment]]:
+    """The segments as they become done. The largest begin first, so that the threads end at about the same time."""
+    side_by_side = max(1, min(job.threads, len(tasks)))
+    inside = max(1, job.threads // side_by_side)
+    waiting = sorted(tasks, key=lambda task: task.info.size or 0)
+    running: dict[Future[CopiedSegment], int] = {}
+    pool = ThreadPoolExecutor(side_by_side, thread_name_prefix="kpress-copy")
+    try:
+        while waiting or running:
+            while waiting and len(running) < side_by_side:
+                task = waiting.pop()
+                path = work.files.join(task.directory, segment_name(task.segment))
+                running[pool.submit(_copy_one, job, task, work.files, path, inside, state.step)] = task.partition
+            finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
+            for future in finished:
+                number = running.pop(future)
+                one = future.result()
+                state.segment_done()
+                yield number, one
+            state.tell()
+    finally:
+        state.cancelled.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def copy_small_files(
+    partition: Partition,
+    target: FileSystem,
+    directory: str,
+    names: tuple[str, ...] = _NAMES,
+    suffixes: tuple[str, ...] = _SUFFIXES,
+) -> list[str]:
+    """The files beside the segments that speak of offsets, as they are."""
+    found = sorted(_small_files(partition, names, suffixes).items())
+    for name, (files, info) in found:
+        with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
+            writer.write(file.read_exactly(0, file.size))
+            writer.publish()
+    return [name for name, _ in found]
+
+
+def copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
+    """The segments of the copy."""
+    paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
+    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths]
+
+
+def _small_files(
+    partition: Partition, names: tuple[str, ...], suffixes: tuple[str, ...]
+) -> dict[str, tuple[FileSystem, FileInfo]]:
+    """By name. A tier's snapshots are those of the segments' ends, and are not taken for a broker's."""
+    found: dict[str, tuple[FileSystem, FileInfo]] = {}
+    if not partition.segments:
+        return found
+    files = partition.segments[0].filesystem
+    for name, info in partition.files.items():
+        if name in names or name.endswith(suffixes):
+            found[name] = files, info
+    for segment in partition.segments:
+        for suffix in suffixes:
+            if suffix in segment.files and not (segment.is_tiered and suffix == PRODUCER_SNAPSHOT_FILE_SUFFIX):
+                found[f"{segment.base_offset:020d}{suffix}"] = segment.filesystem, segment.files[suffix]
+    return found
