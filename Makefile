@@ -63,7 +63,7 @@ differential: $(TESTING)  ## Kafka 4.4.0's own classes and kpress read the same 
 	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
 	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
 
-broker: $(TESTING)  ## a Kafka broker is started on salvaged and transcoded logs, and serves every record
+broker: $(TESTING)  ## a Kafka broker is started on salvaged, transcoded and converted logs, and serves every record
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars
 	$(PYTHON) -m pytest -q tests/log/test_broker.py

@@ -1,4 +1,4 @@
-"""A broker that is started on what `salvage` and `transcode` wrote serves every record of it.
+"""A broker that is started on what `salvage`, `transcode` and `convert` wrote serves every record of it.
 
 `make broker` brings its jars and runs this; without them it is skipped.
 """
@@ -28,6 +28,7 @@ pytestmark = [
 # one of them in message format v1
 NAMES = [f"kafka-4.3.1/{topic}-0" for topic in ("lines-lz4", "txn_topic", "compacted.topic")]
 NAMES += ["kafka-0.10.2.2/old-lz4-0"]
+OLD = ["kafka-0.9.0.1/old-snappy-0", "kafka-0.10.2.2/old-lz4-0"]  # v0 and v1
 # compaction left one batch in each segment there
 MEANT_TO_LOSE = {"salvaged.lines-lz4", "salvaged.txn_topic", "salvaged.old-lz4"}
 Rows = list[tuple[int, Any, Any]]
@@ -105,9 +106,17 @@ def transcoded(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]
     return copy, set()
 
 
+def converted(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
+    """A copy in message format v2."""
+    source = partition.write_to(root / "old")
+    kpress.convert(source, root / "converted" / source.name, 2)
+    return root / "converted" / source.name, set()
+
+
 TOPICS = {p.entry["topic"]: p for p in oracle.PARTITIONS if str(p) in NAMES}
 # by the name of the broker's topic
 PARTITIONS = {f"{made.__name__}.{topic}": (made, p) for topic, p in TOPICS.items() for made in (salvaged, transcoded)}
+PARTITIONS |= {f"converted.{p.entry['topic']}": (converted, p) for p in oracle.PARTITIONS if str(p) in OLD}
 
 
 @pytest.fixture(scope="module")
