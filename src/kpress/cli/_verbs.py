@@ -15,6 +15,7 @@ VERBS = {
     "repair": "Copy all that is intact of a damaged log.",
     "reindex": "Make the indexes of a log again, and the other files beside it.",
     "transcode": "Copy a log under another codec, with every offset kept.",
+    "convert": "Copy a log in another message format, with every offset kept.",
     "doctor": "Tell what this kpress has, and what is missing.",
     "completion": "Print the completion script of a shell.",
 }
