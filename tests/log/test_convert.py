@@ -284,6 +284,15 @@ def test_entries_of_the_magic_stay_as_they_are(tmp_path: Path) -> None:
     assert [(one.first_offset, one.last_offset) for one in transactions_of([segment])] == [(3, 4)]
 
 
+def test_an_epoch_that_has_no_batch_yet_stays_in_magic_2(tmp_path: Path) -> None:
+    logs = write_log(tmp_path, batch([b"a", b"b"], 0, magic=1))
+    (logs / "orders-0" / "leader-epoch-checkpoint").write_text("0\n1\n5 2\n")
+    for magic, epochs in ((2, [(5, 2)]), (0, [])):
+        kpress.convert(logs, tmp_path / f"copy{magic}", magic)
+        copy = tmp_path / f"copy{magic}" / "orders-0"
+        assert [tuple(entry) for entry in read_leader_epochs(copy / "leader-epoch-checkpoint")] == epochs
+
+
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 @pytest.mark.parametrize("magic", [0, 1])
 def test_gaps_of_compaction_stay(magic: int, codec: Any, tmp_path: Path) -> None:

@@ -417,7 +417,7 @@ def test_an_interrupt_leaves_nothing_half(tmp_path: Path) -> None:
     assert b"KeyboardInterrupt" in errors or child.returncode == 0
     check_after_kill(logs, tmp_path, wanted)
     assert not list((tmp_path / ".cold.unfinished").rglob(".*.log.*"))
-    kpress.transcode(logs, tmp_path / "cold", "zstd", level=9)
+    kpress.transcode(logs, tmp_path / "cold", "zstd", level=19)
     assert contents(tmp_path / "cold") == wanted
 
 
