@@ -58,6 +58,7 @@ def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield "crc32c", bytes(15) + entry
         yield "snappy_encode", bytes([1, 0, 1, 9]) + packed
         yield "utf8", packed
+        yield "json", packed
         if codec == 2:
             for block in snappy_blocks(packed):
                 yield "snappy", b"\0" + block
