@@ -335,6 +335,7 @@ def test_murmur2_is_kafkas(key: str, number: int) -> None:
 # --- terminals ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif("KPRESS_SANITIZED" in os.environ, reason="a sanitizer has a pace of its own")
 def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
     """Many small batches, printed through a pipe that is read slowly: this takes long anywhere."""
     directory = tmp_path / "t-0"

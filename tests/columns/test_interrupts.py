@@ -3,6 +3,7 @@ is freed that a thread still reads. Each test is a process of its own, which a c
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -133,6 +134,7 @@ def test_a_thread_that_does_not_start() -> None:
     """)
 
 
+@pytest.mark.skipif("KPRESS_SANITIZED" in os.environ, reason="a sanitizer takes address space of its own")
 def test_no_thread_is_to_be_had() -> None:
     """The caller does all the work then."""
     _run("""

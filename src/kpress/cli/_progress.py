@@ -67,7 +67,7 @@ class Progress:
         bar = "━" * (_BAR * self.done // self.total)
         left = round((self.total - self.done) / max(per_second, 1.0))
         eta = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
-        shown = f"{size(self.done)} of {size(self.total)}  {size(per_second)}/s  ETA {eta}"
+        shown = f"{size(self.done)} of {size(self.total)}  {size(per_second)}/s  ETA {eta if self.done else '-'}"
         return f"{self.what}  {bar:{_BAR}}  {shown}"
 
     def _write(self, line: str) -> None:

@@ -140,7 +140,7 @@ cdef int prove_payload(recode_run* r, size_t start, const kp_source* source, int
     cdef size_t found = <size_t>(again.end - again.start)
     if not is_same_header(&written, &r.recoder.batch) or again.base_offset != source.base_offset:
         return differs(r, found, size)
-    if found != size or memcmp(again.start, source.start, size) != 0:
+    if found != size or (size and memcmp(again.start, source.start, size) != 0):
         return differs(r, found, size)
     count(&r.after, &written, records, written.size)
     return KP_OK
@@ -188,7 +188,7 @@ cdef int prove_forms(recode_run* r, size_t start, size_t form_start, size_t form
             return r.error.status if r.error.status == KP_NO_MEMORY else differs(r, r.proof_form.size, size)
         count(&r.after, &written, records, written.size)
         start += <size_t>written.size
-    if r.proof_form.size != size or memcmp(r.proof_form.data, r.form.data + form_start, size) != 0:
+    if r.proof_form.size != size or (size and memcmp(r.proof_form.data, r.form.data + form_start, size) != 0):
         return differs(r, r.proof_form.size, size)
     return KP_OK
 
