@@ -21,7 +21,15 @@ from operator import ge
 from typing import NamedTuple, overload
 
 from kpress.errors import InvalidArgumentError
-from kpress.log._sidecar import INT32_MAX, Sidecar, SidecarSource, SidecarTarget, packed, read_sidecar, write_sidecar
+from kpress.log._sidecar import (
+    Sidecar,
+    SidecarSource,
+    SidecarTarget,
+    check_relative,
+    packed,
+    read_sidecar,
+    write_sidecar,
+)
 
 ENTRY_SIZE = 8
 _ENTRY = struct.Struct(">ii")
@@ -174,12 +182,7 @@ def offset_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0,
                 f"entry {number}: offsets must ascend from the base offset {base_offset} on, and positions from 0 on",
                 field="entries",
             )
-        if after[0] > INT32_MAX:
-            raise InvalidArgumentError(
-                f"entry {number}: offset {after[0] + base_offset} is more than {INT32_MAX} above the base offset "
-                f"{base_offset}",
-                field="offset",
-            )
+        check_relative(number, after[0], base_offset)
     return packed(_ENTRY, relative, ("offset", "position")) + bytes(padding)
 
 

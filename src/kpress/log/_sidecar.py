@@ -137,3 +137,18 @@ def _misfit(layout: struct.Struct, entries: Sequence[tuple[int, ...]], names: Se
             except struct.error:
                 return InvalidArgumentError(f"entry {number}: {name} {value!r} does not fit its field", field=name)
     return InvalidArgumentError("the entries do not fit their fields")
+
+
+def check_relative(number: int, relative: int, base_offset: int) -> None:
+    """Refuse an offset that an entry cannot hold: it counts from the segment's base offset, in an int32.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    if relative > INT32_MAX:
+        raise InvalidArgumentError(
+            f"entry {number}: offset {relative + base_offset} is more than {INT32_MAX} above the base offset "
+            f"{base_offset}",
+            field="offset",
+        )

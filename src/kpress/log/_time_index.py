@@ -18,7 +18,15 @@ from operator import itemgetter
 from typing import NamedTuple, overload
 
 from kpress.errors import InvalidArgumentError
-from kpress.log._sidecar import INT32_MAX, Sidecar, SidecarSource, SidecarTarget, packed, read_sidecar, write_sidecar
+from kpress.log._sidecar import (
+    Sidecar,
+    SidecarSource,
+    SidecarTarget,
+    check_relative,
+    packed,
+    read_sidecar,
+    write_sidecar,
+)
 
 ENTRY_SIZE = 12
 _ENTRY = struct.Struct(">qi")
@@ -166,12 +174,7 @@ def time_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0, p
                 f"{base_offset}",
                 field="entries",
             )
-        if after[1] > INT32_MAX:
-            raise InvalidArgumentError(
-                f"entry {number}: offset {after[1] + base_offset} is more than {INT32_MAX} above the base offset "
-                f"{base_offset}",
-                field="offset",
-            )
+        check_relative(number, after[1], base_offset)
     return packed(_ENTRY, relative, ("timestamp", "offset")) + bytes(padding)
 
 
