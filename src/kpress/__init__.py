@@ -10,10 +10,12 @@
     Writers go the other way: write_columns, write_records and BatchBuilder make record sets.
 
 Importing kpress loads no third-party package. Arrow arrays come and go through the Arrow PyCapsule interface, so any
-of pyarrow, polars, duckdb and pandas will do, or none. `kpress.log` and `kpress.spark` are loaded on first use.
+of pyarrow, polars, duckdb and pandas will do, or none. `kpress.broker`, `kpress.log` and `kpress.spark` are loaded
+on first use.
 """
 
 from kpress import _modules as _modules
+from kpress import broker as broker
 from kpress import log as log
 from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused

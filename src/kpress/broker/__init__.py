@@ -1,0 +1,18 @@
+"""The rules of a broker: what it does with a record set that a client sends, and why, without a broker.
+
+::
+
+    Reason, Finding    _reasons    why a broker does not keep a batch as it was sent; the one table, for verdicts,
+                                   `kpress explain` and the docs
+
+Names are those of Kafka's classes and of its settings.
+"""
+
+from kpress._on_use import names_of
+
+__getattr__, __dir__ = names_of(__name__)
+
+TYPE_CHECKING = False  # as in kpress._on_use
+if TYPE_CHECKING:
+    from kpress.broker._names import *  # noqa: F403 (their __all__)
+    from kpress.broker._names import __all__ as __all__
