@@ -62,6 +62,7 @@ LIBRARIES = {
     "record._write_records": (),
     "record.recode": (),
     "record._recompress": (),
+    "record.convert": (),
     "columns._arrow_in": (),
     "columns._arrow_source": (),
     "columns._input": (),

@@ -40,8 +40,4 @@ cdef int pack_take(pack* p, const kp_batch* batch, const kp_source* source, int6
 # Appends the batch to `out`.
 cdef int pack_write(pack* p, codec_context* context, pooled* out, kp_error* err) noexcept nogil
 
-# Appends a batch, in any magic, whose records lie encoded in `records`.
-cdef int write_batch(const batch_encoder* e, const pooled* records, codec_context* context, pooled* out,
-                     kp_error* err) noexcept nogil
-
 cdef void pack_free(pack* p) noexcept nogil

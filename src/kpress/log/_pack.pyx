@@ -10,13 +10,11 @@ from libc.string cimport memset
 
 from kpress._buffers cimport pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_CODEC_MASK, KP_ENTRY_SIZE_MAX, KP_NO_MEMORY, KP_OK, kp_batch_codec, kp_batch_last_offset,
-    kp_cursor, kp_cursor_of, kp_fail, kp_record, kp_record_next,
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_NO_MEMORY, KP_OK, kp_batch_codec, kp_batch_last_offset, kp_cursor, kp_cursor_of,
+    kp_record, kp_record_next,
 )
-from kpress.codecs.payload cimport compress_payload
-from kpress.record.encode cimport (
-    MAX_SET_SIZE, batch_begin, batch_finish, header_size, offset_delta_fits, record_check, record_room, record_write,
-)
+from kpress.record.convert cimport write_batch
+from kpress.record.encode cimport batch_begin, offset_delta_fits, record_check, record_room, record_write
 
 
 cdef bint may_join(const kp_batch* b) noexcept nogil:
@@ -90,21 +88,6 @@ cdef int take_records(pack* p, const kp_source* source, int64_t batch_bytes, bin
 
 cdef int pack_write(pack* p, codec_context* context, pooled* out, kp_error* err) noexcept nogil:
     return write_batch(&p.encoder, &p.records, context, out, err)
-
-
-cdef int write_batch(const batch_encoder* e, const pooled* records, codec_context* context, pooled* out,
-                     kp_error* err) noexcept nogil:
-    cdef size_t start = out.size, header = header_size(&e.options)
-    if pooled_reserve_more(out, header, err) != KP_OK:
-        return err.status
-    out.size += header
-    if compress_payload(context, e.options.codec, e.options.level, e.options.magic, records.data, records.size, out,
-                        err) != KP_OK:
-        return err.status
-    if out.size - start > MAX_SET_SIZE:
-        return kp_fail(err, KP_ENTRY_SIZE_MAX, 8, <int64_t>(out.size - start), MAX_SET_SIZE)
-    batch_finish(e, out.data + start, out.size - start)
-    return KP_OK
 
 
 cdef void pack_free(pack* p) noexcept nogil:

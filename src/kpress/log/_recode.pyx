@@ -46,7 +46,7 @@ cdef void recode_run_free(recode_run* r) noexcept nogil:
     pooled_free(&r.proof)
     pooled_free(&r.proof_form)
     pack_free(&r.pack)
-    pooled_free(&r.conversion.records)
+    pooled_free(&r.conversion.converter.records)
 
 
 cdef int every_entry(recode_run* r) noexcept nogil:
@@ -74,7 +74,7 @@ cdef int one_entry(recode_run* r, const uint8_t* entry) noexcept nogil:
     if canonical_records(&r.form, batch, &source, &records, &r.error) != KP_OK:
         return r.error.status
     count(&r.before, batch, records, batch.size)
-    if r.conversion.wanted and batch.magic != r.conversion.magic:
+    if r.conversion.wanted and batch.magic != r.conversion.converter.magic:
         return converted(r, &source, form_start, &before)
     if r.reading:
         return KP_OK

@@ -14,16 +14,16 @@ from kpress._threads cimport Threads
 from kpress.checksum cimport crc32c_combined
 from kpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, name_of, table_of
-from kpress.log._convert_entry cimport LOST_KINDS
 from kpress.log._digest cimport RecordDigest
 from kpress.log._recode cimport content, recode_entries, recode_run, recode_run_free
+from kpress.record.convert cimport LOST_KINDS
 
 from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
-# Kinds of what an older magic cannot say, and what of each is counted; in the order of _convert_entry.
+# Kinds of what an older magic cannot say, and what of each is counted; in the order of kpress.record.convert.
 LOST = {
     "headers": "headers of records",
     "timestamps": "records with a timestamp",
@@ -127,7 +127,7 @@ cdef class Recoder:
         self.template.reading = reading or (compression_type is None and magic is None)
         if magic is not None:
             self.template.conversion.wanted = True
-            self.template.conversion.magic = <int>integer_of(magic, "magic", 0, 2)
+            self.template.conversion.converter.magic = <int>integer_of(magic, "magic", 0, 2)
             self.template.conversion.keeps_codec = compression_type is None
         self.template.recoder.level = LEVEL_DEFAULT
         if compression_type is not None:
@@ -246,7 +246,7 @@ cdef class Recoder:
         self.already += r.already
         self.left += r.left
         for i in range(LOST_KINDS):
-            self.losses[i] += r.conversion.lost[i]
+            self.losses[i] += r.conversion.converter.lost[i]
         if r.status != KP_OK:
             at = place_of(&r.recoder.batch, run.base, self.file)
             raise error_of(&r.error, &at)

@@ -12,9 +12,10 @@ and back::
     _write_records  sequences, through _record_args    ├─► encode      one batch: records, header, checksum
                                                        ─┘   set_writer  as many batches as rows need
     recode          an entry under another codec
+    convert         records in another magic
     _recompress     all entries of a record set
 
-`decode`, `encode`, `set_writer` and `recode` are also the doors for `kpress.columns` and `kpress.log`.
+`decode`, `encode`, `set_writer`, `recode` and `convert` are also the doors for other rooms.
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches
