@@ -2,8 +2,9 @@
 
 ::
 
-    Reason, Finding    _reasons    why a broker does not keep a batch as it was sent; the one table, for verdicts,
-                                   `kpress explain` and the docs
+    Reason, Finding    _reasons           why a broker does not keep a batch as it was sent; the one table, for verdicts,
+                                          `kpress explain` and the docs
+                       _produce_request   captured requests, and the record sets in them
 
 Names are those of Kafka's classes and of its settings.
 """

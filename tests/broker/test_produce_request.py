@@ -1,0 +1,87 @@
+"""Captured Produce requests, as kafka-python's generated protocol writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+import kpress
+from kpress.broker._produce_request import LAST_VERSION, Captured, read_captured
+
+producer = pytest.importorskip("kafka.protocol.producer")
+
+BATCH = kpress.write_records([b"one", b"two"], timestamps=1_700_000_000_000, compression_type="lz4")
+VERSIONS = [version for version in range(LAST_VERSION + 1) if version <= producer.ProduceRequest.max_version]
+
+
+def request(version: int, *, transactional_id: str | None = None, header: bool = True) -> bytes:
+    data = producer.ProduceRequest.TopicProduceData
+    partition = data.PartitionProduceData
+    topics = [
+        data(name=name, partition_data=[partition(index=index, records=BATCH) for index in indexes])
+        for name, indexes in (("orders", (0, 3)), ("payments", (7,)))
+    ]
+    for topic in topics:
+        topic.topic_id = "00010203-0405-0607-0809-0a0b0c0d0e0f"
+    made = producer.ProduceRequest(
+        version=version, transactional_id=transactional_id, acks=-1, timeout_ms=1500, topic_data=topics
+    )
+    if header:
+        made.with_header(correlation_id=5, client_id="client-1")
+    return bytes(made.encode(version=version, header=header, framed=False))
+
+
+def read(data: bytes) -> Captured | None:
+    return read_captured(memoryview(data))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("header", [True, False])
+def test_every_version(version: int, header: bool) -> None:
+    data = request(version, transactional_id="t" if version >= 3 else None, header=header)
+    captured = read(data)
+    assert captured is not None and captured.others == 0
+    [found] = captured.requests
+    layout = next(last for last in (2, 8, 12, 13) if version <= last)
+    assert found.version == (version if header else layout)
+    assert (found.has_header, found.client_id) == ((True, "client-1") if header else (False, None))
+    assert (found.acks, found.timeout_ms) == (-1, 1500)
+    assert found.transactional_id == ("t" if version >= 3 else None)
+    names = ("orders", "payments") if version < 13 else ("00010203-0405-0607-0809-0a0b0c0d0e0f",) * 2
+    assert [(one.topic, one.partition) for one in found.partitions] == [(names[0], 0), (names[0], 3), (names[1], 7)]
+    for one in found.partitions:
+        assert bytes(one.records or b"") == BATCH
+        assert data[one.position :].startswith(BATCH)
+
+
+def test_a_connection_has_requests_of_other_kinds_too() -> None:
+    frames = [request(9), b"\0\x12\0\0\0\0\0\x01\xff\xff", request(3)]
+    captured = read(b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames))
+    assert captured is not None
+    assert ([one.version for one in captured.requests], captured.others) == ([9, 3], 1)
+    assert captured.requests[1].partitions[0].position > len(frames[0])
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_request_that_is_cut_says_where(version: int) -> None:
+    data = request(version)
+    header = data.index(b"client-1") + 8 + (version >= 9)
+    for end in range(header, len(data)):
+        with pytest.raises(kpress.CorruptRecordError) as caught:
+            read(data[:end])
+        assert caught.value.field and caught.value.position is not None and caught.value.position <= end
+
+
+def test_what_is_no_request() -> None:
+    assert read(b"") is None
+    assert read(BATCH) is None
+    assert read(b"\0" * 100) is None
+    assert read(request(3, header=False) + b"x") is None
+    with pytest.raises(kpress.CorruptRecordError, match="1 bytes after them"):
+        read(request(3) + b"x")
+
+
+def test_a_length_that_lies_is_not_believed() -> None:
+    data = bytearray(request(3, header=False))
+    at = data.index(b"orders") + 6  # the number of partitions
+    data[at : at + 4] = (1 << 30).to_bytes(4, "big")
+    assert read(bytes(data)) is None
