@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from broker import JARS, Broker
 
 import kpress
 import oracle
+from broker import JARS, Broker
 from facts import bytes_fact
 from kpress.log import salvage, scan
 

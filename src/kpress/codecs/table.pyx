@@ -108,6 +108,18 @@ cdef class CodecTable:
         object_row(row, brought)
         return 0
 
+    @property
+    def ids(self):
+        """The id of each codec by its name, a new dict.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> kpress.CodecTable().ids
+        {'none': 0, 'gzip': 1, 'snappy': 2, 'lz4': 3, 'zstd': 4}
+        """
+        return {<str>self.names[id]: id for id in range(CODEC_IDS) if self.names[id] != NULL}
+
     def __repr__(self):
         return f"<kpress.CodecTable: {', '.join(names_of(self))}>"
 

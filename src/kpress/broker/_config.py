@@ -1,0 +1,270 @@
+"""The settings of a topic and its broker that decide what happens to a record set, by Kafka's property names.
+
+A setting of the topic goes before the broker's, and that before the default of the broker's version (LogConfig,
+ServerTopicConfigSynonyms). Values are read and checked as ConfigDef does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import TypeAlias
+
+from kpress.broker._config_names import BROKER_NAMES, TOPIC_NAMES, is_setting
+from kpress.broker._versions import BrokerRules, Version, version_of
+from kpress.codecs import CodecTable
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+Value: TypeAlias = str | int | bool
+TopicConfig: TypeAlias = Mapping[str, Value]
+
+CODEC_IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+_INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
+_LEVELS = {"gzip": (1, 9, -1), "lz4": (1, 17, 9), "zstd": (-131072, 22, 3)}  # lowest, highest, default: CompressionType
+_ZSTD_PROTOCOL: Version = (2, 1)  # LogValidator: IBP_2_1_IV0
+_FORMAT_CHOSEN_BEFORE: Version = (3, 0)  # from this inter.broker.protocol.version on, magic 2 alone (KIP-724)
+
+
+@dataclass(frozen=True, slots=True)
+class LogConfig:
+    """What a partition's log is set to.
+
+    Attributes
+    ----------
+    compression_type : str
+        ``"producer"``, ``"uncompressed"`` or a codec.
+    levels : dict of str to int
+        Of the codecs whose level is set.
+    log_append_time, compacted, downconversion_enable, verifies_transactions : bool
+    before_max_ms, after_max_ms : int
+        How far timestamps may be from the broker's clock.
+    max_message_bytes, segment_bytes : int
+    target_magic : int
+        The message format that the log stores.
+    takes_zstd : bool
+        Whether inter.broker.protocol.version lets the log hold zstd because its topic says so.
+    """
+
+    compression_type: str
+    levels: dict[str, int]
+    log_append_time: bool
+    compacted: bool
+    downconversion_enable: bool
+    verifies_transactions: bool
+    before_max_ms: int
+    after_max_ms: int
+    max_message_bytes: int
+    segment_bytes: int
+    target_magic: int
+    takes_zstd: bool
+
+    def target(self, source_codec: int, codecs: CodecTable | None) -> tuple[int, int | None]:
+        """Codec id and level that the log wants for a set of that codec (BrokerCompressionType.targetCompression)."""
+        if self.compression_type == "producer":
+            return source_codec, None
+        if self.compression_type == "uncompressed":
+            return 0, None
+        ids = CODEC_IDS if codecs is None else codecs.ids
+        return ids[self.compression_type], self.levels.get(self.compression_type)
+
+
+class _Settings:
+    """The mapping as it was given, read one setting at a time."""
+
+    def __init__(self, given: TopicConfig | None, codecs: CodecTable | None) -> None:
+        self.codecs = CODEC_IDS if codecs is None else codecs.ids
+        self.values: dict[str, Value] = {}
+        if given is None:
+            return
+        if not isinstance(given, Mapping):
+            message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
+            raise ArgumentTypeError(message, field="topic_config")
+        for name, value in given.items():
+            self.values[self._name(name)] = self._value(name, value)
+
+    def _name(self, name: str) -> str:
+        if not isinstance(name, str):
+            message = f"names of settings must be str, not {type(name).__name__}"
+            raise ArgumentTypeError(message, field="topic_config")
+        if not (is_setting(name) or name in (f"compression.{codec}.level" for codec in self.codecs)):
+            near = get_close_matches(name, TOPIC_NAMES | BROKER_NAMES, 1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InvalidArgumentError(f"Kafka has no setting {name!r}{hint}", field="topic_config")
+        return name
+
+    def _value(self, name: str, value: Value) -> Value:
+        if isinstance(value, str):
+            return value.strip()
+        if not isinstance(value, int):
+            message = f"the value of {name} must be a str, an int or a bool, not {type(value).__name__}"
+            raise ArgumentTypeError(message, field=name)
+        return value
+
+    def find(self, *names: str) -> tuple[str, Value] | None:
+        """The first of the names that is set, with its value."""
+        return next(((name, self.values[name]) for name in names if name in self.values), None)
+
+    def number(self, names: tuple[str, ...], default: int, least: int, most: int, also: int | None = None) -> int:
+        found = self.find(*names)
+        if found is None:
+            return default
+        name, value = found
+        number = _number_of(name, value)
+        if least <= number <= most or number == also:
+            return number
+        either = f" or {also}" if also is not None else ""
+        message = f"{name} must be between {least} and {most}{either}, not {value}"
+        raise InvalidArgumentError(message, field=name)
+
+    def flag(self, names: tuple[str, ...], default: bool) -> bool:
+        found = self.find(*names)
+        if found is None:
+            return default
+        name, value = found
+        if isinstance(value, bool):
+            return value
+        if str(value).lower() not in ("true", "false"):
+            raise InvalidArgumentError(f"{name} must be true or false, not {value!r}", field=name)
+        return str(value).lower() == "true"
+
+    def choice(self, names: tuple[str, ...], default: str, choices: tuple[str, ...]) -> str:
+        found = self.find(*names)
+        if found is None:
+            return default
+        name, value = found
+        if value not in choices:
+            raise InvalidArgumentError(f"{name} must be one of {', '.join(choices)}, not {value!r}", field=name)
+        return str(value)
+
+
+def _number_of(name: str, value: Value) -> int:
+    """As Java's parseInt and parseLong: ASCII digits after at most one sign."""
+    if isinstance(value, bool):
+        raise ArgumentTypeError(f"the value of {name} must be a number, not bool", field=name)
+    if isinstance(value, int):
+        return value
+    digits = value[1:] if value[:1] in ("+", "-") else value
+    if not (digits.isascii() and digits.isdigit() and len(digits) <= 40):
+        raise InvalidArgumentError(f"{name} must be a number, not {value!r}", field=name)
+    return int(value)
+
+
+def _by_topic_or_broker(name: str) -> tuple[str, ...]:
+    return name, f"log.{name}"
+
+
+def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable | None = None) -> LogConfig:
+    """What a log is set to, from Kafka's property names.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A name that Kafka does not have, or a value that it does not take.
+    ArgumentTypeError
+        Settings that are not in a mapping, or a value of another type.
+    """
+    settings = _Settings(given, codecs)
+    protocol = _inter_broker_protocol(settings, rules)
+    before, after = _timestamp_bounds(settings, rules)
+    timestamp_type = settings.choice(
+        _by_topic_or_broker("message.timestamp.type"), "CreateTime", ("CreateTime", "LogAppendTime")
+    )
+    return LogConfig(
+        compression_type=_compression_type(settings, rules),
+        levels=_levels(settings, rules),
+        log_append_time=timestamp_type == "LogAppendTime" and rules.max_magic > 0,
+        compacted=_is_compacted(settings),
+        downconversion_enable=settings.flag(_by_topic_or_broker("message.downconversion.enable"), True),
+        verifies_transactions=rules.verifies_transactions
+        and settings.flag(("transaction.partition.verification.enable",), True),
+        before_max_ms=before,
+        after_max_ms=after,
+        max_message_bytes=settings.number(
+            ("max.message.bytes", "message.max.bytes"), rules.default_max_message_bytes, 0, _INT_MAX
+        ),
+        segment_bytes=_segment_bytes(settings, rules),
+        target_magic=_target_magic(settings, rules, protocol),
+        takes_zstd=protocol >= _ZSTD_PROTOCOL,
+    )
+
+
+def _compression_type(settings: _Settings, rules: BrokerRules) -> str:
+    codecs = tuple(name for name in settings.codecs if name != "none" and (name != "zstd" or rules.zstd))
+    return settings.choice(("compression.type",), "producer", ("producer", "uncompressed", *codecs))
+
+
+def _levels(settings: _Settings, rules: BrokerRules) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for codec in settings.codecs:
+        names = (f"compression.{codec}.level",)
+        own = CODEC_IDS.get(codec) is None  # a codec of the caller: its row checks the level
+        if settings.find(*names) and (own or (codec in _LEVELS and rules.has_compression_levels)):
+            least, most, default = _LEVELS.get(codec, (-_INT_MAX, _INT_MAX, 0))
+            found[codec] = settings.number(names, default, least, most, also=default)
+    return found
+
+
+def _timestamp_bounds(settings: _Settings, rules: BrokerRules) -> tuple[int, int]:
+    """message.timestamp.difference.max.ms stands for both bounds where they are unset (LogConfig of 3.6 to 3.9)."""
+    both = _LONG_MAX
+    if rules.version < (4, 0):
+        both = settings.number(_by_topic_or_broker("message.timestamp.difference.max.ms"), both, 0, _LONG_MAX)
+    if not rules.has_timestamp_bounds:
+        return both, both
+
+    def bound(which: str, default: int) -> int:
+        names = _by_topic_or_broker(f"message.timestamp.{which}.max.ms")
+        value = settings.number(names, default, 0, _LONG_MAX)
+        return both if value == _LONG_MAX else value
+
+    return bound("before", _LONG_MAX), bound("after", rules.default_after_max_ms)
+
+
+def _is_compacted(settings: _Settings) -> bool:
+    found = settings.find(*_by_topic_or_broker("cleanup.policy"))
+    if found is None:
+        return False
+    name, value = found
+    policies = [policy.strip() for policy in str(value).split(",")] if value != "" else []
+    if any(policy not in ("compact", "delete") for policy in policies):
+        raise InvalidArgumentError(f"{name} must be compact, delete or both, not {value!r}", field=name)
+    return "compact" in policies
+
+
+def _segment_bytes(settings: _Settings, rules: BrokerRules) -> int:
+    size = settings.number(_by_topic_or_broker("segment.bytes"), 1 << 30, rules.least_segment_bytes, _INT_MAX)
+    if rules.version >= (4, 0):  # smaller ones, for Kafka's own tests
+        size = settings.number(("internal.segment.bytes",), size, -_INT_MAX - 1, _INT_MAX)
+    return size
+
+
+def _release(settings: _Settings, name: str, rules: BrokerRules) -> Version | None:
+    """The release that a setting names; None if it is unset. It may not be newer than the broker."""
+    found = settings.find(*_by_topic_or_broker(name)) if name.startswith("message.") else settings.find(name)
+    if found is None:
+        return None
+    given, value = found
+    version = version_of(str(value), given)
+    if version[:2] > rules.version[:2]:
+        broker = ".".join(map(str, rules.version))
+        raise InvalidArgumentError(f"{given} must not be newer than the broker, {broker}: {value!r}", field=given)
+    return version
+
+
+def _inter_broker_protocol(settings: _Settings, rules: BrokerRules) -> Version:
+    if not rules.has_inter_broker_protocol:
+        return rules.version
+    return _release(settings, "inter.broker.protocol.version", rules) or rules.version
+
+
+def _target_magic(settings: _Settings, rules: BrokerRules, protocol: Version) -> int:
+    if not rules.has_inter_broker_protocol or protocol >= _FORMAT_CHOSEN_BEFORE:
+        return rules.max_magic
+    version = _release(settings, "message.format.version", rules)
+    return min(_magic_of(protocol), _magic_of(version or rules.version))
+
+
+def _magic_of(version: Version) -> int:
+    """MetadataVersion.highestSupportedRecordVersion, ApiVersion.recordVersion."""
+    return 0 if version < (0, 10) else 1 if version < (0, 11) else 2

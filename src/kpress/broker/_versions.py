@@ -1,0 +1,127 @@
+"""What changed in brokers from release to release, as far as a record set meets it: one table, and where it comes from.
+
+Patch releases are as their line, but for those that have a row of their own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+Version = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerRules:
+    """How the brokers of one release differ from others.
+
+    Attributes
+    ----------
+    version : tuple of int
+    max_magic : int
+        Of message formats that the log may hold.
+    produce_versions : (int, int)
+        Of the Produce requests that are answered; others close the connection.
+    zstd : bool
+        Whether codec id 4 is known.
+    has_invalid_record : bool
+        Whether error 87 exists.
+    has_inter_broker_protocol : bool
+        Whether inter.broker.protocol.version, and with it message.format.version, may choose an older format.
+    has_compression_levels, has_timestamp_bounds : bool
+        Whether compression.<codec>.level, and the bounds before.max.ms and after.max.ms, are settings.
+    default_after_max_ms, default_max_message_bytes, least_segment_bytes : int
+        Of message.timestamp.after.max.ms, max.message.bytes and segment.bytes.
+    verifies_transactions : bool
+        Whether the coordinator is asked before the first batch of a transaction is appended.
+    epoch_bump_produce_version : int | None
+        From this Produce on, a producer must begin with sequence 0 in each transaction's new epoch; None: never.
+    """
+
+    version: Version
+    max_magic: int = 0
+    produce_versions: tuple[int, int] = (0, 0)
+    zstd: bool = False
+    has_invalid_record: bool = False
+    has_inter_broker_protocol: bool = False
+    has_compression_levels: bool = False
+    has_timestamp_bounds: bool = False
+    default_after_max_ms: int = 2**63 - 1
+    default_max_message_bytes: int = 1000012
+    least_segment_bytes: int = 14
+    verifies_transactions: bool = False
+    epoch_bump_produce_version: int | None = None
+
+
+# What each release brought, and the source. A release without a row is as the one before it.
+_CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
+    ((0, 8, 2), {}, "MessageSet, ByteBufferMessageSet.assignOffsets"),
+    ((0, 9), {"produce_versions": (0, 1)}, "KIP-13"),
+    ((0, 10), {"max_magic": 1, "produce_versions": (0, 2), "has_inter_broker_protocol": True}, "KIP-31, KIP-32"),
+    ((0, 11), {"max_magic": 2, "produce_versions": (0, 3)}, "KIP-98"),
+    ((1, 0), {"produce_versions": (0, 5)}, "KIP-112, KIP-107"),
+    ((2, 0), {"produce_versions": (0, 6)}, "KIP-219"),
+    ((2, 1), {"produce_versions": (0, 7), "zstd": True}, "KIP-110"),
+    ((2, 4), {"produce_versions": (0, 8), "has_invalid_record": True}, "KIP-467"),
+    ((2, 5), {"default_max_message_bytes": 1048588}, "KAFKA-4203"),
+    ((2, 8), {"produce_versions": (0, 9)}, "KIP-482"),
+    ((3, 6), {"has_timestamp_bounds": True, "verifies_transactions": True}, "KIP-937, KIP-890"),
+    ((3, 7), {"produce_versions": (0, 10)}, "KIP-951"),
+    ((3, 8), {"produce_versions": (0, 11), "has_compression_levels": True}, "KIP-890, KIP-390"),
+    (
+        (4, 0),
+        {
+            "produce_versions": (3, 12),
+            "has_inter_broker_protocol": False,
+            "default_after_max_ms": 3600000,
+            "least_segment_bytes": 1 << 20,
+            "epoch_bump_produce_version": 12,
+        },
+        "KIP-896, KIP-724, KIP-1030, KIP-890",
+    ),
+    ((4, 1), {"produce_versions": (3, 13)}, "KIP-516"),
+)
+OLDEST: Version = (0, 8, 2)
+NEWEST: Version = (4, 3)
+_LAST_OF_LINE = {0: 11, 1: 1, 2: 8, 3: 9}  # the last minor release of each major line but the newest
+_VERSION = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,3}")
+
+
+def version_of(text: str, name: str) -> Version:
+    """A release as numbers; settings may add a draft number, as in ``0.10.0-IV1`` (MetadataVersion)."""
+    if not isinstance(text, str):
+        message = f"{name} must be a str such as \"3.9\", not {type(text).__name__}"
+        raise ArgumentTypeError(message, field=name)
+    release = re.sub(r"-IV[0-9]+$", "", text.strip())
+    if not _VERSION.fullmatch(release):
+        raise InvalidArgumentError(f"{name} must be a release of Kafka such as 3.9 or 3.9.2, not {text!r}", field=name)
+    return tuple(int(part) for part in release.split("."))
+
+
+def _is_known(version: Version) -> bool:
+    line, release = version[0], version[:2]
+    last = NEWEST if line == NEWEST[0] else (line, _LAST_OF_LINE.get(line, -1))
+    return version >= OLDEST and release <= last
+
+
+def rules_of(broker_version: str) -> BrokerRules:
+    """How brokers of a release decide.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The release is not among those that are known; the message says which are.
+    """
+    version = version_of(broker_version, "broker_version")
+    if not _is_known(version):
+        known = ".".join(map(str, OLDEST)), ".".join(map(str, NEWEST))
+        message = f"broker_version must be a release from {known[0]} to {known[1]}, not {broker_version!r}"
+        raise InvalidArgumentError(message, field="broker_version")
+    rules = BrokerRules(version)
+    for since, change, _ in _CHANGES:
+        if version >= since:
+            rules = replace(rules, **change)
+    return rules
