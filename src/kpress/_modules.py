@@ -75,6 +75,7 @@ LIBRARIES = {
     "log._convert_entry": (),
     "log._recode": (),
     "log._recoder": (),
+    "broker._analyze": (),
 }
 
 FILE = "_native"  # and the suffix of extension modules

@@ -5,6 +5,7 @@
     Reason, Finding    _reasons           why a broker does not keep a batch as it was sent: the one table for verdicts,
                                           `kpress explain` and the docs
                        _produce_request   captured requests, and the record sets in them
+                       _analyze           what UnifiedLog looks at before any record is read
 
 Names are those of Kafka's classes and of its settings.
 """

@@ -1,0 +1,284 @@
+"""What a Produce request and the log look at before any record is read: headers, sizes and checksums.
+
+Sources: org.apache.kafka.common.requests.ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords,
+ByteBufferLogInputStream.
+"""
+
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.string cimport memset
+
+from kpress._arguments cimport flag_of, integer_of
+from kpress._buffers cimport InputView
+from kpress._c.wire cimport (
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_LENGTH, KP_CONTROL, KP_CRC_OFFSET, KP_END, KP_MAGIC, KP_OK, KP_TRANSACTIONAL,
+    KP_ZSTD, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_error, kp_load_be16, kp_load_be32,
+    kp_sequence_add,
+)
+from kpress._status cimport error_of, place_at
+from kpress.record.decode cimport check_crc
+
+cdef enum:
+    LAST_OFFSET_END = 27   # where the lastOffsetDelta of a v2 header ends
+    KEPT_HEADERS = 2       # the request layer looks at no more
+    UNKNOWN_SERVER_ERROR = -1
+    CORRUPT_MESSAGE = 2
+    MESSAGE_TOO_LARGE = 10
+    UNSUPPORTED_COMPRESSION_TYPE = 76
+    INVALID_RECORD = 87
+
+
+ctypedef struct pass_over:
+    int64_t max_message_bytes
+    int known_codecs          # the highest id
+    bint is_client
+    bint helpful
+    bint checks               # False: headers alone
+    int error_code
+    const char* refusal       # the name of a Reason
+    kp_error err              # status KP_OK: the refusal says it all
+    kp_batch batch            # at hand
+    kp_batch kept[KEPT_HEADERS]
+    int64_t entries
+    int64_t valid_bytes
+    int64_t max_entry_size
+    int64_t max_timestamp
+    int64_t last_offset
+    int source_codec
+    bint scan_failed
+
+
+cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
+    p.error_code = code
+    p.refusal = refusal
+    return code
+
+
+cdef void read_short(const uint8_t* entry, kp_batch* batch) noexcept nogil:
+    """The fields of a v2 header that is cut: those that are there. `batch` has its place, size and offset."""
+    cdef kp_batch said
+    memset(&said, 0, sizeof(kp_batch))
+    said.position, said.size, said.base_offset, said.magic = batch.position, batch.size, batch.base_offset, 2
+    said.crc = kp_load_be32(entry + KP_CRC_OFFSET)
+    said.attributes = <int>kp_load_be16(entry + KP_ATTRIBUTES_OFFSET)
+    if batch.size >= LAST_OFFSET_END:
+        said.last_offset_delta = <int32_t>kp_load_be32(entry + LAST_OFFSET_END - 4)
+    said.producer_id = said.producer_epoch = said.base_sequence = said.partition_leader_epoch = -1
+    batch[0] = said
+
+
+cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept nogil:
+    """The checks of UnifiedLog in its order; Kafka's error code."""
+    cdef kp_batch* batch = &p.batch
+    p.err.status = KP_OK
+    if batch.magic == 2 and p.is_client and batch.base_offset != 0:
+        return refuse(p, INVALID_RECORD, b"BASE_OFFSET")
+    if is_short and batch.size < LAST_OFFSET_END and not p.helpful:  # DefaultRecordBatch.lastOffset reads outside of it
+        return refuse(p, UNKNOWN_SERVER_ERROR, b"ENTRY_SIZE")
+    if batch.size > p.max_message_bytes:
+        return refuse(p, MESSAGE_TOO_LARGE, b"BATCH_TOO_LARGE")
+    if is_short:
+        return refuse(p, CORRUPT_MESSAGE, b"ENTRY_SIZE")
+    if check_crc(entry, batch, &p.err) != KP_OK:
+        return refuse(p, CORRUPT_MESSAGE, b"CHECKSUM")
+    if kp_batch_codec(batch) > p.known_codecs:
+        p.valid_bytes += batch.size
+        return refuse(p, UNSUPPORTED_COMPRESSION_TYPE if p.helpful else UNKNOWN_SERVER_ERROR, b"UNKNOWN_CODEC")
+    return 0
+
+
+cdef void count_entry(pass_over* p) noexcept nogil:
+    cdef kp_batch* batch = &p.batch
+    if p.entries < KEPT_HEADERS:
+        p.kept[p.entries] = batch[0]
+    p.entries += 1
+    p.valid_bytes += batch.size
+    p.max_entry_size = max(p.max_entry_size, batch.size)
+    p.max_timestamp = max(p.max_timestamp, batch.max_timestamp)
+    p.last_offset = kp_batch_last_offset(batch)
+    if kp_batch_codec(batch):
+        p.source_codec = kp_batch_codec(batch)
+
+
+cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
+    cdef int64_t position = 0
+    cdef int status
+    p.max_timestamp = p.last_offset = -1
+    while True:
+        p.batch.position = position
+        status = kp_batch_next(data, size, position, INT32_MAX, &p.batch, &p.err)
+        if status == KP_END:
+            return
+        if status != KP_OK and status != KP_BATCH_LENGTH:
+            p.scan_failed = True
+            refuse(p, CORRUPT_MESSAGE, b"UNKNOWN_MAGIC" if status == KP_MAGIC else b"ENTRY_SIZE")
+            return
+        if status == KP_BATCH_LENGTH:
+            read_short(data + position, &p.batch)
+        if p.checks and check_entry(p, data + position, status == KP_BATCH_LENGTH):
+            return
+        count_entry(p)
+        if not p.checks and p.entries == KEPT_HEADERS:
+            return
+        position += p.batch.size
+
+
+cdef class BatchHeader:
+    """What the header of an entry says; -1 stands for what messages of magic 0 and 1 do not have.
+
+    Attributes
+    ----------
+    position, size : int
+        In the record set, in bytes.
+    magic, attributes, codec, base_offset, last_offset, last_offset_delta, base_timestamp, max_timestamp : int
+        As Kafka's RecordBatch names them. Of a message the offsets are its own; `codec` is Kafka's id.
+    producer_id, producer_epoch, base_sequence, last_sequence, partition_leader_epoch, records_count : int
+    is_transactional, is_control : bool
+    """
+
+    cdef readonly int64_t position, size, base_offset, last_offset, base_timestamp, max_timestamp, producer_id
+    cdef readonly int magic, attributes, codec, last_offset_delta, producer_epoch, base_sequence, last_sequence
+    cdef readonly int partition_leader_epoch, records_count
+    cdef readonly bint is_transactional, is_control
+
+
+cdef BatchHeader header_of(const kp_batch* batch):
+    cdef BatchHeader header = BatchHeader.__new__(BatchHeader)
+    header.position, header.size, header.magic = batch.position, batch.size, batch.magic
+    header.attributes, header.codec = batch.attributes, kp_batch_codec(batch)
+    header.base_offset, header.last_offset = batch.base_offset, kp_batch_last_offset(batch)
+    header.last_offset_delta = batch.last_offset_delta
+    header.base_timestamp, header.max_timestamp = batch.base_timestamp, batch.max_timestamp
+    header.producer_id, header.producer_epoch = batch.producer_id, batch.producer_epoch
+    header.base_sequence = header.last_sequence = batch.base_sequence
+    if batch.base_sequence != -1:
+        header.last_sequence = kp_sequence_add(batch.base_sequence, batch.last_offset_delta)
+    header.partition_leader_epoch, header.records_count = batch.partition_leader_epoch, batch.records_count
+    header.is_transactional = batch.magic == 2 and batch.attributes & KP_TRANSACTIONAL
+    header.is_control = batch.magic == 2 and batch.attributes & KP_CONTROL
+    return header
+
+
+cdef class Analysis:
+    """What the headers of a record set say, up to the first error.
+
+    Attributes
+    ----------
+    error_code : int
+        Kafka's; 0: none.
+    refusal : str | None
+        With an error: the name of the `Reason`.
+    detail : str | None
+        With an error: what was found, where there is more to say than the reason does.
+    error_position : int
+        Of the entry with the error, in bytes; -1: there is none.
+    valid_bytes : int
+        Bytes of whole entries; what follows is a partial one.
+    entries : int
+        That were looked at.
+    first, second : BatchHeader | None
+    scan_error_after : int
+        How many entries come before the one at which the scanner gives up, for its size or magic; -1: it does not.
+    source_codec : int
+        Kafka's id of the last compressed entry's codec; 0: all are uncompressed.
+    max_entry_size, max_timestamp, last_offset : int
+        Over all entries; -1 without one, the size 0.
+    """
+
+    cdef readonly int error_code, source_codec
+    cdef readonly str refusal, detail
+    cdef readonly int64_t error_position, valid_bytes, entries, scan_error_after
+    cdef readonly int64_t max_entry_size, max_timestamp, last_offset
+    cdef readonly BatchHeader first, second
+
+
+cdef Analysis analysis_of(pass_over* p, InputView view):
+    cdef Analysis found = Analysis.__new__(Analysis)
+    with nogil:
+        run(p, view.data, view.size)
+    found.error_code, found.source_codec = p.error_code, p.source_codec
+    found.error_position = -1
+    if p.error_code:
+        found.error_position = p.batch.position
+        found.refusal = p.refusal.decode("ascii")
+        if p.err.status != KP_OK:
+            at = place_at(p.batch.position)
+            found.detail = str(error_of(&p.err, &at))
+    found.valid_bytes, found.entries = p.valid_bytes, p.entries
+    found.scan_error_after = p.entries if p.scan_failed else -1
+    found.max_entry_size, found.max_timestamp, found.last_offset = p.max_entry_size, p.max_timestamp, p.last_offset
+    if p.entries > 0:
+        found.first = header_of(&p.kept[0])
+    if p.entries > 1:
+        found.second = header_of(&p.kept[1])
+    return found
+
+
+def headers(data):
+    """The first two headers of a record set, and whether its scanner gets to them.
+
+    Parameters
+    ----------
+    data : bytes-like
+        A record set.
+
+    Returns
+    -------
+    Analysis
+        `error_code` is 0 or, where the scanner gives up at the first or second entry, 2.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.broker._analyze import headers
+    >>> found = headers(kpress.write_records([b"a"], compression_type="zstd"))
+    >>> found.entries, found.first.magic, found.first.codec
+    (1, 2, 4)
+    """
+    cdef pass_over p
+    memset(&p, 0, sizeof(pass_over))
+    return analysis_of(&p, InputView(data))
+
+
+def analyze(data, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=KP_ZSTD, helpful=False):
+    """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry.
+
+    Parameters
+    ----------
+    data : bytes-like
+        A record set.
+    max_message_bytes : int
+        The topic's max.message.bytes.
+    is_client : bool
+        The origin is a Produce request: the base offset of magic 2 must be 0.
+    ignore_record_size : bool
+        Do not compare sizes with max_message_bytes.
+    known_codecs : int
+        The highest codec id that the broker knows.
+    helpful : bool
+        An unknown codec is 76, and a header that is cut 2, instead of the -1 that brokers answer.
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.broker._analyze import analyze
+    >>> data = kpress.write_records([b"a"])
+    >>> analyze(data, max_message_bytes=60).error_code
+    10
+    >>> found = analyze(data[:-1] + b"?", max_message_bytes=1_000_000)
+    >>> found.error_code, found.refusal
+    (2, 'CHECKSUM')
+    """
+    cdef pass_over p
+    memset(&p, 0, sizeof(pass_over))
+    p.checks = True
+    p.max_message_bytes = integer_of(max_message_bytes, "max_message_bytes", 0, INT32_MAX)
+    if flag_of(ignore_record_size, "ignore_record_size"):
+        p.max_message_bytes = INT32_MAX
+    p.is_client = flag_of(is_client, "is_client")
+    p.known_codecs = <int>integer_of(known_codecs, "known_codecs", 0, 7)
+    p.helpful = flag_of(helpful, "helpful")
+    return analysis_of(&p, InputView(data))
