@@ -6,6 +6,7 @@ import random
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,34 @@ def test_a_frame_that_is_there_as_a_whole_needs_no_window(tmp_path: Path) -> Non
     frame = bytearray(kpress.compress(bytes(SIZE), "zstd"))
     frame[WINDOW_AT] = WINDOW_128_MIB
     peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, 1)
+    assert peak < CAP + (16 << 20)
+    assert kept < 6 << 20
+
+
+def mixed_payload() -> bytes:
+    """A sixth of its output: each block has noise and zeros."""
+    noise = random.Random(0).randbytes(SIZE // 6)
+    step = 20_000
+    blocks = (noise[at : at + step].ljust(6 * step, b"\0") for at in range(0, len(noise), step))
+    return kpress.compress(b"".join(blocks)[:SIZE].ljust(SIZE, b"\0"), "zstd")
+
+
+@pytest.mark.parametrize(
+    ("make", "pieces"),
+    [
+        (lambda: kpress.compress(bytes(SIZE), "zstd"), 2),
+        (lambda: kpress.compress(bytes(SIZE), "zstd"), 9),
+        (mixed_payload, 2),
+        (mixed_payload, 900),
+        (lambda: random_payload("zstd"), 900),
+    ],
+    ids=["zeros-2", "zeros-9", "mixed-2", "mixed-900", "random-900"],
+)
+def test_a_window_is_not_held_beside_a_large_output(make: Callable[[], bytes], pieces: int, tmp_path: Path) -> None:
+    """Frames with windows of 128 MiB, cut in pieces."""
+    frame = bytearray(make())
+    frame[WINDOW_AT] = WINDOW_128_MIB
+    peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, pieces)
     assert peak < CAP + (16 << 20)
     assert kept < 6 << 20
 

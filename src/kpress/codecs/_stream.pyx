@@ -1,8 +1,8 @@
 """Payloads in pieces: objects shaped like zlib's compressobj and decompressobj.
 
-Unlike the functions of `_calls` they need no more memory than a block and what one call gives (zstd also its window,
-where a frame comes in more than one piece), and they compress as Java's streams do. How is each codec's own matter:
-its row has the functions for it.
+Unlike the functions of `_calls` they need no more memory than a block and what one call gives, and for a zstd frame
+in more than one piece its window or the compressed frame. They compress as Java's streams do. How is each codec's own
+matter: its row has the functions for it.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -218,7 +218,8 @@ cdef class Decompressor(_Stream):
         Returns
         -------
         bytes
-            What can be decompressed of the pieces so far and was not given yet.
+            What can be decompressed of the pieces so far and was not given yet. A zstd frame with a window of more
+            than 8 MiB may be given as one when it is complete: no more than 12 MiB of it wait for that.
 
         Raises
         ------

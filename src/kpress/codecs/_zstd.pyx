@@ -2,7 +2,7 @@
 checksum, an empty last block."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 from kpress._buffers cimport pooled, pooled_reserve_more
@@ -66,10 +66,13 @@ from kpress.codecs._zstd_frames cimport (
     RLE,
     WINDOW_LOG_MIN,
     ends_as_java_allows,
-    head_fail,
+    frame_walk,
     is_ignored_prefix,
     may_begin,
     read_frame,
+    read_head,
+    walk_blocks,
+    walked_frame,
 )
 from kpress.codecs.codec cimport (
     codec,
@@ -93,6 +96,13 @@ cdef enum:
     COMPRESSOR_KEPT = 32 << 20
     DECOMPRESSOR_KEPT = 4 << 20
     PIECE = 1 << 17               # output of a stream is made room for in such steps: a block's
+    # Windows of levels 20 to 22, or of zstd's --long. A frame with one is kept until it is whole: up to HELD_LEAST in
+    # any case, up to HELD_MOST (a stream's output and what it holds beside it are to be within its cap and 16 MiB) if
+    # it is so much smaller than its output.
+    WIDE = 8 << 20
+    HELD_LEAST = 1 << 20
+    HELD_MOST = 12 << 20
+    HELD_ROOM = (12 + 1) << 20    # the last part may go beyond
     JAVA_OUTPUT = 16384           # ZstdCompression.decompressionOutputSize
 
 
@@ -350,6 +360,8 @@ ctypedef struct zstd_stream:
     uint8_t head[LONGEST_HEADER]   # of the frame that is being read
     size_t frame                   # bytes of it that were read
     size_t frames                  # that ended
+    uint8_t* held                  # NULL, or those bytes: see hold
+    frame_walk walk                # over them
 
 
 cdef int zstd_decompress_open(codec_stream* s, kp_error* err) noexcept nogil:
@@ -360,6 +372,7 @@ cdef int zstd_decompress_open(codec_stream* s, kp_error* err) noexcept nogil:
 
 
 cdef void zstd_close(codec_stream* s) noexcept nogil:
+    free((<zstd_stream*>s.state).held)
     free(s.state)
 
 
@@ -370,11 +383,17 @@ cdef int zstd_decompress_step(codec_stream* s, const uint8_t* src, size_t size, 
     cdef codec_unit frame
     cdef bint more = True
     while more:
-        if z.frame == 0 and read_frame(src, input.pos, size, &frame, err) == KP_OK:
+        if z.held != NULL:
+            if hold_piece(s, &input, &more, err) != KP_OK:
+                return err.status
+        elif z.frame == 0 and read_frame(src, input.pos, size, &frame, err) == KP_OK:
             if read_whole(s, src + input.pos, &frame, err) != KP_OK:
                 return err.status
             input.pos += frame.size
             more = input.pos < size
+        elif begins_wide_frame(z, &input):
+            if hold(s, err) != KP_OK:
+                return err.status
         elif read_piece(s, &input, &more, err) != KP_OK:
             return err.status
     return KP_OK
@@ -398,15 +417,22 @@ cdef int read_whole(codec_stream* s, const uint8_t* src, const codec_unit* frame
     return status
 
 
+cdef size_t know_head(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
+    """Complete z.head, as far as the input goes; returns how many bytes of it are known."""
+    cdef size_t known
+    if z.frame >= LONGEST_HEADER:
+        return LONGEST_HEADER
+    known = min(LONGEST_HEADER - z.frame, input.size - input.pos)
+    memcpy(z.head + z.frame, <const uint8_t*>input.src + input.pos, known)
+    return z.frame + known
+
+
 cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
     """Decompress up to PIECE bytes; `more` says whether there is more to be had of the input."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_outBuffer output
-    cdef size_t before = input.pos, given, known = LONGEST_HEADER, result
-    if z.frame < LONGEST_HEADER:
-        known = min(LONGEST_HEADER - z.frame, input.size - input.pos)
-        memcpy(z.head + z.frame, <const uint8_t*>input.src + input.pos, known)
-        known += z.frame
+    cdef frame_walk walk
+    cdef size_t before = input.pos, given, known = know_head(z, input), result
     s.handed = input.pos
     if output_room(s, PIECE, err) != KP_OK:
         return err.status
@@ -414,7 +440,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
     output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
     result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &output, input)
     if ZSTD_isError(result):
-        if head_fail(z.head, known, err) != KP_OK:
+        if read_head(z.head, known, &walk, err) not in (KP_OK, KP_ZSTD_SHORT):
             return err.status
         return decoder_failed(result, 0, err)
     given = output.pos - s.out.size
@@ -426,6 +452,80 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
         z.frames += 1
     more[0] = input.pos < input.size or output.pos == output.size
     return spend(s, given, err)
+
+
+# A frame that comes in pieces needs its window beside the output of a call, for libzstd wants the window in one block.
+# So a frame with a large one is held until it is whole, and is then decompressed straight into the output. That is for
+# frames much smaller than their output; the others, of which a piece gives little, do not wait.
+
+cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
+    """Whether the input completes the header of a frame with a large window."""
+    cdef kp_error ignored
+    if z.frame >= LONGEST_HEADER or read_head(z.head, know_head(z, input), &z.walk, &ignored) != KP_OK:
+        return False
+    return z.walk.at > z.frame and z.walk.window > WIDE
+
+
+cdef int hold(codec_stream* s, kp_error* err) noexcept nogil:
+    """Begin to hold a frame. libzstd has at most a part of its header, and forgets it.
+
+    Room that is not used costs no memory: malloc maps so large a block, and its pages stay untouched.
+    """
+    cdef zstd_stream* z = <zstd_stream*>s.state
+    z.held = <uint8_t*>malloc(HELD_ROOM)
+    if z.held == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, HELD_ROOM)
+    memcpy(z.held, z.head, z.frame)
+    ZSTD_DCtx_reset((<zstd_state*>s.shared[0]).decompressor, ZSTD_reset_session_only)
+    return KP_OK
+
+
+cdef void let_go(zstd_stream* z) noexcept nogil:
+    free(z.held)
+    z.held = NULL
+    z.frame = 0
+
+
+cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
+    """Hold a part of the input too, and decompress what is held when the frame is whole or has become too large."""
+    cdef zstd_stream* z = <zstd_stream*>s.state
+    cdef size_t size = min(input.size - input.pos, <size_t>HELD_LEAST)
+    cdef codec_unit frame
+    memcpy(z.held + z.frame, <const uint8_t*>input.src + input.pos, size)
+    input.pos += size
+    z.frame += size
+    if walk_blocks(z.held, z.frame, &z.walk, err) == KP_OK:
+        walked_frame(&z.walk, 0, &frame)
+        input.pos -= z.frame - frame.size
+        if read_whole(s, z.held, &frame, err) != KP_OK:
+            return err.status
+        let_go(z)
+    elif (err.status != KP_ZSTD_SHORT or is_held_too_long(s)) and read_held(s, err) != KP_OK:
+        return err.status
+    more[0] = input.pos < input.size
+    return KP_OK
+
+
+cdef bint is_held_too_long(const codec_stream* s) noexcept nogil:
+    """Whether HELD_MOST bytes would not be enough for the output that the cap allows."""
+    cdef const zstd_stream* z = <const zstd_stream*>s.state
+    cdef double output = <double>(z.walk.exact + z.walk.most)
+    return z.frame > HELD_LEAST and (z.frame > HELD_MOST or <double>z.frame * s.left > HELD_MOST * output)
+
+
+cdef int read_held(codec_stream* s, kp_error* err) noexcept nogil:
+    """Decompress what is there of a frame that is not held any longer."""
+    cdef zstd_stream* z = <zstd_stream*>s.state
+    cdef uint8_t* held = z.held
+    cdef ZSTD_inBuffer input = [held, z.frame, 0]
+    cdef bint more = True
+    cdef int status = KP_OK
+    z.held = NULL
+    z.frame = 0
+    while more and status == KP_OK:
+        status = read_piece(s, &input, &more, err)
+    free(held)
+    return status
 
 
 cdef bint zstd_complete(const codec_stream* s) noexcept nogil:

@@ -36,9 +36,20 @@ cdef enum:
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
 
 
-cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size, codec_unit* frame, size_t* block_max,
-                                  bint* checksum, kp_error* err) noexcept nogil:
-    """RFC 8878 section 3.1.1.1. frame.size becomes the header's; frame.least the content size, 0 if not told."""
+# A walk over a frame's blocks. Where the frame is cut it stops before the cut block, and goes on when there is more.
+ctypedef struct frame_walk:
+    size_t at          # the next block's header; the frame's end once `last` is set and the checksum is there
+    uint64_t window
+    uint64_t content   # the content size; 0 if not told
+    uint64_t exact     # output of the raw and RLE blocks so far
+    uint64_t most      # and of the compressed ones
+    bint checksum
+    bint last
+
+
+cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size, frame_walk* walk,
+                                  kp_error* err) noexcept nogil:
+    """RFC 8878 section 3.1.1.1. Begins a walk at the first block."""
     cdef const uint8_t* at = src + start + 4
     cdef int descriptor, dictionary_bytes, content_bytes
     cdef bint single
@@ -47,13 +58,12 @@ cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size,
         return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
     descriptor = at[0]
     single = descriptor >> 5 & 1
-    checksum[0] = descriptor >> 2 & 1
     dictionary_bytes = (1 << (descriptor & 3)) >> 1
     content_bytes = 1 << (descriptor >> 6) if descriptor >> 6 else single
-    frame.size = <size_t>(5 + (not single) + dictionary_bytes + content_bytes)
+    walk.at = start + <size_t>(5 + (not single) + dictionary_bytes + content_bytes)
     if descriptor & 0x08:
         return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start + 4, 0, 0)
-    if size - start < frame.size:
+    if size < walk.at:
         return kp_fail(err, KP_ZSTD_SHORT, <int64_t>start, 0, 0)
     at += 1
     if not single:
@@ -78,18 +88,57 @@ cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size,
     if window > WINDOW_MAX:
         return kp_fail(err, KP_ZSTD_WINDOW, <int64_t>start, <int64_t>window, WINDOW_MAX - 1)
     err.status = KP_OK
-    frame.least = content
-    block_max[0] = <size_t>min(window, <uint64_t>BLOCK_MAX)
+    walk.window = window
+    walk.content = content
+    walk.exact = walk.most = 0
+    walk.checksum = descriptor >> 2 & 1
+    walk.last = False
     return KP_OK
+
+
+cdef inline int walk_blocks(const uint8_t* src, size_t size, frame_walk* walk, kp_error* err) noexcept nogil:
+    """Walk to the frame's end. Where it is cut, err.found is what its output could be so far."""
+    cdef uint32_t header, length, type
+    cdef uint64_t block_max = min(walk.window, <uint64_t>BLOCK_MAX)
+    cdef size_t at, stored
+    while not walk.last:
+        at = walk.at
+        if size - at < BLOCK_HEADER:
+            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, <int64_t>(walk.exact + walk.most), 0)
+        header = kp_load_le16(src + at) | <uint32_t>src[at + 2] << 16
+        type = header >> 1 & 3
+        length = header >> 3
+        stored = 1 if type == RLE else length
+        if type > COMPRESSED or length > block_max:
+            return kp_fail(err, KP_ZSTD_DATA, <int64_t>at, 0, 0)
+        at += BLOCK_HEADER
+        if stored > size - at:  # a stream gives what is there of a raw block
+            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at,
+                           <int64_t>(walk.exact + walk.most + (size - at if type == RAW else 0)), 0)
+        if type == COMPRESSED:
+            walk.most += block_max
+        else:
+            walk.exact += length
+        walk.at = at + stored
+        walk.last = header & 1
+    if size - walk.at < <size_t>(4 * walk.checksum):
+        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>size, <int64_t>(walk.exact + walk.most), 0)
+    walk.at += <size_t>(4 * walk.checksum)
+    return KP_OK
+
+
+cdef inline void walked_frame(const frame_walk* walk, size_t start, codec_unit* frame) noexcept nogil:
+    """The frame that began at `start`, after a walk to its end."""
+    frame.size = walk.at - start
+    frame.least = max(walk.content, walk.exact)
+    frame.most = walk.exact + walk.most
 
 
 cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, codec_unit* frame,
                            kp_error* err) noexcept nogil:
-    """Walk the frame at src[start] to its end. Where it is cut, err.found is what its output could be so far."""
-    cdef uint32_t magic, header, length, type
-    cdef uint64_t content, exact = 0, most = 0
-    cdef size_t at, block_max = 0, stored
-    cdef bint checksum = False
+    """Walk the frame at src[start], which may be a skippable one, to its end."""
+    cdef uint32_t magic
+    cdef frame_walk walk
     if size - start < 4:
         return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
     magic = kp_load_le32(src + start)
@@ -101,49 +150,17 @@ cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, codec_
         return KP_OK
     if magic != MAGIC:
         return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
-    if read_frame_header(src, start, size, frame, &block_max, &checksum, err) != KP_OK:
+    if read_frame_header(src, start, size, &walk, err) != KP_OK or walk_blocks(src, size, &walk, err) != KP_OK:
         return err.status
-    content = frame.least
-    at = start + frame.size
-    header = 0
-    while not header & 1:
-        if size - at < BLOCK_HEADER:
-            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, <int64_t>(exact + most), 0)
-        header = kp_load_le16(src + at) | <uint32_t>src[at + 2] << 16
-        type = header >> 1 & 3
-        length = header >> 3
-        stored = 1 if type == RLE else length
-        if type > COMPRESSED or length > block_max:
-            return kp_fail(err, KP_ZSTD_DATA, <int64_t>at, 0, 0)
-        at += BLOCK_HEADER
-        if stored > size - at:
-            if type == RAW:
-                exact += size - at  # a stream gives what is there of it
-            return kp_fail(err, KP_ZSTD_SHORT, <int64_t>at, <int64_t>(exact + most), 0)
-        if type == COMPRESSED:
-            most += block_max
-        else:
-            exact += length
-        at += stored
-    at += 4 * checksum
-    if at > size:
-        return kp_fail(err, KP_ZSTD_SHORT, <int64_t>size, <int64_t>(exact + most), 0)
-    frame.size = at - start
-    frame.least = max(content, exact)
-    frame.most = exact + most
+    walked_frame(&walk, start, frame)
     return KP_OK
 
 
-cdef inline int head_fail(const uint8_t* head, size_t size, kp_error* err) noexcept nogil:
-    """Find the error in a frame's first LONGEST_HEADER bytes (or fewer), if it lies there."""
-    cdef codec_unit frame
-    cdef size_t block_max
-    cdef bint checksum
+cdef inline int read_head(const uint8_t* head, size_t size, frame_walk* walk, kp_error* err) noexcept nogil:
+    """Read the header of a frame of which `head` has the first bytes. KP_ZSTD_SHORT: they do not tell yet."""
     if size < 5 or kp_load_le32(head) != MAGIC:
-        return KP_OK
-    if read_frame_header(head, 0, size, &frame, &block_max, &checksum, err) == KP_ZSTD_SHORT:
-        return KP_OK
-    return err.status
+        return kp_fail(err, KP_ZSTD_SHORT, 0, 0, 0)
+    return read_frame_header(head, 0, size, walk, err)
 
 
 cdef inline bint may_begin(uint8_t byte) noexcept nogil:
