@@ -49,6 +49,36 @@ def test_holds_the_same_in_the_same_order(source, batch_bytes, threads):
     assert threads_of_kpress(0) == 0
 
 
+class Watched(io.BytesIO):
+    """A file that keeps the addresses it was asked to write to."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.blocks: set[int] = set()
+
+    def readinto(self, buffer):
+        view = pa.py_buffer(buffer)
+        count = super().readinto(buffer)
+        self.blocks.add(view.address + len(buffer))
+        return count
+
+
+@THREADS
+@pytest.mark.parametrize("binary_type", ["binary", "binary_view"])
+@pytest.mark.parametrize("end", [0, 50])
+def test_a_block_is_read_into_again_once_nothing_points_into_it(binary_type, end, threads):
+    """By the ends of the blocks, as each begins with what was left of the one before."""
+    entries = [kpress.write_records([b"%04d" % i * 25] * 10, base_offset=10 * i) for i in range(200)]
+    file = Watched(b"".join(entries) + entries[0][:end])
+    results = kpress.iter_columns(file, COLUMNS, batch_bytes=1 << 14, binary_type=binary_type, threads=threads)
+    pieces = [pa.table(columns) for columns in results]
+    values = [bytes(value) for piece in pieces for value in piece.column("value").to_pylist()]
+    assert values == [b"%04d" % i * 25 for i in range(200) for _ in range(10)]
+    assert results.trailing_bytes == end
+    is_one = binary_type == "binary" and threads == 1
+    assert (len(file.blocks) <= 2) == is_one  # the last read is of fewer bytes
+
+
 @THREADS
 def test_results_before_a_wrong_entry_come_first(threads):
     """Two wrong entries: the error is the first one's, whichever thread is the first to meet one."""

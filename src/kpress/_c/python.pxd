@@ -16,3 +16,6 @@ cdef extern from "Python.h":
     ctypedef struct PyTypeObject:
         PyObject* (*tp_new)(PyTypeObject*, PyObject*, PyObject*) except NULL
     void PyType_Modified(PyTypeObject*)
+
+    # of a pointer: to an object that it passes on Cython takes a reference of its own
+    Py_ssize_t references "Py_REFCNT"(PyObject*)

@@ -240,10 +240,9 @@ cdef class ColumnsIterator:
             window = self._refused_window()
             if window is not None:
                 return window
-            if not source.more(self.reached.position):
+            if not source.more(&self.reached.position):
                 self.at_end = True
                 return self._last_window()
-            self.reached.position = 0
 
     cdef Window _refused_window(self):
         """A window of no entries that tells of a large one whose beginning is impossible, before it is read whole; None

@@ -14,17 +14,20 @@ cdef class Source:
     cdef object file           # None: the view is the whole source
     cdef int64_t unread        # bytes of an entry that the file does not have whole: they are not read
     cdef readonly object name
+    cdef PooledBlock block     # of the view, where that is a piece of a file
 
     # Bytes of the source from `position` on (in the view) that are known to be there, and in no whole entry.
     cdef int64_t rest(self, int64_t position)
 
-    # Another view, which begins at `position` of this one and has more bytes. False: there are none.
-    cdef bint more(self, int64_t position) except -1
+    # Another view, which begins at `position` of this one and has more bytes; `position` becomes that in the new view.
+    # False: there are no more.
+    cdef bint more(self, int64_t* position) except -1
 
     # The size of the entry that begins at `position`, where it is a large one that the file has whole and memory has
     # not; else 0.
     cdef int64_t awaited(self, int64_t position) except -1
 
+    cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room)
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1
 

@@ -1,11 +1,13 @@
 """Where a walk gets its bytes from: a buffer, or a file piece by piece."""
 
 from cpython.buffer cimport PyObject_CheckBuffer
+from cpython.ref cimport PyObject
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memmove
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, PooledBlock, pooled_block
+from kpress._c.python cimport references
 from kpress._c.wire cimport KP_ENTRY_PREFIX, KP_LOG_OVERHEAD, kp_load_be32
 
 import io
@@ -70,26 +72,39 @@ cdef class Source:
     cdef int64_t rest(self, int64_t position):
         return self.size - position + self.unread
 
-    cdef bint more(self, int64_t position) except -1:
-        cdef int64_t rest = self.size - position
-        cdef int64_t begin = self.base + position
+    cdef bint more(self, int64_t* position) except -1:
+        cdef int64_t rest = self.size - position[0]
+        cdef int64_t begin = self.base + position[0]
         cdef int64_t room
         cdef PooledBlock block
         if self.file is None or begin + rest >= self.end:
             return False
-        room = min(self._room(self.view.data + position, rest), self.end - begin)
+        room = min(self._room(self.view.data + position[0], rest), self.end - begin)
         if room == rest:
             return False
-        block = pooled_block(<size_t>room)
-        memcpy(block.buffer.data, self.view.data + position, <size_t>rest)
+        block = self._block(position[0], rest, room)
         read = self._read(block, rest, room)
-        if read == 0:
-            return False
         block.buffer.size = <size_t>(rest + read)
+        self.block = block
         self.view = InputView(block)
         self.size = self.view.size
         self.base = begin
-        return True
+        position[0] = 0
+        return read != 0
+
+    cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room):
+        """A block for the next view, which begins with the rest of this one. It is the same block where no result
+        points into it and no thread reads from it: that is in the processor's caches."""
+        cdef PooledBlock block
+        cdef bint is_free = self.block is not None and references(<PyObject*>self.view) == 1
+        if is_free and room <= <int64_t>self.block.buffer.capacity:
+            block = self.block
+            memmove(block.buffer.data, self.view.data + position, <size_t>rest)
+            block.buffer.size = <size_t>room
+            return block
+        block = pooled_block(<size_t>room)
+        memcpy(block.buffer.data, self.view.data + position, <size_t>rest)
+        return block
 
     cdef int64_t awaited(self, int64_t position) except -1:
         cdef int64_t rest = self.size - position, entry
