@@ -25,6 +25,7 @@ __all__ = [
     "BinaryFile",
     "BinaryType",
     "CompressionType",
+    "HeaderChecksum",
     "Headers",
     "Integer",
     "Level",
@@ -47,6 +48,9 @@ Time: TypeAlias = SupportsIndex | datetime | str
 
 TimestampUnit: TypeAlias = Literal["ms", "us"]
 BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
+
+HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
+"""What to do about the checksum of an LZ4 frame's header in v1 and v2."""
 
 ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
 """How the bytes of keys and values are put into text."""

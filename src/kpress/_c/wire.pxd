@@ -53,6 +53,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_SNAPPY_SHORT
         KP_SNAPPY_DATA
         KP_LZ4_SHORT
+        KP_LZ4_HC
         KP_LZ4_BLOCK_SIZE
         KP_LZ4_BLOCK_CHECKSUM
         KP_LZ4_BLOCK

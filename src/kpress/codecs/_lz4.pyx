@@ -149,6 +149,12 @@ cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* sr
     return KP_OK
 
 
+cdef int lz4_decode_any_header(const codec* row, void** state, int magic, const uint8_t* src, size_t size,
+                               uint8_t* dst, size_t capacity, progress* at, kp_error* err) noexcept nogil:
+    """The same whatever the header's checksum is: magic 0 compares none."""
+    return lz4_decode(row, state, 0, src, size, dst, capacity, at, err)
+
+
 # --- compression -----------------------------------------------------------------------------------------------------
 
 # What liblz4 works in, each made when it is first needed.
@@ -305,6 +311,11 @@ cdef void lz4_row(codec* row) noexcept:
     row.decompressor.step = lz4_decompress_step
     row.decompressor.end = lz4_decompress_end
     row.decompressor.complete = lz4_complete
+
+
+cdef void lz4_row_of_any_header(codec* row) noexcept:
+    lz4_row(row)
+    row.decode = lz4_decode_any_header
 
 
 # --- the header's checksum -------------------------------------------------------------------------------------------

@@ -9,6 +9,8 @@ cdef class CodecTable:
     cdef codec_table rows
     cdef PyObject* names[CODEC_IDS]   # interned; NULL where there is no codec
     cdef tuple objects                # what owns names and codecs
+    cdef tuple brought
+    cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was asked for
 
     cdef int own_name(self, int id, str name) except -1
     cdef int add(self, object brought) except -1
@@ -18,6 +20,8 @@ cdef const codec_table* kafka_codecs() noexcept nogil
 
 # Arguments from Python; the errors name what is accepted.
 cdef CodecTable table_of(object codecs)
+# For a call that reads: of the arguments `codecs` and `lz4_header_checksum`.
+cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum)
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL
 cdef int level_given(const codec* row, object level) except? -1
 cdef int magic_of(const codec* row, object magic) except -1

@@ -6,8 +6,9 @@ from cpython.unicode cimport PyUnicode_AsUTF8
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
 
 from kpress._arguments cimport choice_of, flag_of, integer_of, shown
+from kpress._c.wire cimport KP_LZ4
 from kpress.codecs._gzip cimport gzip_row
-from kpress.codecs._lz4 cimport lz4_row
+from kpress.codecs._lz4 cimport lz4_row, lz4_row_of_any_header
 from kpress.codecs._none cimport none_row
 from kpress.codecs._object cimport object_row
 from kpress.codecs._snappy cimport snappy_row
@@ -19,6 +20,9 @@ import sys
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef object MAGIC_DEFAULT = 2  # told by its identity: a call on a small payload notices
+
+cdef object VERIFY = "verify"   # as above
+cdef dict IGNORES = {VERIFY: False, "ignore": True}
 
 
 cdef class CodecTable:
@@ -74,6 +78,7 @@ cdef class CodecTable:
         lz4_row(&self.rows.rows[3])
         zstd_row(&self.rows.rows[4])
         self.objects = ()
+        self.brought = codecs
         cdef int id
         for id in range(CODEC_IDS):
             if self.rows.rows[id].decode != NULL:
@@ -174,6 +179,16 @@ cdef CodecTable table_of(object codecs):
     if type(codecs) is not CodecTable:
         raise ArgumentTypeError(f"codecs must be a kpress.CodecTable, not {type(codecs).__name__}", field="codecs")
     return <CodecTable>codecs
+
+
+cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum):
+    cdef CodecTable table = table_of(codecs)
+    if lz4_header_checksum is VERIFY or not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
+        return table
+    if table.lenient is None:
+        table.lenient = CodecTable(*table.brought)
+        lz4_row_of_any_header(&table.lenient.rows.rows[KP_LZ4])
+    return table.lenient
 
 
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL:

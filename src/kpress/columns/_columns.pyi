@@ -6,6 +6,7 @@ import pyarrow
 from typing_extensions import CapsuleType, disjoint_base
 
 from kpress.columns._arrow_out import Field
+from kpress.errors import DecompressionError
 from kpress.typing import Integer
 
 class ArrowRows:
@@ -19,6 +20,8 @@ class Columns(ArrowRows):
     valid_bytes: int
     trailing_bytes: int
     def __init__(self) -> None: ...
+    @property
+    def lz4_header_errors(self) -> list[DecompressionError]: ...
     @property
     def column_names(self) -> list[str]: ...
     @property

@@ -129,6 +129,9 @@ cdef class Columns(ArrowRows):
     schema : tuple of fields, each with name, type and nullable
     nbytes : int
         Bytes that the rows take in memory.
+    lz4_header_errors : list of DecompressionError
+        Wrong checksums of LZ4 frames' headers that ``lz4_header_checksum="ignore"`` let pass, each with its place; of
+        the whole result, not of a slice of it.
 
     Examples
     --------
@@ -186,6 +189,10 @@ cdef class Columns(ArrowRows):
     @property
     def schema(self):
         return self._fields
+
+    @property
+    def lz4_header_errors(self):
+        return self._lz4_header_errors or []
 
     @property
     def nbytes(self):

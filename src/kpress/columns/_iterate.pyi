@@ -7,7 +7,7 @@ from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
 from kpress.columns._columns import Columns
 from kpress.errors import KpressError
-from kpress.typing import BinaryFile, BinaryType, Integer, Time, TimestampUnit
+from kpress.typing import BinaryFile, BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
 
 @disjoint_base
 class ColumnsIterator:
@@ -56,4 +56,5 @@ def iter_columns(
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,
     codecs: CodecTable | None = None,
+    lz4_header_checksum: HeaderChecksum = "verify",
 ) -> ColumnsIterator: ...

@@ -326,7 +326,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
                  timestamp_unit="ms", start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None,
                  start_position=0, end_position=None, control=False, aborted_transactions=None, threads=1,
                  on_corrupt="raise", complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
-                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None):
+                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None,
+                 lz4_header_checksum="verify"):
     """Decode a long record set piece by piece, in bounded memory.
 
     Parameters
@@ -384,5 +385,5 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     cdef Options options = Options.make(
         columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp, end_timestamp,
         control, aborted_transactions, threads, complete, max_decompressed_bytes, max_message_bytes, chunk_bytes,
-        codecs)
+        codecs, lz4_header_checksum)
     return ColumnsIterator.make(options, source, batch_bytes, start_position, end_position, on_corrupt)

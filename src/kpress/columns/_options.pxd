@@ -13,6 +13,7 @@ cdef class Options:
     cdef tuple fields                    # of Field, those of the result
     cdef int threads
     cdef bint complete
+    cdef bint any_lz4_header             # lz4_header_checksum="ignore"
     cdef aborted_transaction* aborted    # by first_offset
     cdef int64_t n_aborted
 
@@ -24,4 +25,4 @@ cdef class Options:
     @staticmethod
     cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                       end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
-                      max_message_bytes, chunk_bytes, codecs)
+                      max_message_bytes, chunk_bytes, codecs, lz4_header_checksum)

@@ -6,7 +6,7 @@ from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, shown, time_of, tuple_of
 from kpress._c.wire cimport KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY
-from kpress.codecs.table cimport table_of
+from kpress.codecs.table cimport reading_table_of, table_of
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport aborted_transaction, walk
 from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, column_of
@@ -37,11 +37,12 @@ cdef class Options:
     @staticmethod
     cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                       end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
-                      max_message_bytes, chunk_bytes, codecs):
+                      max_message_bytes, chunk_bytes, codecs, lz4_header_checksum):
         """The arguments of `read_columns`, in its order."""
         cdef Options self = Options.__new__(Options, MADE)
         cdef plan* p = &self.plan
-        self.codecs = table_of(codecs)
+        self.codecs = reading_table_of(codecs, lz4_header_checksum)
+        self.any_lz4_header = self.codecs is not table_of(codecs)
         p.codecs = &self.codecs.rows
         p.layout, p.row_width, binary_format = choice_of("binary_type", binary_type, _LAYOUTS)
         p.micros, timestamp_format = choice_of("timestamp_unit", timestamp_unit, _UNITS)

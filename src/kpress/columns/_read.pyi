@@ -5,7 +5,7 @@ from typing_extensions import Buffer
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
 from kpress.columns._columns import Columns
-from kpress.typing import BinaryType, Integer, Time, TimestampUnit
+from kpress.typing import BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
 
 def read_columns(
     data: Buffer,
@@ -26,4 +26,5 @@ def read_columns(
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,
     codecs: CodecTable | None = None,
+    lz4_header_checksum: HeaderChecksum = "verify",
 ) -> Columns: ...

@@ -17,7 +17,8 @@ from kpress.codecs import DEFAULT_MAX_SIZE
 def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", timestamp_unit="ms",
                  start_offset=None, end_offset=None, start_timestamp=None, end_timestamp=None, control=False,
                  aborted_transactions=None, threads=1, complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
-                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None):
+                 max_message_bytes=INT32_MAX, chunk_bytes=INT32_MAX, codecs=None,
+                 lz4_header_checksum="verify"):
     """Decode a record set (any mix of v0, v1 and v2, any codec) into Arrow columns.
 
     A last entry that is cut is left out, as Kafka's consumers do, unless `complete` asks for more. Control batches are
@@ -62,6 +63,10 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         A record batch of the result ends before one of its binary columns, or its headers, could grow over this size.
     codecs : CodecTable | None
         Codecs of your own beside Kafka's five.
+    lz4_header_checksum : {'verify', 'ignore'}
+        Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
+        another than the right one, as Kafka's consumers do, or read the frame; the result's
+        `lz4_header_errors` then tell which.
 
     Returns
     -------
@@ -94,7 +99,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     cdef Options options = Options.make(
         columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp, end_timestamp,
         control, aborted_transactions, threads, complete, max_decompressed_bytes, max_message_bytes, chunk_bytes,
-        codecs)
+        codecs, lz4_header_checksum)
     cdef InputView view = InputView(data)
     cdef Window window = window_of(options, view, view.size, 0, None)
     cdef Threads threads_of_call

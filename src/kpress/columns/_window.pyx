@@ -13,7 +13,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from kpress._buffers cimport InputView
-from kpress._c.wire cimport KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK
+from kpress._c.wire cimport KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK, kp_batch, kp_error
 from kpress._status cimport error_of, place, place_at, place_of
 from kpress.columns._arrow_out cimport chunk_data
 from kpress.columns._columns cimport Columns
@@ -22,6 +22,7 @@ from kpress.columns._options cimport Options
 from kpress.columns._plan cimport failure
 from kpress.columns._scan cimport scan, walk, walk_copy, walk_free
 from kpress._threads cimport Threads
+from kpress.record.decode cimport check_lz4_header
 
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
@@ -136,4 +137,21 @@ cdef class Window:
                 chunks[n] = chunk
                 n += 1
             self.runs[i].n_chunks = 0
-        return Columns.make(self.options.fields, chunks, n)
+        cdef Columns result = Columns.make(self.options.fields, chunks, n)
+        if self.options.any_lz4_header:
+            result._lz4_header_errors = self.lz4_header_errors()
+        return result
+
+    cdef list lz4_header_errors(self):
+        """What is wrong with the headers of LZ4 frames, in order of the entries."""
+        cdef kp_error err
+        cdef place at
+        cdef const kp_batch* batch
+        cdef int64_t i
+        errors = []
+        for i in range(self.entries.n):
+            batch = &self.entries.batches[i]
+            if check_lz4_header(self.plan.data + batch.position, batch, &err) != KP_OK:
+                at = place_of(batch, self.base, self.file)
+                errors.append(error_of(&err, &at))
+        return errors

@@ -82,6 +82,8 @@ class FileRecords:
         The offset after the last entry that was passed; None before the first.
     findings : list of Finding
         What `columns` left out, where it was told to.
+    ignored : list of Finding
+        What `columns` read all the same: ``lz4_header_checksum="ignore"``.
     """
 
     def __init__(
@@ -101,6 +103,7 @@ class FileRecords:
         self.tail: Tail = ""
         self.next_offset: int | None = None
         self.findings: list[Finding] = []
+        self.ignored: list[Finding] = []
 
     def __enter__(self) -> Self:
         return self
@@ -228,7 +231,9 @@ class FileRecords:
             results = iter_columns(source, columns, max_message_bytes=self.max_message_bytes, **options)
             with results, located(position):
                 try:
-                    yield from results if size is None else size.results(results)
+                    for columns_read in results if size is None else size.results(results):
+                        self._note_ignored(columns_read, position)
+                        yield columns_read
                 except KpressError:
                     is_zero = self._is_zero(position + results.valid_bytes)
                     if not is_zero:
@@ -250,6 +255,11 @@ class FileRecords:
             options["aborted_transactions"] = results.aborted_transactions
             return self._resumed(error)
         return None
+
+    def _note_ignored(self, columns: Columns, position: int) -> None:
+        for error in columns.lz4_header_errors:
+            error.position = (error.position or 0) + position
+            self.ignored.append(Finding.of_error(error, file=self.path))
 
     def _skipped(self, results: ColumnsIterator, position: int) -> bool:
         """Note what was wrong with entries; whether the last of it ended the walk, and is yet to be judged."""

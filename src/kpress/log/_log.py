@@ -14,7 +14,7 @@ from kpress.log._scan import ScanReport, scan_partitions
 from kpress.log._segment import Partition
 from kpress.log._verify import Level, VerifyReport, verify_partitions
 from kpress.log.findings import Finding
-from kpress.typing import BinaryType, Time, TimestampUnit
+from kpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -83,6 +83,7 @@ class Log:
         threads: int = 1,
         timestamp_unit: TimestampUnit = "ms",
         binary_type: BinaryType = "binary",
+        lz4_header_checksum: HeaderChecksum = "verify",
     ) -> LogReader:
         """The records, partition by partition, in order of offset, each offset once. Control records are left out.
 
@@ -108,6 +109,8 @@ class Log:
         timestamp_unit : {'ms', 'us'}
         binary_type : {'binary', 'large_binary', 'binary_view'}
             Of keys and values.
+        lz4_header_checksum : {'verify', 'ignore'}
+            As `kpress.read_columns` takes it. Wrong ones that are ignored are in the reader's `findings`.
 
         Returns
         -------
@@ -138,6 +141,7 @@ class Log:
             threads=threads,
             timestamp_unit=timestamp_unit,
             binary_type=binary_type,
+            lz4_header_checksum=lz4_header_checksum,
         )
         return LogReader(self.partitions, columns, options)
 

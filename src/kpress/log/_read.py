@@ -25,7 +25,7 @@ from kpress.log._seek import SegmentSeek
 from kpress.log._segment import Partition, Segment
 from kpress.log._transactions import Isolation, isolation_of
 from kpress.log.findings import Finding
-from kpress.typing import BinaryType, TimestampUnit
+from kpress.typing import BinaryType, HeaderChecksum, TimestampUnit
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,6 +53,7 @@ class ReadOptions:
     threads: int = 1
     timestamp_unit: TimestampUnit = "ms"
     binary_type: BinaryType = "binary"
+    lz4_header_checksum: HeaderChecksum = "verify"
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
@@ -92,7 +93,7 @@ class LogReader:
     schema : tuple of fields, each with name, type and nullable
     findings : list of Finding
         What was left out or read once only, up to where the reader has come: entries that are cut, zeros, damage that
-        was skipped, segments that overlap, indexes that are wrong.
+        was skipped, segments that overlap, indexes that are wrong; and header checksums of LZ4 that were ignored.
     last_stable_offsets : dict of str to int
         With read_committed: where the partitions end that have an open transaction.
 
@@ -159,6 +160,7 @@ class LogReader:
             "threads": options.threads,
             "timestamp_unit": options.timestamp_unit,
             "binary_type": options.binary_type,
+            "lz4_header_checksum": options.lz4_header_checksum,
         }
 
     # --- the iterator -------------------------------------------------------------------------------------------
@@ -271,7 +273,7 @@ class LogReader:
             try:
                 yield from columns
             finally:
-                self.findings += file.findings
+                self.findings += file.ignored + file.findings
             self._tail(segment, file)
             walk.passed(segment, file, self._options.on_corrupt)
 

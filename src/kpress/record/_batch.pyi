@@ -5,10 +5,11 @@ from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
+from kpress.errors import DecompressionError
 from kpress.record._records import Record
 from kpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
 from kpress.record._types import TimestampType
-from kpress.typing import CompressionType, Integer, Time
+from kpress.typing import CompressionType, HeaderChecksum, Integer, Time
 
 @disjoint_base
 class RecordSet:
@@ -69,6 +70,8 @@ class Batch:
     def data(self) -> memoryview: ...
     @property
     def payload(self) -> memoryview: ...
+    @property
+    def lz4_header_error(self) -> DecompressionError | None: ...
     def is_valid(self) -> bool: ...
     def ensure_valid(self) -> None: ...
     def set_last_offset(self, offset: Integer) -> None: ...
@@ -97,4 +100,5 @@ def read_batches(
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
     codecs: CodecTable | None = None,
+    lz4_header_checksum: HeaderChecksum = "verify",
 ) -> BatchIterator: ...

@@ -15,11 +15,11 @@ from kpress._c.wire cimport (
     kp_sequence_add, kp_source, kp_store_be16, kp_store_be32, kp_store_be64,
 )
 from kpress._sealed cimport seal
-from kpress._status cimport check, place, place_at, place_of
+from kpress._status cimport check, error_of, place, place_at, place_of
 from kpress.checksum cimport crc32_patched, crc32c_patched
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
-from kpress.codecs.table cimport name_of, table_of
-from kpress.record.decode cimport check_crc, open_source
+from kpress.codecs.table cimport name_of, reading_table_of
+from kpress.record.decode cimport check_crc, check_lz4_header, open_source
 from kpress.record._records cimport Records, records_of
 
 from kpress.codecs import DEFAULT_MAX_SIZE
@@ -210,6 +210,16 @@ cdef class Batch:
             raise InvalidArgumentError("only v2 batches have a records area; a v0/v1 message has a key and a value",
                                        field="magic")
         return self.data[KP_BATCH_HEADER:]
+
+    @property
+    def lz4_header_error(self):
+        """DecompressionError or None: what is wrong with the checksum of an LZ4 frame's header in a v1 wrapper or a v2
+        batch (KIP-57). Reading the records raises it, unless ``lz4_header_checksum="ignore"`` lets it pass."""
+        cdef kp_error err
+        cdef place at = place_of(&self._header)
+        if check_lz4_header(self._entry, &self._header, &err) == KP_OK:
+            return None
+        return error_of(&err, &at)
 
     def is_valid(self):
         """Whether the stored checksum is the computed one (and the entry large enough to have one).
@@ -527,7 +537,7 @@ seal(BatchIterator, "read_batches")
 
 
 def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
-                 max_message_bytes=INT32_MAX, codecs=None):
+                 max_message_bytes=INT32_MAX, codecs=None, lz4_header_checksum="verify"):
     """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
 
     A last entry that is cut ends the iteration without an error, as in every Kafka client
@@ -549,6 +559,10 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
         An entry whose size field is larger than this is corrupt.
     codecs : CodecTable | None
         Codecs of your own beside Kafka's five.
+    lz4_header_checksum : {'verify', 'ignore'}
+        Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
+        another than the right one, as Kafka's consumers do, or read the frame; `Batch.lz4_header_error`
+        tells which.
 
     Returns
     -------
@@ -575,7 +589,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     batches._set.check_crcs = flag_of(check_crcs, "check_crcs")
     batches._complete = flag_of(complete, "complete")
     batches._set.view = InputView(data)
-    batches._set.codecs = table_of(codecs)
+    batches._set.codecs = reading_table_of(codecs, lz4_header_checksum)
     batches._set.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
     batches._max_size = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
     return batches
