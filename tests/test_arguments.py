@@ -206,6 +206,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ),
     ("builder: an unknown option", lambda: kpress.BatchBuilder(batch_size=1), WRONG_TYPE, UNKNOWN % "BatchBuilder"),
     (
+        "builder: magic twice",
+        lambda: kpress.BatchBuilder(2, magic=2),
+        WRONG_TYPE,
+        r"^BatchBuilder\(\) got multiple values for argument 'magic'",  # as Python says it
+    ),
+    (
         "records: an unknown option",
         lambda: kpress.write_records([], batch_size=1),
         WRONG_TYPE,

@@ -1,8 +1,11 @@
-"""Classes that callers meet but cannot make: batches, records, iterators."""
+"""What a class says when it is called in vain: callers cannot make batches, records and iterators, and other classes
+not with such arguments."""
 
 from cpython.ref cimport PyObject
 
-from kpress._c.python cimport PyType_Modified, PyTypeObject
+from kpress._c.python cimport PyType_Modified, PyTypeObject, arguments, constructor, vectorcall
+
+from kpress.errors import ArgumentTypeError
 
 cdef dict MADE_BY = {}
 
@@ -18,4 +21,46 @@ cdef int seal(type kind, str made_by) except -1:
     MADE_BY[kind] = made_by
     (<PyTypeObject*><PyObject*>kind).tp_new = refuse_new
     PyType_Modified(<PyTypeObject*><PyObject*>kind)
+    return 0
+
+
+# --- wrong calls of BatchBuilder, the class that has arguments -------------------------------------------------------
+
+cdef constructor construct = NULL
+cdef vectorcall call = NULL   # Cython 3.3 and later: how `type(...)` is called, without a tuple and a dict
+
+
+cdef PyObject* construct_or_tell(PyTypeObject* kind, PyObject* args, PyObject* kwargs) except NULL:
+    try:
+        return construct(kind, args, kwargs)
+    except TypeError as error:
+        tell(error)
+        raise
+
+
+cdef PyObject* call_or_tell(PyObject* kind, arguments args, size_t count, PyObject* names) except NULL:
+    try:
+        return call(kind, args, count, names)
+    except TypeError as error:
+        tell(error)
+        raise
+
+
+cdef int tell(object error) except -1:
+    """Say what Cython says of a wrong call, with the name of the class: it says __cinit__, which no caller knows."""
+    text = str(error)
+    if text.startswith("__cinit__() "):
+        message = text.replace("__cinit__", "BatchBuilder").replace("for keyword argument", "for argument")
+        raise ArgumentTypeError(message, field=text.split("'")[1] if "'" in text else None) from None
+    return 0
+
+
+cdef int name_in_errors(type builder) except -1:
+    global construct, call
+    cdef PyTypeObject* kind = <PyTypeObject*><PyObject*>builder
+    construct, call = kind.tp_new, kind.tp_vectorcall
+    kind.tp_new = construct_or_tell
+    if call != NULL:
+        kind.tp_vectorcall = call_or_tell
+    PyType_Modified(kind)
     return 0

@@ -13,8 +13,13 @@ cdef extern from "Python.h":
     PyObject* PyBytes_New "PyBytes_FromStringAndSize"(const char*, Py_ssize_t) except NULL
     int PyBytes_Resize "_PyBytes_Resize"(PyObject** bytes, Py_ssize_t size) except -1
 
+    ctypedef struct PyTypeObject
+    ctypedef PyObject* (*constructor "newfunc")(PyTypeObject*, PyObject*, PyObject*) except NULL
+    ctypedef PyObject** arguments "PyObject *const *"
+    ctypedef PyObject* (*vectorcall "vectorcallfunc")(PyObject*, arguments, size_t, PyObject*) except NULL
     ctypedef struct PyTypeObject:
-        PyObject* (*tp_new)(PyTypeObject*, PyObject*, PyObject*) except NULL
+        constructor tp_new
+        vectorcall tp_vectorcall
     void PyType_Modified(PyTypeObject*)
 
     # of a pointer: to an object that it passes on Cython takes a reference of its own

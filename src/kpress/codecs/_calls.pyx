@@ -39,15 +39,6 @@ cdef enum:
     GUESS = 10
 
 
-cdef object DEFAULT_MAGIC = 2
-
-
-cdef inline int given_magic(const codec* row, object magic) except -1:
-    if magic is DEFAULT_MAGIC:  # every codec takes 2
-        return 2
-    return magic_of(row, magic)
-
-
 cdef size_t cap_of(object max_decompressed_bytes, object max_size) except? 0:
     """The cap, under its name or its former name."""
     if max_size is not None:
@@ -220,7 +211,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     """
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
-    cdef int level_ = level_of(row, level), magic_ = given_magic(row, magic)
+    cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
     cdef codec_call call
     cdef size_t size
     begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
@@ -277,7 +268,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     """
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
-    cdef int magic_ = given_magic(row, magic)
+    cdef int magic_ = magic_of(row, magic)
     cdef size_t cap = cap_of(max_decompressed_bytes, max_size)
     cdef codec_call call
     begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
@@ -373,7 +364,7 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False
     """
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
-    cdef int level_ = level_of(row, level), magic_ = given_magic(row, magic)
+    cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
     cdef codec_call call
     begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
     try:
@@ -417,7 +408,7 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None):
     """
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
-    cdef int magic_ = given_magic(row, magic)
+    cdef int magic_ = magic_of(row, magic)
     cdef codec_call call
     cdef progress at
     cdef kp_error err

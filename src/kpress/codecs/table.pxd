@@ -24,7 +24,9 @@ cdef CodecTable table_of(object codecs)
 cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum)
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL
 cdef int level_given(const codec* row, object level) except? -1
-cdef int magic_of(const codec* row, object magic) except -1
+cdef int magic_given(const codec* row, object magic) except -1
+
+cdef object MAGIC_DEFAULT   # 2
 
 
 # What most calls give is known without a call into another module: 10 ns of the 200 that a small payload takes.
@@ -38,6 +40,10 @@ cdef inline const codec* codec_of(CodecTable codecs, object compression_type) ex
 
 cdef inline int level_of(const codec* row, object level) except? -1:
     return LEVEL_DEFAULT if level is None else level_given(row, level)
+
+
+cdef inline int magic_of(const codec* row, object magic) except -1:
+    return 2 if magic is MAGIC_DEFAULT else magic_given(row, magic)   # every codec takes 2
 
 
 # The name of an id; "unknown(5)" where there is no codec.

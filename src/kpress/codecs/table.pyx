@@ -19,7 +19,7 @@ import sys
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
-cdef object MAGIC_DEFAULT = 2  # told by its identity: a call on a small payload notices
+cdef object MAGIC_DEFAULT = 2
 
 cdef object VERIFY = "verify"   # as above
 cdef dict IGNORES = {VERIFY: False, "ignore": True}
@@ -216,10 +216,8 @@ cdef int level_given(const codec* row, object level) except? -1:
                                f"not {shown(level)}", field="level")
 
 
-cdef int magic_of(const codec* row, object magic) except -1:
-    cdef int number = 2
-    if magic is not MAGIC_DEFAULT:
-        number = <int>integer_of(magic, "magic", 0, 2)
+cdef int magic_given(const codec* row, object magic) except -1:
+    cdef int number = <int>integer_of(magic, "magic", 0, 2)
     if number < row.least_magic:
         raise InvalidArgumentError(f"{row.name.decode('ascii')} needs magic {row.least_magic}, not {number}",
                                    field="magic")

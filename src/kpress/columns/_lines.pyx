@@ -4,7 +4,7 @@ A line is put together from the arrays themselves: there is no Python object per
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport calloc, free
 
 from kpress._arguments cimport choice_of, flag_of
@@ -17,8 +17,8 @@ from kpress.columns._text cimport (
     put_number, put_utf8, shown_as,
 )
 from kpress.columns._values cimport (
-    BINARY, BINARY_VIEW, BOOL, HEADERS, INT8, INT16, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US,
-    UINT32, bytes_slice, is_valid_at, kind_of, slice_at, value_kind,
+    BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US,
+    bytes_slice, is_valid_at, kind_of, number_at, slice_at, value_kind,
 )
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -49,21 +49,6 @@ ctypedef int (*line_writer)(writer* w, const part* p, int64_t i) noexcept nogil
 
 
 # --- values of arrays ---------------------------------------------------------------------------------------------
-
-cdef int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    cdef const void* values = a.buffers[1]
-    if kind == INT8:
-        return (<const int8_t*>values)[i]
-    if kind == INT16:
-        return (<const int16_t*>values)[i]
-    if kind == INT32:
-        return (<const int32_t*>values)[i]
-    if kind == UINT32:
-        return (<const uint32_t*>values)[i]
-    if kind == BOOL:
-        return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1
-    return (<const int64_t*>values)[i]
-
 
 cdef bint is_bytes(value_kind kind) noexcept nogil:
     return kind == BINARY or kind == LARGE_BINARY or kind == BINARY_VIEW

@@ -4,7 +4,7 @@ For a look at the data, or where no Arrow library is there: a consumer of the Ar
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress.columns._arrow_out cimport array_data
 
@@ -32,23 +32,14 @@ cdef bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
 
 cdef object value_at(const array_data* a, value_kind kind, int64_t i):
     """The value of row i: None, bool, int, str, bytes, a datetime in UTC, or a list of headers as `Record` has them."""
-    cdef const void* values = a.buffers[1]
     if not is_valid_at(a, i):
         return None
     if kind == BOOL:
-        return (<const uint8_t*>values)[i >> 3] >> (i & 7) & 1 == 1
-    if kind == INT8:
-        return (<const int8_t*>values)[i]
-    if kind == INT16:
-        return (<const int16_t*>values)[i]
-    if kind == INT32:
-        return (<const int32_t*>values)[i]
-    if kind == UINT32:
-        return (<const uint32_t*>values)[i]
-    if kind == INT64:
-        return (<const int64_t*>values)[i]
+        return number_at(a, kind, i) == 1
+    if kind <= INT64:
+        return number_at(a, kind, i)
     if kind == TIMESTAMP_MS or kind == TIMESTAMP_US:
-        return datetime_of((<const int64_t*>values)[i], 1000 if kind == TIMESTAMP_MS else 1)
+        return datetime_of(number_at(a, kind, i), 1000 if kind == TIMESTAMP_MS else 1)
     if kind == HEADERS:
         return headers_at(a, i)
     cdef bytes value = bytes_at(a, kind, i)

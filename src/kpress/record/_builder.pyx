@@ -16,6 +16,7 @@ from kpress._c.wire cimport (
     kp_record,
     kp_store_be16,
 )
+from kpress._sealed cimport name_in_errors
 from kpress._status cimport check
 from kpress.codecs.table cimport CodecTable, name_of, table_of
 from kpress.record.encode cimport (
@@ -39,7 +40,7 @@ from kpress.record._limit cimport (
 )
 from kpress.record._record_args cimport bytes_field, encode_headers
 
-from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
+from kpress.errors import ClosedError, InvalidArgumentError
 from kpress.record._types import CONTROL_TYPES
 
 cdef enum:
@@ -129,10 +130,8 @@ cdef class BatchBuilder:
     cdef int64_t payload_size
     cdef int state
 
-    def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *too_many, base_offset=0,
+    def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0,
                   is_control=False, codecs=None, estimated_compression_ratio=None, **options):
-        if too_many:  # Cython would call this __cinit__()
-            raise ArgumentTypeError(f"BatchBuilder() takes at most 4 positional arguments ({4 + len(too_many)} given)")
         self.state = CLOSED
         self.codecs = table_of(codecs)
         options_of(&self.encoder.options, BatchBuilder, magic, compression_type, level, self.codecs, is_control,
@@ -590,3 +589,6 @@ cdef class BatchBuilder:
     def is_closed(self):
         """Whether `build` or `abort` was called."""
         return self.state == CLOSED
+
+
+name_in_errors(BatchBuilder)

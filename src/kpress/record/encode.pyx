@@ -1,5 +1,7 @@
 """What is done once per call or per batch: options, header, checksum."""
 
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.object cimport PyObject
 from libc.stdint cimport INT16_MAX, INT64_MAX
 
 from kpress._c.wire cimport (
@@ -100,29 +102,52 @@ cdef int refuse_unknown(object call, dict given) except -1:
                             f"{did_you_mean(name, inspect.signature(call).parameters)}", field=name)
 
 
-cdef int take_given(batch_options* o, object call, dict given) except -1:
-    """What was given of BATCH_OPTIONS."""
-    cdef dict options = BATCH_OPTIONS | given
-    if len(options) > len(BATCH_OPTIONS):
-        refuse_unknown(call, given)
-    o.log_append_time = time_of(options["log_append_time"], "log_append_time", NO_TIMESTAMP, INT64_MAX)
-    o.producer_id = integer_of(options["producer_id"], "producer_id", -1, INT64_MAX)
-    o.producer_epoch = <int16_t>integer_of(options["producer_epoch"], "producer_epoch", -1, INT16_MAX)
-    o.base_sequence = <int32_t>integer_of(options["base_sequence"], "base_sequence", -1, INT32_MAX)
-    o.partition_leader_epoch = <int32_t>integer_of(options["partition_leader_epoch"], "partition_leader_epoch", -1,
-                                                   INT32_MAX)
-    if options["delete_horizon_ms"] is not None:
-        o.delete_horizon_ms = time_of(options["delete_horizon_ms"], "delete_horizon_ms", -1, INT64_MAX)
+cdef bint was_given(dict given, str name, PyObject** value, Py_ssize_t* found) except -1:
+    """Look `name` up among the arguments given, and count those that were found."""
+    value[0] = PyDict_GetItemWithError(given, name)
+    found[0] += value[0] != NULL
+    return value[0] != NULL
+
+
+cdef int take_producer(batch_options* o, dict given, Py_ssize_t* found) except -1:
+    cdef PyObject* value
+    if was_given(given, "producer_id", &value, found):
+        o.producer_id = integer_of(<object>value, "producer_id", -1, INT64_MAX)
+    if was_given(given, "producer_epoch", &value, found):
+        o.producer_epoch = <int16_t>integer_of(<object>value, "producer_epoch", -1, INT16_MAX)
+    if was_given(given, "base_sequence", &value, found):
+        o.base_sequence = <int32_t>integer_of(<object>value, "base_sequence", -1, INT32_MAX)
+    if was_given(given, "partition_leader_epoch", &value, found):
+        o.partition_leader_epoch = <int32_t>integer_of(<object>value, "partition_leader_epoch", -1, INT32_MAX)
+    if was_given(given, "is_transactional", &value, found) and flag_of(<object>value, "is_transactional"):
+        o.attributes |= KP_TRANSACTIONAL
+    return 0
+
+
+cdef int take_times(batch_options* o, dict given, Py_ssize_t* found) except -1:
+    cdef PyObject* value
     cdef int timestamp_type = CREATE_TIME
-    if options["timestamp_type"] is not None:
-        timestamp_type = <int>integer_of(options["timestamp_type"], "timestamp_type", -1, LOG_APPEND_TIME)
+    if was_given(given, "log_append_time", &value, found):
+        o.log_append_time = time_of(<object>value, "log_append_time", NO_TIMESTAMP, INT64_MAX)
+    if was_given(given, "delete_horizon_ms", &value, found) and <object>value is not None:
+        o.delete_horizon_ms = time_of(<object>value, "delete_horizon_ms", -1, INT64_MAX)
+    if was_given(given, "timestamp_type", &value, found) and <object>value is not None:
+        timestamp_type = <int>integer_of(<object>value, "timestamp_type", -1, LOG_APPEND_TIME)
     check_timestamp_type(o, timestamp_type)
     if timestamp_type == LOG_APPEND_TIME and o.magic:
         o.attributes |= KP_LOG_APPEND_TIME
-    if flag_of(options["is_transactional"], "is_transactional"):
-        o.attributes |= KP_TRANSACTIONAL
     if o.delete_horizon_ms >= 0:
         o.attributes |= KP_DELETE_HORIZON
+    return 0
+
+
+cdef int take_given(batch_options* o, object call, dict given) except -1:
+    """What was given of BATCH_OPTIONS."""
+    cdef Py_ssize_t found = 0
+    take_producer(o, given, &found)
+    take_times(o, given, &found)
+    if found < len(given):
+        refuse_unknown(call, given)
     return 0
 
 
