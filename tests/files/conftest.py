@@ -15,7 +15,7 @@ class S3Server:
     endpoint: str
     client: Any
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
-    answers: list[Any] = field(default_factory=list)  # given instead of its own, one for each request
+    answers: list[Any] = field(default_factory=list)  # to GET, in place of its own: a status, or an application
 
     def url(self, path: str) -> str:
         return f"s3://{path}?endpoint_override={quote(self.endpoint, safe='')}&region=us-east-1"
@@ -51,6 +51,8 @@ class _Counting:
             self.server.requests.append((method, path, environ.get("HTTP_RANGE")))
             if self.server.answers and method == "GET":
                 status = self.server.answers.pop(0)
+                if callable(status):
+                    return status(environ, start_response)
                 start_response(status, [("Content-Type", "application/xml"), ("Content-Length", "0")])
                 return [b""]
         return self.application(environ, start_response)

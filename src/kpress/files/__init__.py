@@ -14,7 +14,7 @@ error, and there is no mapping that could fault. `_links` refuses links that lea
 
 from kpress.files._buffered import Buffered
 from kpress.files._errors import located
-from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
+from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from kpress.files._links import check_link, check_regular, open_file
 from kpress.files._local import LocalFileSystem, sync_directory
 from kpress.files._ranges import coalesce
@@ -34,6 +34,7 @@ __all__ = [
     "check_link",
     "check_regular",
     "coalesce",
+    "is_unfinished",
     "located",
     "open_file",
     "read_ahead",

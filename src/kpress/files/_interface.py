@@ -5,7 +5,9 @@ Paths are text in the form that the file system itself has: ``/var/kafka-logs/or
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -14,6 +16,13 @@ from kpress.errors import CorruptRecordError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file has such a name as a `Writer` gives it until it is published."""
+    return _UNFINISHED.fullmatch(name) is not None
 
 
 @dataclass(frozen=True)
@@ -174,6 +183,14 @@ class FileSystem(ABC):
     @abstractmethod
     def delete(self, path: str) -> None:
         """Of a file."""
+
+    def sweep(self, path: str) -> None:
+        """Remove from a directory what unfinished writers left there, dead or alive: an attempt that a scheduler gave
+        up may still be running. Its `publish` fails then."""
+        for info in self.list(path):
+            if info.is_file and is_unfinished(info.name):
+                with suppress(FileNotFoundError):
+                    self.delete(info.path)
 
     @abstractmethod
     def make_directory(self, path: str) -> None:

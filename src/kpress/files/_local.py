@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kpress._file_names import printable
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 from kpress.files._links import check_link, open_file
-from kpress.files._unfinished import unfinished_file
+from kpress.files._unfinished import sweep_directory, unfinished_file
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -52,6 +52,9 @@ class LocalFileSystem(FileSystem):
 
     def delete(self, path: str) -> None:
         os.unlink(path)
+
+    def sweep(self, path: str) -> None:
+        sweep_directory(Path(path))
 
     def make_directory(self, path: str) -> None:
         os.makedirs(path, exist_ok=True)

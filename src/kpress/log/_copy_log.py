@@ -331,6 +331,8 @@ def _copy_all(
         )
         state.segments_done = resumed = len(done)
         try:
+            if work.path == target:  # from the first segment on it says whose the directory is
+                _with_segments(manifest, done).write(files, target)
             for number, one in _run(job, tasks, work, state):
                 done.append((number, one))
                 _save(manifest, done, work, state)

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kpress._file_names import printable
 from kpress.errors import InvalidArgumentError
-from kpress.files import FileSystem, LocalFileSystem, sweep_directory, sync_directory
+from kpress.files import FileSystem, LocalFileSystem, is_unfinished, sync_directory
 from kpress.log._manifest import MANIFEST
 
 
@@ -41,8 +41,7 @@ class Work:
         """A directory of the copy, which is made; what killed calls left in it goes away."""
         path = self.files.join(self.path, name) if name else self.path
         self.files.make_directory(path)
-        if isinstance(self.files, LocalFileSystem):
-            sweep_directory(Path(path))
+        self.files.sweep(path)
         return path
 
     def finish(self) -> None:
@@ -127,12 +126,13 @@ def _is_same(descriptor: int, path: str) -> bool:
 
 
 def is_taken(files: FileSystem, target: str) -> bool:
-    """Whether something other than an empty directory, or a copy with a manifest, is at the target."""
+    """Whether something other than an empty directory, or a copy with a manifest, is at the target. What a killed call
+    left unfinished in it does not count."""
     try:
         info = files.info(target)
     except FileNotFoundError:
         return False
     if not info.is_directory or info.is_link:
         return True
-    names = {one.name for one in files.list(target)}
+    names = {one.name for one in files.list(target) if not is_unfinished(one.name)}
     return bool(names) and MANIFEST not in names

@@ -1,0 +1,63 @@
+"""A log as lines of text: `kpress dump` against Kafka's own DumpLogSegments, both as commands that write to a file."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import kpress
+from bench.answers import equal
+from bench.corpus import SETS
+from bench.race import Cell, Contender
+
+ROOT = Path(__file__).parents[1]
+JARS = ROOT / "build/broker"  # `make broker` puts them there
+SOURCE = os.path.dirname(os.path.dirname(kpress.__file__))
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
+ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed command has its bytecode
+
+
+def _command(name: str, command: list[str], target: Path, lines: int, rounds: int) -> Contender:
+    """A command as a contender; its time is the CPU time of all its threads, or the wall's by that clock."""
+
+    def run(times: int, clock: str) -> float:
+        before, started = os.times(), time.perf_counter()
+        for _ in range(times):
+            with open(target, "wb") as file:
+                subprocess.run(command, check=True, stdout=file, stderr=subprocess.DEVNULL, env=ENVIRONMENT)
+        after = os.times()
+        if clock == "perf_counter":
+            return time.perf_counter() - started
+        return after.children_user + after.children_system - before.children_user - before.children_system
+
+    def check() -> None:
+        run(1, "perf_counter")
+        with open(target, "rb") as file:
+            found = sum(line.startswith((b'{"topic"', b"| offset")) for line in file)
+        target.unlink()
+        equal(found, lines, f"lines of {name}")
+
+    return Contender(name, lambda: None, check, elsewhere=run, rounds=rounds)
+
+
+def bench_dump_json_lines(race, tmp_path_factory, smoke):
+    """1.5 million records of 300 zstd batches."""
+    records, batches = SETS["apache5000"], 2 if smoke else 300
+    directory = tmp_path_factory.mktemp("dump") / "topic-0"
+    directory.mkdir()
+    path = directory / "00000000000000000000.log"
+    path.write_bytes(records.batches("zstd", batches))
+    total = records.count * batches
+    target = directory.parent / "lines"
+    ours = [sys.executable, "-m", "kpress", "dump", str(directory), "-f", "jsonl"]
+    tool = ["java", "-XX:+UseSerialGC", "-cp", f"{JARS}/*", "org.apache.kafka.tools.DumpLogSegments"]
+    rivals = []
+    if (JARS / ".jars").exists():
+        command = [*tool, "--print-data-log", "--files", str(path)]
+        rivals.append(_command("DumpLogSegments", command, target, total, rounds=2))
+    race(
+        Cell("dump as JSON lines", records.name, "zstd", total, records.size * batches),
+        _command("kpress", ours, target, total, rounds=3),
+        *rivals,
+    )

@@ -1,0 +1,243 @@
+"""Work on logs in an object store: what it costs in requests, and what a store that fails in the middle leaves."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+import kpress
+import oracle
+from files.conftest import S3Server
+from kpress.log import reindex, salvage, scan, verify
+
+fs = pytest.importorskip("pyarrow.fs")
+
+SEGMENT = "00000000000000000000.log"
+PARTITION = next(
+    p for p in oracle.PARTITIONS if str(p).endswith("txn_topic-0") and p.entry["broker"].endswith("4.3.1")
+)
+
+
+def batches_of(n: int, size: int = 1000) -> list[bytes]:
+    return [kpress.write_records([b"%04d" % i * size] * 5, base_offset=5 * i, timestamps=[i] * 5) for i in range(n)]
+
+
+def command(*arguments: str) -> Any:
+    done = subprocess.run(
+        [sys.executable, "-m", "kpress", *arguments], capture_output=True, check=False, timeout=120, env=os.environ
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout)
+
+
+# ---- a store that fails
+
+
+def reset(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """The connection goes down before an answer."""
+    environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+    start_response("200 OK", [("Content-Length", "0")])
+    return []
+
+
+def cut(environ: dict[str, Any], start_response: Any) -> Iterator[bytes]:
+    """The connection goes down in the middle of an answer."""
+    first, _, last = environ["HTTP_RANGE"].removeprefix("bytes=").partition("-")
+    size = int(last) - int(first) + 1
+    start_response("206 Partial Content", [("Content-Length", str(size))])
+    yield b"x" * (size // 2)
+    environ["werkzeug.socket"].shutdown(socket.SHUT_RDWR)
+
+
+def hang(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """No answer for longer than the client waits."""
+    time.sleep(1.5)
+    return reset(environ, start_response)
+
+
+@pytest.fixture
+def impatient(s3: S3Server) -> Any:
+    """A client that waits for half a second, and asks twice."""
+    return fs.S3FileSystem(
+        access_key="key",
+        secret_key="secret",
+        endpoint_override=s3.endpoint.removeprefix("http://"),
+        scheme="http",
+        request_timeout=0.5,
+        connect_timeout=0.5,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=2),
+    )
+
+
+@pytest.mark.parametrize("failure", [reset, cut, hang])
+def test_a_failure_that_passes_is_not_noticed(failure: Any, s3: S3Server, impatient: Any) -> None:
+    data = b"".join(batches_of(100))
+    s3.put(f"logs/t-0/{SEGMENT}", data)
+    log = kpress.open_log("logs/t-0", filesystem=impatient)
+    s3.answers += [failure]
+    assert log.read().to_pyarrow().equals(kpress.read_columns(data).to_pyarrow())
+    assert s3.answers == []
+
+
+@pytest.mark.parametrize("failure", [reset, cut, hang])
+def test_a_failure_that_stays_is_one_error(failure: Any, s3: S3Server, impatient: Any) -> None:
+    s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
+    log = kpress.open_log("logs/t-0", filesystem=impatient)
+    s3.answers += [failure] * 20
+    with pytest.raises(kpress.StorageError) as caught:
+        list(log.read())
+    assert caught.value.file == f"s3://logs/t-0/{SEGMENT}"
+    s3.answers.clear()
+    assert log.count() == 500
+
+
+@pytest.mark.parametrize("work", [scan, verify])
+def test_a_store_that_fails_is_no_damage(work: Any, s3: S3Server, impatient: Any) -> None:
+    s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
+    log = kpress.open_log("logs/t-0", filesystem=impatient)
+    assert log.count() == 500
+    s3.answers += [reset] * 20
+    with pytest.raises(kpress.StorageError):
+        work("logs/t-0", filesystem=impatient)
+
+
+# ---- a killed upload
+
+
+def test_what_a_killed_upload_left_is_swept(s3: S3Server, tmp_path: Path) -> None:
+    source = tmp_path / "t-0"
+    source.mkdir()
+    (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
+    left = [f"cold/t-0/.{SEGMENT}.{uuid4().hex}", f"cold/t-0/.kpress-manifest.json.{uuid4().hex}"]
+    other = f"cold/t-1/.{SEGMENT}.{uuid4().hex}"
+    for key in [*left, other]:
+        s3.put(f"logs/{key}", b"part")
+    assert kpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
+    assert [key for key in s3.keys("logs") if "/." in key] == [other]
+    s3.put("logs/cold/t-2/.hidden", b"not of a name that we give")
+    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
+        kpress.transcode(source, s3.url("logs/cold/t-2"), "zstd")
+
+
+@pytest.mark.parametrize("killed_at", [1, 2, 3])
+def test_a_run_sweeps_what_the_one_before_left(killed_at: int, s3: S3Server, tmp_path: Path) -> None:
+    """The first ends between an upload and its name, as if it had been killed."""
+    source = tmp_path / "t-0"
+    source.mkdir()
+    for number in range(3):
+        data = b"".join(batches_of(30)[10 * number : 10 * number + 10])
+        (source / f"{50 * number:020}.log").write_bytes(data)
+    script = """
+import os, sys
+import kpress, kpress.files._arrow as arrow
+moved = 0
+def move(self, source, target):
+    global moved
+    moved += target.endswith(".log")
+    if moved == int(sys.argv[3]):
+        os._exit(9)
+    self._fs.move(source, target)
+arrow.ArrowFileSystem.move = move
+kpress.transcode(sys.argv[1], sys.argv[2], "zstd")
+"""
+    target = s3.url("logs/cold/t-0")
+    run = [sys.executable, "-c", script, str(source), target, str(killed_at)]
+    assert subprocess.run(run, check=False, timeout=120).returncode == 9
+    hidden = [key for key in s3.keys("logs") if "/." in key]
+    assert len(hidden) == 1
+    manifest = kpress.transcode(source, target, "zstd")
+    assert manifest.complete
+    assert manifest.resumed_segments <= killed_at - 1
+    assert not [key for key in s3.keys("logs") if "/." in key]
+    assert kpress.open_log(target).count() == 150
+
+
+# ---- salvage and reindex
+
+
+def test_salvage_from_a_store_and_to_one(s3: S3Server, tmp_path: Path) -> None:
+    batches = batches_of(50)
+    damaged = bytearray(b"".join(batches))
+    damaged[len(batches[0]) * 20 + 300] ^= 1
+    source, here = tmp_path / "t-0", tmp_path / "here" / "t-0"
+    source.mkdir()
+    (source / SEGMENT).write_bytes(damaged)
+    s3.put(f"logs/t-0/{SEGMENT}", bytes(damaged))
+    salvage(source, here)
+    to_store = salvage(source, s3.url("logs/saved/t-0"))
+    from_store = salvage(s3.url("logs/t-0"), tmp_path / "there" / "t-0")
+    assert [s.batches for s in to_store.segments] == [s.batches for s in from_store.segments] == [49]
+    for path in here.iterdir():
+        if path.name != ".kpress":
+            assert s3.get(f"logs/saved/t-0/{path.name}") == path.read_bytes(), path.name
+            assert (tmp_path / "there" / "t-0" / path.name).read_bytes() == path.read_bytes(), path.name
+
+
+def test_reindex_in_a_store(s3: S3Server, tmp_path: Path) -> None:
+    directory = PARTITION.write_to(tmp_path)
+    wanted = {path.name: path.read_bytes() for path in directory.iterdir() if path.suffix in (".index", ".timeindex")}
+    assert wanted
+    for path in directory.iterdir():
+        if path.name not in wanted:
+            s3.put(f"logs/{directory.name}/{path.name}", path.read_bytes())
+    report = reindex(s3.url(f"logs/{directory.name}"), index_interval_bytes=3000)
+    assert {Path(name).name for name in report.files} >= wanted.keys()
+    for name, data in wanted.items():
+        made = s3.get(f"logs/{directory.name}/{name}")
+        assert made == data.rstrip(b"\0") or data.startswith(made), name
+
+
+# ---- requests
+
+
+@pytest.fixture
+def large(s3: S3Server) -> S3Server:
+    """Two segments of 20 MB, the first with an index."""
+    batches = batches_of(2000)
+    half, index, position = len(batches) // 2, b"", 0
+    for number, batch in enumerate(batches[:half]):
+        if number:
+            index += (5 * number + 4).to_bytes(4, "big") + position.to_bytes(4, "big")
+        position += len(batch)
+    s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches[:half]))
+    s3.put(f"logs/t-0/{SEGMENT.replace('.log', '.index')}", index)
+    s3.put(f"logs/t-0/{5 * half:020}.log", b"".join(batches[half:]))
+    s3.requests.clear()
+    return s3
+
+
+def bytes_asked(s3: S3Server) -> int:
+    ranges = [part.removeprefix("bytes=").split("-") for _, part in s3.asked("GET") if part]
+    return sum(int(last) - int(first) + 1 for first, last in ranges)
+
+
+def test_ls_reads_no_segment(large: S3Server) -> None:
+    pytest.importorskip("click")
+    listed = command("ls", large.url("logs/t-0"), "--json")
+    assert [segment["size"] for segment in listed["partitions"][0]["segments"]] == [20106000, 20106000]
+    assert [path for path, _ in large.asked("GET") if path.endswith(".log")] == []
+    assert len(large.requests) <= 8
+
+
+def test_stats_reads_headers_in_large_ranges(large: S3Server) -> None:
+    pytest.importorskip("click")
+    found = command("stats", large.url("logs/t-0"), "--json")
+    assert found
+    asked = large.asked("GET")
+    assert len(asked) <= 10
+    assert bytes_asked(large) <= 42 << 20
+
+
+def test_tail_reads_the_end(large: S3Server) -> None:
+    pytest.importorskip("click")
+    records = command("tail", "-n", "7", large.url("logs/t-0"), "--json")["records"]
+    assert [record["offset"] for record in records] == list(range(9993, 10000))
+    assert [path for path, _ in large.asked("GET") if path.endswith(SEGMENT)] == []
