@@ -76,6 +76,10 @@ LIBRARIES = {
     "log._recode": (),
     "log._recoder": (),
     "broker._analyze": (),
+    "broker._check": (),
+    "broker._rebuild": (),
+    "broker._walk": (),
+    "broker._validator": (),
 }
 
 FILE = "_native"  # and the suffix of extension modules

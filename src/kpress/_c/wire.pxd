@@ -33,6 +33,8 @@ cdef extern from "kpress/status.h" nogil:
         KP_RECORDS_LEFT
         KP_RECORD_LENGTH
         KP_VARINT
+        KP_KEY_LENGTH
+        KP_VALUE_LENGTH
         KP_CODEC_ID
         KP_CODEC_MAGIC
         KP_CODEC_DECOMPRESS
@@ -52,6 +54,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_SNAPPY_CHUNK
         KP_SNAPPY_SHORT
         KP_SNAPPY_DATA
+        KP_LZ4_HC
         KP_LZ4_SHORT
         KP_LZ4_HC
         KP_LZ4_BLOCK_SIZE
@@ -161,6 +164,7 @@ cdef extern from "kpress/batch_header.h" nogil:
     int64_t kp_batch_last_offset(const kp_batch*)
     int kp_batch_timestamp_type(const kp_batch*)
     int32_t kp_sequence_add(int32_t, int32_t)
+    int kp_message_header_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_error*)
     int kp_batch_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_error*)
     int kp_batch_next(const uint8_t*, int64_t size, int64_t position, int64_t max_size, kp_batch*, kp_error*)
     void kp_batch_write(uint8_t*, const kp_batch*)
@@ -208,6 +212,9 @@ cdef extern from "kpress/record.h" nogil:
     int kp_header_read(kp_cursor*, kp_header*)
     kp_cursor kp_headers_of(const kp_record*)
     int kp_source_fail(const kp_source*, const uint8_t* at, kp_error*)
+    bint kp_record_read(kp_cursor*, kp_record*)
+    int kp_record_explain(const uint8_t* at, const uint8_t* end, const uint8_t* start, kp_error*)
+    void kp_record_place(const kp_source*, kp_record*)
     int kp_record_next(const kp_source*, kp_cursor*, int32_t index, kp_record*, kp_error*)
     int kp_message_next(const kp_source*, kp_cursor*, kp_batch*, kp_record*, kp_error*)
     int64_t kp_entry_size(kp_cursor)
@@ -221,6 +228,15 @@ cdef extern from "kpress/record.h" nogil:
     uint8_t* kp_message_write(uint8_t*, const kp_record*, int magic, int attributes, int64_t base_offset)
     size_t kp_wrapper_size(int magic)
     void kp_wrapper_write(uint8_t*, int magic, int attributes, int64_t offset, int64_t timestamp, size_t payload)
+
+
+cdef extern from "kpress/skip.h" nogil:
+    enum:
+        KP_SKIP_OK
+        KP_SKIP_ENDED
+        KP_SKIP_TOO_LONG
+    int kp_record_skip(kp_cursor*, kp_record*)
+    int kp_record_fault(const uint8_t* at, const uint8_t* end)
 
 
 cdef extern from "kpress/lz4_header.h" nogil:

@@ -6,6 +6,9 @@
                                           `kpress explain` and the docs
                        _produce_request   captured requests, and the record sets in them
                        _analyze           what UnifiedLog looks at before any record is read
+                       _validator         what LogValidator makes of the records ──► _walk, record by record
+                                                                                 ──► _check, the rules
+                                                                                 ──► _rebuild, written again
 
 Names are those of Kafka's classes and of its settings.
 """

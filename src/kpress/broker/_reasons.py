@@ -341,6 +341,12 @@ class Reason(StrEnum):
         "A record has headers, which a log of magic 0 or 1 cannot hold.",
         "Set the topic's message.format.version to 0.11.0 or later, or send no headers.",
     )
+    REBUILD_REFUSED = (
+        "REBUILD_REFUSED", RECORDS, -1, "builder", "MemoryRecordsBuilder",
+        "The batch must be rebuilt, and the builder refuses what it says: a timestamp below -1, a producer id without "
+        "an epoch, a transaction without a producer id, an offset beyond the largest, or zstd in magic 0 or 1.",
+        "Look at the client's encoder; or avoid the rebuild.",
+    )
 
     # ---- what is known of the producer ------------------------------------------------------------------------------
     DUPLICATE_BATCH = (

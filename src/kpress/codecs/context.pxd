@@ -12,6 +12,7 @@ cdef struct codec_context:
     codec_context* next
     const codec_table* codecs    # of the call that has the context
     pooled scratch               # decompressed records of one batch, or record bytes before compression
+    size_t ignored               # bytes at the end of the last payload that was decompressed, which are not part of it
     void* states[CODEC_IDS]      # one slot per row, which the row alone looks into
 
 

@@ -46,6 +46,7 @@ cdef int decompress_units(codec_context* context, int codec_id, int magic, const
         status = row.decode(row, &context.states[row.id], magic, src, size, out.data + start, room, &at, err)
         out.size = start + at.produced
         if status != KP_OUTPUT_FULL:
+            context.ignored = size - at.consumed
             return status
         if room == cap:
             return kp_fail(err, KP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)

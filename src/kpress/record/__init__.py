@@ -14,8 +14,9 @@ and back::
     recode          an entry under another codec
     convert         records in another magic
     _recompress     all entries of a record set
+    in_place        what a broker changes in a header
 
-`decode`, `encode`, `set_writer`, `recode` and `convert` are also the doors for other rooms.
+`decode`, `encode`, `set_writer`, `recode`, `convert` and `in_place` are also the doors for other rooms.
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches

@@ -22,7 +22,6 @@ cdef class Batch:
     cdef uint8_t* _change(self) except NULL
     cdef int _check_count(self) except -1
     cdef int _read_header(self) except -1
-    cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept
 
 
 cdef class BatchIterator:

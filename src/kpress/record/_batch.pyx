@@ -1,25 +1,22 @@
 """A record set, entry by entry, by header alone: nothing is decompressed or copied before it is asked for."""
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy
 
 from kpress._arguments cimport flag_of, integer_of, time_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_DELETE_HORIZON,
-    KP_END, KP_ENTRY_PREFIX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MAX_TIMESTAMP_OFFSET,
-    KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_V1_OVERHEAD, KP_OK,
-    KP_PARTITION_LEADER_EPOCH_OFFSET, KP_RECORDS_COUNT, KP_RECORDS_MISSING, KP_TRANSACTIONAL, kp_batch,
-    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read, kp_batch_timestamp_type, kp_cursor,
-    kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_record,
-    kp_sequence_add, kp_source, kp_store_be16, kp_store_be32, kp_store_be64,
+    KP_BATCH_HEADER, KP_CONTROL, KP_CUT_ENTRY, KP_DELETE_HORIZON, KP_END, KP_ENTRY_PREFIX, KP_LOG_OVERHEAD,
+    KP_MESSAGE_V1_OVERHEAD, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_RECORDS_COUNT, KP_RECORDS_MISSING,
+    KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read,
+    kp_batch_timestamp_type, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_record, kp_sequence_add,
+    kp_source, kp_store_be32, kp_store_be64,
 )
 from kpress._sealed cimport seal
 from kpress._status cimport check, error_of, place, place_at, place_of
-from kpress.checksum cimport crc32_patched, crc32c_patched
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport name_of, reading_table_of
 from kpress.record.decode cimport check_crc, check_lz4_header, open_source
+from kpress.record.in_place cimport set_max_timestamp
 from kpress.record._records cimport Records, records_of
 
 from kpress.codecs import DEFAULT_MAX_SIZE
@@ -28,12 +25,7 @@ from kpress.record._types import TIMESTAMP_TYPES
 
 
 cdef enum:
-    # What set_max_timestamp rewrites: from the attributes to the max timestamp (v2), or to the timestamp (v1).
-    CHANGED_SIZE = 22
-    MESSAGE_CHANGED_SIZE = 9
     LEAST_RECORD = 7  # length, attributes, two deltas, two lengths, headerCount
-
-cdef int KNOWN_ATTRIBUTES = KP_CODEC_MASK | KP_TRANSACTIONAL | KP_CONTROL | KP_DELETE_HORIZON  # but for the type
 
 
 cdef class Batch:
@@ -338,7 +330,6 @@ cdef class Batch:
         >>> [record.timestamp for record in batch], batch.is_valid()
         ([1700000000000, 1700000000000], True)
         """
-        cdef uint8_t changed[CHANGED_SIZE]
         cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", 0, 1)
         cdef int64_t time = time_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
         cdef uint8_t* entry = self._change()
@@ -346,29 +337,8 @@ cdef class Batch:
             raise InvalidArgumentError("a v0 message has no timestamp", field="magic")
         if self._header.magic == 1 and self._header.size < KP_LOG_OVERHEAD + KP_MESSAGE_V1_OVERHEAD:
             raise InvalidArgumentError("this v1 message is too short for a timestamp", field="size")
-        if type_ == kp_batch_timestamp_type(&self._header) and time == self._header.max_timestamp:
-            return
-        if self._header.magic == 2:
-            memcpy(changed, entry + KP_ATTRIBUTES_OFFSET, CHANGED_SIZE)
-            kp_store_be16(changed, self._header.attributes & KNOWN_ATTRIBUTES | type_ * KP_LOG_APPEND_TIME)
-            kp_store_be64(changed + KP_MAX_TIMESTAMP_OFFSET - KP_ATTRIBUTES_OFFSET, <uint64_t>time)
-            self._put(entry, KP_ATTRIBUTES_OFFSET, changed, CHANGED_SIZE)
-        else:
-            changed[0] = <uint8_t>(self._header.attributes & KP_CODEC_MASK | type_ * KP_LOG_APPEND_TIME)
-            kp_store_be64(changed + 1, <uint64_t>time)
-            self._put(entry, KP_MESSAGE_ATTRIBUTES_OFFSET, changed, MESSAGE_CHANGED_SIZE)
+        set_max_timestamp(entry, &self._header, type_, time)
         self._read_header()
-
-    cdef void _put(self, uint8_t* entry, size_t start, const uint8_t* changed, size_t size) noexcept:
-        """Write `changed` at `start`, which the checksum covers, and patch that."""
-        cdef uint64_t after = <uint64_t>self._header.size - start - size
-        if self._header.magic == 2:
-            kp_store_be32(entry + KP_CRC_OFFSET,
-                          crc32c_patched(self._header.crc, entry + start, changed, size, after))
-        else:
-            kp_store_be32(entry + KP_MESSAGE_CRC_OFFSET,
-                          crc32_patched(self._header.crc, entry + start, changed, size, after))
-        memcpy(entry + start, changed, size)
 
     def set_partition_leader_epoch(self, epoch):
         """Set the epoch of the leader that appends the batch. Writes to the data; no checksum covers it.

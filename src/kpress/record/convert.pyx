@@ -5,8 +5,8 @@
     v0 ─► v1, v2    the timestamp -1
     v0, v1 ─► v2    no producer, no leader epoch
 
-LogAppendTime stays LogAppendTime. The new batch has the first record's offset as its base: inner offsets of a v1 wrapper
-count from there, whatever the v2 batch began with before compaction thinned it out.
+LogAppendTime stays LogAppendTime. The new batch has the first record's offset as its base: inner offsets of a v1
+wrapper count from there, whatever the v2 batch began with before compaction thinned it out.
 """
 
 from libc.string cimport memset

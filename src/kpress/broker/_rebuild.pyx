@@ -1,0 +1,155 @@
+"""What the broker writes in place of a set that it cannot keep: see the .pxd."""
+
+from libc.stdint cimport uint8_t, uint64_t
+from libc.string cimport memmove, memset
+
+from kpress._buffers cimport pooled_free, pooled_reserve
+from kpress._c.wire cimport (
+    KP_HEADERS_MAGIC, KP_KEY_LENGTH, KP_LOG_APPEND_TIME, KP_MESSAGE_SIZE, KP_NO_MEMORY, KP_OK, KP_SET_SIZE,
+    KP_TRANSACTIONAL, KP_VALUE_LENGTH, KP_VARLONG_MAX,
+    kp_batch, kp_cursor, kp_field_size, kp_field_write, kp_header, kp_header_read, kp_headers_of, kp_record,
+    kp_utf8_copy, kp_utf8_sequence, kp_varlong_size, kp_varlong_write,
+)
+from kpress.broker._check cimport (
+    FAILED, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_FOR_MESSAGE_FORMAT, refuse,
+)
+from kpress.record.encode cimport batch_options
+from kpress.record.set_writer cimport writer_free, writer_next_at, writer_open, writer_result, writer_rows
+
+cdef enum:
+    REPLACED = 3   # bytes of U+FFFD, for one byte that is no UTF-8
+
+
+cdef void set_options(validator* v, int level) noexcept nogil:
+    cdef batch_options* o = &v.writer.encoder.options
+    cdef const kp_batch* first = &v.first
+    o.magic, o.codec, o.level, o.codecs = v.target_magic, v.target_codec, level, v.context.codecs
+    o.attributes = v.target_codec
+    if v.log_append_time and v.target_magic > 0:
+        o.attributes |= KP_LOG_APPEND_TIME
+    if first.magic == 2 and v.target_magic == 2:
+        o.attributes |= first.attributes & KP_TRANSACTIONAL
+    o.log_append_time = v.now_ms
+    o.producer_id, o.producer_epoch, o.base_sequence = first.producer_id, first.producer_epoch, first.base_sequence
+    o.partition_leader_epoch = v.leader_epoch
+    o.delete_horizon_ms = -1
+
+
+cdef int begin_rebuild(validator* v, int level) except -1:
+    cdef batch_options options
+    memset(&v.writer, 0, sizeof(v.writer))
+    set_options(v, level)
+    options = v.writer.encoder.options
+    writer_open(&v.writer, None, None)
+    v.writing = True
+    with nogil:
+        writer_next_at(&v.writer, &options, v.next_offset, &v.write_err)  # nothing is open yet: it cannot fail
+    v.write_err.status = KP_OK
+    return 0
+
+
+# --- records ---------------------------------------------------------------------------------------------------------
+
+cdef bint is_canonical(const kp_record* r) noexcept nogil:
+    """Whether Java would write the headers with these bytes: shortest varints, -1 for null, keys in UTF-8."""
+    cdef kp_cursor cursor = kp_headers_of(r)
+    cdef kp_header header
+    cdef size_t at
+    cdef int n
+    cdef int64_t size = kp_varlong_size(r.header_count)
+    for _ in range(r.header_count):
+        if kp_header_read(&cursor, &header) != KP_OK:
+            return True  # they were read before: another thread writes to the bytes
+        size += kp_field_size(header.key.size) + kp_field_size(header.value.size)
+        if header.value.size < 0 and (cursor.p - 1)[0] != 1:
+            return False
+        at = 0
+        while at < <size_t>header.key.size:
+            n = kp_utf8_sequence(header.key.data + at, header.key.size - at)
+            if n < 0:
+                return False
+            at += n
+    return size == r.headers.size
+
+
+cdef int write_headers(validator* v, kp_record* r) noexcept nogil:
+    """Headers as Java reads and writes them: keys go through java.lang.String."""
+    cdef kp_cursor cursor = kp_headers_of(r)
+    cdef kp_header header
+    cdef uint8_t* p
+    cdef uint8_t* key
+    cdef size_t size
+    if pooled_reserve(&v.headers, REPLACED * r.headers.size + KP_VARLONG_MAX * (2 * <size_t>r.header_count + 1),
+                      &v.write_err) != KP_OK:
+        return v.write_err.status
+    p = kp_varlong_write(v.headers.data, r.header_count)
+    for _ in range(r.header_count):
+        if kp_header_read(&cursor, &header) != KP_OK:
+            break
+        size = kp_utf8_copy(p + KP_VARLONG_MAX, header.key.data, header.key.size)
+        key = kp_varlong_write(p, size)
+        memmove(key, p + KP_VARLONG_MAX, size)
+        p = kp_field_write(key + size, &header.value)
+    r.headers.data = v.headers.data
+    r.headers.size = p - v.headers.data
+    return KP_OK
+
+
+cdef int write_record(validator* v, const kp_record* record) noexcept nogil:
+    cdef kp_record row = record[0]
+    if v.write_err.status != KP_OK:
+        return 0
+    row.offset = v.next_offset
+    v.next_offset = <int64_t>(<uint64_t>v.next_offset + 1)
+    if row.header_count and v.target_magic == 2 and not is_canonical(&row) and write_headers(v, &row) != KP_OK:
+        return 0 if v.fails_late else check_written(v)
+    if writer_rows(&v.writer, &row, 1, &v.write_err) != KP_OK and not v.fails_late:
+        return check_written(v)
+    return 0
+
+
+# --- what the builder refuses ----------------------------------------------------------------------------------------
+
+cdef int refuse_unreadable(validator* v) noexcept nogil:
+    v.err.status = KP_OK
+    return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
+
+
+cdef int refuse_record(validator* v) noexcept nogil:
+    cdef int status = v.write_err.status
+    v.err = v.write_err
+    if status == KP_NO_MEMORY:
+        v.error_code = FAILED
+        return FAILED
+    if status == KP_SET_SIZE:
+        return refuse(v, UNKNOWN_SERVER_ERROR, MESSAGE_TOO_LARGE, b"REBUILT_TOO_LARGE")
+    if status == KP_HEADERS_MAGIC:
+        return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_FOR_MESSAGE_FORMAT, b"HEADERS_MAGIC")
+    if status == KP_MESSAGE_SIZE or status == KP_KEY_LENGTH or status == KP_VALUE_LENGTH:
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
+    return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
+
+
+cdef int check_written(validator* v) noexcept nogil:
+    cdef const kp_batch* first = &v.first
+    if v.write_err.status != KP_OK:
+        return refuse_record(v)
+    v.err.status = KP_OK
+    # MemoryRecordsBuilder.validateProducerState, when it is closed
+    if first.magic == 2 and (
+            (first.attributes & KP_TRANSACTIONAL and first.producer_id == -1)
+            or (first.producer_id != -1 and (first.producer_epoch == -1 or first.base_sequence < 0
+                                             or v.target_magic < 2))):
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
+    if v.records == 0 and v.log_append_time:  # MemoryRecordsBuilder.info: there is no last offset
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"REBUILD_REFUSED")
+    return 0
+
+
+cdef bytes end_rebuild(validator* v):
+    return writer_result(&v.writer)
+
+
+cdef void free_rebuild(validator* v) noexcept:
+    writer_free(&v.writer)
+    pooled_free(&v.headers)
