@@ -177,7 +177,7 @@ def _stub_parameters(stub, name):
 @pytest.mark.parametrize(
     ("stub", "name", "call"),
     [
-        ("record/_builder.pyi", "__new__", kpress.BatchBuilder),
+        ("record/builder.pyi", "__new__", kpress.BatchBuilder),
         ("record/_write_records.pyi", "write_records", kpress.write_records),
         ("columns/_write.pyi", "write_columns", kpress.write_columns),
     ],

@@ -513,21 +513,25 @@ def test_kafkas_limit_without_a_codec_is_exact_from_the_second_record_on() -> No
         assert builder.limit == limit
 
 
-@pytest.mark.parametrize("ratio", [1.0, 0.5, 0.05, 2])
-def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float) -> None:
+@pytest.mark.parametrize("size", [0, 100, 3000])
+@pytest.mark.parametrize("limit", [5000, 300_000])
+@pytest.mark.parametrize("ratio", [1.0, 0.5, 0.05, 0.000003, 1.0499, 2])
+def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size: int) -> None:
     """Header + uncompressed x ratio x 1.05, in float32, + the record as it is."""
-    limit = 5000
-    value = bytes(100)
+    value = bytes(size)
+    free = kpress.BatchBuilder()
+    free.append(value)
     expected = 1
-    while True:
-        written = _record_bytes(value, expected)
+    while expected < 60_000:
+        written = free.uncompressed_size
+        free.append(value)
         estimate = _float32(_float32(_float32(written) * _float32(ratio)) * _float32(1.05))
-        if limit < 61 + int(estimate) + _record_bytes(value, expected + 1) - written:
+        if limit < 61 + int(estimate) + free.uncompressed_size - written:
             break
         expected += 1
     builder = kpress.BatchBuilder(compression_type="zstd", limit=limit, estimated_compression_ratio=ratio)
     taken = 0
-    while builder.append(value):
+    while taken < 60_000 and builder.append(value):
         taken += 1
     assert taken == expected
     assert [len(batch) for batch in kpress.read_batches(builder.build())] == [expected]

@@ -8,7 +8,7 @@
 
 and back::
 
-    _builder        records appended one by one       ─┐
+    builder         records appended one by one       ─┐
     _write_records  sequences, through _record_args    ├─► encode      one batch: records, header, checksum
                                                        ─┘   set_writer  as many batches as rows need
     recode          an entry under another codec
@@ -20,12 +20,12 @@ and back::
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches
-from kpress.record._builder import BatchBuilder
 from kpress.record._control import ControlRecord, control_record
 from kpress.record._recompress import recompress
 from kpress.record._records import Record
 from kpress.record._types import TimestampType
 from kpress.record._write_records import empty_batch, write_records
+from kpress.record.builder import BatchBuilder
 
 __all__ = [
     "Batch",

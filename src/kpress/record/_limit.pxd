@@ -26,10 +26,9 @@ ctypedef struct exact_limit:
 
 cdef void limit_free(exact_limit* limit) noexcept nogil
 
-# MemoryRecordsBuilder.hasRoomFor: whether a batch of `records` record bytes takes another `size`, by the size that
-# `ratio` lets expect. The first record (written = 0) is always taken.
-cdef bint has_room_for(int64_t limit, float ratio, const batch_options* options, int64_t written, size_t records,
-                       size_t size) noexcept nogil
+# MemoryRecordsBuilder.estimatedBytesWritten: the size of a batch with `records` record bytes, by the ratio that is
+# expected of them.
+cdef int64_t expected_size(float ratio, const batch_options* options, size_t records) noexcept nogil
 
 # The argument estimated_compression_ratio.
 cdef float ratio_of(object value) except? -1

@@ -108,18 +108,15 @@ cdef int finish_payload(exact_limit* limit, const batch_options* options, const 
     return status
 
 
-cdef bint has_room_for(int64_t limit, float ratio, const batch_options* options, int64_t written, size_t records,
-                       size_t size) noexcept nogil:
+cdef int64_t expected_size(float ratio, const batch_options* options, size_t records) noexcept nogil:
     cdef int64_t expected = <int64_t>records
     cdef float factor = <float>1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
     cdef float estimate
-    if written == 0:
-        return True
     if options.codec:  # in float32, step by step, as Java computes it; a cast to int stops at its largest value
         estimate = <float>records * ratio
         estimate = estimate * factor
         expected = MAX_SET_SIZE if estimate >= <float>MAX_SET_SIZE else <int64_t>estimate
-    return limit >= <int64_t>header_size(options) + expected + <int64_t>size
+    return <int64_t>header_size(options) + expected
 
 
 cdef float ratio_of(object value) except? -1:

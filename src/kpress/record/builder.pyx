@@ -18,7 +18,7 @@ from kpress._c.wire cimport (
 )
 from kpress._sealed cimport name_in_errors
 from kpress._status cimport check
-from kpress.codecs.table cimport CodecTable, name_of, table_of
+from kpress.codecs.table cimport name_of, table_of
 from kpress.record.encode cimport (
     MAX_SET_SIZE,
     NO_TIMESTAMP,
@@ -36,7 +36,7 @@ from kpress.record.encode cimport (
     record_write,
 )
 from kpress.record._limit cimport (
-    exact_limit, finish_payload, has_room_for, limit_free, limit_keeps, most_payload, prove, ratio_of,
+    expected_size, finish_payload, limit_free, limit_keeps, most_payload, prove, ratio_of,
 )
 from kpress.record._record_args cimport bytes_field, encode_headers
 
@@ -118,18 +118,6 @@ cdef class BatchBuilder:
     (1, 80)
     """
 
-    cdef batch_encoder encoder
-    cdef CodecTable codecs
-    cdef pooled records       # record bytes, uncompressed
-    cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
-    cdef pooled headers       # of the record that is being appended, encoded
-    cdef exact_limit exact
-    cdef float ratio          # of Kafka's estimate; 0: the limit is exact
-    cdef int64_t write_limit  # the limit as it was asked for
-    cdef int64_t result_size  # of what build() returned; -1 before
-    cdef int64_t payload_size
-    cdef int state
-
     def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0,
                   is_control=False, codecs=None, estimated_compression_ratio=None, **options):
         self.state = CLOSED
@@ -187,12 +175,16 @@ cdef class BatchBuilder:
         >>> builder.append(None, key=b"gone"), builder.append(b"late", offset=50), builder.next_offset
         (True, True, 51)
         """
+        return self.append_record(value, key, timestamp, headers, offset)
+
+    @cython.final
+    cdef bint append_record(self, value, key, timestamp, headers, offset) except -1:
         cdef kp_record row
         if bytes_field(value, &row.value) and bytes_field(key, &row.key):
             return self._append(&row, timestamp, headers, offset)
         return self._append_views(value, key, timestamp, headers, offset)
 
-    cdef object _append_views(self, value, key, timestamp, headers, offset):
+    cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1:
         """append, for keys and values of other types than bytes."""
         cdef kp_record row
         cdef InputView value_view, key_view
@@ -205,7 +197,7 @@ cdef class BatchBuilder:
         return self._append(&row, timestamp, headers, offset)
 
     @cython.final
-    cdef object _append(self, kp_record* row, timestamp, headers, offset):
+    cdef bint _append(self, kp_record* row, timestamp, headers, offset) except -1:
         if self.state != OPEN:
             self._refuse_state()
         if self.encoder.options.attributes & KP_CONTROL:
@@ -273,12 +265,21 @@ cdef class BatchBuilder:
     cdef bint _add_estimated(self, const kp_record* row, size_t size) except -1:
         """Write the record if Kafka's estimate has room for it."""
         cdef kp_error err
-        if not has_room_for(self.write_limit, self.ratio, &self.encoder.options, self.encoder.records_count,
-                            self.records.size, size):
+        cdef int64_t estimate = self.estimated_size(), room = self.write_limit - estimate
+        if self.encoder.records_count and room < <int64_t>size:  # the first one is always taken (hasRoomFor)
             return False
         check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
         self._write(row)
+        # Up to there nothing is asked: an estimate grows by no more than ratio x 1.05 per byte, but for the rounding of
+        # its float32 numbers, each by less than a part in 2^23.
+        estimate = self.estimated_size()
+        room = <int64_t>((self.write_limit - estimate - (estimate >> 20) - 2) / max(1.0, self.ratio * 1.0501))
+        self.certain = min(self.records.capacity, self.records.size + <size_t>max(room, 0))
         return True
+
+    @cython.final
+    cdef int64_t estimated_size(self) noexcept:
+        return expected_size(self.ratio, &self.encoder.options, self.records.size)
 
     @cython.final
     cdef void _ask_ahead(self) noexcept:

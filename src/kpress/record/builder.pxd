@@ -1,0 +1,64 @@
+"""BatchBuilder, as other rooms fill one."""
+
+cimport cython
+from libc.stdint cimport int64_t
+
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport kp_record
+from kpress.codecs.table cimport CodecTable
+from kpress.record._limit cimport exact_limit
+from kpress.record.encode cimport batch_encoder
+
+
+cdef class BatchBuilder:
+    cdef batch_encoder encoder
+    cdef CodecTable codecs
+    cdef pooled records       # record bytes, uncompressed
+    cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
+    cdef pooled headers       # of the record that is being appended, encoded
+    cdef exact_limit exact
+    cdef float ratio          # of Kafka's estimate; 0: the limit is exact
+    cdef int64_t write_limit  # the limit as it was asked for
+    cdef int64_t result_size  # of what build() returned; -1 before
+    cdef int64_t payload_size
+    cdef int state
+
+    # append(), and how large Kafka's producer takes the open batch to be (MemoryRecordsBuilder.estimatedSizeInBytes).
+    @cython.final
+    cdef bint append_record(self, value, key, timestamp, headers, offset) except -1
+
+    @cython.final
+    cdef int64_t estimated_size(self) noexcept
+
+    cdef void _free(self) noexcept
+    cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1
+
+    @cython.final
+    cdef bint _append(self, kp_record* row, timestamp, headers, offset) except -1
+
+    @cython.final
+    cdef int _set_place(self, kp_record* row, timestamp, offset) except -1
+
+    @cython.final
+    cdef int _set_headers(self, kp_record* row, headers) except -1
+
+    @cython.final
+    cdef bint _add(self, const kp_record* row) except -1
+
+    @cython.final
+    cdef bint _add_checked(self, const kp_record* row) except -1
+    cdef bint _add_estimated(self, const kp_record* row, size_t size) except -1
+
+    @cython.final
+    cdef void _ask_ahead(self) noexcept
+
+    @cython.final
+    cdef bint _surely_fits(self, size_t size) noexcept
+
+    @cython.final
+    cdef void _write(self, const kp_record* row) noexcept
+    cdef bint _add_tried(self, const kp_record* row) except -1
+    cdef bint _compressed_fits(self) except -1
+    cdef const pooled* _payload(self) except NULL
+    cdef int _close(self, bytes result) except -1
+    cdef int _refuse_state(self) except -1
