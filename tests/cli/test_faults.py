@@ -1,0 +1,226 @@
+"""What the system refuses: a disk that is full, files of others, and a kill between any two steps."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import kpress
+from cli.conftest import COMMAND, environment
+from kpress.log import read_content, salvage, verify
+
+LOG = "00000000000000000000.log"
+WRITERS = {
+    "transcode": ["transcode", "--codec", "gzip"],
+    "convert": ["convert", "--magic", "2"],
+    "repair": ["repair"],
+}
+
+
+def make_log(directory: Path, segments: int = 3, size: int = 2000) -> Path:
+    """Records that no codec makes smaller."""
+    directory.mkdir(parents=True)
+    draw = random.Random(5)
+    for number in range(segments):
+        batches = [
+            kpress.write_records([draw.randbytes(size)] * 5, base_offset=50 * number + 5 * i, compression_type="lz4")
+            for i in range(10)
+        ]
+        (directory / f"{50 * number:020}.log").write_bytes(b"".join(batches))
+    return directory
+
+
+def everything(directory: Path) -> list[str]:
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
+
+
+# ---- a full disk
+
+MOUNTED = 'mount -t tmpfs -o size=%s tmpfs "$1" && shift && "$@"; status=$?; find "%s" -mindepth 1; exit $status'
+
+
+def on_small_disk(size: str, directory: Path, command: list[str]) -> subprocess.CompletedProcess[str]:
+    """Run it with a file system of that size at `directory`; what it left there follows what it printed."""
+    script = MOUNTED % (size, directory)
+    return subprocess.run(
+        ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", script, "sh", str(directory), *command],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=120,
+    )
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Path:
+    directory = tmp_path / "disk"
+    directory.mkdir()
+    if not shutil.which("unshare") or on_small_disk("64k", directory, ["true"]).returncode:
+        pytest.skip("the system mounts no file system for us")
+    return directory
+
+
+@pytest.mark.parametrize("size", ["4k", "12k", "100k", "200k", "260k"])
+@pytest.mark.parametrize("verb", WRITERS)
+def test_a_full_disk_is_one_error(verb: str, size: str, disk: Path, tmp_path: Path) -> None:
+    """Each size is too small for the copy: it is full at its first file, in its middle, or at its end."""
+    source = make_log(tmp_path / "orders-0", size=10000)
+    name, *options = WRITERS[verb]
+    done = on_small_disk(size, disk, [*COMMAND, name, str(source), str(disk / "cold-0"), *options])
+    assert done.returncode == 3, done.stderr
+    assert re.fullmatch(r"kpress: \S+: No space left on device\n", done.stderr)
+    left = done.stdout.split()
+    assert not [path for path in left if path.startswith(str(disk / "cold-0"))]
+    if verb == "repair":
+        assert left == []
+    assert not [path for path in left if re.search(r"\.[0-9a-f]{32}$", path)]
+
+
+# ---- files of others
+
+
+def without_privileges(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """The command as somebody to whom the modes of files apply: root may do everything, but for these capabilities."""
+    command = [*COMMAND, *map(str, arguments)]
+    if os.getuid() == 0:
+        if not shutil.which("setpriv"):
+            pytest.skip("root may do everything")
+        command = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search", *command]
+    return subprocess.run(command, capture_output=True, text=True, env=environment(), timeout=120)
+
+
+READERS = {
+    "ls": ["ls"],
+    "stats": ["stats"],
+    "dump": ["dump"],
+    "tail": ["tail", "-n", "100"],
+    "verify": ["verify"],
+    "scan": ["scan"],
+}
+
+
+@pytest.mark.parametrize("verb", READERS)
+@pytest.mark.parametrize("closed", ["directory", "segment"])
+def test_what_may_not_be_read_is_one_error(closed: str, verb: str, tmp_path: Path) -> None:
+    source = make_log(tmp_path / "orders-0")
+    blocked = source if closed == "directory" else source / f"{50:020}.log"
+    blocked.chmod(0)
+    done = without_privileges(*READERS[verb], source)
+    if verb == "ls" and closed == "segment":  # it opens no segment
+        assert (done.returncode, done.stderr) == (0, "")
+        return
+    assert done.returncode == 3, done.stderr
+    assert done.stderr == f"kpress: {blocked}: Permission denied\n"
+
+
+@pytest.mark.parametrize("verb", WRITERS)
+@pytest.mark.parametrize("closed", ["source", "segment", "target", "working directory"])
+def test_a_copy_of_what_may_not_be_read_or_written(closed: str, verb: str, tmp_path: Path) -> None:
+    source = make_log(tmp_path / "orders-0")
+    target = tmp_path / "out"
+    target.mkdir()
+    target.chmod(0o777)
+    name, *options = WRITERS[verb]
+    blocked = {"source": source, "segment": source / f"{50:020}.log", "target": target}.get(closed)
+    if blocked is None:
+        blocked = target / ".cold-0.unfinished"
+        if verb == "repair":
+            pytest.skip("it has no directory that stays")
+        blocked.mkdir()
+    blocked.chmod(0o555 if closed in ("target", "working directory") else 0)
+    before = everything(tmp_path)
+    done = without_privileges(name, source, target / "cold-0", *options)
+    assert done.returncode == 3, done.stderr
+    assert re.fullmatch(rf"kpress: {re.escape(str(blocked))}\S*: Permission denied\n", done.stderr)
+    for path in (source, target):
+        path.chmod(0o755)
+    left = [path for path in everything(tmp_path) if path not in before and not path.startswith("orders-0/")]
+    if closed == "segment" and verb != "repair":  # what was done stays for the next call, hidden
+        assert all(path.startswith("out/.cold-0.unfinished") for path in left)
+    else:
+        assert left == []
+
+
+# ---- killed between any two steps
+
+KILLED_AT = """
+import os, signal, sys
+import kpress, kpress.log
+from kpress.log import salvage
+
+step, made, wanted = 0, sys.argv[2], int(sys.argv[3])
+EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
+
+def note():
+    global step
+    step += 1
+    if step == wanted:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+def hook(event, arguments):
+    if event in EVENTS and os.path.dirname(made) in str(arguments[0]):
+        note()
+
+def counted(function):
+    def call(*arguments):
+        note()
+        return function(*arguments)
+    return call
+
+os.fsync, os.replace = counted(os.fsync), counted(os.replace)
+sys.addaudithook(hook)
+WORK
+print(step)
+"""
+WORKS: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
+    "transcode": (
+        "kpress.transcode(sys.argv[1], made, 'zstd')",
+        lambda source, target: kpress.transcode(source, target, "zstd"),
+    ),
+    "repair": ("salvage(sys.argv[1], made)", salvage),
+}
+
+
+def killed_at(step: int, work: str, source: Path, target: Path) -> subprocess.CompletedProcess[str]:
+    script = KILLED_AT.replace("WORK", WORKS[work][0])
+    return subprocess.run(
+        [sys.executable, "-c", script, str(source), str(target), str(step)],
+        capture_output=True,
+        text=True,
+        env=environment(),
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("work", WORKS)
+def test_killed_between_any_two_steps(work: str, tmp_path: Path) -> None:
+    """Of those that the system is asked for: opening, renaming, syncing and removing. Nothing half has a final name,
+    and the next call does all that is left."""
+    source = make_log(tmp_path / "orders-0", segments=2)
+    digests = [read_content(path).digest for path in sorted(source.iterdir())]
+    done = killed_at(0, work, source, tmp_path / "whole" / "cold-0")
+    assert done.returncode == 0, done.stderr
+    steps = int(done.stdout)
+    assert steps > 20
+    every = 1 if os.environ.get("HYPOTHESIS_PROFILE") == "thorough" else 5
+    for step in range(1, steps + 1, every):
+        out = tmp_path / f"{step}"
+        target = out / "cold-0"
+        out.mkdir()
+        done = killed_at(step, work, source, target)
+        is_last = step > 0.9 * steps  # threads may take a step more or less
+        assert done.returncode == -signal.SIGKILL or (is_last and done.returncode == 0), (step, done.stderr)
+        if not target.exists():
+            WORKS[work][1](source, target)
+        assert os.listdir(out) == ["cold-0"], step
+        assert [read_content(path).digest for path in sorted(target.glob("*.log"))] == digests, step
+        assert verify(target).findings == [], step
+        assert not [name for name in everything(out) if re.search(r"\.[0-9a-f]{32}$", name)], step
+        shutil.rmtree(out)
