@@ -11,7 +11,7 @@ from kpress.broker._errors import name_of
 
 PAGE = Path(__file__).parents[1] / "docs" / "broker-decision.md"
 BEGIN, END = "<!-- from _reasons.py: {} -->", "<!-- end -->"
-STAGES = ("request", "append", "batch", "records", "rebuild", "rewrite", "cut", "producer")
+STAGES = ("request", "append", "batch", "records", "rebuild", "rewrite", "cut", "producer", "fetch")
 
 
 def table_of(stage: str) -> Iterator[str]:

@@ -70,6 +70,8 @@ LIBRARIES = {
     "columns._rows": (),
     "columns._write_batches": (),
     "columns._write": (),
+    "broker._down_convert": (),
+    "broker._lazy_conversion": (),
     "log._hop": (),
     "log._digest": ("libxxhash",),
     "log._pack": (),

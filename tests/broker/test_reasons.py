@@ -31,5 +31,6 @@ def test_rules_are_told_apart_by_their_names() -> None:
 
 def test_accepted_and_refused() -> None:
     accepted = {reason for reason in Reason if reason.error_code == 0}
-    assert {reason.stage for reason in accepted} == {"rebuild", "rewrite", "cut", "producer"}
+    assert {reason.stage for reason in accepted} == {"rebuild", "rewrite", "cut", "producer", "fetch"}
     assert {reason for reason in accepted if reason.stage == "producer"} == {Reason.DUPLICATE_BATCH}
+    assert {reason for reason in accepted if reason.stage == "fetch"} == {Reason.DOWN_CONVERSION}

@@ -44,6 +44,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_WRAPPER_NULL
         KP_WRAPPER_EMPTY
         KP_WRAPPER_OFFSET
+        KP_INNER_COMPRESSED
         KP_TIMESTAMP_RANGE
         KP_GZIP_HEADER
         KP_GZIP_SHORT
@@ -124,6 +125,8 @@ cdef extern from "kpress/cursor.h" nogil:
 cdef extern from "kpress/batch_header.h" nogil:
     enum:
         KP_LOG_OVERHEAD
+        KP_SIZE_OFFSET
+        KP_MAGIC_OFFSET
         KP_ENTRY_PREFIX
         KP_MIN_ENTRY_SIZE
         KP_BATCH_HEADER

@@ -9,6 +9,9 @@
                        _validator         what LogValidator makes of the records ──► _walk, record by record
                                                                                  ──► _check, the rules
                                                                                  ──► _rebuild, written again
+    fetch, Fetched     _fetch             what a fetch gets of a log (_fetch_rules: by release)
+                       _lazy_conversion   what is sent to old clients, and promised before (KIP-283)
+                       _down_convert      batches in an older magic
 
 Names are those of Kafka's classes and of its settings.
 """

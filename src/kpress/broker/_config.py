@@ -189,6 +189,12 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
     )
 
 
+def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: CodecTable | None = None) -> int:
+    """The broker's limit on a Fetch response; `default` is its own, None where there is no such setting."""
+    settings = _Settings(given, codecs)
+    return _INT_MAX if default is None else settings.number(("fetch.max.bytes",), default, 1024, _INT_MAX)
+
+
 def _compression_type(settings: _Settings, rules: BrokerRules) -> str:
     codecs = tuple(name for name in settings.codecs if name != "none" and (name != "zstd" or rules.zstd))
     return settings.choice(("compression.type",), "producer", ("producer", "uncompressed", *codecs))

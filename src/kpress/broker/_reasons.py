@@ -18,6 +18,7 @@ APPEND = "append"  # refused by UnifiedLog
 BATCH = "batch"  # refused by what the header says, in LogValidator
 RECORDS = "records"  # refused by what is in the records area
 PRODUCER = "producer"  # refused, or answered from memory, by what is known of the producer
+FETCH = "fetch"  # what a fetch does not get as the log has it
 
 
 class Reason(StrEnum):
@@ -381,6 +382,59 @@ class Reason(StrEnum):
         "Commit or abort the transaction first.",
     )
 
+    # ---- a fetch ----------------------------------------------------------------------------------------------------
+    FETCH_VERSION = (
+        "FETCH_VERSION", FETCH, None, "Fetch version", "KIP-896, ApiKeys.FETCH",
+        "The broker does not speak this version of Fetch: it closes the connection.",
+        "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Fetch 4 or later.",
+    )
+    OFFSET_OUT_OF_RANGE = (
+        "OFFSET_OUT_OF_RANGE", FETCH, 1, "offset range", "LocalLog.read",
+        "The offset is before the log's start, or after its end.",
+        "Look at the consumer's auto.offset.reset, and at the topic's retention.ms.",
+    )
+    FETCH_SIZE = (
+        "FETCH_SIZE", FETCH, -1, "fetch size", "LogSegment.read",
+        "The number of bytes that the request allows is negative.",
+        "Set the consumer's max.partition.fetch.bytes to 0 or more.",
+    )
+    DAMAGED_LOG = (
+        "DAMAGED_LOG", FETCH, 2, "entry in the log", "FileLogInputStream",
+        "An entry of the log is smaller than any entry can be.",
+        "Look at the disk; kpress.log.verify tells what else is damaged.",
+    )
+    ZSTD_FETCH_VERSION = (
+        "ZSTD_FETCH_VERSION", FETCH, 76, "zstd before Fetch 10", "KIP-110, KafkaApis.handleFetchRequest",
+        "The topic's compression.type is zstd, which needs Fetch 10 or later, whatever is stored.",
+        "Update the client, or set the topic's compression.type to another codec.",
+    )
+    DOWN_CONVERSION_DISABLED = (
+        "DOWN_CONVERSION_DISABLED", FETCH, 35, "message.downconversion.enable", "KIP-283",
+        "The client knows an older message format alone, and the topic does not convert for it.",
+        "Update the client, or set the topic's message.downconversion.enable to true.",
+    )
+    ZSTD_DOWN_CONVERSION = (
+        "ZSTD_DOWN_CONVERSION", FETCH, 76, "zstd in an older magic", "KIP-110, RecordsUtil.downConvert",
+        "A batch under zstd has no form in an older message format: the client gets what comes before it, or this "
+        "error.",
+        "Update the client: Fetch 4 and later get the batch as it is, and Fetch 10 and later may expect zstd.",
+    )
+    CONVERSION_FAILED = (
+        "CONVERSION_FAILED", FETCH, -1, "records of an older magic", "RecordsUtil.downConvert",
+        "The first batch cannot be converted: its records break a rule.",
+        "Look at the batch with kpress.log.verify; clients that need no conversion get it as it is.",
+    )
+    RESPONSE_UNFINISHED = (
+        "RESPONSE_UNFINISHED", FETCH, None, "end of the response", "LazyDownConversionRecordsSend",
+        "A batch cannot be converted while the response is sent: the broker closes the connection.",
+        "Fetch less at a time, or update the client.",
+    )
+    DOWN_CONVERSION = (
+        "DOWN_CONVERSION", FETCH, 0, "down-conversion", "KIP-31, KIP-98, RecordsUtil.downConvert",
+        "The client knows an older message format alone, so every record is written again for it.",
+        "Update the client: Fetch 4 and later need no conversion.",
+    )
+
 
 class Finding(StrEnum):
     """What a broker accepts although somebody will stumble over it.
@@ -443,6 +497,31 @@ class Finding(StrEnum):
         "negative_timestamps", "timestamp below -1", "LogValidator.validateTimestamp",
         "A record's timestamp is below -1, which means nothing; the header's largest timestamp becomes -1.",
         "Have the client write -1 where it has no time.",
+    )
+    LOST_FIELDS = (
+        "lost_fields", "fields without a place", "RecordsUtil.downConvert",
+        "Headers, timestamps, producers or transactions of records are lost: the older format has no place for them.",
+        "Update the client: Fetch 4 and later get all of it.",
+    )
+    DROPPED_MARKERS = (
+        "dropped_markers", "control batches without a place", "KIP-98, RecordsUtil.downConvert",
+        "Control batches are left out, so records of aborted transactions look like all others.",
+        "Update the client, and have it read committed records.",
+    )
+    REPEATED_BATCHES = (
+        "repeated_batches", "batches that are sent twice", "LazyDownConversionRecords.Iterator",
+        "The batches before the first one that has something to convert are counted as one, so batches are sent again.",
+        "Have the client skip offsets that it has seen, or update it.",
+    )
+    OVERFLOW_FILLER = (
+        "overflow_filler", "filler of the response", "KIP-283, LazyDownConversionRecordsSend",
+        "The response was announced as longer than its records are: it ends with an entry that looks like a cut one.",
+        "Nothing needs to change; a client must take it for a cut entry.",
+    )
+    CUT_ENTRY = (
+        "cut_entry", "cut entry of the response", "KIP-74, LogSegment.read",
+        "The last entry is cut where the limit of the response lies; the client fetches it again.",
+        "Nothing needs to change; a client must leave the part out.",
     )
 
 

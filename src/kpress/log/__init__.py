@@ -31,6 +31,8 @@
                                  │              _recovery: what a broker would keep of it
                                  └─► _verify    files, batches (_order), records (_record_checks, _index_checks)
 
+    partition_read: what a broker reads of it for a fetch (a door for `kpress.broker`)
+
     _recoder: entries, side by side ──► _recode    decoded, encoded, joined (_pack), in another magic (_convert_entry),
                                                    proven, digested (_digest)
 

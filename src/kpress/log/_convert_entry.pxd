@@ -8,8 +8,7 @@ from kpress.record.convert cimport converter
 from kpress.record.recode cimport recoder
 
 
-# Zero but for `wanted`, `converter.magic` and `keeps_codec` before the first entry. What the converter counts is in the
-# order of kpress.log._recoder.LOST.
+# Zero but for `wanted`, `converter.magic` and `keeps_codec` before the first entry.
 ctypedef struct conversion:
     bint wanted
     bint keeps_codec        # of each entry; else the recoder's

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.errors import KpressError
+from kpress.files import RandomAccessFile
 from kpress.log._file_records import FileRecords
 from kpress.log._hop import HeaderHop
 from kpress.log._offset_index import read_offset_index
-from kpress.log._segment import Partition, Segment
+from kpress.log._segment import Partition
 from kpress.log._sidecar import INT32_MAX
+
+
+class SegmentFiles(Protocol):
+    """A segment, or what stands in its place."""
+
+    @property
+    def base_offset(self) -> int: ...
+
+    def open(self) -> RandomAccessFile: ...
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile: ...
 
 
 def end_offset(partition: Partition) -> int:
@@ -37,7 +51,7 @@ def end_offset(partition: Partition) -> int:
     """
     for segment in reversed(partition.segments):
         with FileRecords(segment.open(), complete=False) as file:
-            hop = _near_the_end(segment, file)
+            hop = near_the_end(segment, file)
             try:
                 for _ in hop:
                     pass
@@ -52,7 +66,7 @@ def end_offset(partition: Partition) -> int:
     return 0
 
 
-def _near_the_end(segment: Segment, file: FileRecords) -> HeaderHop:
+def near_the_end(segment: SegmentFiles, file: FileRecords) -> HeaderHop:
     """From the last index entry on, if a batch begins there."""
     try:
         with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:

@@ -6,9 +6,8 @@ from typing_extensions import Buffer, disjoint_base
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
 from kpress.log._digest import RecordDigest
+from kpress.record.convert import LOST as LOST
 from kpress.typing import Integer, Level
-
-LOST: dict[str, str]
 
 class _Content(TypedDict):
     records: int

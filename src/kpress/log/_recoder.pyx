@@ -22,19 +22,7 @@ from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-
-# Kinds of what an older magic cannot say, and what of each is counted; in the order of kpress.record.convert.
-LOST = {
-    "headers": "headers of records",
-    "timestamps": "records with a timestamp",
-    "producers": "records with a producer's id, epoch or sequence",
-    "transactions": "records of transactions",
-    "markers": "control records",
-    "leader_epochs": "records with a leader epoch",
-    "delete_horizons": "batches with a delete horizon",
-    "empty_batches": "batches that compaction emptied",
-    "record_attributes": "records with attributes",
-}
+from kpress.record.convert import LOST
 
 cdef enum:
     RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches

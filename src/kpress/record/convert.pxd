@@ -8,7 +8,7 @@ from kpress.codecs.context cimport codec_context
 from kpress.record.encode cimport batch_encoder
 
 
-# What an older magic cannot say; in the order of the Python names that the rooms have for it.
+# What an older magic cannot say; in the order of LOST.
 cdef enum:
     LOST_HEADERS
     LOST_TIMESTAMPS

@@ -1,0 +1,1 @@
+LOST: dict[str, str]

@@ -24,6 +24,20 @@ from kpress.record.encode cimport (
 )
 
 
+# Kinds of what an older magic cannot say, and what of each is counted; in the order of the enum.
+LOST = {
+    "headers": "headers of records",
+    "timestamps": "records with a timestamp",
+    "producers": "records with a producer's id, epoch or sequence",
+    "transactions": "records of transactions",
+    "markers": "control records",
+    "leader_epochs": "records with a leader epoch",
+    "delete_horizons": "batches with a delete horizon",
+    "empty_batches": "batches that compaction emptied",
+    "record_attributes": "records with attributes",
+}
+
+
 # --- what is lost ---------------------------------------------------------------------------------------------------
 
 cdef void lose_header(converter* c, const kp_batch* batch, int64_t records) noexcept nogil:
