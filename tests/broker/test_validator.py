@@ -6,6 +6,7 @@ What real brokers answer is in test_acceptance.py; here are the cases that need 
 from __future__ import annotations
 
 import struct
+import sys
 from typing import Any
 
 import pytest
@@ -122,6 +123,12 @@ def test_a_wrong_max_timestamp_is_corrected() -> None:
 def test_what_follows_the_last_whole_entry_is_cut() -> None:
     data = written("lz4")
     assert len(validated(data + data[:30], "lz4").records) == len(data)
+
+
+def test_what_is_kept_is_freed_with_its_answer() -> None:
+    data = written("lz4")
+    kept, rebuilt = validated(data, "lz4"), validated(data, "lz4", "none")
+    assert sys.getrefcount(kept.records) == sys.getrefcount(rebuilt.records)
 
 
 # ---- rebuilt

@@ -8,12 +8,12 @@ In place, records are checked where they lie, and what is stored is a copy with 
 A rebuild goes from record to record: one pass, but for a batch whose inner offsets turn out to be wrong.
 """
 
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport InputView, pooled_free
-from kpress._c.python cimport PyBytes_New
 from kpress._c.wire cimport (
     KP_CONTROL, KP_LOG_APPEND_TIME, KP_NONE, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
     kp_batch, kp_batch_codec, kp_batch_next, kp_error, kp_store_be32, kp_store_be64,
@@ -360,8 +360,8 @@ cdef int set_timestamps(Validation answer, const validator* v, int path) except 
 
 
 cdef bytes keep(validator* v, int path):
-    cdef bytes records = <bytes>PyBytes_New(NULL, v.size)
-    cdef uint8_t* out = <uint8_t*><char*>records
+    cdef bytes records = PyBytes_FromStringAndSize(NULL, v.size)
+    cdef uint8_t* out = <uint8_t*>PyBytes_AS_STRING(records)
     with nogil:
         store(v, out, path)
     return records
