@@ -37,12 +37,23 @@ cdef enum:
     UNKNOWN_ATTRIBUTES = 16
     NEGATIVE_TIMESTAMPS = 32
 
+    # How older brokers differ, as bits of `rules`: RULES of _validator gives them names, _versions tells where from.
+    ANY_ENTRIES = 1        # of any magic, also several that are compressed
+    COUNTS_FREE = 2        # a batch's count and last offset need not fit; only a count of 0 is refused
+    OFFSETS_REFUSED = 4    # wrong inner offsets are an error
+    FIRST_ERROR = 8        # the first record that fails ends it
+    WHOLE_RECORDS = 16     # of a batch that stays as it is, keys, values and headers are read, too
+    STRICT_LENGTHS = 32    # a record's length is compared with its fields, also where they are skipped
+    TYPE_OF_ALL = 64       # LogAppendTime is refused whatever the timestamp is
+    ZSTD_TAIL = 128        # up to four bytes after the last frame are not looked at
+
     # What is wrong with a record that is rejected while the others of its batch are still looked at.
     NO_ERROR = 0
     WRONG_MAGIC
     NULL_KEY
     OUT_OF_RANGE
     SET_BY_CLIENT   # LogAppendTime
+    WRONG_OFFSET
 
 
 ctypedef struct rejected:
@@ -121,6 +132,8 @@ cdef inline int record_error(const validator* v, bint by_client, bint has_key, i
         return NULL_KEY
     if not v.log_append_time and timestamp != NO_TIMESTAMP:
         if timestamp < v.least_timestamp or timestamp > v.most_timestamp:
-            return OUT_OF_RANGE if is_out_of_range(v, timestamp) else NO_ERROR
-        return NO_ERROR
+            if is_out_of_range(v, timestamp):
+                return OUT_OF_RANGE
+        if not v.rules & TYPE_OF_ALL:
+            return NO_ERROR
     return SET_BY_CLIENT if by_client else NO_ERROR

@@ -18,7 +18,12 @@ cdef int refuse_by_header(validator* v, const char* refusal) noexcept nogil:
 
 cdef int check_client_batch(validator* v) noexcept nogil:
     cdef const kp_batch* b = &v.batch
-    if b.magic == 2:
+    if b.magic == 2 and v.rules & COUNTS_FREE:
+        if b.records_count == 0:
+            return refuse_by_header(v, b"RECORD_COUNT")
+        if b.attributes & KP_CONTROL:
+            return refuse_by_header(v, b"CONTROL_BATCH")
+    elif b.magic == 2:
         if b.last_offset_delta < 0:
             return refuse_by_header(v, b"OFFSET_RANGE")
         if b.records_count <= 0:
@@ -35,7 +40,7 @@ cdef int check_client_batch(validator* v) noexcept nogil:
 cdef int check_batch(validator* v) noexcept nogil:
     cdef const kp_batch* b = &v.batch
     v.err.status = KP_OK
-    if b.magic != v.first.magic:
+    if b.magic != v.first.magic and not v.rules & ANY_ENTRIES:
         return refuse_by_header(v, b"MIXED_MAGIC")
     if v.is_client and check_client_batch(v):
         return v.error_code
@@ -73,8 +78,12 @@ cdef int check_rejected(validator* v) noexcept nogil:
     if v.errors_count == 0:
         return 0
     v.err.status = KP_OK
+    if v.rules & FIRST_ERROR:
+        v.errors_count = 1
+        v.has_timestamp_error = first.kind == OUT_OF_RANGE or first.kind == SET_BY_CLIENT
     if not v.has_timestamp_error:
-        return refuse_by_header(v, b"NULL_KEY" if first.kind == NULL_KEY else b"RECORD_MAGIC")
+        return refuse_by_header(v, b"NULL_KEY" if first.kind == NULL_KEY else b"OFFSETS_REFUSED"
+                                if first.kind == WRONG_OFFSET else b"RECORD_MAGIC")
     while first[i].kind != OUT_OF_RANGE and first[i].kind != SET_BY_CLIENT:
         i += 1
     return refuse(v, INVALID_TIMESTAMP, INVALID_TIMESTAMP,

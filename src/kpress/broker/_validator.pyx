@@ -20,9 +20,11 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport error_of, place_of
 from kpress.broker._check cimport (
-    CODEC_DIFFERS, FAILED, INVALID_RECORD, MAGIC_CONVERSION, NEGATIVE_TIMESTAMPS, NON_SEQUENTIAL_INNER_OFFSETS,
-    NO_TIMESTAMP, NULL_KEY, OUT_OF_RANGE, TARGET_V0, UNKNOWN_ATTRIBUTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS,
-    UNSUPPORTED_COMPRESSION_TYPE, UNSUPPORTED_FOR_MESSAGE_FORMAT, WRONG_MAGIC, check_batch, refuse, rejected, validator,
+    ANY_ENTRIES, CODEC_DIFFERS, COUNTS_FREE, FAILED, FIRST_ERROR, INVALID_RECORD, MAGIC_CONVERSION, NEGATIVE_TIMESTAMPS,
+    NON_SEQUENTIAL_INNER_OFFSETS, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, STRICT_LENGTHS, TARGET_V0,
+    TYPE_OF_ALL, UNKNOWN_ATTRIBUTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE,
+    UNSUPPORTED_FOR_MESSAGE_FORMAT, WHOLE_RECORDS, WRONG_MAGIC, WRONG_OFFSET, ZSTD_TAIL, check_batch, refuse, rejected,
+    validator,
 )
 from kpress.broker._rebuild cimport begin_rebuild, check_written, end_rebuild, free_rebuild
 from kpress.broker._walk cimport walk, walk_fields, write_again
@@ -76,9 +78,19 @@ cdef int find_first(validator* v) noexcept nogil:
     if not next_entry(v, &position):
         return refuse(v, INVALID_RECORD, INVALID_RECORD, b"NO_BATCH")
     v.first = v.batch
+    if v.rules & ANY_ENTRIES:
+        return 0
     if (v.first.magic == 2 or v.source_codec != KP_NONE) and next_entry(v, &position):
         return refuse(v, INVALID_RECORD, INVALID_RECORD, b"MORE_THAN_ONE_BATCH")
     return 0
+
+
+cdef bint all_match(validator* v) noexcept nogil:
+    cdef int64_t position = 0
+    while next_entry(v, &position):
+        if v.batch.magic != v.target_magic:
+            return False
+    return True
 
 
 cdef void choose_reasons(validator* v) noexcept nogil:
@@ -86,6 +98,8 @@ cdef void choose_reasons(validator* v) noexcept nogil:
     if v.source_codec != v.target_codec:
         v.reasons |= CODEC_DIFFERS
     if v.first.magic != v.target_magic:
+        v.reasons |= MAGIC_CONVERSION
+    if v.rules & ANY_ENTRIES and not all_match(v):
         v.reasons |= MAGIC_CONVERSION
     if v.target_magic == 0:
         v.reasons |= TARGET_V0
@@ -142,7 +156,7 @@ cdef int run(validator* v, int path) noexcept nogil:
         note_attributes(v)
         if check_batch(v):
             return v.error_code
-        v.skips = path == COMPRESSED and v.reasons == 0 and v.first.magic == 2
+        v.skips = path == COMPRESSED and v.reasons == 0 and v.first.magic == 2 and not v.rules & WHOLE_RECORDS
         if walk(v, v.skips, path == COMPRESSED):
             return v.error_code
         note_max_timestamp(v)
@@ -153,13 +167,20 @@ cdef int run(validator* v, int path) noexcept nogil:
     return 0
 
 
+cdef int run_again(validator* v, int path) noexcept nogil:
+    """For a rebuild of several entries, from the first one on."""
+    v.records = v.expected = 0
+    v.max_timestamp = v.max_timestamp_offset = NO_TIMESTAMP
+    return run(v, path)
+
+
 cdef bint must_repair(validator* v) noexcept nogil:
     """Inner offsets turned out to be wrong in a set that was to be kept."""
     return v.reasons == NON_SEQUENTIAL_INNER_OFFSETS and not v.writing
 
 
 cdef int check_repair(validator* v) noexcept nogil:
-    if v.first.magic == 2 and kp_batch_codec(&v.first) and not v.helpful:
+    if v.first.magic == 2 and kp_batch_codec(&v.first) and not v.helpful and not v.rules & WHOLE_RECORDS:
         return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"OFFSETS_NOT_REPAIRED")
     return 0
 
@@ -190,7 +211,16 @@ cdef void store(validator* v, uint8_t* out, int path) noexcept nogil:
 
 # --- the answer ------------------------------------------------------------------------------------------------------
 
-RULES = {}
+RULES = {
+    "ANY_ENTRIES": ANY_ENTRIES,
+    "COUNTS_FREE": COUNTS_FREE,
+    "OFFSETS_REFUSED": OFFSETS_REFUSED,
+    "FIRST_ERROR": FIRST_ERROR,
+    "WHOLE_RECORDS": WHOLE_RECORDS,
+    "STRICT_LENGTHS": STRICT_LENGTHS,
+    "TYPE_OF_ALL": TYPE_OF_ALL,
+    "ZSTD_TAIL": ZSTD_TAIL,
+}
 REASONS = ("CODEC_DIFFERS", "MAGIC_CONVERSION", "TARGET_V0", "NON_SEQUENTIAL_INNER_OFFSETS")
 FINDINGS = ("poisoned", "unseen_offsets", "bad_lz4_header_checksum", "trailing_bytes", "unknown_attributes",
             "negative_timestamps")
@@ -267,6 +297,9 @@ cdef str record_text(const rejected* r, const validator* v, bint skips):
 cdef str rejection_text(const rejected* r, const validator* v, bint skips):
     if r.kind == NULL_KEY:
         return "Compacted topic cannot accept message without key"
+    if r.kind == WRONG_OFFSET:
+        return (f"Inner record {record_text(r, v, skips)} inside the compressed record batch does not have incremental "
+                f"offsets, expected offset is {r.index}")
     if r.kind == WRONG_MAGIC:
         return f"Record {record_text(r, v, skips)}'s magic does not match outer magic {v.batch.magic}"
     if r.kind == OUT_OF_RANGE:
@@ -395,7 +428,7 @@ cdef Validation decide(validator* v, int level):
         if code == 0:
             begin_rebuild(v, level)
             with nogil:
-                code = write_again(v)
+                code = write_again(v) if v.batch.position == 0 else run_again(v, path)
     if code == 0:
         code = check_rebuild(v)
     if code == FAILED:

@@ -22,14 +22,15 @@ from kpress._c.wire cimport (
     KP_MESSAGE_SIZE, KP_MIN_ENTRY_SIZE, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_RECORDS_COUNT, KP_RECORDS_LEFT,
     KP_RECORDS_MISSING, KP_SKIP_ENDED, KP_SKIP_OK, KP_SKIP_TOO_LONG, KP_VALUE_LENGTH, KP_WRAPPER_CODEC,
     KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left,
-    kp_cursor_of, kp_entry_size, kp_error, kp_fail, kp_load_be32, kp_lz4_frame, kp_lz4_header_read,
-    kp_message_header_read, kp_message_read, kp_read_bytes, kp_record, kp_record_explain, kp_record_fault,
-    kp_record_place, kp_record_read, kp_record_skip, kp_source, kp_source_fail,
+    kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_load_be32, kp_lz4_frame, kp_lz4_header_read,
+    kp_message_header_read, kp_message_read, kp_read_bytes, kp_read_varint, kp_record, kp_record_explain,
+    kp_record_fault, kp_record_place, kp_record_read, kp_record_skip, kp_source, kp_source_fail,
 )
 from kpress.broker._check cimport (
-    CORRUPT_MESSAGE, FAILED, INVALID_RECORD, MESSAGE_TOO_LARGE, NON_SEQUENTIAL_INNER_OFFSETS, NO_TIMESTAMP,
-    POISONED, BAD_LZ4_HEADER_CHECKSUM, SET_BY_CLIENT, TRAILING_BYTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS,
-    UNSUPPORTED_COMPRESSION_TYPE, WRONG_MAGIC, check_rejected, record_error, refuse, reject, rejected, validator,
+    BAD_LZ4_HEADER_CHECKSUM, CORRUPT_MESSAGE, FAILED, FIRST_ERROR, INVALID_RECORD, MESSAGE_TOO_LARGE,
+    NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, POISONED,
+    STRICT_LENGTHS, TRAILING_BYTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE, WRONG_MAGIC,
+    WRONG_OFFSET, ZSTD_TAIL, check_rejected, record_error, refuse, reject, rejected, validator,
 )
 from kpress.broker._rebuild cimport refuse_unreadable, write_record
 from kpress.codecs.payload cimport decompress_prefix
@@ -78,17 +79,24 @@ cdef int refuse_payload(validator* v) noexcept nogil:
 
 # --- magic 2 ---------------------------------------------------------------------------------------------------------
 
+cdef bint is_negative_length(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    cdef kp_cursor cursor = kp_cursor_of(at, <size_t>(end - at))
+    return kp_read_varint(&cursor) < 0 and kp_cursor_ok(&cursor)
+
+
 cdef int misread(validator* v, const kp_source* s, const uint8_t* at, int32_t index, int fault, bint pending,
-                 bint compressed) noexcept nogil:
+                 bint compressed, bint skips) noexcept nogil:
     """There is no record at `at`; v.err has the stream's error where one is pending."""
     if fault == KP_SKIP_ENDED and pending:
         return refuse_stream(v)
+    if compressed and not skips and v.rules & STRICT_LENGTHS and is_negative_length(at, s.end):
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")  # ByteBuffer.allocate
     if at == s.end:
         kp_fail(&v.err, KP_RECORDS_MISSING, 0, index, s.count)
     else:
         kp_record_explain(at, s.end, at, &v.err)
     kp_source_fail(s, at, &v.err)
-    if fault == KP_SKIP_TOO_LONG and not compressed:
+    if fault == KP_SKIP_TOO_LONG and (not compressed or v.rules & STRICT_LENGTHS):
         return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
     return refuse_invalid(v, b"RECORDS_AND_COUNT" if at == s.end else b"RECORD_STRUCTURE")
 
@@ -120,6 +128,10 @@ cdef inline void see_timestamp(validator* v, int64_t timestamp, int64_t* most, i
         least[0] = timestamp
 
 
+cdef bint refuses_offsets(const validator* v) noexcept nogil:
+    return v.rules & OFFSETS_REFUSED and v.target_magic > 0
+
+
 cdef int walk_records(validator* v, const kp_source* s, bint pending, bint compressed, bint skips,
                       bint counts) noexcept nogil:
     cdef kp_cursor cursor = kp_cursor_of(s.start, <size_t>(s.end - s.start)), again
@@ -133,15 +145,17 @@ cdef int walk_records(validator* v, const kp_source* s, bint pending, bint compr
         at = cursor.p
         if not kp_record_read(&cursor, &r):
             fault = kp_record_fault(at, s.end)
-            if skips:
+            if skips and not v.rules & STRICT_LENGTHS:
                 again = kp_cursor_of(at, <size_t>(s.end - at))
                 fault = kp_record_skip(&again, &r)
             if fault != KP_SKIP_OK:
-                return misread(v, s, at, i, fault, pending, compressed)
+                return misread(v, s, at, i, fault, pending, compressed, skips)
             v.findings |= POISONED
             cursor = again
         kp_record_place(s, &r)
         kind = record_error(v, by_client, r.key.size >= 0, r.timestamp)
+        if counts and kind == NO_ERROR and r.offset != expected and refuses_offsets(v):
+            kind = WRONG_OFFSET
         if kind:
             if reject_record(v, kind, i, &r, 2, 0):
                 return v.error_code
@@ -219,6 +233,8 @@ cdef int walk_messages(validator* v, const kp_source* s, bint compressed, bint c
         if kp_message_header_read(at, size, at - s.start, &message, &v.err) != KP_OK:
             return refuse_payload(v)
         kp_read_bytes(&cursor, <size_t>size)
+        if v.errors_count and v.rules & FIRST_ERROR:
+            return check_rejected(v)
         if compressed and kp_batch_codec(&message):
             return refuse_inner_codec(v, kp_batch_codec(&message))
         readable = kp_message_read(at, size, 0, &ignored, &r, &unread) == KP_OK
@@ -227,9 +243,11 @@ cdef int walk_messages(validator* v, const kp_source* s, bint compressed, bint c
         kind = message_error(v, &message, at, compressed, r.timestamp)
         if kind < 0:
             return v.error_code
+        if counts and v.batch.magic > 0 and kind == NO_ERROR and r.offset != v.expected + i and refuses_offsets(v):
+            kind = WRONG_OFFSET
         if kind:
             if not readable:
-                if kind == WRONG_MAGIC or kind == SET_BY_CLIENT:  # the error's text shows the record
+                if kind != NULL_KEY and kind != OUT_OF_RANGE:  # the error's text shows the record
                     return refuse_unreadable(v)
                 r.key.size = r.value.size = -1
                 r.attributes = 0
@@ -298,6 +316,12 @@ cdef bint is_stream_error(const validator* v) noexcept nogil:
     return v.err.status != KP_NO_MEMORY and v.err.status != KP_OUTPUT_CAP and v.source.frame == KP_IN_RECORDS
 
 
+cdef bint has_ignored_tail(const validator* v) noexcept nogil:
+    """zstd-jni before 1.5.5 needs five bytes to see that no frame follows."""
+    cdef int64_t left = v.batch.size - v.source.payload - v.err.position
+    return v.rules & ZSTD_TAIL and kp_batch_codec(&v.batch) == KP_ZSTD and v.err.position > 0 and left < 5
+
+
 cdef int open_batch(validator* v, bint* pending) noexcept nogil:
     """Find the records of v.batch; `pending`: a damaged stream comes after those that are there."""
     cdef const uint8_t* entry = v.data + v.batch.position
@@ -311,7 +335,7 @@ cdef int open_batch(validator* v, bint* pending) noexcept nogil:
             note_payload(v, entry)
         return 0
     if v.batch.magic == 2 and is_stream_error(v):
-        pending[0] = True
+        pending[0] = not has_ignored_tail(v)
         return 0
     if v.batch.magic < 2 and refuse_payload(v) == UNKNOWN_SERVER_ERROR and has_small_entry(v, entry):
         v.err.status = KP_OK
@@ -343,7 +367,7 @@ cdef int write_again(validator* v) noexcept nogil:
         at = cursor.p
         if v.batch.magic == 2:
             if not kp_record_read(&cursor, &r):  # its length lies: it was skipped over
-                return misread(v, s, at, i, KP_SKIP_OK, False, True)
+                return misread(v, s, at, i, KP_SKIP_OK, False, True, False)
             kp_record_place(s, &r)
         else:
             if kp_message_read(at, kp_entry_size(cursor), 0, &message, &r, &v.write_err) != KP_OK:
@@ -375,5 +399,5 @@ cdef int walk_fields(validator* v) noexcept nogil:
     for i in range(s.count):
         at = cursor.p
         if not kp_record_read(&cursor, &r):
-            return misread(v, s, at, i, kp_record_fault(at, s.end), pending, False)
+            return misread(v, s, at, i, kp_record_fault(at, s.end), pending, False, False)
     return check_end(v, s, cursor.p, pending) if s.count > 0 else 0
