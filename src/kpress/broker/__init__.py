@@ -2,16 +2,26 @@
 
 ::
 
-    Reason, Finding    _reasons           why a broker does not keep a batch as it was sent: the one table for verdicts,
-                                          `kpress explain` and the docs
-                       _produce_request   captured requests, and the record sets in them
-                       _analyze           what UnifiedLog looks at before any record is read
-                       _validator         what LogValidator makes of the records ──► _walk, record by record
-                                                                                 ──► _check, the rules
-                                                                                 ──► _rebuild, written again
-    fetch, Fetched     _fetch             what a fetch gets of a log (_fetch_rules: by release)
-                       _lazy_conversion   what is sent to old clients, and promised before (KIP-283)
-                       _down_convert      batches in an older magic
+    validate       ─┐                            one record set, one verdict; PartitionLog remembers what came before
+    PartitionLog   ─┴► _partition ─► Verdict     the way through a broker, in its order:
+
+                       _request                  what a Produce request says before the log is asked
+                       _analyze                  what UnifiedLog looks at before any record is read
+                       _validator                what LogValidator makes of the records ──► _walk, record by record
+                                                                                        ──► _check, the rules
+                                                                                        ──► _rebuild, written again
+                       _producers                epochs, sequences, transactions: ProducerStateManager
+
+    fetch ─► Fetched   _fetch                    what a fetch gets of a log (_fetch_rules: by release)
+                       _lazy_conversion          what is sent to old clients, and promised before (KIP-283)
+                       _down_convert             batches in an older magic
+
+                       _config, _config_names    settings of topic and broker, by Kafka's property names
+                       _versions                 what changed from release to release
+                       _errors                   Kafka's codes and their names
+    Reason, Finding    _reasons                  why a broker does not keep a batch as it was sent: the one table for
+                                                 verdicts, `kpress explain` and the docs
+                       _produce_request          captured requests, and the record sets in them
 
 Names are those of Kafka's classes and of its settings.
 """

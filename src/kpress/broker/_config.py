@@ -6,9 +6,10 @@ ServerTopicConfigSynonyms). Values are read and checked as ConfigDef does it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import TypeAlias
 
 from kpress.broker._config_names import BROKER_NAMES, TOPIC_NAMES, is_setting
@@ -72,16 +73,9 @@ class LogConfig:
 class _Settings:
     """The mapping as it was given, read one setting at a time."""
 
-    def __init__(self, given: TopicConfig | None, codecs: CodecTable | None) -> None:
+    def __init__(self, given: Iterable[tuple[str, Value]], codecs: CodecTable | None) -> None:
         self.codecs = CODEC_IDS if codecs is None else codecs.ids
-        self.values: dict[str, Value] = {}
-        if given is None:
-            return
-        if not isinstance(given, Mapping):
-            message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
-            raise ArgumentTypeError(message, field="topic_config")
-        for name, value in given.items():
-            self.values[self._name(name)] = self._value(name, value)
+        self.values = {self._name(name): self._value(name, value) for name, value in given}
 
     def _name(self, name: str) -> str:
         if not isinstance(name, str):
@@ -164,7 +158,23 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
     ArgumentTypeError
         Settings that are not in a mapping, or a value of another type.
     """
-    settings = _Settings(given, codecs)
+    if given is not None and not isinstance(given, Mapping):
+        message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
+        raise ArgumentTypeError(message, field="topic_config")
+    items = tuple(given.items()) if given else ()
+    if codecs is None and all(type(name) is type(value) is str for name, value in items):
+        return _read_once(items, rules)
+    return _read(items, rules, codecs)
+
+
+@lru_cache(maxsize=64)
+def _read_once(items: tuple[tuple[str, Value], ...], rules: BrokerRules) -> LogConfig:
+    """Reading the settings takes longer than the verdict on a small batch."""
+    return _read(items, rules, None)
+
+
+def _read(items: tuple[tuple[str, Value], ...], rules: BrokerRules, codecs: CodecTable | None) -> LogConfig:
+    settings = _Settings(items, codecs)
     protocol = _inter_broker_protocol(settings, rules)
     before, after = _timestamp_bounds(settings, rules)
     timestamp_type = settings.choice(

@@ -381,6 +381,11 @@ class Reason(StrEnum):
         "The producer has an open transaction in this partition, and the batch is not part of one.",
         "Commit or abort the transaction first.",
     )
+    COORDINATOR_EPOCH = (
+        "COORDINATOR_EPOCH", PRODUCER, 52, "coordinator epoch", "KIP-98, ProducerAppendInfo.checkCoordinatorEpoch",
+        "The marker comes from a transaction coordinator that another one has replaced.",
+        "Nothing needs to change: the coordinator that took over writes the marker.",
+    )
 
     # ---- a fetch ----------------------------------------------------------------------------------------------------
     FETCH_VERSION = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from kpress.broker._errors import name_of
+from kpress.broker._errors import Errors, name_of
 from kpress.broker._reasons import Finding, Reason
 
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
@@ -22,7 +22,7 @@ class Verdict:
     error : str
         The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` if there is none.
     error_message : str | None
-        What the response says besides; a broker leaves it out for most errors. ``topic-0`` stands for the partition.
+        What the response says besides, without the partition's name; for most errors a broker says nothing.
     record_errors : list of (int, str | None)
         Records that fail, by their index in the batch. All of them fail a batch together. A response carries them,
         and the message, from Produce 8 on.
@@ -42,6 +42,14 @@ class Verdict:
     base_offset : int
         Of the response; -1 if there is none. A duplicate has that of the batch which it repeats.
 
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.broker import validate
+    >>> sent = kpress.write_records([b"a", b"b"], compression_type="lz4", timestamps=[1700000000000, 1700000000001])
+    >>> verdict = validate(sent, topic_config={"compression.type": "zstd"}, next_offset=42)
+    >>> verdict.error, verdict.relation, verdict.base_offset, [str(reason) for reason in verdict.reasons]
+    ('NONE', 'rebuilt', 42, ['CODEC_DIFFERS'])
     """
 
     error_code: int | None
@@ -57,8 +65,29 @@ class Verdict:
 
     @property
     def accepted(self) -> bool:
-        """Whether the response is free of errors; a duplicate is accepted, and stored only once."""
+        """Whether the response is free of errors; a duplicate is accepted, and stored only once.
+
+        Examples
+        --------
+        >>> from kpress.broker import validate
+        >>> validate(b"no record set").accepted
+        False
+        """
         return self.error_code == 0
+
+
+def accepted(
+    *,
+    relation: Relation = "nothing stored",
+    records: bytes = b"",
+    reasons: list[Reason],
+    findings: list[Finding] | None = None,
+    log_append_time: int = -1,
+    base_offset: int = -1,
+) -> Verdict:
+    """The verdict on a record set that is answered without an error."""
+    none, name = int(Errors.NONE), Errors.NONE.name
+    return Verdict(none, name, None, [], relation, records, reasons, findings or [], log_append_time, base_offset)
 
 
 def refused(
@@ -70,7 +99,7 @@ def refused(
 ) -> Verdict:
     """The verdict on a record set of which nothing is stored because of an error."""
     return Verdict(
-        error_code=code,
+        error_code=None if code is None else int(code),
         error=name_of(code),
         error_message=message,
         record_errors=record_errors or [],

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
+from kpress.broker._errors import Errors
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 Version = tuple[int, ...]
@@ -38,7 +40,12 @@ class BrokerRules:
     verifies_transactions : bool
         Whether the coordinator is asked before the first batch of a transaction is appended.
     epoch_bump_produce_version : int | None
-        From this Produce on, a producer must begin with sequence 0 in each transaction's new epoch; None: never.
+        From this Produce on, each transaction has an epoch of its own; None: never.
+    transactions_have_epochs, fences_before_verification, bumped_epochs_begin_at_0 : bool
+        Whether an open transaction is told by its epoch, too; whether an older epoch is refused before the coordinator
+        is asked; and whether a producer of which nothing is known must begin with sequence 0 in such an epoch.
+    quirks : int
+        Bits of `kpress.broker._validator.RULES`.
     """
 
     version: Version
@@ -54,6 +61,15 @@ class BrokerRules:
     least_segment_bytes: int = 14
     verifies_transactions: bool = False
     epoch_bump_produce_version: int | None = None
+    transactions_have_epochs: bool = False
+    fences_before_verification: bool = False
+    bumped_epochs_begin_at_0: bool = False
+    quirks: int = 0
+
+    @property
+    def invalid_record(self) -> int:
+        """The code of a record or batch that breaks a rule."""
+        return Errors.INVALID_RECORD if self.has_invalid_record else Errors.CORRUPT_MESSAGE
 
 
 # What each release brought, and the source. A release without a row is as the one before it.
@@ -79,10 +95,15 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
             "default_after_max_ms": 3600000,
             "least_segment_bytes": 1 << 20,
             "epoch_bump_produce_version": 12,
+            "transactions_have_epochs": True,
         },
         "KIP-896, KIP-724, KIP-1030, KIP-890",
     ),
-    ((4, 1), {"produce_versions": (3, 13)}, "KIP-516"),
+    (
+        (4, 1),
+        {"produce_versions": (3, 13), "fences_before_verification": True, "bumped_epochs_begin_at_0": True},
+        "KIP-516, UnifiedLog.maybeStartTransactionVerification, ProducerAppendInfo.checkSequence",
+    ),
 )
 OLDEST: Version = (0, 8, 2)
 NEWEST: Version = (4, 3)
@@ -107,6 +128,15 @@ def _is_known(version: Version) -> bool:
     return version >= OLDEST and release <= last
 
 
+@lru_cache(maxsize=64)
+def _rules_of(version: Version) -> BrokerRules:
+    rules = BrokerRules(version)
+    for since, change, _ in _CHANGES:
+        if version >= since:
+            rules = replace(rules, **change)
+    return rules
+
+
 def rules_of(broker_version: str) -> BrokerRules:
     """How brokers of a release decide.
 
@@ -120,8 +150,4 @@ def rules_of(broker_version: str) -> BrokerRules:
         known = ".".join(map(str, OLDEST)), ".".join(map(str, NEWEST))
         message = f"broker_version must be a release from {known[0]} to {known[1]}, not {broker_version!r}"
         raise InvalidArgumentError(message, field="broker_version")
-    rules = BrokerRules(version)
-    for since, change, _ in _CHANGES:
-        if version >= since:
-            rules = replace(rules, **change)
-    return rules
+    return _rules_of(version)

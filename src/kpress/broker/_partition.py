@@ -1,0 +1,271 @@
+"""One partition: what it answers to a record set, in the order in which a broker decides (UnifiedLog.append).
+
+::
+
+    headers ──► _request ──► verification ──► analyze ──► validate_records ──► sizes ──► _producers ──► Verdict
+    _analyze                 _producers       _analyze    _validator
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from typing_extensions import Buffer
+
+from kpress._arguments import integer
+from kpress._arguments import time as time_of
+from kpress.broker._analyze import Analysis, BatchHeader, analyze, headers
+from kpress.broker._config import CODEC_IDS, LogConfig
+from kpress.broker._errors import Errors
+from kpress.broker._producers import Producers, RememberedBatch
+from kpress.broker._reasons import Finding, Reason, findings_of, reasons_of
+from kpress.broker._request import Request, check_request, closed, version_for
+from kpress.broker._validator import Validation, validate_records
+from kpress.broker._verdict import Relation, Verdict, accepted, refused
+from kpress.broker._versions import BrokerRules
+from kpress.codecs import CodecTable
+from kpress.errors import ArgumentTypeError
+from kpress.typing import Integer, Time
+
+_ZSTD = CODEC_IDS["zstd"]
+_HEADER, _ATTRIBUTES = 61, 21
+_SIZE_AT, _OVERHEAD = 8, 12
+_LOG_APPEND_TIME = 0x08
+_VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
+
+
+class _Ready(NamedTuple):
+    """A record set that may be appended."""
+
+    whole: memoryview
+    was_cut: bool
+    sent: BatchHeader
+    stored: BatchHeader
+    validation: Validation
+
+    @property
+    def findings(self) -> list[Finding]:
+        return findings_of(self.validation.findings)
+
+
+@dataclass(slots=True)
+class Partition:
+    """The settings of a partition, and what it knows.
+
+    Attributes
+    ----------
+    rules : BrokerRules
+    config : LogConfig
+    producers : Producers
+    next_offset : int
+    leader_epoch : int
+    verified : frozenset of str
+        Transactional ids whose transaction the coordinator knows.
+    helpful : bool
+    codecs : CodecTable | None
+    known_codecs : frozenset of int
+        Ids that a broker of this release, or the caller's table, knows.
+    """
+
+    rules: BrokerRules
+    config: LogConfig
+    producers: Producers
+    next_offset: int
+    leader_epoch: int
+    verified: frozenset[str]
+    helpful: bool
+    codecs: CodecTable | None
+    known_codecs: frozenset[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        ids = CODEC_IDS if self.codecs is None else self.codecs.ids
+        self.known_codecs = frozenset(id for name, id in ids.items() if name != "zstd" or self.rules.zstd)
+
+    def append(
+        self, records: Buffer | None, produce_version: Integer | None, transactional_id: str | None, now_ms: Time | None
+    ) -> Verdict:
+        if transactional_id is not None and not isinstance(transactional_id, str):
+            message = f"transactional_id must be a str or None, not {type(transactional_id).__name__}"
+            raise ArgumentTypeError(message, field="transactional_id")
+        now = clock(now_ms)
+        if records is None:
+            return closed(Reason.NULL_RECORD_SET, self.rules.invalid_record if self.helpful else None)
+        found = headers(records)
+        request = Request(self._version(produce_version, found.first), transactional_id)
+        least, most = self.rules.produce_versions
+        if not least <= request.version <= most:
+            return closed(Reason.PRODUCE_VERSION)
+        verdict = check_request(records, found, request, self.rules, self.known_codecs, self.helpful)
+        return verdict or self._verify(found, request) or self._append(records, now)
+
+    def _version(self, given: Integer | None, first: BatchHeader | None) -> int:
+        if given is None:
+            return version_for(first, self.rules)
+        return integer(given, "produce_version", 0, _VERSION_MAX)
+
+    def _verify(self, found: Analysis, request: Request) -> Verdict | None:
+        """ReplicaManager asks the coordinator before it appends to a transaction (KIP-890)."""
+        first = found.first
+        if first is None or not first.is_transactional or first.producer_id < 0 or not self.rules.verifies_transactions:
+            return None
+        since = self.rules.epoch_bump_produce_version
+        bumps = since is not None and request.version >= since
+        if not (bumps or self.config.verifies_transactions):
+            return None
+        reason = self.producers.verify(first, request.transactional_id in self.verified, bumps)
+        return refused(reason.error_code, reason) if reason else None
+
+    def _append(self, records: Buffer, now: int) -> Verdict:
+        ready = self._ready(records, now, is_client=True)
+        if isinstance(ready, Verdict):
+            return ready
+        stored = ready.stored
+        if stored.producer_id >= 0:
+            if repeated := self.producers.repeated(stored):
+                return _repeated(repeated, ready.findings)
+            if reason := self.producers.check(stored):
+                return refused(reason.error_code, reason, findings=ready.findings)
+            self.producers.append(stored)
+        return self._appended(ready)
+
+    def append_marker(self, marker: bytes, coordinator_epoch: int, now: int) -> Verdict:
+        """The end of a transaction, which its coordinator writes and no client may."""
+        ready = self._ready(marker, now, is_client=False)
+        if isinstance(ready, Verdict):
+            return ready
+        if reason := self.producers.check_marker(ready.stored, coordinator_epoch):
+            return refused(reason.error_code, reason)
+        self.producers.append_marker(ready.stored, coordinator_epoch)
+        return self._appended(ready)
+
+    def _ready(self, records: Buffer, now: int, is_client: bool) -> _Ready | Verdict:
+        """What would be appended: the checks of UnifiedLog and LogValidator."""
+        limit, known = self.config.max_message_bytes, max(self.known_codecs)
+        found = analyze(
+            records, max_message_bytes=limit, known_codecs=known, is_client=is_client, helpful=self.helpful
+        )
+        if found.refusal:
+            return refused(found.error_code, Reason[found.refusal])
+        if found.first is None:
+            return accepted(reasons=[Reason.NO_BATCH])
+        target, level = self.config.target(found.source_codec, self.codecs)
+        if target == _ZSTD and not self.config.takes_zstd:
+            return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_INTER_BROKER_PROTOCOL)
+        whole = _bytes_of(records)
+        was_cut = len(whole) > found.valid_bytes
+        whole = whole[: found.valid_bytes]
+        validation = self._validate(whole, found.source_codec, target, level, now, is_client)
+        if validation.refusal:
+            return _invalid(validation, validation.refusal)
+        if validation.size_may_have_changed and validation.largest_batch > limit:
+            return refused(Errors.MESSAGE_TOO_LARGE, Reason.REBUILT_TOO_LARGE, *reasons_of(validation.reasons))
+        if len(validation.records) > self.config.segment_bytes:
+            return refused(Errors.RECORD_LIST_TOO_LARGE, Reason.SET_TOO_LARGE, *reasons_of(validation.reasons))
+        stored = headers(validation.records).first
+        assert stored is not None
+        return _Ready(whole, was_cut, found.first, stored, validation)
+
+    def _validate(
+        self, whole: memoryview, source: int, target: int, level: int | None, now: int, is_client: bool
+    ) -> Validation:
+        config = self.config
+        return validate_records(
+            whole,
+            source_codec=source,
+            target_codec=target,
+            target_level=level,
+            target_magic=config.target_magic,
+            log_append_time=config.log_append_time,
+            before_max_ms=config.before_max_ms,
+            after_max_ms=config.after_max_ms,
+            compacted=config.compacted,
+            leader_epoch=self.leader_epoch,
+            next_offset=self.next_offset,
+            now_ms=now,
+            origin_client=is_client,
+            rules=self.rules.quirks,
+            helpful=self.helpful,
+            codecs=self.codecs,
+        )
+
+    def _appended(self, ready: _Ready) -> Verdict:
+        base_offset, self.next_offset = self.next_offset, ready.validation.next_offset
+        relation, reasons = self._compared(ready)
+        if ready.was_cut:
+            relation = "kept, tail cut" if relation == "kept" else relation
+            reasons.append(Reason.PARTIAL_ENTRY)
+        return accepted(
+            relation=relation,
+            records=ready.validation.records,
+            reasons=reasons,
+            findings=ready.findings,
+            log_append_time=ready.validation.log_append_time if self.config.log_append_time else -1,
+            base_offset=base_offset,
+        )
+
+    def _compared(self, ready: _Ready) -> tuple[Relation, list[Reason]]:
+        """How what is stored differs from what was sent, and why."""
+        sent, stored, is_rebuilt = ready.sent, ready.stored, ready.validation.rebuilt
+        reasons = reasons_of(ready.validation.reasons)
+        if not (is_rebuilt or _headers_differ(ready)):
+            return "kept", []
+        if self.config.log_append_time and stored.magic > 0:
+            reasons.append(Reason.LOG_APPEND_TIME)
+        elif sent.magic > 0 and sent.attributes & _LOG_APPEND_TIME:
+            reasons.append(Reason.TIMESTAMP_TYPE)
+        if is_rebuilt:
+            return "rebuilt", reasons
+        if not self.config.log_append_time and sent.max_timestamp != stored.max_timestamp:
+            reasons.append(Reason.MAX_TIMESTAMP)
+        if (sent.attributes ^ stored.attributes) & ~_LOG_APPEND_TIME:
+            reasons.append(Reason.ATTRIBUTE_BITS)
+        return "header rewritten", reasons or [Reason.TIMESTAMP_TYPE]  # of a message that is not the first
+
+
+def clock(now_ms: Time | None) -> int:
+    if now_ms is None:
+        return time.time_ns() // 1_000_000
+    return integer(time_of(now_ms, "now_ms"), "now_ms", 0, _LONG_MAX)
+
+
+def _bytes_of(records: Buffer) -> memoryview:
+    """A view of a contiguous buffer by single bytes."""
+    view = memoryview(records)
+    is_plain = view.format in ("B", "b", "c") and view.c_contiguous
+    return view.cast("B") if is_plain else memoryview(view.tobytes("A"))
+
+
+def _invalid(validation: Validation, refusal: str) -> Verdict:
+    return refused(
+        validation.error_code,
+        Reason[refusal],
+        message=validation.error_message,
+        record_errors=[*validation.record_errors],
+        findings=findings_of(validation.findings),
+    )
+
+
+def _repeated(batch: RememberedBatch, findings: list[Finding]) -> Verdict:
+    """The answer to a retry is that of the first time (UnifiedLog.append)."""
+    return accepted(
+        reasons=[Reason.DUPLICATE_BATCH],
+        findings=findings,
+        log_append_time=batch.timestamp,
+        base_offset=batch.first_offset,
+    )
+
+
+def _headers_differ(ready: _Ready) -> bool:
+    """Whether more than offset and leader epoch changed in place."""
+    whole, stored = ready.whole, memoryview(ready.validation.records)
+    if ready.sent.magic == 2:
+        return whole[_ATTRIBUTES:_HEADER] != stored[_ATTRIBUTES:_HEADER]
+    position = 0
+    while position < len(whole):  # the size of a message does not change in place
+        end = position + _OVERHEAD + int.from_bytes(whole[position + _SIZE_AT : position + _OVERHEAD], "big")
+        if whole[position + _OVERHEAD : end] != stored[position + _OVERHEAD : end]:
+            return True
+        position = end
+    return False
