@@ -158,13 +158,17 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
     ArgumentTypeError
         Settings that are not in a mapping, or a value of another type.
     """
-    if given is not None and not isinstance(given, Mapping):
-        message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
-        raise ArgumentTypeError(message, field="topic_config")
-    items = tuple(given.items()) if given else ()
+    items = _items(given)
     if codecs is None and all(type(name) is type(value) is str for name, value in items):
         return _read_once(items, rules)
     return _read(items, rules, codecs)
+
+
+def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
+    if given is not None and not isinstance(given, Mapping):
+        message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
+        raise ArgumentTypeError(message, field="topic_config")
+    return tuple(given.items()) if given else ()
 
 
 @lru_cache(maxsize=64)
@@ -201,7 +205,7 @@ def _read(items: tuple[tuple[str, Value], ...], rules: BrokerRules, codecs: Code
 
 def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: CodecTable | None = None) -> int:
     """The broker's limit on a Fetch response; `default` is its own, None where there is no such setting."""
-    settings = _Settings(given, codecs)
+    settings = _Settings(_items(given), codecs)
     return _INT_MAX if default is None else settings.number(("fetch.max.bytes",), default, 1024, _INT_MAX)
 
 
