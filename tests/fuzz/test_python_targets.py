@@ -13,18 +13,27 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "python"))
 import fuzz_arrow
 import fuzz_read
+import fuzz_scan
+import fuzz_sidecars
 
+# and how many inputs of each
+TARGETS = {
+    "arrow": (fuzz_arrow, 400),
+    "read": (fuzz_read, 400),
+    "scan": (fuzz_scan, 20),
+    "sidecars": (fuzz_sidecars, 400),
+}
 CORPUS = [
     pytest.param(target, path, id=f"{name}-{path.name}")
-    for name, target in (("arrow", fuzz_arrow), ("read", fuzz_read))
+    for name, (target, _) in TARGETS.items()
     for path in sorted((HERE / "corpus" / name).glob("*"))
 ]
 
 
-@pytest.mark.parametrize("target", [fuzz_arrow, fuzz_read], ids=["arrow", "read"])
-def test_drawn_inputs(target: ModuleType) -> None:
+@pytest.mark.parametrize(("target", "count"), TARGETS.values(), ids=TARGETS)
+def test_drawn_inputs(target: ModuleType, count: int) -> None:
     rng = random.Random(7)
-    for _ in range(400):
+    for _ in range(count):
         target.run(target.draw(rng))
 
 

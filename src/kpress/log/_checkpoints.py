@@ -126,6 +126,8 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
     offsets: dict[TopicPartition, int] = {}
     for line in _entry_lines(sidecar, _OFFSETS_RULE):
         topic, partition, offset = _fields(sidecar, line, 3, _OFFSETS_RULE)
+        if not topic:
+            raise sidecar.corrupt(f"line {line.number}: the topic is empty", line.position, "topic", _OFFSETS_RULE)
         key = TopicPartition(topic, _number(sidecar, line, partition, "partition", INT32_MAX, _OFFSETS_RULE))
         if key in offsets:
             message = f"line {line.number}: {key} has an offset already"
@@ -195,7 +197,7 @@ def leader_epochs_bytes(entries: Iterable[tuple[int, int]]) -> bytes:
 def offset_checkpoint_bytes(offsets: Mapping[TopicPartition, int]) -> bytes:
     """The bytes of an ``*-offset-checkpoint`` file; see `write_offset_checkpoint`."""
     for key, offset in offsets.items():
-        if not key.topic or re.search(r"\s", key.topic):
+        if not key.topic or _SPACES.search(key.topic):
             raise InvalidArgumentError(f"topic {key.topic!r} is empty or has a space in it", field="topic")
         if not -INT64_MAX - 1 <= offset <= INT64_MAX:
             raise InvalidArgumentError(f"offset {offset} of {key} is not an int64", field="offset")

@@ -5,10 +5,11 @@ docs/manifest.md tells what is in it, docs/manifest.schema.json the same as a JS
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any, TypeVar
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from kpress.errors import CorruptRecordError
 from kpress.files import FileSystem
@@ -17,6 +18,7 @@ from kpress.log.findings import Finding
 MANIFEST = "kpress-manifest.json"  # brokers pass over files that they do not know
 FORMAT = 1
 _RULE = "manifest"
+_LARGEST = 1 << 28  # bytes: of some hundred thousand segments
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ class Manifest:
     def findings(self) -> list[Finding]:
         """What the copy lacks: what was no part of a log, and what follows the last whole entry of a segment."""
         tails = [segment.source for segment in self.segments if segment.source.trailing_bytes]
-        return [Finding(**skipped) for skipped in self.skipped] + [_tail(source) for source in tails]
+        return [_made(Finding, skipped) for skipped in self.skipped] + [_tail(source) for source in tails]
 
     @property
     def totals(self) -> dict[str, int]:
@@ -178,7 +180,9 @@ class Manifest:
             form = read["versions"]["manifest"]
             partitions = tuple(_partition(one) for one in read["partitions"])
             manifest = _made(cls, read | {"partitions": partitions, "skipped": tuple(read["skipped"])})
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            for one in manifest.skipped:
+                _made(Finding, one)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise CorruptRecordError(f"this is no manifest: {error}", file=file, rule=_RULE) from None
         if form != FORMAT:
             raise CorruptRecordError(f"the manifest has the form {form!r}, not {FORMAT}", file=file, rule=_RULE)
@@ -207,6 +211,8 @@ def read_manifest(files: FileSystem, directory: str) -> Manifest | None:
     path = files.join(directory, MANIFEST)
     try:
         with files.open(path) as file:
+            if file.size > _LARGEST:
+                raise CorruptRecordError(f"{file.size} bytes are no manifest", file=file.name, rule=_RULE)
             return Manifest.from_json(file.read_exactly(0, file.size), file.name)
     except FileNotFoundError:
         return None
@@ -216,10 +222,36 @@ _Made = TypeVar("_Made")
 
 
 def _made(kind: type[_Made], values: dict[str, Any]) -> _Made:
-    """A dataclass from those of the values that it has."""
-    names = {one.name: one for one in fields(kind)}  # type: ignore[arg-type]
-    given = {name: value for name, value in values.items() if name in names}
-    return kind(**{name: tuple(value) if isinstance(value, list) else value for name, value in given.items()})
+    """A dataclass from those of the values that it has, which must be of their types."""
+    given = {}
+    for name, hint in _hints(kind).items():  # type: ignore[arg-type]
+        if name in values:
+            value = values[name]
+            given[name] = tuple(value) if isinstance(value, list) else value
+            if not _is_a(given[name], hint):
+                raise TypeError(f"{name} is {value!r}"[:200])
+    return kind(**given)
+
+
+@functools.cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is_a(value: object, hint: Any) -> bool:
+    """Whether a value out of JSON has the type that a field declares."""
+    inner = get_args(hint)
+    if get_origin(hint) is tuple:
+        return isinstance(value, tuple) and all(_is_a(one, inner[0]) for one in value)
+    if get_origin(hint) is dict:
+        return isinstance(value, dict) and all(_is_a(one, inner[1]) for one in value.values())
+    if inner:  # a union
+        return any(_is_a(value, one) for one in inner)
+    if hint is Any:
+        return True
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, int | float if hint is float else hint)
 
 
 def _partition(read: dict[str, Any]) -> CopiedPartition:
