@@ -198,6 +198,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "compression_type": "gzip",
         "dry_run": True,
     },
+    "explain": lambda: {"source": kpress.write_records([b"a"]), "now_ms": 1},
     "open_log": lambda: {"path": str(Path(__file__).parents[1] / "demo" / "logs")},
     "pool_bytes": dict,
     "read_batches": lambda: {"data": DATA},
@@ -268,6 +269,9 @@ def _drain(result: object) -> None:
             pass
 
 
+PATHS = {("open_log", "path"), ("transcode", "src"), ("convert", "src"), ("explain", "source"), ("explain", "config")}
+
+
 def test_every_public_call_is_tried() -> None:
     assert _public_calls() == set(GOOD)
 
@@ -303,7 +307,7 @@ def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
             except kpress.KpressError:
                 pass
             except OSError as error:  # a path may lead to nothing
-                if (call, parameter) not in (("open_log", "path"), ("transcode", "src"), ("convert", "src")):
+                if (call, parameter) not in PATHS:
                     wrong.append(f"{parameter} = {kind}: {type(error).__name__}: {str(error)[:200]}")
             except Exception as error:
                 wrong.append(f"{parameter} = {kind}: {type(error).__name__}: {str(error)[:200]}")

@@ -21,7 +21,13 @@
                        _errors                   Kafka's codes and their names
     Reason, Finding    _reasons                  why a broker does not keep a batch as it was sent: the one table for
                                                  verdicts, `kpress explain` and the docs
+
+    explain ─► Explanation
+                       _explain ───┬─► _explain_set     a record set: _judge asks a broker, _client looks who wrote it
+                                   └─► _explain_log     a log, a batch at a time
+                       _explanation              what it gives
                        _produce_request          captured requests, and the record sets in them
+                       _properties               server.properties
 
 Names are those of Kafka's classes and of its settings.
 """
