@@ -81,8 +81,8 @@ def explain(
     ('recompressed', 'rebuilt', ['CODEC_DIFFERS'])
     >>> print(batch.reasons[0].advice)
     Set the producer's compression.type to the topic's, or the topic's to 'producer'.
-    >>> batch.cost.size_after, batch.cost.bytes_changed == batch.cost.size_after, batch.cost.compress_seconds > 0
-    (112, True, True)
+    >>> batch.cost.bytes_changed == batch.cost.size_after, batch.cost.compress_seconds > 0
+    (True, True)
     >>> kpress.explain(sent, now_ms=1700000000000).has_findings
     False
     """

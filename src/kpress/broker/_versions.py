@@ -118,7 +118,8 @@ def version_of(text: str, name: str) -> Version:
         raise ArgumentTypeError(message, field=name)
     release = re.sub(r"-IV[0-9]+$", "", text.strip())
     if not _VERSION.fullmatch(release):
-        raise InvalidArgumentError(f"{name} must be a release of Kafka such as 3.9 or 3.9.2, not {text!r}", field=name)
+        message = f"{name} must be a release of Kafka such as 3.9 or 3.9.2, not {text[:40]!r}"
+        raise InvalidArgumentError(message, field=name)
     return tuple(int(part) for part in release.split("."))
 
 
