@@ -8,144 +8,20 @@ that the caller's own object raised, and never anything else.
 from __future__ import annotations
 
 import inspect
-import math
-import os
-from collections.abc import Callable, Iterator
-from datetime import datetime
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 
 import kpress
 import kpress.log
+from odd_values import drain, wrong_answers
 
 DATA = kpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
 ZSTD = kpress.compress(b"value" * 9, "zstd")
 
-
-class Mine(Exception):
-    """An exception of the caller's own."""
-
-
-class MineAsTypeError(Mine, TypeError):
-    """The same, as a type that the package itself catches."""
-
-
-class MineAsValueError(Mine, ValueError):
-    """The same."""
-
-
-def _raising(error: type[Mine]) -> Any:
-    """An object that raises `error` whatever is asked of it."""
-
-    def fail(self: object, *arguments: object) -> Any:
-        raise error("mine")
-
-    numbers = ("__index__", "__int__", "__bool__", "__eq__", "__hash__")
-    sequences = ("__len__", "__iter__", "__getitem__")
-    text = ("__fspath__", "__repr__", "__str__")
-    data = ("__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_schema__", "readinto")
-    return type("Raising", (), dict.fromkeys((*numbers, *sequences, *text, *data), fail))()
-
-
-def _generator(error: type[Mine]) -> Iterator[Any]:
-    raise error("mine")
-    yield
-
-
-class Nonsense:
-    """Gives answers of the wrong type to whatever is asked."""
-
-    def __index__(self) -> Any:
-        return "1"
-
-    def __len__(self) -> Any:
-        return -1
-
-    def __iter__(self) -> Any:
-        return 5
-
-    def __fspath__(self) -> Any:
-        return 7
-
-    def __repr__(self) -> Any:
-        return b"bytes"
-
-    def __arrow_c_stream__(self, requested_schema: object = None) -> Any:
-        return "no capsule"
-
-    def readinto(self, buffer: object) -> Any:
-        return "many"
-
-
-def _released() -> memoryview:
-    view = memoryview(bytearray(9))
-    view.release()
-    return view
-
-
-HOSTILE: dict[str, Callable[[], Any]] = {
-    "None": lambda: None,
-    "True": lambda: True,
-    "0": lambda: 0,
-    "-1": lambda: -1,
-    "-2": lambda: -2,
-    "2**31": lambda: 2**31,
-    "2**63 - 1": lambda: 2**63 - 1,
-    "-2**63": lambda: -(2**63),
-    "2**64": lambda: 2**64,
-    "5,001 digits": lambda: 10**5000,
-    "-5,001 digits": lambda: -(10**5000),
-    "list of 5,001 digits": lambda: [10**5000],
-    "float": lambda: 1.5,
-    "nan": lambda: math.nan,
-    "complex": lambda: 1j,
-    "text": lambda: "text",
-    "empty text": lambda: "",
-    "long text": lambda: "x" * 100_000,
-    "NUL": lambda: "\0",
-    "surrogate": lambda: "\ud800",
-    "bytes": lambda: b"bytes",
-    "no bytes": lambda: b"",
-    "buffer with holes": lambda: memoryview(bytes(9))[::2],
-    "released buffer": _released,
-    "list": list,
-    "list of None": lambda: [None],
-    "list of text": lambda: ["text"],
-    "list of pairs": lambda: [("a", 1)],
-    "list that holds itself": lambda: (endless := [], endless.append(endless))[0],
-    "tuple": lambda: (),
-    "dict": dict,
-    "set": lambda: {1},
-    "range": lambda: range(3),
-    "object": object,
-    "type": lambda: type,
-    "function": lambda: len,
-    "module": lambda: os,
-    "path": lambda: Path("no/such/file"),
-    "naive datetime": lambda: datetime(2024, 1, 1),
-    "class of the package": lambda: kpress.BatchBuilder,
-    "builder": kpress.BatchBuilder,
-    "numpy integer": lambda: np.int16(1),
-    "numpy float": lambda: np.float64(1),
-    "numpy bool": lambda: np.True_,
-    "numpy integers": lambda: np.arange(3),
-    "numpy objects": lambda: np.array([object()]),
-    "numpy matrix": lambda: np.zeros((2, 2)),
-    "numpy nothing": lambda: np.array([]),
-    "arrow array": lambda: pa.array([1, 2]),
-    "arrow table": lambda: pa.table({"a": [1]}),
-    "raising": lambda: _raising(Mine),
-    "raising a TypeError": lambda: _raising(MineAsTypeError),
-    "raising a ValueError": lambda: _raising(MineAsValueError),
-    "generator that raises": lambda: _generator(Mine),
-    "generator that raises a TypeError": lambda: _generator(MineAsTypeError),
-    "generator that raises a ValueError": lambda: _generator(MineAsValueError),
-    "nonsense": Nonsense,
-}
 
 # Arguments with which each call succeeds: what is changed is one of its parameters at a time.
 GOOD: dict[str, Callable[[], dict[str, Any]]] = {
@@ -262,13 +138,7 @@ def _parameters(call: str) -> list[str]:
     return list(inspect.signature(_target(call)).parameters)
 
 
-def _drain(result: object) -> None:
-    """Take what a lazy result gives."""
-    if isinstance(result, Iterator):
-        for _ in zip(result, range(10), strict=False):
-            pass
-
-
+# These may lead to nothing.
 PATHS = {("open_log", "path"), ("transcode", "src"), ("convert", "src"), ("explain", "source"), ("explain", "config")}
 
 
@@ -278,7 +148,7 @@ def test_every_public_call_is_tried() -> None:
 
 @pytest.mark.parametrize("call", GOOD)
 def test_the_call_to_start_from_succeeds(call: str) -> None:
-    _drain(_target(call)(**GOOD[call]()))
+    drain(_target(call)(**GOOD[call]()))
 
 
 @pytest.mark.filterwarnings("ignore:max_size")
@@ -286,30 +156,12 @@ def test_the_call_to_start_from_succeeds(call: str) -> None:
 def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
     parameters = _parameters(call)
     fields = {*parameters, *(["a"] if call == "write_columns" else [])}  # a is the column of the Arrow table
-    wrong = []
-    for parameter in parameters:
-        for kind, make in HOSTILE.items():
-            arguments = GOOD[call]() | {parameter: make()}
-            try:
-                _drain(_target(call)(**arguments))
-            except Mine:
-                pass
-            except kpress.ArgumentTypeError as error:
-                if error.field != parameter:
-                    wrong.append(f"{parameter} = {kind}: field {error.field}: {error.message}")
-                if len(str(error)) > 1000:
-                    wrong.append(f"{parameter} = {kind}: a message of {len(str(error))} characters")
-            except kpress.InvalidArgumentError as error:
-                if error.field not in fields and f"{error.field}s" not in fields:  # one of offsets: offset
-                    wrong.append(f"{parameter} = {kind}: field {error.field}: {error.message}")
-                if len(str(error)) > 1000:
-                    wrong.append(f"{parameter} = {kind}: a message of {len(str(error))} characters")
-            except kpress.KpressError:
-                pass
-            except OSError as error:  # a path may lead to nothing
-                if (call, parameter) not in PATHS:
-                    wrong.append(f"{parameter} = {kind}: {type(error).__name__}: {str(error)[:200]}")
-            except Exception as error:
-                wrong.append(f"{parameter} = {kind}: {type(error).__name__}: {str(error)[:200]}")
+    wrong = [
+        answer
+        for parameter in parameters
+        for answer in wrong_answers(
+            lambda: _target(call), GOOD[call], parameter, fields, may_fail=(call, parameter) in PATHS
+        )
+    ]
     if wrong:
         pytest.fail("\n".join(wrong), pytrace=False)

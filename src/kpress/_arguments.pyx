@@ -37,6 +37,11 @@ def time(value, str name):
     return converted_time(value, name, INT64_MIN + 1, INT64_MAX)
 
 
+def shown_value(value):
+    """shown, for modules in Python."""
+    return shown(value)
+
+
 cdef object index_of(object value, str name):
     """The int that `value` stands for."""
     if PyBool_Check(value) or not PyIndex_Check(value):

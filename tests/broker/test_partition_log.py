@@ -175,7 +175,7 @@ def test_a_later_batch_waits_for_the_one_that_could_not_be_verified() -> None:
 def test_a_marker_ends_a_transaction(committed: bool) -> None:
     log = log_of("3.9", next_offset=10, leader_epoch=4)
     append(log, batch(0, 2, txn=True))
-    verdict = log.end_transaction(7, 0, committed=committed, coordinator_epoch=15, now_ms=NOW + 5)
+    verdict = log.end_transaction(7, 0, commit=committed, coordinator_epoch=15, now_ms=NOW + 5)
     assert outcome(verdict) == (0, OK, 12)
     [[record]] = kpress.read_batches(verdict.records)
     assert (len(verdict.records), record.offset, record.timestamp) == (78, 12, NOW + 5)
@@ -189,7 +189,7 @@ def test_a_marker_ends_a_transaction(committed: bool) -> None:
 def test_a_marker_of_a_later_epoch_makes_sequences_begin_again() -> None:
     log = log_of("4.3")
     append(log, batch(0, 2, txn=True))
-    assert log.end_transaction(7, 1, committed=True, now_ms=NOW).error_code == 0
+    assert log.end_transaction(7, 1, commit=True, now_ms=NOW).error_code == 0
     assert log.producers == [ProducerState(7, 1, -1, -1, 0, NOW, 0, -1)]
     assert append(log, batch(2, txn=True)).error_code == 47
     assert append(log, batch(2, epoch=1, txn=True)).error_code == 45
@@ -199,9 +199,9 @@ def test_a_marker_of_a_later_epoch_makes_sequences_begin_again() -> None:
 def test_a_marker_of_another_time() -> None:
     log = log_of("3.9")
     append(log, batch(0, epoch=3, txn=True))
-    assert outcome(log.end_transaction(7, 2, committed=True, now_ms=NOW)) == (47, ["PRODUCER_EPOCH"], -1)
-    assert log.end_transaction(7, 3, committed=True, coordinator_epoch=5, now_ms=NOW).accepted
-    older = log.end_transaction(7, 3, committed=True, coordinator_epoch=4, now_ms=NOW)
+    assert outcome(log.end_transaction(7, 2, commit=True, now_ms=NOW)) == (47, ["PRODUCER_EPOCH"], -1)
+    assert log.end_transaction(7, 3, commit=True, coordinator_epoch=5, now_ms=NOW).accepted
+    older = log.end_transaction(7, 3, commit=True, coordinator_epoch=4, now_ms=NOW)
     assert (older.error, outcome(older)) == ("TRANSACTION_COORDINATOR_FENCED", (52, ["COORDINATOR_EPOCH"], -1))
 
 

@@ -156,6 +156,16 @@ def test_a_name_with_a_slip_is_told_the_right_one() -> None:
 
 @pytest.mark.parametrize(
     "given",
+    [{"max.message.bytes": 10**5000}, {"segment.bytes": "9" * 5000}, {"x" * 5000: 1}, {"cleanup.policy": "x" * 5000}],
+)
+def test_messages_stay_short(given: Any) -> None:
+    with pytest.raises(kpress.InvalidArgumentError) as error:
+        config(given)
+    assert len(str(error.value)) < 300
+
+
+@pytest.mark.parametrize(
+    "given",
     [3, [("segment.bytes", 1)], "segment.bytes=1", {1: 1}, {"segment.bytes": 1.5}, {"segment.bytes": True}],
 )
 def test_types(given: Any) -> None:

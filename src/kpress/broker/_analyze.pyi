@@ -39,9 +39,9 @@ class BatchHeader:
     is_transactional: bool
     is_control: bool
 
-def headers(data: Buffer) -> Analysis: ...
+def headers(records: Buffer) -> Analysis: ...
 def analyze(
-    data: Buffer,
+    records: Buffer,
     *,
     max_message_bytes: Integer,
     is_client: bool = True,

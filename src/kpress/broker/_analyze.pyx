@@ -213,12 +213,12 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
     return found
 
 
-def headers(data):
+def headers(records):
     """The first two headers of a record set, and whether its scanner gets to them.
 
     Parameters
     ----------
-    data : bytes-like
+    records : bytes-like
         A record set.
 
     Returns
@@ -236,15 +236,16 @@ def headers(data):
     """
     cdef pass_over p
     memset(&p, 0, sizeof(pass_over))
-    return analysis_of(&p, InputView(data))
+    return analysis_of(&p, InputView(records, "records"))
 
 
-def analyze(data, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=KP_ZSTD, helpful=False):
+def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=KP_ZSTD,
+            helpful=False):
     """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry.
 
     Parameters
     ----------
-    data : bytes-like
+    records : bytes-like
         A record set.
     max_message_bytes : int
         The topic's max.message.bytes.
@@ -281,4 +282,4 @@ def analyze(data, *, max_message_bytes, is_client=True, ignore_record_size=False
     p.is_client = flag_of(is_client, "is_client")
     p.known_codecs = <int>integer_of(known_codecs, "known_codecs", 0, 7)
     p.helpful = flag_of(helpful, "helpful")
-    return analysis_of(&p, InputView(data))
+    return analysis_of(&p, InputView(records, "records"))

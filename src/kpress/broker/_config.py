@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import TypeAlias
 
+from kpress._arguments import shown_value
 from kpress.broker._config_names import BROKER_NAMES, TOPIC_NAMES, is_setting
 from kpress.broker._versions import BrokerRules, Version, version_of
 from kpress.codecs import CodecTable
@@ -21,6 +22,7 @@ Value: TypeAlias = str | int | bool
 TopicConfig: TypeAlias = Mapping[str, Value]
 
 CODEC_IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+_LONGEST_NAME = 80
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
 _LEVELS = {"gzip": (1, 9, -1), "lz4": (1, 17, 9), "zstd": (-131072, 22, 3)}  # lowest, highest, default: CompressionType
 _ZSTD_PROTOCOL: Version = (2, 1)  # LogValidator: IBP_2_1_IV0
@@ -82,9 +84,9 @@ class _Settings:
             message = f"names of settings must be str, not {type(name).__name__}"
             raise ArgumentTypeError(message, field="topic_config")
         if not (is_setting(name) or name in (f"compression.{codec}.level" for codec in self.codecs)):
-            near = get_close_matches(name, TOPIC_NAMES | BROKER_NAMES, 1)
+            near = get_close_matches(name[:_LONGEST_NAME], TOPIC_NAMES | BROKER_NAMES, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
-            raise InvalidArgumentError(f"Kafka has no setting {name!r}{hint}", field="topic_config")
+            raise InvalidArgumentError(f"Kafka has no setting {shown_value(name)}{hint}", field="topic_config")
         return name
 
     def _value(self, name: str, value: Value) -> Value:
@@ -108,7 +110,7 @@ class _Settings:
         if least <= number <= most or number == also:
             return number
         either = f" or {also}" if also is not None else ""
-        message = f"{name} must be between {least} and {most}{either}, not {value}"
+        message = f"{name} must be between {least} and {most}{either}, not {shown_value(value)}"
         raise InvalidArgumentError(message, field=name)
 
     def flag(self, names: tuple[str, ...], default: bool) -> bool:
@@ -119,7 +121,7 @@ class _Settings:
         if isinstance(value, bool):
             return value
         if str(value).lower() not in ("true", "false"):
-            raise InvalidArgumentError(f"{name} must be true or false, not {value!r}", field=name)
+            raise InvalidArgumentError(f"{name} must be true or false, not {shown_value(value)}", field=name)
         return str(value).lower() == "true"
 
     def choice(self, names: tuple[str, ...], default: str, choices: tuple[str, ...]) -> str:
@@ -128,7 +130,8 @@ class _Settings:
             return default
         name, value = found
         if value not in choices:
-            raise InvalidArgumentError(f"{name} must be one of {', '.join(choices)}, not {value!r}", field=name)
+            message = f"{name} must be one of {', '.join(choices)}, not {shown_value(value)}"
+            raise InvalidArgumentError(message, field=name)
         return str(value)
 
 
@@ -140,7 +143,7 @@ def _number_of(name: str, value: Value) -> int:
         return value
     digits = value[1:] if value[:1] in ("+", "-") else value
     if not (digits.isascii() and digits.isdigit() and len(digits) <= 40):
-        raise InvalidArgumentError(f"{name} must be a number, not {value!r}", field=name)
+        raise InvalidArgumentError(f"{name} must be a number, not {shown_value(value)}", field=name)
     return int(value)
 
 
@@ -248,7 +251,7 @@ def _is_compacted(settings: _Settings) -> bool:
     name, value = found
     policies = [policy.strip() for policy in str(value).split(",")] if value != "" else []
     if any(policy not in ("compact", "delete") for policy in policies):
-        raise InvalidArgumentError(f"{name} must be compact, delete or both, not {value!r}", field=name)
+        raise InvalidArgumentError(f"{name} must be compact, delete or both, not {shown_value(value)}", field=name)
     return "compact" in policies
 
 
@@ -268,7 +271,8 @@ def _release(settings: _Settings, name: str, rules: BrokerRules) -> Version | No
     version = version_of(str(value), given)
     if version[:2] > rules.version[:2]:
         broker = ".".join(map(str, rules.version))
-        raise InvalidArgumentError(f"{given} must not be newer than the broker, {broker}: {value!r}", field=given)
+        message = f"{given} must not be newer than the broker, {broker}: {shown_value(value)}"
+        raise InvalidArgumentError(message, field=given)
     return version
 
 

@@ -9,7 +9,7 @@ from typing_extensions import Buffer
 from kpress._arguments import integer
 from kpress.broker._config import TopicConfig, log_config
 from kpress.broker._partition import Partition, clock
-from kpress.broker._producers import Producers
+from kpress.broker._producers import Producers, listed
 from kpress.broker._verdict import Verdict
 from kpress.broker._versions import rules_of
 from kpress.codecs import CodecTable
@@ -131,7 +131,7 @@ class PartitionLog:
         producer_id: Integer,
         producer_epoch: Integer,
         *,
-        committed: bool,
+        commit: bool,
         coordinator_epoch: Integer = 0,
         now_ms: Time | None = None,
     ) -> Verdict:
@@ -141,7 +141,7 @@ class PartitionLog:
         ----------
         producer_id, producer_epoch : int
             Of the transaction; of a client with Produce 12 or later the epoch is one more than that of its batches.
-        committed : bool
+        commit : bool
             False: the transaction is aborted.
         coordinator_epoch : int
             Of the coordinator.
@@ -167,7 +167,7 @@ class PartitionLog:
         ... )
         >>> log.append(batch, transactional_id="orders").error, log.open_transactions
         ('NONE', {7: 0})
-        >>> log.end_transaction(7, 0, committed=True).base_offset, log.open_transactions
+        >>> log.end_transaction(7, 0, commit=True).base_offset, log.open_transactions
         (1, {})
         """
         now = clock(now_ms)
@@ -178,7 +178,7 @@ class PartitionLog:
             producer_id=integer(producer_id, "producer_id", 0, 2**63 - 1),
             producer_epoch=integer(producer_epoch, "producer_epoch", 0, 2**15 - 1),
         )
-        marker.append_end_txn_marker(committed, epoch, now)
+        marker.append_end_txn_marker(commit, epoch, now)
         return self._partition.append_marker(marker.build(), epoch, now)
 
     @property
@@ -239,9 +239,9 @@ def partition(
 def _texts(values: Iterable[str]) -> frozenset[str]:
     """Transactional ids; one alone in place of several is a mistake."""
     message = "verified_transactions must be an iterable of str"
-    if isinstance(values, str) or not isinstance(values, Iterable):
+    given = listed(values)
+    if given is None:
         raise ArgumentTypeError(f"{message}, not {type(values).__name__}", field="verified_transactions")
-    texts = list(values)
-    if other := next((value for value in texts if not isinstance(value, str)), None):
-        raise ArgumentTypeError(f"{message}, not of {type(other).__name__}", field="verified_transactions")
-    return frozenset(texts)
+    if other := [value for value in given if not isinstance(value, str)]:
+        raise ArgumentTypeError(f"{message}, not of {type(other[0]).__name__}", field="verified_transactions")
+    return frozenset(given)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from kpress.broker._reasons import Reason
 from kpress.errors import ArgumentTypeError
@@ -16,6 +16,8 @@ from kpress.log import ProducerState
 if TYPE_CHECKING:
     from kpress.broker._analyze import BatchHeader
     from kpress.broker._versions import BrokerRules
+
+T = TypeVar("T")
 
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
 _SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
@@ -129,8 +131,9 @@ class Producers:
 
     @classmethod
     def of_snapshot(cls, rules: BrokerRules, states: Iterable[ProducerState] | None) -> Producers:
-        given = [] if states is None else list(states) if isinstance(states, Iterable) else [states]
-        if other := [state for state in given if not isinstance(state, ProducerState)]:
+        given = [] if states is None else listed(states)
+        other = [states] if given is None else [state for state in given if not isinstance(state, ProducerState)]
+        if given is None or other:
             message = f"producers must be what kpress.log.read_snapshot gives, not {type(other[0]).__name__}"
             raise ArgumentTypeError(message, field="producers")
         return cls(rules, {state.producer_id: Producer.of_snapshot(state) for state in given})
@@ -222,3 +225,14 @@ class Producers:
             for producer in self.known.values()
             if producer.transaction_begins != _NO_OFFSET
         }
+
+
+def listed(values: Iterable[T]) -> list[T] | None:
+    """The values of an iterable; None if it is none, or text or bytes. What it raises later on is its own."""
+    if isinstance(values, (str, bytes, bytearray, memoryview)):
+        return None
+    try:
+        iterator = iter(values)
+    except TypeError:
+        return None
+    return list(iterator)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
+from kpress._arguments import shown_value
 from kpress.broker._errors import Errors
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -118,7 +119,7 @@ def version_of(text: str, name: str) -> Version:
         raise ArgumentTypeError(message, field=name)
     release = re.sub(r"-IV[0-9]+$", "", text.strip())
     if not _VERSION.fullmatch(release):
-        message = f"{name} must be a release of Kafka such as 3.9 or 3.9.2, not {text[:40]!r}"
+        message = f"{name} must be a release of Kafka such as 3.9 or 3.9.2, not {shown_value(text)}"
         raise InvalidArgumentError(message, field=name)
     return tuple(int(part) for part in release.split("."))
 
