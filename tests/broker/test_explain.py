@@ -267,6 +267,7 @@ def test_what_a_broker_stored_is_what_it_would_store_again(stored: oracle.Partit
     assert sum(group.batches for group in explanation.groups) == len(batches) - len(control) - len(cleaned)
     expected = {"recompressed"} if label in REBUILT else {"kept"}
     assert {group.first.verdict for group in explanation.groups} <= expected
+    assert {group.first.diagnosis for group in explanation.groups} <= {None}
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])

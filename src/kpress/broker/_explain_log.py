@@ -161,7 +161,7 @@ class LogExplainer:
             try:
                 with _judged(file, hop):
                     for header in hop:
-                        place = Place(header.position, segment.url, partition.topic, partition.partition)
+                        place = Place(header.position, segment.url, partition.topic, partition.partition, in_log=True)
                         self._batch(file, header, place)
                         yield header.size
             except _DAMAGE as error:

@@ -52,12 +52,15 @@ class Place:
     ----------
     position : int
         Of the record set in its file or request.
+    in_log : bool
+        Whether a broker has given the batch its offsets.
     """
 
     position: int = 0
     file: str | None = None
     topic: str | None = None
     partition: int | None = None
+    in_log: bool = False
 
 
 def explained(
@@ -100,7 +103,7 @@ def _batches(records: memoryview | bytearray | bytes) -> list[Batch]:
 
 
 def _explained(batch: Batch | None, size: int, verdict: Verdict, place: Place, cost: Cost) -> ExplainedBatch:
-    known = {} if batch is None else _known(batch)
+    known = {} if batch is None else _known(batch, place.in_log)
     return ExplainedBatch(
         position=place.position + (0 if batch is None else batch.position),
         size=size,
@@ -120,9 +123,9 @@ def _explained(batch: Batch | None, size: int, verdict: Verdict, place: Place, c
     )
 
 
-def _known(batch: Batch) -> dict[str, Any]:
+def _known(batch: Batch, in_log: bool) -> dict[str, Any]:
     """What the batch itself tells."""
-    codec, offsets = _codec_of(batch), _offsets_of(batch)
+    codec, offsets = _codec_of(batch), _offsets_of(batch, in_log)
     shown = None if offsets is None else _shown(offsets)
     return {
         "magic": batch.magic,
@@ -156,15 +159,15 @@ def _codec_of(batch: Batch) -> str | None:
 # ---- offsets inside of a batch
 
 
-def _offsets_of(batch: Batch) -> list[int] | None:
-    """As a reader sees them, of a batch that starts at 0."""
+def _offsets_of(batch: Batch, in_log: bool) -> list[int] | None:
+    """As a reader sees them, of a batch that starts at 0. In a log those of magic 0 are absolute, by the broker."""
     if batch.magic < 2 and not batch.is_compressed:
         return None
     try:
         offsets: list[int] = read_columns(batch.data, ["offset"], check_crcs=False)["offset"].to_pylist()
     except KpressError:
         return None
-    base = batch.base_offset if batch.magic == 2 else 0
+    base = batch.base_offset if batch.magic == 2 else offsets[0] if batch.magic == 0 and in_log and offsets else 0
     return [offset - base for offset in offsets]
 
 

@@ -176,6 +176,8 @@ class BatchGroup:
         those beyond the first thousand.
     clients : dict of str to int
         Batches of those that were opened, by what their streams tell of the client.
+    topics : dict of str or None to int
+        Batches of those that were opened, by topic.
     """
 
     first: ExplainedBatch
@@ -186,6 +188,7 @@ class BatchGroup:
     cpu_seconds: tuple[float, float] = (0.0, 0.0)
     producers: dict[int | None, tuple[int, int]] = field(default_factory=dict)
     clients: dict[str, int] = field(default_factory=dict)
+    topics: dict[str | None, int] = field(default_factory=dict)
 
     def add(self, batch: ExplainedBatch) -> None:
         """Count a batch that was opened."""
@@ -202,6 +205,7 @@ class BatchGroup:
         self.producers[producer] = (batches + 1, size + batch.size)
         client = batch.client or "?"
         self.clients[client] = self.clients.get(client, 0) + 1
+        self.topics[batch.topic] = self.topics.get(batch.topic, 0) + 1
 
     def add_unopened(self, batches: int, size: int, opened_bytes: int) -> None:
         """Take batches that were not opened to be like those that were, which have so many bytes."""
@@ -227,6 +231,8 @@ class BatchGroup:
             self.producers[producer] = (known[0] + batches, known[1] + size)
         for client, number in other.clients.items():
             self.clients[client] = self.clients.get(client, 0) + number
+        for topic, number in other.topics.items():
+            self.topics[topic] = self.topics.get(topic, 0) + number
 
     def to_dict(self) -> dict[str, Any]:
         """The first batch, and the figures of all."""
@@ -243,6 +249,10 @@ class BatchGroup:
                 for producer, (batches, size) in producers
             ],
             "clients": dict(sorted(self.clients.items(), key=lambda item: -item[1])),
+            "topics": [
+                {"topic": topic, "batches": number}
+                for topic, number in sorted(self.topics.items(), key=lambda item: -item[1])
+            ],
         }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -17,7 +17,7 @@ from kpress.cli._output import count, duration, note, print_json, print_table, s
 from kpress.cli._parameters import TIMESTAMP, Paths, one_or_several
 from kpress.cli._progress import Progress
 
-_MOST_LISTED = 3  # producers of a group, records of a batch: the JSON has all
+_MOST_LISTED = 3  # producers of a group: the JSON has all
 _SETTINGS = {
     "compression.type": ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
     "compression.gzip.level": (),
@@ -204,10 +204,9 @@ def _print_details(number: int, group: BatchGroup, is_log: bool) -> None:
     print(f"\n{number}: {'the first of them' if group.batches > 1 else 'it'} is {_place(batch)}")
     if batch.error_message:
         print(f"   the broker says: {shown(batch.error_message)}")
-    for index, message in batch.record_errors[:_MOST_LISTED]:
-        print(f"   record {index}{f': {shown(message)}' if message else ''}")
-    if len(batch.record_errors) > _MOST_LISTED:
-        print(f"   and {plural(len(batch.record_errors) - _MOST_LISTED, 'record')} more")
+    if batch.record_errors:
+        index, message = batch.record_errors[0]
+        print(f"   {plural(len(batch.record_errors), 'record')} at fault, first record {index}{_because(message)}")
     if batch.diagnosis:
         print(f"   offsets inside: {batch.inner_offsets}; {batch.diagnosis}")
     if batch.verdict == "rewritten":
@@ -216,26 +215,34 @@ def _print_details(number: int, group: BatchGroup, is_log: bool) -> None:
         _print_origin(group)
 
 
+def _because(message: str | None) -> str:
+    return f": {shown(message)}" if message else ""
+
+
 def _place(batch: ExplainedBatch) -> str:
     where = f"{batch.topic}-{batch.partition}" if batch.topic is not None else ""
     return ", ".join(shown(part) for part in (batch.file, where, f"byte {batch.position}") if part)
 
 
 def _print_origin(group: BatchGroup) -> None:
-    """Who sent them."""
-    clients = sorted(group.clients.items(), key=lambda item: -item[1])
-    print("   written as: " + "; ".join(_times(name, number) for name, number in clients[:_MOST_LISTED]))
-    producers = sorted(group.producers.items(), key=lambda item: -item[1][1])
-    names = [_times(_producer(one), batches) for one, (batches, _) in producers[:_MOST_LISTED]]
-    more = f"; and {count(len(producers) - _MOST_LISTED)} more" if len(producers) > _MOST_LISTED else ""
-    print("   sent by: " + "; ".join(names) + more)
+    """Who sent them, and where to."""
+    producers = {_producer(one): batches for one, (batches, _) in group.producers.items()}
+    topics = {topic: batches for topic, batches in group.topics.items() if topic is not None}
+    print(f"   written as: {_most(group.clients)}")
+    print(f"   sent by: {_most(producers)}")
+    if len(topics) > 1:
+        print(f"   topics: {_most(topics)}")
+
+
+def _most(numbers: Mapping[str, int]) -> str:
+    """The first few by number of batches."""
+    ordered = sorted(numbers.items(), key=lambda item: -item[1])
+    named = [f"{shown(name)} ({plural(number, 'batch')})" for name, number in ordered[:_MOST_LISTED]]
+    more = f"; and {count(len(ordered) - _MOST_LISTED)} more" if len(ordered) > _MOST_LISTED else ""
+    return "; ".join(named) + more
 
 
 def _producer(producer: int | None) -> str:
     if producer is None:
         return "other producers"
     return "producers without an id" if producer < 0 else f"producer {producer}"
-
-
-def _times(name: str, number: int) -> str:
-    return f"{name} ({plural(number, 'batch')})"
