@@ -375,7 +375,9 @@ cdef int set_timestamps(Validation answer, const validator* v, int path) except 
     cdef int64_t last = moved(v.next_offset, -1)
     cdef bint alone = v.target_codec == KP_NONE and v.target_magic < 2   # messages, not a batch
     answer.max_timestamp, answer.shallow_offset_of_max_timestamp = v.max_timestamp, last
-    if v.log_append_time:
+    if v.writing and v.records == 0:
+        answer.shallow_offset_of_max_timestamp = -1
+    elif v.log_append_time:
         answer.max_timestamp = v.now_ms
         if alone:
             answer.shallow_offset_of_max_timestamp = v.start_offset

@@ -147,6 +147,7 @@ cdef int walk_records(validator* v, const kp_source* s, bint pending, bint compr
             fault = kp_record_fault(at, s.end)
             if skips and not v.rules & STRICT_LENGTHS:
                 again = kp_cursor_of(at, <size_t>(s.end - at))
+                r.attributes = 0
                 fault = kp_record_skip(&again, &r)
             if fault != KP_SKIP_OK:
                 return misread(v, s, at, i, fault, pending, compressed, skips)
