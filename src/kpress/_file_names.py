@@ -16,7 +16,7 @@ PARTITION_METADATA = "partition.metadata"
 _WITHOUT_RECORDS = {
     INDEX_FILE_SUFFIX: "an offset index",
     TIME_INDEX_FILE_SUFFIX: "a time index",
-    TXN_INDEX_FILE_SUFFIX: "a transaction index (kpress.log.read_transaction_index reads it)",
+    TXN_INDEX_FILE_SUFFIX: "a transaction index",
     PRODUCER_SNAPSHOT_FILE_SUFFIX: "a snapshot of producer state",
     LEADER_EPOCH_CHECKPOINT: "a checkpoint of leader epochs",
     PARTITION_METADATA: "the metadata of a partition",

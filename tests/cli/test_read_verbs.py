@@ -5,6 +5,7 @@ import io
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import time
@@ -131,6 +132,20 @@ def test_head_time_and_redact(run: Run, log: Path) -> None:
     assert run("dump", log, "--head", 0, "-f", "jsonl").text == ""
     assert run("dump", log, "--head", 0, "--json").json == {"records": []}
     assert run("dump", log, "--time", "-1h", "-f", "jsonl").text == ""
+
+
+def test_batches_tell_of_a_tail_that_is_cut(run: Run, log: Path) -> None:
+    segment = sorted((log / "orders-0").glob("*.log"))[-1]
+    size = segment.stat().st_size
+    for tail, message in ((b"", ""), (kpress.write_records([b"a"])[:-9], "is cut"), (bytes(100), "zero bytes")):
+        with segment.open("r+b") as file:
+            file.truncate(size)
+            file.seek(size)
+            file.write(tail)
+        done = run("dump", log / "orders-0", "--batches", "--json")
+        assert len(done.json["batches"]) == 2
+        assert done.status == bool(tail)
+        assert re.fullmatch(rf"\S+\.log: byte {size}.*{message}.*\n", done.err) if tail else done.err == ""
 
 
 def test_batches(run: Run, log: Path) -> None:

@@ -143,7 +143,7 @@ def test_what_is_no_log(logs: Path, tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     for path, words in {
         logs / "orders-0" / "00000000000000000000.index": "an offset index, which holds no records",
-        logs / "recovery-point-offset-checkpoint": "not a directory, nor a .log file",
+        logs / "recovery-point-offset-checkpoint": "neither a directory nor a .log file",
         tmp_path / "nothing": "no partition is here",
         logs / "empty-3": "no partition is here",
     }.items():

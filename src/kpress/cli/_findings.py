@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from kpress.cli._outcome import CLEAN, FINDINGS, quoted
 from kpress.cli._output import count, shown
 from kpress.log import LOG_FILE_SUFFIX, Finding
 
+_MOST_LINES = 1000  # more are not read one by one
 
-def print_findings(findings: Iterable[Finding]) -> None:
-    """One line each, as compilers print what they find."""
-    for finding in findings:
-        print(shown(finding))
+
+def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> None:
+    """One line each, as compilers print what they find, and how many more there are."""
+    for finding in findings[:_MOST_LINES]:
+        print(shown(finding), file=file)
+    if (rest := len(findings) - _MOST_LINES) > 0:
+        print(f"and {plural(rest, 'more finding')}; scan and verify print all of them with --json", file=file)
 
 
 def status_of(findings: Sequence[Finding]) -> int:
@@ -55,6 +60,5 @@ def report_reading(findings: Sequence[Finding]) -> int:
 
     What was left out of the records, or cut, makes it 1. An index that is missing or wrong costs time alone."""
     sys.stdout.flush()
-    for finding in findings:
-        print(shown(finding), file=sys.stderr)
+    print_findings(findings, sys.stderr)
     return status_of([finding for finding in findings if finding.file.endswith(LOG_FILE_SUFFIX)])

@@ -150,7 +150,7 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {round(seconds) % 60} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
 
 
-def moment(milliseconds: int | None) -> str:
+def moment(milliseconds: int | None, timespec: str = "milliseconds") -> str:
     """A timestamp in UTC, as it can be typed again."""
     from datetime import UTC, datetime, timedelta
 
@@ -160,4 +160,4 @@ def moment(milliseconds: int | None) -> str:
         time = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
     except OverflowError:
         return str(milliseconds)
-    return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return time.isoformat(timespec=timespec).replace("+00:00", "Z")

@@ -8,7 +8,8 @@
                                         _dump              what Kafka's DumpLogSegments prints of it
                                         _stats             what is stored in it: codecs, depths, ratios
                                         _end               where the last of them ends
-                                        _tail              what may follow the last of them
+                                        _tail              what may follow the last of them (_segment_tail: as a
+                                                           finding)
                                         _copy_log          all of it under another codec (_transcode) or in another
                                                            magic (_convert), with a _manifest, in its _target;
                                                            _segment_copy does a segment

@@ -11,6 +11,8 @@ from kpress.files import located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._file_records import FileRecords
 from kpress.log._segment import Partition, Segment
+from kpress.log._segment_tail import tail_findings
+from kpress.log.findings import Finding
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -92,8 +94,17 @@ class LogBatch(NamedTuple):
         return dict(zip(_NAMES, _row(self), strict=True))
 
 
-def batches_of(partitions: Iterable[Partition], check_crcs: bool) -> Iterator[LogBatch]:
+def batches_of(
+    partitions: Iterable[Partition], check_crcs: bool, findings: list[Finding] | None = None
+) -> Iterator[LogBatch]:
     """Every batch of every segment, also those that more than one segment has.
+
+    Parameters
+    ----------
+    partitions : iterable of Partition
+    check_crcs : bool
+    findings : list of Finding, optional
+        Gets what follows the last whole entry of a segment.
 
     Raises
     ------
@@ -102,10 +113,12 @@ def batches_of(partitions: Iterable[Partition], check_crcs: bool) -> Iterator[Lo
     """
     for partition in partitions:
         for segment in partition.segments:
-            yield from _batches_in(partition, segment, check_crcs)
+            yield from _batches_in(partition, segment, check_crcs, findings)
 
 
-def _batches_in(partition: Partition, segment: Segment, check_crcs: bool) -> Iterator[LogBatch]:
+def _batches_in(
+    partition: Partition, segment: Segment, check_crcs: bool, findings: list[Finding] | None
+) -> Iterator[LogBatch]:
     with FileRecords(segment.open(), complete=not segment.is_last) as file:
         hop = file.headers()
         try:
@@ -116,6 +129,8 @@ def _batches_in(partition: Partition, segment: Segment, check_crcs: bool) -> Ite
             file.judge(hop, error)
         else:
             file.judge(hop)
+        if findings is not None:
+            findings += tail_findings(segment, file)
 
 
 def table_of(batches: Iterable[LogBatch]) -> pa.Table:

@@ -145,13 +145,15 @@ class Log:
         )
         return LogReader(self.partitions, columns, options)
 
-    def batches(self, *, check_crcs: bool = False) -> Iterator[LogBatch]:
+    def batches(self, *, check_crcs: bool = False, findings: list[Finding] | None = None) -> Iterator[LogBatch]:
         """Every batch, by its header alone: in order, also where segments overlap.
 
         Parameters
         ----------
         check_crcs : bool
             Read all bytes, and say of each batch whether its checksum is right.
+        findings : list of Finding, optional
+            Gets what follows the last whole entry of a segment: one that is cut, or zeros.
 
         Yields
         ------
@@ -167,7 +169,7 @@ class Log:
         >>> sum(batch.header.size for batch in log.batches())                       # doctest: +SKIP
         1048371
         """
-        return batches_of(self.partitions, check_crcs)
+        return batches_of(self.partitions, check_crcs, findings)
 
     def batch_table(self, *, check_crcs: bool = False) -> pa.Table:
         """One row per batch, by headers alone; needs pyarrow.

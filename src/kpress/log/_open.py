@@ -123,9 +123,7 @@ def _one_file(files: FileSystem, info: FileInfo) -> Layout:
     url = files.url(info.path)
     refuse_without_records(info.path)
     if not info.name.endswith(_SEGMENT_ENDINGS):
-        raise InvalidArgumentError(
-            f"{url} is not a directory, nor a {LOG_FILE_SUFFIX} file; kpress.iter_columns reads any file", file=url
-        )
+        raise InvalidArgumentError(f"{url} is neither a directory nor a {LOG_FILE_SUFFIX} file", file=url)
     path = files.canonical(info.path)
     layout = Layout(files, files.parent(path))
     layout.read_segment(path)

@@ -23,6 +23,7 @@ from kpress.files import Buffered
 from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt, ResultSize
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import Partition, Segment
+from kpress.log._segment_tail import tail_findings
 from kpress.log._transactions import Isolation, isolation_of
 from kpress.log.findings import Finding
 from kpress.typing import BinaryType, HeaderChecksum, TimestampUnit
@@ -274,7 +275,7 @@ class LogReader:
                 yield from columns
             finally:
                 self.findings += file.ignored + file.findings
-            self._tail(segment, file)
+            self.findings += tail_findings(segment, file)
             walk.passed(segment, file, self._options.on_corrupt)
 
     def _start(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start | None:
@@ -310,17 +311,6 @@ class LogReader:
             "they are read from there"
         )
         self.findings.append(Finding(segment.url, None, None, segment.base_offset, "segment overlap", message))
-
-    def _tail(self, segment: Segment, file: FileRecords) -> None:
-        if not file.trailing_bytes:
-            return
-        what, rule = f"the last entry is cut: {file.trailing_bytes} bytes of it are here", "record set framing"
-        if file.tail == "zeros":
-            what, rule = (
-                f"{file.trailing_bytes} zero bytes follow the last entry: the log ends here",
-                "preallocated file",
-            )
-        self.findings.append(Finding(segment.url, file.valid_bytes, file.trailing_bytes, file.next_offset, rule, what))
 
 
 class _Walk:

@@ -157,7 +157,8 @@ def _dump_batches(log: Log, **options: Any) -> int:
     for name in ("columns", "values", "redact"):
         if options[name]:
             raise click.UsageError(f"--{name} is for records, not for --batches")
-    batches = _wanted(log.batches(), options["offset"], options["time"], options["head"])
+    findings: list[Finding] = []
+    batches = _wanted(log.batches(findings=findings), options["offset"], options["time"], options["head"])
     if format_ == "table":
         table = StreamTable(_BATCH_COLUMNS)
         for batch in batches:
@@ -171,7 +172,7 @@ def _dump_batches(log: Log, **options: Any) -> int:
             write(json.dumps(batch.to_dict(), ensure_ascii=False).encode() + b"\n")
     else:
         raise click.UsageError(f"--format {format_} is for records, not for --batches")
-    return 0
+    return report_reading(findings)
 
 
 def _wanted(batches: Iterable[LogBatch], offsets: Bounds, times: Bounds, head: int | None) -> Iterator[LogBatch]:

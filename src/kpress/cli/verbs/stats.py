@@ -68,8 +68,8 @@ def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
                 _per_batch(stats),
                 _shares(stats),
                 " ".join(str(magic) for magic in sorted(stats.magics)),
-                moment(stats.first_timestamp),
-                moment(stats.last_timestamp),
+                moment(stats.first_timestamp, "minutes"),
+                moment(stats.last_timestamp, "minutes"),
             )
             for partition, stats in found
         ),
