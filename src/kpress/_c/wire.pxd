@@ -57,7 +57,6 @@ cdef extern from "kpress/status.h" nogil:
         KP_SNAPPY_DATA
         KP_LZ4_HC
         KP_LZ4_SHORT
-        KP_LZ4_HC
         KP_LZ4_BLOCK_SIZE
         KP_LZ4_BLOCK_CHECKSUM
         KP_LZ4_BLOCK
