@@ -104,6 +104,7 @@ cdef extern from "kpress/endian.h" nogil:
 
 cdef extern from "kpress/varint.h" nogil:
     enum:
+        KP_VARINT_MAX
         KP_VARLONG_MAX
     size_t kp_varlong_size(int64_t)
     uint8_t* kp_varlong_write(uint8_t*, int64_t)

@@ -14,17 +14,18 @@ No checksum is compared: a broker does not, either. An error has the code of the
 from libc.stdint cimport int8_t, int32_t
 from libc.string cimport memcpy, memset
 
-from kpress._buffers cimport pooled_free
+from kpress._buffers cimport pooled, pooled_free
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_BATCH_LENGTH, KP_CODEC_ID, KP_CODEC_MAGIC, KP_CODEC_MASK, KP_CONTROL,
-    KP_END, KP_ENTRY_PREFIX, KP_ENTRY_SIZE, KP_HEADERS_MAGIC, KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MAGIC_OFFSET,
-    KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MIN_ENTRY_SIZE, KP_NO_MEMORY, KP_NONE, KP_OK, KP_OUTPUT_CAP, KP_RECORD_LENGTH,
-    KP_RECORDS_COUNT, KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_SIZE_OFFSET, KP_TIMESTAMP_NEGATIVE, KP_VARINT,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_BATCH_LENGTH, KP_CODEC_ID, KP_CODEC_MAGIC, KP_CONTROL, KP_END,
+    KP_ENTRY_PREFIX, KP_ENTRY_SIZE, KP_HEADERS_MAGIC, KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MAGIC,
+    KP_MAGIC_OFFSET, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP,
+    KP_RECORDS_COUNT, KP_RECORDS_LEFT, KP_SIZE_OFFSET, KP_TIMESTAMP_NEGATIVE, KP_VARINT, KP_VARINT_MAX,
     KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch_codec, kp_batch_read, kp_cursor,
-    kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_fail, kp_load_be32, kp_message_next, kp_read_varint, kp_record,
-    kp_record_next, kp_source,
+    kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_fail, kp_load_be32, kp_message_next,
+    kp_message_read, kp_read_bytes, kp_read_varint, kp_record, kp_record_next, kp_source,
 )
 from kpress.codecs.codec cimport LEVEL_DEFAULT, codec, row_of
+from kpress.codecs.payload cimport decompress_prefix
 from kpress.record.convert cimport (
     LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, convert_end, convert_record, lose_fields, lose_header,
 )
@@ -85,14 +86,15 @@ cdef int convert_entry(down_conversion* d, const uint8_t* entry, int* failed, kp
     cdef kp_batch* b = &d.batch
     cdef bint is_new = b.position >= d.counted
     cdef int id, status
-    if b.magic >= 2 and read_header(d, entry) != KP_OK:
-        return DOWN_UNKNOWN_ERROR
+    status = read_header(d, entry) if b.magic >= 2 else read_old_header(d, entry)
+    if status != KP_OK:
+        return status
     if b.magic >= 2 and b.attributes & KP_CONTROL:
         if is_new:
             d.counts.control_batches += 1
             d.counts.lost[LOST_MARKERS] += max(b.records_count, 0)
         return KP_OK
-    id = b.attributes & KP_CODEC_MASK if b.magic >= 2 else entry[KP_MESSAGE_ATTRIBUTES_OFFSET] & KP_CODEC_MASK
+    id = kp_batch_codec(b)
     status = check_codec(d, id)
     if status != KP_OK:
         return status
@@ -100,22 +102,34 @@ cdef int convert_entry(down_conversion* d, const uint8_t* entry, int* failed, kp
         d.counts.copied += 1
         d.counts.temporary_bytes += b.size
         return KP_OK if failed[0] or append(&d.out, entry, <size_t>b.size, &d.error) == KP_OK else DOWN_OURS
-    if b.magic < 2 and kp_batch_read(entry, b.size, b.position, b, &d.error) != KP_OK:
+    if b.magic < 2 and id == KP_NONE and b.base_offset < d.first_offset:
+        d.counts.early_records += is_new
+        return KP_OK  # its key and value are not looked at
+    if b.magic >= 2 and b.size < KP_BATCH_HEADER:
+        kp_fail(&d.error, KP_BATCH_LENGTH, KP_SIZE_OFFSET, b.size - KP_LOG_OVERHEAD, KP_BATCH_HEADER - KP_LOG_OVERHEAD)
         return DOWN_UNKNOWN_ERROR
     return convert_records(d, entry, id, is_new, failed, error)
 
 
 cdef int read_header(down_conversion* d, const uint8_t* entry) noexcept nogil:
-    """A magic above 2 is read as 2, as a broker's log reads it: no checksum covers the field."""
+    """A magic above 2 is read as 2, as a broker's log reads it: no checksum covers the field. So is a batch that is
+    shorter than its header: a control batch is left out before that counts."""
     cdef uint8_t[KP_BATCH_HEADER] header
     cdef kp_batch b = d.batch
-    if b.size < KP_BATCH_HEADER:
-        return kp_fail(&d.error, KP_BATCH_LENGTH, KP_SIZE_OFFSET, b.size - KP_LOG_OVERHEAD,
-                       KP_BATCH_HEADER - KP_LOG_OVERHEAD)
-    memcpy(header, entry, KP_BATCH_HEADER)
+    memset(header, 0, KP_BATCH_HEADER)
+    memcpy(header, entry, <size_t>min(b.size, <int64_t>KP_BATCH_HEADER))
     header[KP_MAGIC_OFFSET] = 2
     kp_batch_read(header, KP_BATCH_HEADER, b.position, &d.batch, &d.error)
     d.batch.size = b.size
+    return KP_OK
+
+
+cdef int read_old_header(down_conversion* d, const uint8_t* entry) noexcept nogil:
+    if d.batch.magic < 0:  # LegacyRecord.headerSize
+        kp_fail(&d.error, KP_MAGIC, KP_MAGIC_OFFSET, d.batch.magic, 2)
+        return DOWN_UNKNOWN_ERROR
+    if kp_batch_read(entry, d.batch.size, d.batch.position, &d.batch, &d.error) != KP_OK:
+        return DOWN_UNKNOWN_ERROR
     return KP_OK
 
 
@@ -137,7 +151,7 @@ cdef int check_codec(down_conversion* d, int id) noexcept nogil:
 cdef int convert_records(down_conversion* d, const uint8_t* entry, int id, bint is_new, int* failed,
                          kp_error* error) noexcept nogil:
     cdef kp_source source
-    cdef kp_cursor cursor
+    cdef kp_cursor cursor, at
     cdef kp_error codec_error
     cdef kp_record row
     cdef kp_batch message
@@ -150,15 +164,16 @@ cdef int convert_records(down_conversion* d, const uint8_t* entry, int id, bint 
     opened = open_source(d.context, entry, &d.batch, entry + d.batch.size, &d.context.scratch, d.cap, is_v2, &source,
                          &d.error)
     if opened != KP_OK and not (is_v2 and is_of_codec(opened)):
-        return code_of_open(d, opened)
+        return code_of_open(d, entry, opened)
     codec_error = d.error
     cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     for i in range(source.count):
+        at = cursor
         status = next_record(d, &source, &cursor, i, &message, &row)
         if status == KP_END:
             break
         if status != KP_OK:
-            if opened != KP_OK and ran_out(d):
+            if opened != KP_OK and ran_out(at):
                 break
             return status
         if id == KP_NONE and row.offset < d.first_offset:
@@ -192,18 +207,18 @@ cdef int next_record(down_conversion* d, const kp_source* source, kp_cursor* cur
     status = kp_record_next(source, cursor, i, row, &d.error)
     if status == KP_OK:
         return KP_OK
-    if status == KP_VARINT and kp_batch_codec(&d.batch) == KP_NONE and kp_cursor_left(&at) >= 5:
+    if status == KP_VARINT and kp_batch_codec(&d.batch) == KP_NONE and kp_cursor_left(&at) >= KP_VARINT_MAX:
         kp_read_varint(&at)
         if not kp_cursor_ok(&at):
             return DOWN_UNKNOWN_ERROR  # a length that is too long is an argument error, a field that is so is not
     return DOWN_INVALID_RECORD
 
 
-cdef bint ran_out(const down_conversion* d) noexcept nogil:
-    """Whether the record that failed goes on after the bytes that were decoded."""
-    cdef int status = d.error.status
-    return (status == KP_RECORDS_MISSING or status == KP_VARINT
-            or status == KP_RECORD_LENGTH and d.error.found > d.error.limit)
+cdef bint ran_out(kp_cursor at) noexcept nogil:
+    """Whether the record there goes on after the bytes that were decoded."""
+    cdef size_t left = kp_cursor_left(&at)
+    cdef int64_t length = kp_read_varint(&at)
+    return length > <int64_t>kp_cursor_left(&at) if kp_cursor_ok(&at) else left < KP_VARINT_MAX
 
 
 cdef int write_record(down_conversion* d, int id, kp_record* row, bint first, kp_error* error) noexcept nogil:
@@ -250,14 +265,36 @@ cdef bint is_of_codec(int status) noexcept nogil:
     return status not in (KP_NO_MEMORY, KP_OUTPUT_CAP, KP_RECORDS_COUNT, KP_CODEC_ID)
 
 
-cdef int code_of_open(const down_conversion* d, int status) noexcept nogil:
+cdef int code_of_open(down_conversion* d, const uint8_t* entry, int status) noexcept nogil:
     if status == KP_NO_MEMORY or status == KP_OUTPUT_CAP:
         return DOWN_OURS
     if status in (KP_RECORDS_COUNT, KP_WRAPPER_NULL, KP_WRAPPER_EMPTY, KP_WRAPPER_OFFSET):
         return DOWN_INVALID_RECORD
-    if status == KP_ENTRY_SIZE:
+    if status == KP_ENTRY_SIZE or d.batch.magic < 2 and holds_wrong_size(d, entry):
         return DOWN_CORRUPT_MESSAGE
     return DOWN_UNKNOWN_ERROR
+
+
+cdef bint holds_wrong_size(down_conversion* d, const uint8_t* entry) noexcept nogil:
+    """Whether an impossible size comes before what is wrong with the payload of a wrapper."""
+    cdef pooled* scratch = &d.context.scratch
+    cdef kp_error ignored
+    cdef kp_batch header
+    cdef kp_record wrapper
+    cdef kp_cursor cursor
+    cdef int64_t size
+    if kp_message_read(entry, d.batch.size, 0, &header, &wrapper, &ignored) != KP_OK or wrapper.value.data == NULL:
+        return False
+    scratch.size = 0
+    decompress_prefix(d.context, kp_batch_codec(&d.batch), d.batch.magic, wrapper.value.data,
+                      <size_t>wrapper.value.size, scratch, d.cap, &ignored)
+    cursor = kp_cursor_of(scratch.data, scratch.size)
+    while kp_cursor_left(&cursor) >= KP_LOG_OVERHEAD:
+        size = kp_entry_size(cursor)
+        if size < KP_LOG_OVERHEAD + KP_MIN_ENTRY_SIZE:
+            return True
+        kp_read_bytes(&cursor, <size_t>size)  # a failed cursor has nothing left
+    return False
 
 
 cdef int code_of_message(const down_conversion* d, int status, const kp_batch* message) noexcept nogil:
