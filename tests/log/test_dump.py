@@ -95,3 +95,66 @@ def test_legacy_messages(magic: int, codec: str, tmp_path: Path) -> None:
         start = b"| offset: %d %s %s isValid: true crc: " % (number, shown, sizes)
         assert line.startswith(start)
         assert line[len(start) :].lstrip(b"0123456789") == contents + b"\n"
+
+
+# ---- KRaft's own records
+
+METADATA = [
+    partition
+    for partition in oracle.PARTITIONS
+    if partition.entry["broker"] == "kafka-4.3.1" and partition.entry["topic"] == "__cluster_metadata"
+]
+
+# What StorageTool of Kafka 4.3.1 wrote (format --standalone): the first snapshot of a quorum of one.
+SNAPSHOT = bytes.fromhex(
+    "00000000000000000000009a00000000029ab1e554002000000002000001a2027cd049000001a2027cd049ffffffffffffff"
+    "ffffffffffffff000000032a0000000800000003160000000001a2027ccfed00001e00000208000000050a00000001000082"
+    "0100000408000000066e00000200000bb84af0437ffad74596846036da9d1fd6f3020b434f4e54524f4c4c45520a3132372e"
+    "302e302e3198b500000000010000000000000000000000030000003f000000000276dd846c002000000000000001a2027cd0"
+    "ca000001a2027cd0caffffffffffffffffffffffffffff000000011a00000008000000040600000000"
+)
+VOTERS = (
+    b'{"version":0,"voters":[{"voterId":3000,"voterDirectoryId":"SvBDf_rXRZaEYDbanR_W8w","endpoints":[{"name":"CONTROLLER",'
+    b'"host":"127.0.0.1","port":39093}],"kRaftVersionFeature":{"minSupportedVersion":0,"maxSupportedVersion":1}}]}'
+)
+SNAPSHOT_LINES = [
+    b"| offset: 0 CreateTime: 1795338063945 keySize: 4 valueSize: 11 sequence: -1 headerKeys: [] "
+    b'SnapshotHeader {"version":0,"lastContainedLogTimestamp":1795338063853}\n',
+    b"| offset: 1 CreateTime: 1795338063945 keySize: 4 valueSize: 5 sequence: -1 headerKeys: [] "
+    b'KRaftVersion {"version":0,"kRaftVersion":1}\n',
+    b"| offset: 2 CreateTime: 1795338063945 keySize: 4 valueSize: 55 sequence: -1 headerKeys: [] KRaftVoters "
+    + VOTERS
+    + b"\n",
+    b"| offset: 3 CreateTime: 1795338064074 keySize: 4 valueSize: 3 sequence: -1 headerKeys: [] "
+    b'SnapshotFooter {"version":0}\n',
+]
+SEGMENT = "00000000000000000000.log"
+
+
+@pytest.mark.parametrize("partition", METADATA, ids=str)
+def test_batches_and_control_records_of_a_quorum(partition: oracle.Partition, tmp_path: Path) -> None:
+    """The stored text has the other records decoded."""
+    expected = stored(oracle.read("segments/" + partition.entry["dump_log_segments"]))
+    found = dumped(partition.write_to(tmp_path), DumpOptions(print_data_log=True))
+    for kind in (b" magic: ", b" LeaderChange: "):
+        lines = [line for line in found if kind in line]
+        assert lines
+        assert lines == [line for line in expected if kind in line]
+
+
+def test_a_snapshot_of_a_quorum(tmp_path: Path) -> None:
+    (tmp_path / SEGMENT).write_bytes(SNAPSHOT)
+    assert [line for line in dumped(tmp_path, DumpOptions()) if line.startswith(RECORD)] == SNAPSHOT_LINES
+
+
+@pytest.mark.parametrize("end", range(3, 55, 4))
+def test_a_control_record_that_ends_too_early(end: int, tmp_path: Path) -> None:
+    [first, _] = kpress.read_batches(SNAPSHOT)
+    voters = list(first)[2]
+    assert voters.value is not None
+    builder = kpress.BatchBuilder(is_control=True)
+    builder.append_control("KRAFT_VOTERS", voters.value[:end])
+    (tmp_path / SEGMENT).write_bytes(builder.build())
+    with pytest.raises(kpress.InvalidRecordError, match=r"value ends \d+ bytes too early") as caught:
+        dumped(tmp_path, DumpOptions())
+    assert caught.value.offset == 0

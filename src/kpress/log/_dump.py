@@ -18,6 +18,7 @@ from kpress.columns import dump_lines, read_columns
 from kpress.errors import KpressError
 from kpress.files import located
 from kpress.log._file_records import FileRecords
+from kpress.log._kraft_records import kraft_record_text
 from kpress.log._segment import Segment
 from kpress.log.findings import Finding
 from kpress.record import Batch, Record, control_record, read_batches
@@ -240,9 +241,11 @@ def _bool(value: bool) -> str:
 
 
 def _control_of(record: Record) -> str:
-    """DumpLogSegments.printControlRecord. Of KRaft's own records it is the type alone, without their fields."""
+    """DumpLogSegments.printControlRecord."""
     control = control_record(record)
     if control.coordinator_epoch is not None:
         return f" endTxnMarker: {control.type} coordinatorEpoch: {control.coordinator_epoch}"
+    if (text := kraft_record_text(control.type, record)) is not None:
+        return f" {text}"
     number = int.from_bytes((record.key or b"")[2:4], "big", signed=True)
     return f" controlType: {control.type}({number})"
