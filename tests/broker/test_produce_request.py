@@ -53,6 +53,38 @@ def test_every_version(version: int, header: bool) -> None:
         assert data[one.position :].startswith(BATCH)
 
 
+# By version: ProduceRequest.serializeWithHeader of kafka-clients 4.3.1, two records under gzip.
+JAVA = {
+    3: (
+        "000000030000000700066a6176612d31000374786effff000005dc0000000100066f72646572730000000100000003000000"
+        "61000000000000000000000055ffffffff02bd9309fd0001000000010000018bcfe568000000018bcfe56800ffffffffffff"
+        "ffffffffffffffff000000021f8b08000000000000ff1362606060ca66293364100232402c2306001ca6069714000000"
+    ),
+    9: (
+        "000000090000000700066a6176612d31000474786effff000005dc02076f7264657273020000000362000000000000000000"
+        "000055ffffffff02bd9309fd0001000000010000018bcfe568000000018bcfe56800ffffffffffffffffffffffffffff0000"
+        "00021f8b08000000000000ff1362606060ca66293364100232402c2306001ca6069714000000000000"
+    ),
+    13: (
+        "0000000d0000000700066a6176612d31000474786effff000005dc02000102030405060708090a0b0c0d0e0f020000000362"
+        "000000000000000000000055ffffffff02bd9309fd0001000000010000018bcfe568000000018bcfe56800ffffffffffffff"
+        "ffffffffffffff000000021f8b08000000000000ff1362606060ca66293364100232402c2306001ca6069714000000000000"
+    ),
+}
+
+
+@pytest.mark.parametrize("version", JAVA)
+def test_what_kafka_s_own_client_sends(version: int) -> None:
+    captured = read(bytes.fromhex(JAVA[version]))
+    assert captured is not None
+    [found] = captured.requests
+    assert (found.version, found.client_id, found.transactional_id, found.acks) == (version, "java-1", "txn", -1)
+    [one] = found.partitions
+    assert (one.topic, one.partition) == ("orders" if version < 13 else "00010203-0405-0607-0809-0a0b0c0d0e0f", 3)
+    [batch] = kpress.read_batches(one.records or b"")
+    assert [record.value for record in batch] == [b"v1", b"v2"] and batch.compression_type == "gzip"
+
+
 def test_a_connection_has_requests_of_other_kinds_too() -> None:
     frames = [request(9), b"\0\x12\0\0\0\0\0\x01\xff\xff", request(3)]
     captured = read(b"".join(len(frame).to_bytes(4, "big") + frame for frame in frames))

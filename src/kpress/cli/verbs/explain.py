@@ -10,7 +10,7 @@ from click.shell_completion import CompletionItem
 
 import kpress
 from kpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
-from kpress.cli._command import as_json, paths, verb
+from kpress.cli._command import paths, verb
 from kpress.cli._findings import plural, print_findings
 from kpress.cli._outcome import CLEAN, FINDINGS
 from kpress.cli._output import count, duration, note, print_json, print_table, shown, size
@@ -68,12 +68,12 @@ class Setting(click.ParamType):  # type: ignore[type-arg,unused-ignore]
 )  # fmt: skip
 @click.option("--config", metavar="FILE", type=Paths(), help="The broker's server.properties.")
 @click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Of Kafka, from 0.8.2 on.")
-@click.option("--produce-version", metavar="N", type=click.IntRange(0, 13), help="Of the request, if it does not say.")
+@click.option("--produce-version", metavar="N", type=click.IntRange(0, 13), help="Of the request, else what it says.")
 @click.option("--transactional-id", metavar="ID", help="Of the request, if a record set is explained.")
 @click.option("--now", metavar="TIME", type=TIMESTAMP, help="The broker's clock: ISO 8601, milliseconds or -2h.")
 @click.option("--helpful", is_flag=True, help="Friendlier error codes where a broker says no more than -1.")
 @click.option("--full", is_flag=True, help="Open every batch of a large log, and not samples of it.")
-@as_json
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array: an object per batch; of a log, per group.")
 def command(
     paths: Sequence[str],
     settings: Sequence[tuple[str, str]],
@@ -166,7 +166,7 @@ def _work(groups: Sequence[BatchGroup]) -> str:
         return ""
     after = sum(group.bytes_after for group in groups)
     return (
-        f"; {size(after)} afterwards, about {_time(decompress + compress)} of CPU time: decompression "
+        f"; {size(after)} afterwards, about {_time(decompress + compress)} of CPU time here: decompression "
         f"{_time(decompress)}, compression {_time(compress)}"
     )
 
