@@ -77,6 +77,13 @@ def test_the_last_five_batches_are_remembered(back: int) -> None:
     assert log.next_offset == 112
 
 
+def test_a_new_epoch_forgets_the_batches_of_the_last_one() -> None:
+    log = log_of()
+    for epoch in (0, 1):
+        assert append(log, batch(0, 3, epoch=epoch)).relation == "kept"
+    assert outcome(append(log, batch(0, 3, epoch=1))) == (0, ["DUPLICATE_BATCH"], 3)
+
+
 def test_a_batch_that_is_refused_leaves_no_trace() -> None:
     log = log_of()
     append(log, batch(0))
@@ -167,8 +174,10 @@ def test_a_later_batch_waits_for_the_one_that_could_not_be_verified() -> None:
     unknown = log.append(batch(3, txn=True), transactional_id="unknown", now_ms=NOW)
     assert unknown.error_code == 19
     assert outcome(append(log, batch(4, txn=True)))[:2] == (45, ["OUT_OF_ORDER_SEQUENCE"])
+    assert log.append(batch(2, txn=True), transactional_id="unknown", now_ms=NOW).error_code == 19
+    assert append(log, batch(3, txn=True)).error_code == 45
+    assert append(log, batch(2, txn=True)).error_code == 0
     assert append(log, batch(3, txn=True)).error_code == 0
-    assert append(log, batch(4, txn=True)).error_code == 0
 
 
 @pytest.mark.parametrize("committed", [True, False])

@@ -102,6 +102,7 @@ def test_the_older_bound_fills_both() -> None:
         ("2.8", {}, 2),
         ("2.8", {"message.format.version": "0.10.2"}, 1),
         ("2.8", {"log.message.format.version": "0.9.0-IV0"}, 0),
+        ("2.8", {"inter.broker.protocol.version": "0.10.2"}, 1),
         ("3.9", {"message.format.version": "0.10.2"}, 2),
         ("3.9", {"message.format.version": "0.10.2", "inter.broker.protocol.version": "2.8"}, 1),
     ],
