@@ -134,6 +134,23 @@ def test_head_time_and_redact(run: Run, log: Path) -> None:
     assert run("dump", log, "--time", "-1h", "-f", "jsonl").text == ""
 
 
+def test_files_beside_a_log_as_the_tool_prints_them(run: Run, tmp_path: Path) -> None:
+    directory = TXN.write_to(tmp_path)
+    names = [path for path in sorted(directory.iterdir()) if path.suffix in (".index", ".snapshot", ".log")][:5]
+    done = run("dump", "--files", ",".join(map(str, names)), "--format", "kafka")
+    assert done.status == 0
+    assert re.findall(r"Dumping \S+/(\S+)", done.err) == [path.name for path in names]
+    assert {line.split()[0] for line in done.lines} >= {"baseOffset:", "offset:", "producerId:"}
+    index = next(path for path in names if path.suffix == ".index")
+    done = run("dump", index, "--format", "kafka", "--index-sanity-check")
+    assert (done.status, done.text) == (0, f"{index} passed sanity check.\n")
+    index.write_bytes(b"\xff" * 16)
+    done = run("dump", index, "--format", "kafka", "--index-sanity-check")
+    assert (done.status, done.text) == (1, "")
+    assert "offset index" in done.err
+    assert run("dump", index, "--index-sanity-check").status == 2
+
+
 def test_batches_tell_of_a_tail_that_is_cut(run: Run, log: Path) -> None:
     segment = sorted((log / "orders-0").glob("*.log"))[-1]
     size = segment.stat().st_size

@@ -7,7 +7,7 @@ import pytest
 import kpress
 import oracle
 from kpress.errors import KpressError
-from kpress.log import DumpOptions, SegmentDump
+from kpress.log import DumpOptions, SegmentDump, is_sidecar, sidecar_lines
 
 SAME_TEXT = [
     partition
@@ -16,6 +16,12 @@ SAME_TEXT = [
     and partition.entry.get("dump_log_segments")
     and not partition.entry["topic"].startswith("__")
 ]
+METADATA = [
+    partition
+    for partition in oracle.PARTITIONS
+    if partition.entry["broker"] == "kafka-4.3.1" and partition.entry["topic"] == "__cluster_metadata"
+]
+
 BATCH, RECORD = (b"baseOffset: ", b"offset: "), b"| "
 
 
@@ -40,6 +46,27 @@ def test_real_directories(partition: oracle.Partition, tmp_path: Path) -> None:
     assert dumped(directory, DumpOptions(print_data_log=True)) == expected
     batches = [line for line in expected if not line.startswith(RECORD)]
     assert dumped(directory, DumpOptions(deep_iteration=False)) == batches
+
+
+def sections(text: bytes) -> dict[str, str]:
+    """What was printed of each file."""
+    parts = text.decode("utf-8", "replace").split("Dumping ")[1:]
+    return {name.rpartition("/")[2]: lines for name, _, lines in (part.partition("\n") for part in parts)}
+
+
+@pytest.mark.parametrize("partition", [*SAME_TEXT, *METADATA], ids=str)
+def test_files_beside_a_log(partition: oracle.Partition, tmp_path: Path) -> None:
+    directory = partition.write_to(tmp_path)
+    told = sections(oracle.read("segments/" + partition.entry["dump_log_segments"]))
+    checked = 0
+    for path in sorted(directory.iterdir()):
+        if is_sidecar(path) and path.name in told:
+            expected = told[path.name].replace(f"{directory.name}/{path.name}", str(path))  # called from the log dir
+            assert "".join(sidecar_lines(path)) == expected, path.name
+            checked += 1
+    assert checked > 0
+    index = next(directory.glob("*.index"))
+    assert list(sidecar_lines(index, sanity_check=True)) == [f"{index} passed sanity check.\n"]
 
 
 @pytest.mark.parametrize("entry", oracle.shipped_manifest()["damaged"], ids=lambda entry: entry["dir"])
@@ -98,12 +125,6 @@ def test_legacy_messages(magic: int, codec: str, tmp_path: Path) -> None:
 
 
 # ---- KRaft's own records
-
-METADATA = [
-    partition
-    for partition in oracle.PARTITIONS
-    if partition.entry["broker"] == "kafka-4.3.1" and partition.entry["topic"] == "__cluster_metadata"
-]
 
 # What StorageTool of Kafka 4.3.1 wrote (format --standalone): the first snapshot of a quorum of one.
 SNAPSHOT = bytes.fromhex(

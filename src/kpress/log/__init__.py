@@ -6,7 +6,8 @@
       orders-0/                       _directory           its segments in order of offset
         00000000000000012345.log        _file_records      a record set, in pieces of whole entries
                                         _dump              what Kafka's DumpLogSegments prints of it
-                                                           (_kraft_records: of a quorum's own records)
+                                                           (_kraft_records: of a quorum's own records;
+                                                           _dump_sidecars: of the files beside it)
                                         _stats             what is stored in it: codecs, depths, ratios
                                         _end               where the last of them ends
                                         _tail              what may follow the last of them (_segment_tail: as a

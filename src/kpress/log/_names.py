@@ -22,6 +22,7 @@ from kpress.log._convert import convert
 from kpress.log._digest import RecordDigest
 from kpress.log._directory import LogSegment, PartitionDirectory, list_partitions
 from kpress.log._dump import DumpOptions, SegmentDump
+from kpress.log._dump_sidecars import is_sidecar, sidecar_lines
 from kpress.log._end import end_offset
 from kpress.log._file_records import FileRecords
 from kpress.log._log import Log, open_log
@@ -95,6 +96,7 @@ __all__ = [
     "convert",
     "copy_offset_files",
     "end_offset",
+    "is_sidecar",
     "isolation_of",
     "last_stable_offset",
     "list_partitions",
@@ -110,6 +112,7 @@ __all__ = [
     "reindex",
     "salvage",
     "scan",
+    "sidecar_lines",
     "stats_of",
     "sweep_directory",
     "sync_directory",

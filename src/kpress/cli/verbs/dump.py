@@ -11,11 +11,12 @@ import click
 import kpress
 from kpress.cli._command import verb
 from kpress.cli._findings import print_skipped, report_reading
+from kpress.cli._outcome import CLEAN
 from kpress.cli._output import StreamTable, count, moment, note, print_json, size, write
 from kpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Paths, Range
 from kpress.cli._progress import Progress
 from kpress.cli._records import FORMATS, Shown, head_of, shows_records
-from kpress.log import DumpOptions, Finding, LogBatch, SegmentDump
+from kpress.log import DumpOptions, Finding, LogBatch, SegmentDump, is_sidecar, sidecar_lines
 
 if TYPE_CHECKING:
     from kpress.columns import Columns
@@ -73,6 +74,7 @@ _EVERYTHING = Bounds(None, None)
 @click.option("--deep-iteration", is_flag=True, help="--format kafka: records, and not batches alone.")
 @click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
 @click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")
+@click.option("--index-sanity-check", is_flag=True, help="--format kafka: of indexes only whether they are sound.")
 @click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
 def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
     """Print the records of a log, or its batches.
@@ -83,21 +85,25 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
 
     What was cut or skipped is said on stderr, and makes the exit status 1."""
     is_kafka = options["format_"] == "kafka"
-    for name in ("deep_iteration", "print_data_log", "skip_record_metadata", "max_bytes"):
+    for name in ("deep_iteration", "print_data_log", "skip_record_metadata", "index_sanity_check", "max_bytes"):
         if options[name] and not is_kafka:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
     if is_kafka:
-        return _dump_as_kafka(_open(paths, files), **options)
+        return _dump_files_as_kafka(_given(paths, files), **options)
     if batches:
-        return _dump_batches(_open(paths, files), **options)
+        return _dump_batches(_open(_given(paths, files)), **options)
     shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
-    return _dump_records(_open(paths, files), shown, **options)
+    return _dump_records(_open(_given(paths, files)), shown, **options)
 
 
-def _open(paths: Sequence[str], files: str | None) -> Log:
+def _given(paths: Sequence[str], files: str | None) -> list[str]:
     if bool(paths) == (files is not None):
         raise click.UsageError("give either PATH or --files" if paths else "Missing argument 'PATH...'.")
-    log: Log = kpress.open_log(list(paths) if files is None else [name for name in files.split(",") if name])
+    return list(paths) if files is None else [name for name in files.split(",") if name]
+
+
+def _open(paths: Sequence[str]) -> Log:
+    log: Log = kpress.open_log(list(paths))
     print_skipped(log.skipped)
     return log
 
@@ -222,6 +228,21 @@ def _batch_row(batch: LogBatch) -> tuple[str, ...]:
 
 
 # --- DumpLogSegments ----------------------------------------------------------------------------------------------
+
+
+def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
+    """Logs, and the files beside them where these are named, in the order in which they are named."""
+    if not any(map(is_sidecar, names)):
+        return _dump_as_kafka(_open(names), **options)
+    status = CLEAN
+    for name in names:
+        if is_sidecar(name):
+            note(f"Dumping {os.path.normpath(name)}")
+            for line in sidecar_lines(name, sanity_check=options["index_sanity_check"]):
+                write(line.encode())
+        else:
+            status = max(status, _dump_as_kafka(_open([name]), **options))
+    return status
 
 
 def _dump_as_kafka(log: Log, **options: Any) -> int:
