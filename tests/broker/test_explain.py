@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
@@ -318,6 +319,36 @@ def test_a_batch_of_a_log_whose_checksum_is_wrong_is_rejected(tmp_path: Path) ->
     (path / SEGMENT).write_bytes(data)
     rejected, kept = kpress.explain(path).groups
     assert (rejected.first.reasons, rejected.batches, kept.first.verdict) == ([Reason.CHECKSUM], 1, "kept")
+
+
+def test_damage_in_a_log_with_append_times_stays_visible(tmp_path: Path) -> None:
+    """What is taken back of a batch must not repair its checksum, nor trip over what it says."""
+    stored = bytearray(record_set("gzip"))
+    [batch] = kpress.read_batches(stored)
+    batch.set_max_timestamp(1, NOW)
+    for position in (*range(12, 61), *range(61, len(stored), 40)):
+        damaged = bytearray(stored)
+        damaged[position] ^= 0x80
+        (tmp_path / "orders-0").mkdir(exist_ok=True)
+        (tmp_path / "orders-0" / SEGMENT).write_bytes(damaged)
+        explanation = kpress.explain(tmp_path)
+        reasons = [group.first.reasons for group in explanation.groups]
+        is_covered = position > 16  # not the leader epoch, and the magic ends the walk
+        passed_over = explanation.control_batches or explanation.compacted_batches or explanation.findings
+        assert reasons == [[Reason.CHECKSUM]] if is_covered and not passed_over else len(reasons) <= 1
+
+
+def test_any_damage_gets_an_answer() -> None:
+    generator = random.Random(5)
+    vectors = [vector for vector in oracle.RECORD_SETS if 0 < len(vector.data) < 4000]
+    for vector in generator.sample(vectors, 20):
+        for _ in range(5):
+            data = bytearray(vector.data)
+            data[generator.randrange(len(data))] = generator.randrange(256)
+            if data[16:17] == b"\2" and len(data) > 61:
+                data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
+            for settings in ({}, LZ4, {"message.timestamp.type": "LogAppendTime", "cleanup.policy": "compact"}):
+                json.dumps(kpress.explain(data, topic_config=settings, broker_version="3.9").to_list())
 
 
 def test_large_logs_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,9 +242,11 @@ def as_produced(data: bytearray) -> Batch | None:
     if batch.magic == 2:
         batch.set_last_offset(batch.last_offset_delta or 0)
         batch.set_partition_leader_epoch(-1)
-    elif not batch.is_compressed:
+    if not batch.is_valid():
+        return batch  # for the verdict that it is damaged
+    if batch.magic < 2 and not batch.is_compressed:
         batch.set_last_offset(0)
-    elif not _number_wrapper(batch):
+    elif batch.magic < 2 and not _number_wrapper(batch):
         return None
     if batch.magic > 0 and batch.timestamp_type == 1:
         _take_log_append_time(batch)
@@ -264,6 +266,6 @@ def _take_log_append_time(batch: Batch) -> None:
     """The producers' own timestamps are still in the records of a batch, and its largest one can be found again.
 
     A message of magic 1 without a codec has lost it: there it is the time of the append."""
-    batch.set_max_timestamp(0, batch.max_timestamp)
+    batch.set_max_timestamp(0, max(batch.max_timestamp, -1))
     if batch.magic == 2 or batch.is_compressed:
-        batch.set_max_timestamp(0, max((record.timestamp for record in batch), default=-1))
+        batch.set_max_timestamp(0, max((-1, *(record.timestamp for record in batch))))
