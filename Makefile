@@ -62,6 +62,25 @@ differential: $(TESTING)  ## Kafka 4.4.0's own classes and kpress read the same 
 	@build_support/debian.sh differential
 	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
 	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
+	$(MAKE) old-brokers
+
+OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
+OLD_JARS    := build/old-brokers
+
+old-brokers: $(TESTING) $(STAMPS)/with-old-brokers  ## brokers from 0.8.2 to 3.9 are asked again what they do with a thousand record sets
+	@build_support/debian.sh differential
+	$(MAKE) $(OLD_BROKERS:%=$(OLD_JARS)/%/.jars)
+	$(PYTHON) -m pytest -q tests/broker/old
+
+$(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
+	rm -rf $(@D)
+	mvn -B -q -Dstyle.color=never -f $< -Dkafka=$* -Dscala=$(call scala,$*) \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/broker/old/jars.sha512'
+	touch $@
+
+# the Scala that the brokers of a release line were published for
+scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
 broker: $(TESTING)  ## a Kafka broker is started on salvaged, transcoded and converted logs, and serves every record
 	@build_support/debian.sh differential

@@ -19,19 +19,22 @@ from kpress._arguments import time as time_of
 from kpress.broker._analyze import Analysis, BatchHeader, analyze, headers
 from kpress.broker._config import CODEC_IDS, LogConfig
 from kpress.broker._errors import Errors
+from kpress.broker._message_sets import append_messages
 from kpress.broker._producers import Producers, RememberedBatch
 from kpress.broker._reasons import Finding, Reason, findings_of, reasons_of
 from kpress.broker._request import Request, check_request, closed, version_for
-from kpress.broker._validator import Validation, validate_records
+from kpress.broker._validator import RULES, Validation, validate_records
 from kpress.broker._verdict import Relation, Verdict, accepted, refused
-from kpress.broker._versions import BrokerRules
+from kpress.broker._versions import BrokerRules, MessageSets
 from kpress.codecs import CodecTable
 from kpress.errors import ArgumentTypeError
 from kpress.typing import Integer, Time
 
 _ZSTD = CODEC_IDS["zstd"]
 _HEADER, _ATTRIBUTES = 61, 21
-_SIZE_AT, _OVERHEAD = 8, 12
+_SIZE_AT, _OVERHEAD, _MAGIC_AT = 8, 12, 16
+_NEWEST_MAGIC = 2
+_TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
 _LOG_APPEND_TIME = 0x08
 _VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
 
@@ -92,13 +95,35 @@ class Partition:
         now = clock(now_ms)
         if records is None:
             return closed(Reason.NULL_RECORD_SET, self.rules.invalid_record if self.helpful else None)
+        records = self._scanned(records)
         found = headers(records)
         request = Request(self._version(produce_version, found.first), transactional_id)
         least, most = self.rules.produce_versions
         if not least <= request.version <= most:
             return closed(Reason.PRODUCE_VERSION)
         verdict = check_request(records, found, request, self.rules, self.known_codecs, self.helpful)
-        return verdict or self._verify(found, request) or self._append(records, now)
+        verdict = verdict or self._verify(found, request) or self._append(records, now)
+        if verdict.record_errors and request.version < _TELLS_OF_RECORDS and self._cannot_tell:
+            return refused(Errors.UNKNOWN_SERVER_ERROR, *verdict.reasons, findings=verdict.findings)
+        return verdict
+
+    @property
+    def _cannot_tell(self) -> bool:
+        return self.rules.record_errors_break_old_responses and not self.helpful
+
+    def _scanned(self, records: Buffer) -> Buffer:
+        """Brokers before 2.0 do not look at the magic of an entry that is cut."""
+        if self.rules.scans_magic_first or self.rules.message_sets is not None:
+            return records
+        view, position = _bytes_of(records), 0
+        while len(view) - position > _MAGIC_AT:
+            size = int.from_bytes(view[position + _SIZE_AT : position + _OVERHEAD], "big", signed=True)
+            if size > len(view) - position - _OVERHEAD:
+                return view[:position] if view[position + _MAGIC_AT] > _NEWEST_MAGIC else records
+            if size < 0:
+                break
+            position += _OVERHEAD + size
+        return records
 
     def _version(self, given: Integer | None, first: BatchHeader | None) -> int:
         if given is None:
@@ -118,6 +143,8 @@ class Partition:
         return refused(reason.error_code, reason) if reason else None
 
     def _append(self, records: Buffer, now: int) -> Verdict:
+        if self.rules.message_sets is not None:
+            return self._append_messages(records, now, self.rules.message_sets)
         ready = self._ready(records, now, is_client=True)
         if isinstance(ready, Verdict):
             return ready
@@ -129,6 +156,17 @@ class Partition:
                 return refused(reason.error_code, reason, findings=ready.findings)
             self.producers.append(stored)
         return self._appended(ready)
+
+    def _append_messages(self, records: Buffer, now: int, code: MessageSets) -> Verdict:
+        verdict, self.next_offset = append_messages(
+            bytes(_bytes_of(records)),
+            generation=code,
+            config=self.config,
+            next_offset=self.next_offset,
+            now_ms=now,
+            helpful=self.helpful,
+        )
+        return verdict
 
     def append_marker(self, marker: bytes, coordinator_epoch: int, now: int) -> Verdict:
         """The end of a transaction, which its coordinator writes and no client may."""
@@ -147,7 +185,7 @@ class Partition:
             records, max_message_bytes=limit, known_codecs=known, is_client=is_client, helpful=self.helpful
         )
         if found.refusal:
-            return refused(found.error_code, Reason[found.refusal])
+            return refused(self.rules.code_of(found.error_code), Reason[found.refusal])
         if found.first is None:
             return accepted(reasons=[Reason.NO_BATCH])
         target, level = self.config.target(found.source_codec, self.codecs)
@@ -158,7 +196,7 @@ class Partition:
         whole = whole[: found.valid_bytes]
         validation = self._validate(whole, found.source_codec, target, level, now, is_client)
         if validation.refusal:
-            return _invalid(validation, validation.refusal)
+            return self._invalid(validation, Reason[validation.refusal])
         if validation.size_may_have_changed and validation.largest_batch > limit:
             return refused(Errors.MESSAGE_TOO_LARGE, Reason.REBUILT_TOO_LARGE, *reasons_of(validation.reasons))
         if len(validation.records) > self.config.segment_bytes:
@@ -185,9 +223,19 @@ class Partition:
             next_offset=self.next_offset,
             now_ms=now,
             origin_client=is_client,
-            rules=self.rules.quirks,
+            rules=sum(RULES[name] for name in self.rules.quirks),
             helpful=self.helpful,
             codecs=self.codecs,
+        )
+
+    def _invalid(self, validation: Validation, reason: Reason) -> Verdict:
+        tells = self.rules.record_errors
+        return refused(
+            self.rules.code_of(validation.error_code),
+            reason,
+            message=validation.error_message if tells else None,
+            record_errors=[*validation.record_errors] if tells else [],
+            findings=findings_of(validation.findings),
         )
 
     def _appended(self, ready: _Ready) -> Verdict:
@@ -235,16 +283,6 @@ def _bytes_of(records: Buffer) -> memoryview:
     view = memoryview(records)
     is_plain = view.format in ("B", "b", "c") and view.c_contiguous
     return view.cast("B") if is_plain else memoryview(view.tobytes("A"))
-
-
-def _invalid(validation: Validation, refusal: str) -> Verdict:
-    return refused(
-        validation.error_code,
-        Reason[refusal],
-        message=validation.error_message,
-        record_errors=[*validation.record_errors],
-        findings=findings_of(validation.findings),
-    )
 
 
 def _repeated(batch: RememberedBatch, findings: list[Finding]) -> Verdict:

@@ -21,7 +21,9 @@ T = TypeVar("T")
 
 _NO_EPOCH = _NO_SEQUENCE = _NO_OFFSET = -1
 _SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again (DefaultRecordBatch.incrementSequence)
-_REMEMBERED = 5  # ProducerStateEntry.NUM_BATCHES_TO_RETAIN
+
+# Before KIP-360 a producer had to begin with sequence 0 where its last one was not known.
+_FOR_UNKNOWN = {"welcome": None, "out of order": Reason.OUT_OF_ORDER_SEQUENCE, "unknown": Reason.UNKNOWN_PRODUCER}
 
 
 class RememberedBatch(NamedTuple):
@@ -56,8 +58,8 @@ class Producer:
         wanted = header.base_sequence, header.last_sequence
         return next((batch for batch in self.batches if batch[:2] == wanted), None)
 
-    def after(self, header: BatchHeader) -> Producer:
-        """The producer once its batch is in the log."""
+    def after(self, header: BatchHeader, remembered: int) -> Producer:
+        """The producer once its batch is in the log; so many batches are kept (ProducerStateEntry)."""
         batch = RememberedBatch(
             header.base_sequence, header.last_sequence, header.base_offset, header.last_offset, header.max_timestamp
         )
@@ -68,7 +70,7 @@ class Producer:
         return replace(
             self,
             epoch=header.producer_epoch,
-            batches=(*earlier, batch)[-_REMEMBERED:],
+            batches=(*earlier, batch)[-remembered:],
             timestamp=header.max_timestamp,
             transaction_begins=begins,
         )
@@ -182,16 +184,18 @@ class Producers:
                 return Reason.NEW_EPOCH_SEQUENCE
             if first > asked.lowest_sequence:
                 return Reason.OUT_OF_ORDER_SEQUENCE
-        if producer.epoch == _NO_EPOCH:
-            return None  # nothing is known, perhaps because all of the producer's records are deleted
+        if producer.epoch == _NO_EPOCH:  # nothing is known, perhaps because all of the producer's records are deleted
+            return None if first == 0 else _FOR_UNKNOWN[self.rules.unknown_producer]
         if header.producer_epoch != producer.epoch:
             return Reason.NEW_EPOCH_SEQUENCE if first != 0 else None
+        if not producer.batches and first != 0 and self.rules.unknown_sequence != "welcome":
+            return _FOR_UNKNOWN[self.rules.unknown_sequence]
         return None if first == (producer.last_sequence + 1) % _SEQUENCES else Reason.OUT_OF_ORDER_SEQUENCE
 
     def append(self, header: BatchHeader) -> None:
         """The batch is in the log."""
         producer = self.known.get(header.producer_id) or Producer(header.producer_id)
-        self.known[header.producer_id] = producer.after(header)
+        self.known[header.producer_id] = producer.after(header, self.rules.remembered_batches)
         if header.is_transactional:
             self._asked.pop(header.producer_id, None)
 

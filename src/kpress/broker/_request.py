@@ -17,6 +17,7 @@ _BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
 _TAKES_ZSTD = 7  # KIP-110
 _LAST_OF_MESSAGES = 2  # what clients send messages of magic 0 and 1 with (ProduceRequest.forMagic)
 _SIZE_AT, _MAGIC_AT = 8, 16
+_PRODUCER_ID_END = 51  # in a header of magic 2
 _LEAST_SIZE = 14  # LegacyRecord.RECORD_OVERHEAD_V0
 
 
@@ -49,13 +50,34 @@ def check_request(
     records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
 ) -> Verdict | None:
     """The verdict of the request layer; None if it has nothing against the record set."""
-    if rules.max_magic < 2:
+    checks = rules.request_checks
+    if checks == "none" or (checks == "parser" and request.version < _BATCHES_ALONE):
         return None
+    verdict = _check_set(records, found, request, rules, known, helpful)
+    if checks == "partition":
+        return verdict
+    is_unread = found.first is None or _is_short(found.first)
+    if verdict is None and is_unread:
+        verdict = refused(rules.invalid_record, Reason.NO_BATCH if found.first is None else Reason.ENTRY_SIZE)
+    if verdict is None or helpful or not (checks == "parser" or is_unread):
+        return verdict
+    return closed(verdict.reasons[0])
+
+
+def _is_short(first: BatchHeader) -> bool:
+    """Whether its producer id cannot be read, which the parser asks for."""
+    return first.magic > 1 and first.size < _PRODUCER_ID_END
+
+
+def _check_set(
+    records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
+) -> Verdict | None:
     first = found.first
     if found.refusal and found.scan_error_after == 0:
         message = _scan_message(records, found.error_position)
         return refused(found.error_code, Reason[found.refusal], message=message)
-    if first is not None and first.is_transactional and not request.has_transactional_id:
+    is_anonymous = rules.needs_transactional_id and not request.has_transactional_id
+    if first is not None and first.is_transactional and is_anonymous:
         return refused(Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Reason.TRANSACTIONAL_ID_MISSING)
     if request.version < _BATCHES_ALONE:
         return None
