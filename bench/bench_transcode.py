@@ -1,6 +1,7 @@
 """Segments under another codec: against recompressing alone, what the proof takes of it, threads, and memory."""
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -86,6 +87,46 @@ def bench_transcode(race, log_file, smoke):
         Contender("recompress alone", lambda: kpress.recompress(data, "zstd", LEVEL)),
         check=lambda: _check(path, total),
         proof_percent=_proof_percent(path),
+    )
+
+
+def bench_convert(race, tmp_path_factory, smoke):
+    """v1 messages to v2 batches, proven record by record, against compressing the same records alone."""
+    records = SETS["apache5000"]
+    batches = 2 if smoke else 40
+    columns = kpress.read_columns(records.batch("none"), ["timestamp", "key", "value"])
+    keys, values = list(columns["key"]), list(columns["value"])
+    times = [1700000000000 + row for row in range(records.count)]
+    directory = tmp_path_factory.mktemp("convert")
+    source = directory / "topic-0"
+    source.mkdir()
+    with open(source / "00000000000000000000.log", "wb") as file:
+        for number in range(batches):
+            base = number * records.count
+            file.write(
+                kpress.write_records(values, keys, times, magic=1, base_offset=base, compression_type="snappy")
+            )
+    total = records.count * batches
+    made = kpress.write_records(values, keys, times, compression_type="none")
+    payload = next(iter(kpress.read_batches(made))).payload
+
+    def convert() -> None:
+        shutil.rmtree(directory / "copy-0", ignore_errors=True)
+        kpress.convert(source, directory / "copy-0", 2, compression_type="zstd", level=LEVEL)
+
+    def compress() -> None:
+        for _ in range(batches):
+            kpress.compress(payload, "zstd", LEVEL)
+
+    def check() -> None:
+        convert()
+        equal(kpress.open_log(directory / "copy-0").count(), total, "record count")
+
+    race(
+        Cell("convert a segment", records.name, "v1 snappy to v2 zstd", total, records.size * batches),
+        convert,
+        Contender("compress alone", compress),
+        check=check,
     )
 
 

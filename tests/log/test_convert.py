@@ -13,6 +13,7 @@ import kpress
 import oracle
 from facts import bytes_fact
 from kpress.log import Manifest, read_content, read_leader_epochs, scan, transactions_of, verify
+from messages import message, wrapper
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in modules of kafka-python
 
@@ -252,6 +253,49 @@ def test_a_source_that_gets_more_to_lose_meanwhile(tmp_path: Path, monkeypatch: 
         with pytest.raises(kpress.CorruptRecordError, match="headers: there were none before"):
             kpress.convert(source, tmp_path / dst, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
+
+
+def old_message(magic: int, offset: int) -> bytes:
+    timestamp = (5).to_bytes(8, "big") if magic else b""  # as the wrapper has it
+    return message(magic, 0, timestamp + b"\xff\xff\xff\xff" + b"\0\0\0\1v", offset)
+
+
+def old_wrapper(magic: int, last: int, *offsets: int) -> bytes:
+    return wrapper(b"".join(old_message(magic, offset) for offset in offsets), last, magic)
+
+
+# Offsets that MemoryRecordsBuilder refuses, and RecordsUtil.downConvert with it: they must ascend, and a batch has room
+# for 2^31 of them.
+REFUSED = {
+    "v0, descending": (old_wrapper(0, 5, 5, 3, 4), 5),
+    "v0, equal": (old_wrapper(0, 4, 3, 3, 4), 4),
+    "v0, far apart": (old_wrapper(0, 1 << 33, 0, 1 << 33), 1 << 33),
+    "v1, descending": (old_wrapper(1, 12, 2, 0, 1), 12),
+    "v1, equal": (old_wrapper(1, 11, 0, 0, 1), 11),
+    "v1, far apart": (old_wrapper(1, 1 << 34, 0, 1 << 33), 1 << 34),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_offsets_that_no_builder_takes_are_an_error_of_the_source(name: str, tmp_path: Path) -> None:
+    first = old_wrapper(1, 0, 0)
+    data, offset = REFUSED[name]
+    logs = write_log(tmp_path, first + data)
+    with pytest.raises(kpress.InvalidRecordError) as caught:
+        kpress.convert(logs, tmp_path / "copy", 2, allow_loss="all")
+    error = caught.value
+    assert (error.file, error.position, error.offset) == (str(logs / "orders-0" / LOG), len(first), offset)
+    assert "does not follow offset" in error.message or "more than 2147483647 above" in error.message
+    assert [path.name for path in tmp_path.iterdir()] == ["logs"]
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_offsets_with_gaps_inside_of_a_wrapper_stay(magic: int, tmp_path: Path) -> None:
+    logs = write_log(tmp_path, old_wrapper(1, 19, 0, 5, 9) + old_wrapper(1, 1 << 30, 0, 1 << 29))
+    kpress.convert(logs, tmp_path / "copy", magic, allow_loss="all")
+    copied = (tmp_path / "copy" / "orders-0" / LOG).read_bytes()
+    assert [offset for offset, _ in offsets_and_values(copied)] == [10, 15, 19, 1 << 29, 1 << 30]
+    assert verify(tmp_path / "copy", "record").findings == []
 
 
 # ---- how it is written

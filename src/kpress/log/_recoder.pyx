@@ -21,7 +21,7 @@ from kpress.record.convert cimport LOST_KINDS
 from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
 from kpress.record.convert import LOST
 
 cdef enum:
@@ -63,6 +63,15 @@ cdef void add_content(content* to, const content* c) noexcept nogil:
     to.codecs |= c.codecs
     if c.any:
         to.next_offset, to.any = c.next_offset, True
+
+
+cdef object of_the_source(error):
+    """What a builder says of its caller's records is said of the file's: offsets that do not ascend, or lie too far
+    apart for one batch."""
+    if not isinstance(error, InvalidArgumentError):
+        return error
+    return InvalidRecordError(error.message, file=error.file, position=error.position, offset=error.offset,
+                              field=error.field, rule=error.rule)
 
 
 cdef class Recoder:
@@ -237,5 +246,5 @@ cdef class Recoder:
             self.losses[i] += r.conversion.converter.lost[i]
         if r.status != KP_OK:
             at = place_of(&r.recoder.batch, run.base, self.file)
-            raise error_of(&r.error, &at)
+            raise of_the_source(error_of(&r.error, &at))
         return 0
