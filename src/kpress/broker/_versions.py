@@ -207,7 +207,6 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
             "default_max_message_bytes": 1048588,
             "unknown_producer": "welcome",
             "unknown_sequence": "welcome",
-            "record_errors_break_old_responses": False,
             "quirks": ("WHOLE_RECORDS", *_OLD_READER),
         },
         "KAFKA-4203, KIP-360, KAFKA-8729, KAFKA-9669",
