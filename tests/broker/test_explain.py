@@ -364,6 +364,25 @@ def test_large_logs_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert group.bytes_after == 40 * len(kpress.recompress(record_set("gzip"), "lz4"))
 
 
+def test_a_log_in_an_object_store_is_read_in_large_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec")
+    from kpress.files import _fsspec
+
+    reads = []
+    read_at = _fsspec._FsspecFile.read_at
+    monkeypatch.setattr(_fsspec._FsspecFile, "read_at", lambda *args: reads.append(args[1:]) or read_at(*args))
+    lines = [number.to_bytes(4, "big") * 100 for number in range(50)]
+    log = b"".join(record_set("none", lines, base_offset=50 * number) for number in range(60))
+    files = fsspec.filesystem("memory")
+    files.pipe(f"/explained/orders-0/{SEGMENT}", log)
+    try:
+        explanation = kpress.explain("memory://explained/orders-0", topic_config=LZ4)
+    finally:
+        files.rm("/explained", recursive=True)
+    assert [group.batches for group in explanation.groups] == [60]
+    assert len(reads) < 5 and sum(length for _, length in reads) < 2 * len(log)
+
+
 def test_a_log_and_a_request_are_not_one_source(tmp_path: Path) -> None:
     path = tmp_path / "batch.bin"
     path.write_bytes(record_set())

@@ -28,7 +28,7 @@ from kpress.errors import (
     OutputTooLargeError,
     UnsupportedCompressionTypeError,
 )
-from kpress.files import located
+from kpress.files import Buffered, located
 from kpress.log import FileRecords, Log, Partition, Progress, Segment
 from kpress.log import Finding as LogFinding
 from kpress.record import Batch, read_batches
@@ -156,7 +156,10 @@ class LogExplainer:
 
     def _segment(self, partition: Partition, segment: Segment) -> Iterator[int]:
         """Count and open the batches of a segment; gives the size of each."""
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        source = segment.open()
+        if source.is_remote:  # headers and batches come out of the same pieces
+            source = Buffered(source)
+        with FileRecords(source, complete=not segment.is_last) as file:
             hop = file.headers()
             try:
                 with _judged(file, hop):
