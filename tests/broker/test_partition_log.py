@@ -169,6 +169,29 @@ def test_a_transaction_with_an_epoch_of_its_own_begins_at_sequence_0(version: st
     assert outcome(verdict)[:2] == (code, ["NEW_EPOCH_SEQUENCE"] if code else OK)
 
 
+@pytest.mark.parametrize(
+    ("txn", "producer", "size", "code"),
+    [
+        (False, 7, 49, -1),
+        (False, 7, 50, -1),
+        (False, 7, 51, 2),
+        (True, 7, 50, -1),
+        (True, 7, 56, -1),
+        (True, -1, 56, 2),
+        (True, 7, 57, 19),
+        (True, 7, 60, 19),
+    ],
+)
+def test_a_header_that_is_cut_is_read_beyond_its_end(txn: bool, producer: int, size: int, code: int) -> None:
+    data = bytearray(batch(0, txn=True)[:size])
+    data[8:12] = (size - 12).to_bytes(4, "big")
+    data[22] = 0x10 if txn else 0
+    data[43:51] = producer.to_bytes(8, "big", signed=True)[: size - 43]
+    verdict = log_of("4.3").append(data, now_ms=NOW, transactional_id="unknown")
+    assert verdict.error_code == code
+    assert validate(data, now_ms=NOW, transactional_id="unknown", helpful=True).error_code in (2, 19)
+
+
 def test_a_later_batch_waits_for_the_one_that_could_not_be_verified() -> None:
     log = log_of("3.9")
     unknown = log.append(batch(3, txn=True), transactional_id="unknown", now_ms=NOW)

@@ -4,7 +4,7 @@ Sources: org.apache.kafka.common.requests.ProduceRequest.validateRecords, Unifie
 ByteBufferLogInputStream.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
 from libc.string cimport memset
 
 from kpress._arguments cimport flag_of, integer_of
@@ -12,13 +12,15 @@ from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_LENGTH, KP_CONTROL, KP_CRC_OFFSET, KP_END, KP_MAGIC, KP_OK, KP_TRANSACTIONAL,
     KP_ZSTD, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_error, kp_load_be16, kp_load_be32,
-    kp_sequence_add,
+    kp_load_be64, kp_sequence_add,
 )
 from kpress._status cimport error_of, place_at
 from kpress.record.decode cimport check_crc
 
 cdef enum:
-    LAST_OFFSET_END = 27   # where the lastOffsetDelta of a v2 header ends
+    LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, baseSequence
+    PRODUCER_ID_END = 51
+    BASE_SEQUENCE_END = 57
     KEPT_HEADERS = 2       # the request layer looks at no more
     UNKNOWN_SERVER_ERROR = -1
     CORRUPT_MESSAGE = 2
@@ -63,6 +65,11 @@ cdef void read_short(const uint8_t* entry, kp_batch* batch) noexcept nogil:
     if batch.size >= LAST_OFFSET_END:
         said.last_offset_delta = <int32_t>kp_load_be32(entry + LAST_OFFSET_END - 4)
     said.producer_id = said.producer_epoch = said.base_sequence = said.partition_leader_epoch = -1
+    if batch.size >= PRODUCER_ID_END:
+        said.producer_id = <int64_t>kp_load_be64(entry + PRODUCER_ID_END - 8)
+    if batch.size >= BASE_SEQUENCE_END:
+        said.producer_epoch = <int16_t>kp_load_be16(entry + PRODUCER_ID_END)
+        said.base_sequence = <int32_t>kp_load_be32(entry + BASE_SEQUENCE_END - 4)
     batch[0] = said
 
 

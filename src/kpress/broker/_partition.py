@@ -35,6 +35,7 @@ _HEADER, _ATTRIBUTES = 61, 21
 _SIZE_AT, _OVERHEAD, _MAGIC_AT = 8, 12, 16
 _NEWEST_MAGIC = 2
 _TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
+_PRODUCER_ID_END, _BASE_SEQUENCE_END = 51, 57
 _LOG_APPEND_TIME = 0x08
 _VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
 
@@ -133,7 +134,14 @@ class Partition:
     def _verify(self, found: Analysis, request: Request) -> Verdict | None:
         """ReplicaManager asks the coordinator before it appends to a transaction (KIP-890)."""
         first = found.first
-        if first is None or not first.is_transactional or first.producer_id < 0 or not self.rules.verifies_transactions:
+        if first is None or first.magic < 2 or not self.rules.verifies_transactions:
+            return None
+        # it looks for transactional batches, and reads outside of a header that is cut
+        needed = _BASE_SEQUENCE_END if first.is_transactional and first.producer_id >= 0 else _PRODUCER_ID_END
+        if first.size < needed:
+            code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
+            return refused(code, Reason.ENTRY_SIZE)
+        if not first.is_transactional or first.producer_id < 0:
             return None
         since = self.rules.epoch_bump_produce_version
         bumps = since is not None and request.version >= since
