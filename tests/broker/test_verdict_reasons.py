@@ -58,7 +58,8 @@ def test_a_mark_of_append_time_is_cleared() -> None:
 
 
 def test_of_messages_the_last_may_be_the_one_that_is_rewritten() -> None:
-    old_format = {"broker_version": "2.8", "topic_config": {"message.format.version": "0.10.2"}}
+    config = {"message.format.version": "0.10.2", "inter.broker.protocol.version": "2.8"}
+    old_format: dict[str, Any] = {"broker_version": "3.9", "topic_config": config}
     marked = messages(1, timestamp_type=1, log_append_time=NOW)
     kept, rewritten = (validate(messages(2) + tail, now_ms=NOW, **old_format) for tail in (messages(1), marked))
     assert (kept.relation, kept.reasons) == ("kept", [])
