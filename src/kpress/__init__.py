@@ -17,6 +17,7 @@ on first use.
 from kpress import _modules as _modules
 from kpress import broker as broker
 from kpress import log as log
+from kpress import producer as producer
 from kpress import spark as spark
 from kpress._buffers import pool_bytes, release_unused
 from kpress._convert import convert

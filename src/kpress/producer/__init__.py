@@ -1,9 +1,19 @@
-"""What Kafka's producers decide: the partition of a key (_murmur2), how well a batch will compress (_estimator).
+"""What Kafka's producers decide: where a record goes, how batches are filled, and what is done when one is too large.
+
+::
+
+    key ──► partition          _murmur2
+    record ──► batch           _filling       by the size that _estimator expects of it
+    batch ──► answer           _accumulator   in order, again, or in parts (_parts); _answers, _errors; _metrics counts
 
 Names are those of Kafka's `producer/internals` package.
 """
 
-from kpress.producer._estimator import CompressionRatioEstimator
-from kpress.producer._murmur2 import murmur2, partition_for_key
+from kpress._on_use import names_of
 
-__all__ = ["CompressionRatioEstimator", "murmur2", "partition_for_key"]
+__getattr__, __dir__ = names_of(__name__)
+
+TYPE_CHECKING = False  # as in kpress._on_use
+if TYPE_CHECKING:
+    from kpress.producer._names import *  # noqa: F403 (their __all__)
+    from kpress.producer._names import __all__ as __all__

@@ -7,6 +7,7 @@ from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_record
 from kpress.codecs.table cimport CodecTable
 from kpress.record._limit cimport exact_limit
+from kpress.record._record_args cimport bytes_field  # noqa: also for those who fill records
 from kpress.record.encode cimport batch_encoder
 
 
@@ -23,10 +24,17 @@ cdef class BatchBuilder:
     cdef int64_t payload_size
     cdef int state
 
-    # append(), and how large Kafka's producer takes the open batch to be (MemoryRecordsBuilder.estimatedSizeInBytes).
+    # append() in its parts: the record's place and headers, and whether it was taken.
     @cython.final
-    cdef bint append_record(self, value, key, timestamp, headers, offset) except -1
+    cdef int set_place(self, kp_record* row, timestamp, offset) except -1
 
+    @cython.final
+    cdef int set_headers(self, kp_record* row, headers) except -1
+
+    @cython.final
+    cdef bint add(self, const kp_record* row) except -1
+
+    # How large Kafka's producer takes the open batch to be (MemoryRecordsBuilder.estimatedSizeInBytes).
     @cython.final
     cdef int64_t estimated_size(self) noexcept
 
@@ -35,15 +43,6 @@ cdef class BatchBuilder:
 
     @cython.final
     cdef bint _append(self, kp_record* row, timestamp, headers, offset) except -1
-
-    @cython.final
-    cdef int _set_place(self, kp_record* row, timestamp, offset) except -1
-
-    @cython.final
-    cdef int _set_headers(self, kp_record* row, headers) except -1
-
-    @cython.final
-    cdef bint _add(self, const kp_record* row) except -1
 
     @cython.final
     cdef bint _add_checked(self, const kp_record* row) except -1

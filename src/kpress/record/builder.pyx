@@ -175,10 +175,6 @@ cdef class BatchBuilder:
         >>> builder.append(None, key=b"gone"), builder.append(b"late", offset=50), builder.next_offset
         (True, True, 51)
         """
-        return self.append_record(value, key, timestamp, headers, offset)
-
-    @cython.final
-    cdef bint append_record(self, value, key, timestamp, headers, offset) except -1:
         cdef kp_record row
         if bytes_field(value, &row.value) and bytes_field(key, &row.key):
             return self._append(&row, timestamp, headers, offset)
@@ -203,12 +199,12 @@ cdef class BatchBuilder:
         if self.encoder.options.attributes & KP_CONTROL:
             raise InvalidArgumentError("a control batch takes control records only: append_control, "
                                        "append_end_txn_marker", field="is_control", rule="record set builder")
-        self._set_place(row, timestamp, offset)
-        self._set_headers(row, headers)
-        return self._add(row)
+        self.set_place(row, timestamp, offset)
+        self.set_headers(row, headers)
+        return self.add(row)
 
     @cython.final
-    cdef int _set_place(self, kp_record* row, timestamp, offset) except -1:
+    cdef int set_place(self, kp_record* row, timestamp, offset) except -1:
         row.timestamp = time_of(timestamp, "timestamp", NO_TIMESTAMP, INT64_MAX)
         row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
         if offset is not None:
@@ -216,7 +212,7 @@ cdef class BatchBuilder:
         return 0
 
     @cython.final
-    cdef int _set_headers(self, kp_record* row, headers) except -1:
+    cdef int set_headers(self, kp_record* row, headers) except -1:
         row.headers.size = 0
         if headers is None or headers is NO_HEADERS:
             return 0
@@ -230,7 +226,7 @@ cdef class BatchBuilder:
         return 0
 
     @cython.final
-    cdef bint _add(self, const kp_record* row) except -1:
+    cdef bint add(self, const kp_record* row) except -1:
         """Write the record if it fits."""
         cdef kp_error err
         if self.state != OPEN:  # an argument's __index__ may have closed the builder
@@ -375,9 +371,9 @@ cdef class BatchBuilder:
         kp_store_be16(key + 2, number)
         row.key.data, row.key.size = key, 4
         row.headers.size = 0
-        self._set_place(&row, timestamp, offset)
+        self.set_place(&row, timestamp, offset)
         row.value.data, row.value.size = view.data, view.size
-        return self._add(&row)
+        return self.add(&row)
 
     def append_end_txn_marker(self, commit, coordinator_epoch, timestamp=-1):
         """Append the marker that ends a transaction: the one record of its control batch.

@@ -1,0 +1,126 @@
+"""What a broker answers to a batch, and what that means for each of its records (Sender.completeBatch)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kpress.errors import ArgumentTypeError
+from kpress.producer import _errors as errors
+from kpress.producer._errors import ProduceError
+from kpress.record import read_batches
+
+if TYPE_CHECKING:
+    from kpress.producer._filling import ProducerBatch
+
+
+class RecordMetadata(NamedTuple):
+    """Where a record was stored.
+
+    Attributes
+    ----------
+    topic : str
+    partition : int
+    offset : int
+        -1 where the answer had none.
+    timestamp : int
+        ms: the record's, or the broker's append time.
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+
+
+class ProduceAnswer(NamedTuple):
+    """What a broker answers to a batch, as far as a producer acts on it.
+
+    Attributes
+    ----------
+    error_code : int | None
+        Kafka's code, 0: stored. None: the connection was closed.
+    base_offset : int
+    log_append_time : int
+        ms; -1 unless the topic is LogAppendTime.
+    record_errors : sequence of (int, str | None)
+        Records that fail, by their index in the batch.
+    error_message : str | None
+
+    Examples
+    --------
+    >>> from kpress.producer import ProduceAnswer
+    >>> ProduceAnswer(base_offset=40).error_code
+    0
+    """
+
+    error_code: int | None = 0
+    base_offset: int = -1
+    log_append_time: int = -1
+    record_errors: Sequence[tuple[int, str | None]] = ()
+    error_message: str | None = None
+
+
+def answer_of(answer: Any) -> ProduceAnswer:
+    """What a caller gave as an answer."""
+    if answer is None:
+        return ProduceAnswer()
+    if isinstance(answer, ProduceAnswer):
+        return answer
+    if isinstance(answer, int) and not isinstance(answer, bool):
+        return ProduceAnswer(int(answer))
+    try:
+        code = answer.error_code
+    except AttributeError:
+        raise ArgumentTypeError(
+            f"an answer must be a ProduceAnswer, an error code or None, not {type(answer).__name__}", field="answer"
+        ) from None
+    return ProduceAnswer(
+        code,
+        getattr(answer, "base_offset", -1),
+        getattr(answer, "log_append_time", -1),
+        getattr(answer, "record_errors", ()) or (),
+        getattr(answer, "error_message", None),
+    )
+
+
+def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callable[[int], ProduceError]:
+    """The error of each record (Sender.failBatch)."""
+    whole = f"{errors.name_of(code)}: {answer.error_message or 'the broker refused the batch'}"
+    named = dict(answer.record_errors)
+    if not named:
+        return lambda _: ProduceError(whole, code=code)
+
+    def error_of(index: int) -> ProduceError:
+        if index not in named:
+            return ProduceError("the batch was refused because of other records in it")
+        message = named[index] or answer.error_message or whole
+        return ProduceError(message, code=code if len(named) == 1 else errors.INVALID_RECORD)
+
+    return error_of
+
+
+def timestamps_of(batch: ProducerBatch, log_append_time: int) -> Sequence[int]:
+    """That of each record as it was stored."""
+    if log_append_time >= 0:
+        return [log_append_time] * batch.records_count
+    return [record.timestamp for entry in read_batches(batch.records, check_crcs=False) for record in entry]
+
+
+def call_all(calls: Iterable[tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]]) -> None:
+    """All callbacks are called, whatever one of them raises."""
+    failures: list[BaseException] = []
+    for callback, metadata, error in list(calls):
+        try:
+            callback(metadata, error)
+        except BaseException as failure:
+            failures.append(failure)
+    raise_all(failures)
+
+
+def raise_all(failures: list[BaseException]) -> None:
+    """What was raised, if anything was."""
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise BaseExceptionGroup("several callbacks or sends raised", failures)

@@ -1,0 +1,55 @@
+"""Batches of a producer while records go into them."""
+
+from libc.stdint cimport int64_t
+
+from kpress._c.wire cimport kp_record
+from kpress.producer._estimator cimport CompressionRatioEstimator
+from kpress.record.builder cimport BatchBuilder
+
+
+cdef class ProducerBatch:
+    cdef readonly str topic
+    cdef readonly object partition
+    cdef readonly int64_t created_ms
+    cdef readonly bint is_split
+    cdef readonly bint appends_closed
+    cdef BatchBuilder builder
+    cdef list thunks           # None until a record has a callback; then one entry for every record
+    cdef bytes built           # None while the batch is open
+    cdef double ratio
+    cdef public int attempts
+    cdef public object _last_attempt_ms
+    cdef public object _last_append_ms
+    cdef public str _final_state
+
+    cdef bint full(self) noexcept
+    cdef int took(self, object callback) except -1
+
+
+cdef class PartitionQueue:
+    cdef public str topic
+    cdef public object partition
+    cdef public object batches     # collections.deque of ProducerBatch: those that wait
+    cdef ProducerBatch last        # of these, or None
+
+
+cdef class BatchFiller:
+    cdef readonly int batch_size
+    cdef readonly int max_request_size
+    cdef readonly str compression_type
+    cdef readonly CompressionRatioEstimator estimator
+    cdef int magic
+    cdef object level
+    cdef object codecs
+    cdef public dict _queues
+    cdef PartitionQueue recent     # that of the last append
+    cdef public bint _busy         # a call runs code of the caller's
+
+    cdef public bint _closed
+
+    cdef int refuse_state(self) except -1
+    cdef PartitionQueue queue_of(self, object topic, object partition)
+    cdef ProducerBatch new_batch(self, PartitionQueue queue, object now_ms)
+    cdef bint put(self, PartitionQueue queue, kp_record* row, object timestamp, object headers, object callback,
+                  object now_ms) except -1
+    cdef int check_size(self, int64_t upper_bound) except -1

@@ -1,0 +1,22 @@
+"""The names that `kpress.producer` offers."""
+
+from kpress.producer._accumulator import BatchAccumulator
+from kpress.producer._answers import ProduceAnswer, RecordMetadata
+from kpress.producer._errors import ProduceError, RecordTooLargeError
+from kpress.producer._estimator import CompressionRatioEstimator
+from kpress.producer._filling import ProducerBatch
+from kpress.producer._murmur2 import murmur2, partition_for_key
+from kpress.producer._split import split
+
+__all__ = [
+    "BatchAccumulator",
+    "CompressionRatioEstimator",
+    "ProduceAnswer",
+    "ProduceError",
+    "ProducerBatch",
+    "RecordMetadata",
+    "RecordTooLargeError",
+    "murmur2",
+    "partition_for_key",
+    "split",
+]

@@ -1,0 +1,512 @@
+"""BatchAccumulator: filling, draining, answers, splitting; the scenarios of Kafka's own tests, and random ones."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import random
+import struct
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import kpress
+from kpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProducerBatch
+
+MESSAGE_TOO_LARGE = 10
+
+
+class Broker:
+    """Stores batches of one partition, in order and once, as a log with idempotent producers does."""
+
+    def __init__(self, most: int = 2**31, answers: Callable[[], int | None] = lambda: 0) -> None:
+        self.most, self.answers = most, answers
+        self.records: list[tuple[int, bytes]] = []  # sequence and value
+        self.batches = self.splits = 0
+
+    def send(self, batch: ProducerBatch) -> ProduceAnswer:
+        self.batches += 1
+        if len(batch.records) > self.most:
+            self.splits += batch.records_count > 1
+            return ProduceAnswer(MESSAGE_TOO_LARGE)
+        code = self.answers()
+        if code:
+            return ProduceAnswer(code)
+        base = len(self.records)
+        [entry] = kpress.read_batches(batch.records)
+        if batch.base_sequence >= 0:
+            assert entry.base_sequence == batch.base_sequence == (self.records[-1][0] + 1 if self.records else 0)
+        self.records += [(record.sequence, record.value) for record in entry]
+        return ProduceAnswer(0, base)
+
+
+# --- filling ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ratio", "records"), [(1.0, 8), (0.5, 16)])
+def test_a_batch_takes_what_the_estimate_allows(ratio: float, records: int) -> None:
+    """Records of 107 bytes and a limit of 1024: 8 at a ratio of 1.0, 16 at 0.5."""
+    accumulator = BatchAccumulator(batch_size=1024, compression_type="lz4", linger_ms=1000)
+    accumulator.estimator.set_estimation("", "lz4", ratio)
+    value = bytes(98)
+    full = [accumulator.append(value) for _ in range(records + 1)]
+    assert full == [False] * records + [True]
+    [batch] = accumulator.drain()
+    assert (batch.records_count, batch.uncompressed_size) == (records, 107 * records)
+
+
+def test_a_batch_sees_no_later_estimate() -> None:
+    estimator = CompressionRatioEstimator()
+    accumulator = BatchAccumulator(batch_size=1024, compression_type="lz4", estimator=estimator)
+    accumulator.append(bytes(100))
+    estimator.set_estimation("", "lz4", 0.01)
+    for _ in range(7):
+        assert not accumulator.append(bytes(100))
+    assert accumulator.append(bytes(100))
+
+
+def test_batch_size_0_is_one_record_per_batch() -> None:
+    accumulator = BatchAccumulator(batch_size=0)  # but for a few records of some bytes: there is room for any record
+    assert [accumulator.append(bytes(40)) for _ in range(3)] == [False, True, True]
+    sent = []
+    accumulator.run(lambda batch: sent.append(batch.records_count))
+    assert sent == [1, 1, 1]
+
+
+def test_the_first_record_is_taken_whatever_its_size() -> None:
+    accumulator = BatchAccumulator(batch_size=10)
+    assert not accumulator.append(bytes(1000))  # the write limit is its upper bound, some bytes more than it takes
+    assert not accumulator.append(b"")
+    assert accumulator.append(bytes(10))
+    assert [batch.records_count for batch in accumulator.drain()] == [2]
+
+
+@pytest.mark.parametrize(("magic", "codec"), [(2, "none"), (2, "gzip"), (1, "none"), (1, "gzip"), (0, "none")])
+def test_a_record_larger_than_a_request(magic: int, codec: str) -> None:
+    """AbstractRecords.estimateSizeInBytesUpperBound: uncompressed, whatever the codec."""
+    key, headers = b"k", [("h", b"v")] if magic == 2 else ()
+    overhead = {2: 61 + 21 + 2 + 2 + 5, 1: 12 + 22 + 1, 0: 12 + 14 + 1}[magic]
+    overhead += 22 if (magic, codec) == (1, "gzip") else 0
+    value = bytes(1000 - overhead)
+    BatchAccumulator(magic=magic, compression_type=codec, max_request_size=1000).append(value, key, headers=headers)
+    accumulator = BatchAccumulator(magic=magic, compression_type=codec, max_request_size=1000)
+    with pytest.raises(kpress.producer.RecordTooLargeError) as caught:
+        accumulator.append(value + b"x", key, headers=headers)
+    assert (caught.value.field, caught.value.code) == ("max_request_size", MESSAGE_TOO_LARGE)
+    assert accumulator.undrained == 0
+
+
+def test_partitions_fill_their_own_batches() -> None:
+    accumulator = BatchAccumulator()
+    for i in range(6):
+        accumulator.append(b"%d" % i, topic="ab"[i % 2], partition=i % 3)
+    drained = accumulator.drain()
+    assert sorted((batch.topic, batch.partition, batch.records_count) for batch in drained) == [
+        (topic, partition, 1) for topic in "ab" for partition in range(3)
+    ]
+
+
+# --- draining --------------------------------------------------------------------------------------------------------
+
+
+def test_linger_flush_and_close() -> None:
+    accumulator = BatchAccumulator(linger_ms=5)
+    accumulator.append(b"x", now_ms=100)
+    assert (accumulator.drain(104), accumulator.ready(105), accumulator.next_ready_ms(101)) == ([], [("", 0)], 4)
+    assert accumulator.ready(100, flush=True) == [("", 0)]
+    accumulator.close()
+    assert accumulator.ready(100) == [("", 0)]
+    with pytest.raises(kpress.ClosedError):
+        accumulator.append(b"y")
+
+
+def test_a_request_has_a_batch_of_each_partition_and_a_size() -> None:
+    accumulator = BatchAccumulator(max_request_size=1000)
+    for partition in range(4):
+        accumulator.append(bytes(400), partition=partition)
+    requests = []
+    while batches := accumulator.drain():
+        assert len({batch.partition for batch in batches}) == len(batches)
+        requests.append([batch.partition for batch in batches])
+        for batch in batches:
+            accumulator.complete(batch)
+    assert sorted([one for request in requests for one in request]) == [0, 1, 2, 3]
+    assert max(map(len, requests)) == 2
+
+
+def test_max_in_flight() -> None:
+    accumulator = BatchAccumulator(batch_size=0, max_in_flight=2)
+    for _ in range(3):
+        accumulator.append(bytes(40))
+    first, second = accumulator.drain() + accumulator.drain()
+    assert (accumulator.drain(), accumulator.in_flight) == ([], [first, second])
+    accumulator.complete(second)
+    assert len(accumulator.drain()) == 1
+
+
+# --- answers ---------------------------------------------------------------------------------------------------------
+
+
+def test_callbacks_get_offset_and_timestamp() -> None:
+    accumulator = BatchAccumulator()
+    got: list[Any] = []
+    for i in range(3):
+        accumulator.append(b"x", topic="t", partition=4, timestamp=10 + i, callback=lambda *given: got.append(given))
+    accumulator.run(lambda batch: ProduceAnswer(0, 7))
+    assert got == [(("t", 4, 7 + i, 10 + i), None) for i in range(3)]
+
+
+def test_some_callbacks_are_none() -> None:
+    accumulator = BatchAccumulator()
+    got = []
+    for i in range(5):
+        accumulator.append(b"x", callback=(lambda metadata, _: got.append(metadata.offset)) if i in (2, 4) else None)
+    accumulator.run(lambda batch: ProduceAnswer(0, 10, log_append_time=5))
+    assert got == [12, 14]
+
+
+def test_record_errors_go_to_their_records() -> None:
+    accumulator = BatchAccumulator()
+    got = []
+    for _ in range(3):
+        accumulator.append(b"x", callback=lambda _, error: got.append((error.code, error.message)))
+    accumulator.run(lambda batch: ProduceAnswer(87, record_errors=[(1, "no key")], error_message="one record"))
+    assert [code for code, _ in got] == [None, 87, None]
+    assert got[1][1] == "no key"
+
+
+def test_retries_wait_and_end() -> None:
+    accumulator = BatchAccumulator(retries=2, retry_backoff_ms=100)
+    errors = []
+    accumulator.append(b"x", callback=lambda _, error: errors.append(error.code), now_ms=0)
+    for attempt, now in enumerate((0, 100, 300)):
+        assert accumulator.drain(now - 1) == [] if now else True
+        [batch] = accumulator.drain(now)
+        assert batch.attempts == attempt
+        accumulator.complete(batch, 6, now)
+    assert errors == [6]
+    assert accumulator.undrained == 0
+
+
+def test_a_batch_that_waits_for_too_long() -> None:
+    accumulator = BatchAccumulator(delivery_timeout_ms=100, linger_ms=1000)
+    errors = []
+    accumulator.append(b"x", callback=lambda _, error: errors.append(error.code), now_ms=0)
+    assert accumulator.drain(100) == []
+    assert errors == [7]
+
+
+def test_an_expired_batch_is_not_split() -> None:
+    """Kafka's Sender fails a batch that is done already, whatever the broker says of it later."""
+    accumulator = BatchAccumulator(delivery_timeout_ms=100)
+    accumulator.append(b"x")
+    accumulator.append(b"y")
+    [batch] = accumulator.drain(50)
+    assert accumulator.abort() == 1
+    with pytest.raises(kpress.InvalidArgumentError):
+        accumulator.complete(batch, MESSAGE_TOO_LARGE, 200)
+    assert accumulator.undrained == 0
+
+
+@pytest.mark.parametrize("code", [10, 18, 87, 76])
+def test_a_single_record_is_not_split(code: int) -> None:
+    accumulator = BatchAccumulator()
+    errors = []
+    accumulator.append(b"x", callback=lambda _, error: errors.append(error.code))
+    accumulator.run(lambda batch: code)
+    assert errors == [code]
+
+
+def test_an_answer_that_is_none_of_ours() -> None:
+    accumulator = BatchAccumulator()
+    accumulator.append(b"x")
+    [batch] = accumulator.drain()
+    with pytest.raises(kpress.ArgumentTypeError):
+        accumulator.complete(batch, "fine")
+    accumulator.complete(batch, 0)
+    with pytest.raises(kpress.InvalidArgumentError):
+        accumulator.complete(batch, 0)
+
+
+# --- splitting: Kafka's own scenarios --------------------------------------------------------------------------------
+
+
+def test_split_of_a_batch_that_is_over_full() -> None:
+    """RecordAccumulatorTest.testSplitBatchOffAccumulator: an estimate of 0.1 for bytes that do not compress."""
+    accumulator = BatchAccumulator(batch_size=1024, compression_type="gzip")
+    accumulator.estimator.set_estimation("t", "gzip", 0.1)
+    values = [random.Random(i).randbytes(100) for i in range(20)]
+    for value in values:
+        accumulator.append(value, topic="t")
+    [batch] = accumulator.drain()
+    assert len(batch.records) > 1024
+    accumulator.complete(batch, MESSAGE_TOO_LARGE)
+    assert accumulator.estimator.estimation("t", "gzip") == 1.0
+    broker = Broker(1024 + 61)
+    accumulator.run(broker.send)
+    assert [value for _, value in broker.records] == values
+    assert broker.splits == 0
+    assert accumulator.metrics()["batch-split-total"] == 1
+
+
+def test_split_in_two_and_their_offsets() -> None:
+    """RecordAccumulatorTest.testSplitAndReenqueue: two values of 1024 zeros, batch.size 1024."""
+    accumulator = BatchAccumulator(batch_size=4096)
+    got = []
+    for _ in range(2):
+        accumulator.append(bytes(1024), callback=lambda metadata, _: got.append(metadata.offset))
+    [batch] = accumulator.drain()
+    small = kpress.producer.split(batch.records, 1024)
+    assert [len(kpress.read_columns(part, ["offset"])) for part in small] == [1, 1]
+    accumulator.complete(batch, ProduceAnswer(0, 0))
+    assert got == [0, 1]
+
+
+def test_split_keeps_sequences() -> None:
+    """SenderTest.testSplitBatchAndSend: two records in one batch, the parts have sequences 0 and 1, the next is 2."""
+    accumulator = BatchAccumulator(
+        batch_size=1024, compression_type="gzip", producer_id=7, producer_epoch=1, is_transactional=True
+    )
+    accumulator.estimator.set_estimation("t", "gzip", 0.2)
+    for _ in range(2):
+        accumulator.append(bytes(512), topic="t")
+    [batch] = accumulator.drain()
+    assert (batch.base_sequence, batch.records_count) == (0, 2)
+    accumulator.complete(batch, MESSAGE_TOO_LARGE)
+    accumulator.append(b"later", topic="t")
+    sequences = []
+    while batches := accumulator.drain(flush=True):
+        for part in batches:
+            [entry] = kpress.read_batches(part.records)
+            assert (entry.producer_id, entry.producer_epoch, entry.is_transactional) == (7, 1, True)
+            sequences.append(entry.base_sequence)
+            accumulator.complete(part, ProduceAnswer(0, 500 + entry.base_sequence))
+    assert sequences == [0, 1, 2]
+
+
+@pytest.mark.parametrize("percent", [1, 25, 50, 75, 99])
+def test_split_frequency(percent: int) -> None:
+    """RecordAccumulatorTest.testSplitFrequency: less than a tenth of the batches are split."""
+    numbers = random.Random(percent)
+    accumulator = BatchAccumulator(batch_size=1024, compression_type="gzip", linger_ms=10)
+    broker = Broker(1024 + 61)
+    for _ in range(1000):
+        good = numbers.random() * 100 < percent
+        value = struct.pack(">25i", *(numbers.randrange(1000) for _ in range(25))) if good else numbers.randbytes(100)
+        accumulator.append(value, timestamp=0)
+        accumulator.run(broker.send)
+    accumulator.run(broker.send, 10)
+    assert len(broker.records) == 1000
+    assert broker.splits / broker.batches < 0.1
+
+
+# --- splitting: any schedule -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_record_is_lost_doubled_or_reordered(seed: int) -> None:
+    """Streams whose ratio jumps, brokers whose limit is near the batch size, and answers that want another attempt."""
+    numbers = random.Random(seed)
+    codec = numbers.choice(["none", "gzip", "snappy", "lz4", "zstd"])
+    idempotent = numbers.random() < 0.6
+    accumulator = BatchAccumulator(
+        batch_size=numbers.choice([0, 300, 1024, 5000]),
+        compression_type=codec,
+        delivery_timeout_ms=2**40,
+        **({"producer_id": 3, "producer_epoch": 0} if idempotent else {}),
+    )
+    accumulator.estimator.set_estimation("", codec, numbers.choice([0.05, 0.3, 1.0]))
+    broker = Broker(numbers.choice([400, 1085, 6000]), lambda: numbers.choice([0, 0, 0, 6, 19]))
+    failed: list[int] = []
+    stored: dict[int, int] = {}
+    values = []
+    now = 0
+    for i in range(300):
+        now += 2000  # beyond any wait between attempts
+        good = numbers.random() < 0.5
+        size = numbers.randrange(300)
+        value = struct.pack(">i", i) + (bytes(size) if good else numbers.randbytes(size))
+        values.append(value)
+
+        def done(metadata: Any, error: Any, i: int = i) -> None:
+            assert i not in stored
+            if error is None:
+                stored[i] = metadata.offset
+            else:
+                failed.append(i)
+
+        accumulator.append(value, callback=done, now_ms=now)
+        if numbers.random() < 0.2:
+            accumulator.run(broker.send, now, flush=numbers.random() < 0.3)
+    while accumulator.undrained or accumulator.in_flight:
+        now += 2000
+        accumulator.run(broker.send, now, flush=True)
+    alone = {i for i, value in enumerate(values) if len(value) + 70 > broker.most}
+    assert set(failed) <= alone
+    assert sorted(failed + list(stored)) == list(range(300))
+    kept = [i for i in range(300) if i in stored]
+    assert [value for _, value in broker.records] == [values[i] for i in kept]
+    assert [stored[i] for i in kept] == list(range(len(kept)))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_several_in_flight_and_any_order_of_answers(seed: int) -> None:
+    """An idempotent producer keeps its order with five batches on their way, whatever comes back first."""
+    numbers = random.Random(seed)
+    accumulator = BatchAccumulator(
+        batch_size=500, compression_type="lz4", producer_id=1, producer_epoch=0, delivery_timeout_ms=2**40
+    )
+    accumulator.estimator.set_estimation("", "lz4", 0.2)
+    log = kpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 700})
+    stored = []
+    for i in range(200):
+        accumulator.append(numbers.randbytes(50), callback=lambda *given, i=i: stored.append((i, *given)))
+    flying: list[ProducerBatch] = []
+    now = 0
+    while accumulator.undrained or accumulator.in_flight:
+        now += 2000
+        flying += accumulator.drain(now, flush=True)
+        if flying and numbers.random() < 0.7:
+            batch = flying.pop(numbers.randrange(len(flying)))
+            answer: Any = ProduceAnswer(None)  # lost on its way there, or on its way back
+            if numbers.random() < 0.8:
+                stored_as = log.append(batch.records, produce_version=9)
+                answer = stored_as if numbers.random() < 0.8 else answer
+            accumulator.complete(batch, answer, now)
+    assert [error for _, _, error in stored if error] == []
+    assert sorted((i, metadata.offset) for i, metadata, _ in stored) == [(i, i) for i in range(200)]
+
+
+def test_a_failed_batch_leaves_its_sequences_to_the_next() -> None:
+    """TransactionManager.adjustSequencesDueToFailedBatch"""
+    accumulator = BatchAccumulator(batch_size=0, producer_id=1, producer_epoch=0)
+    for _ in range(3):
+        accumulator.append(bytes(40))
+    first, second = accumulator.drain() + accumulator.drain()
+    accumulator.complete(second, 45)  # its turn has not come: it waits
+    accumulator.complete(first, 87)
+    assert second.base_sequence == 0
+    [entry] = kpress.read_batches(accumulator.drain(10_000)[0].records)
+    assert entry.base_sequence == 0
+
+
+# --- the caller's own code -------------------------------------------------------------------------------------------
+
+
+def test_callbacks_that_raise() -> None:
+    accumulator = BatchAccumulator()
+    called = []
+
+    def callback(metadata: Any, error: Any) -> None:
+        called.append(metadata)
+        raise RuntimeError(len(called))
+
+    for _ in range(3):
+        accumulator.append(b"x", callback=callback)
+    with pytest.raises(BaseExceptionGroup) as caught:
+        accumulator.run(lambda batch: 0)
+    assert len(called) == len(caught.value.exceptions) == 3
+    assert accumulator.in_flight == []
+
+
+def test_a_send_that_raises_loses_nothing() -> None:
+    accumulator = BatchAccumulator()
+    for partition in range(3):
+        accumulator.append(b"%d" % partition, partition=partition)
+    sent = []
+
+    def send(batch: ProducerBatch) -> int:
+        if len(sent) == 1 and batch.attempts == 0:
+            raise ConnectionError
+        sent.append(batch.partition)
+        return 0
+
+    with pytest.raises(ConnectionError):
+        accumulator.run(send)
+    assert (accumulator.undrained, accumulator.in_flight) == (2, [])
+    accumulator.run(send, 1000)
+    assert sorted(sent) == [0, 1, 2]
+
+
+def test_run_async() -> None:
+    accumulator = BatchAccumulator(batch_size=0)
+    for i in range(6):
+        accumulator.append(bytes(40), partition=i % 2)
+    sent = []
+
+    async def send(batch: ProducerBatch) -> ProduceAnswer:
+        await asyncio.sleep(0)
+        sent.append(batch.partition)
+        return ProduceAnswer(0, len(sent))
+
+    asyncio.run(accumulator.run_async(send))
+    assert sorted(sent) == [0, 0, 0, 1, 1, 1]
+    accumulator.append(b"x")
+    coroutine = send(accumulator)  # type: ignore[arg-type]
+    with pytest.raises(kpress.ArgumentTypeError, match="run_async"):
+        accumulator.run(lambda batch: coroutine)
+    coroutine.close()
+    assert accumulator.undrained == 1
+
+
+def test_headers_that_call_back() -> None:
+    accumulator = BatchAccumulator()
+
+    def headers() -> Any:
+        accumulator.append(b"inside")
+        yield "h", b"v"
+
+    with pytest.raises(kpress.InvalidArgumentError, match="in use"):
+        accumulator.append(b"outside", headers=headers())
+    assert accumulator.append(b"after") is False
+    [batch] = accumulator.drain()
+    assert batch.records_count == 1
+
+
+def test_what_is_counted() -> None:
+    accumulator = BatchAccumulator()
+    assert math.isnan(accumulator.metrics()["batch-size-avg"])
+    accumulator.append(bytes(98))
+    accumulator.run(lambda batch: 0)
+    size = accumulator.metrics()["batch-size-max"]
+    assert size == accumulator.metrics()["batch-size-avg"] == 61 + 107
+    assert accumulator.metrics()["compression-rate-avg"] == 1.0
+
+
+# --- split() ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+@pytest.mark.parametrize("magic", [1, 2])
+def test_split_keeps_magic_codec_and_records(magic: int, codec: str) -> None:
+    """ProducerBatchTest.testSplitPreservesMagicAndCompressionType, and headers, at 512 and 200 bytes."""
+    if (magic, codec) in ((1, "none"), (1, "zstd")):
+        pytest.skip("not split, or no such batch")
+    numbers = random.Random(4)
+    rows = [(numbers.randbytes(30), b"k%d" % i, i, [("h", b"v")] if magic == 2 else []) for i in range(40)]
+    whole = kpress.BatchBuilder(magic, codec)
+    for value, key, timestamp, headers in rows:
+        whole.append(value, key, timestamp, headers)
+    parts = kpress.producer.split(whole.build(), 512)
+    assert len(parts) > 2
+    batches = [batch for part in parts for batch in kpress.read_batches(part)]
+    assert {(batch.magic, batch.compression_type, batch.base_offset) for batch in batches} == {(magic, codec, 0)}
+    got = [(r.value, r.key, r.timestamp, r.headers) for batch in batches for r in batch]
+    assert got == rows
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        b"",
+        kpress.write_records([b"a"]) * 2,
+        kpress.empty_batch(0, 3),
+        kpress.write_records([b"a", b"b"], magic=1),
+        kpress.write_records([b"a"], magic=0),
+    ],
+)
+def test_what_is_not_split(records: bytes) -> None:
+    with pytest.raises(kpress.InvalidArgumentError) as caught:
+        kpress.producer.split(records, 100)
+    assert caught.value.field == "records"
