@@ -229,7 +229,7 @@ class Reason(StrEnum):
     )
     COUNT_AND_OFFSETS = (
         "COUNT_AND_OFFSETS", BATCH, 87, "count and last offset", "KAFKA-6554, LogValidator.validateBatch",
-        "The header's record count is not its last offset delta and 1.",
+        "The header's record count is not its last offset delta plus 1.",
         "Update the client: the last offset delta is the number of records less 1 (sarama: PR 1015).",
     )
     CONTROL_BATCH = (
