@@ -35,8 +35,8 @@ _DIAGNOSES = {
     (1, True): "Cloudflare's case: a client that does not count offsets from 0 in compressed messages of magic 1 "
     "(sarama before PR 1002) makes brokers compress each of them again; Kafka 2.4.0 and 2.4.1 refuse them",
     (2, True): "Cloudflare's case in magic 2: a client that does not count offset deltas from 0 (sarama before PR "
-    "1015) makes brokers compress each batch again under another codec, and answer -1 under the same; where the header's "
-    "last offset delta is wrong, too, Kafka 1.1 and later refuse it",
+    "1015) makes brokers compress each batch again under another codec, and answer -1 under the same; where the "
+    "header's last offset delta is wrong, too, Kafka 1.1 and later refuse it",
     (2, False): "brokers do not look at the offset deltas of an uncompressed batch: the log gets offsets twice or out "
     "of order, unless the topic's codec has it rebuilt",
 }
