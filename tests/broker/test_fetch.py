@@ -187,6 +187,9 @@ def test_topics_of_zstd_need_fetch_10() -> None:
         assert (fetched.error_code, fetched.reasons) == (76, [Reason.ZSTD_FETCH_VERSION])
     assert fetch(batch(0), 0, fetch_version=10, topic_config={"compression.type": "zstd"}).error_code == 0
     assert fetch(batch(0, "zstd"), 0, fetch_version=4).error_code == 0
+    settings = {"compression.type": "zstd"}
+    for broker, code in (("2.1", 76), ("3.9", 76), ("4.0", 0), ("4.3", 0)):  # KIP-724 took the check away
+        assert fetch(batch(0), 0, fetch_version=4, broker_version=broker, topic_config=settings).error_code == code
 
 
 def test_conversion_may_be_switched_off() -> None:

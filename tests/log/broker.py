@@ -6,6 +6,7 @@ import base64
 import os
 import signal
 import socket
+import struct
 import subprocess
 import time
 from pathlib import Path
@@ -43,8 +44,9 @@ auto.create.topics.enable=false
 class Broker:
     """Running inside a ``with`` statement; `data` is its log dir."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, jars: Path = JARS) -> None:
         self.directory = directory
+        self.jars = jars
         self.data = directory / "data"
         self.port = _free_port()
         self._settings = directory / "server.properties"
@@ -61,12 +63,10 @@ class Broker:
             name = "K" + base64.urlsafe_b64encode(os.urandom(16)).decode()[1:22]
             self._java("kafka.tools.StorageTool", "format", "-t", name, "-c", str(self._settings)).check_returncode()
         with open(self._log, "wb") as log:
-            command = [*JAVA, "-Dorg.slf4j.simpleLogger.log.kafka.server.KafkaRaftServer=info", "-cp", f"{JARS}/*"]
-            self._process = subprocess.Popen(
-                [*command, "kafka.Kafka", str(self._settings)], stdout=log, stderr=subprocess.STDOUT
-            )
+            command = [*JAVA, "-cp", f"{self.jars}/*", "kafka.Kafka", str(self._settings)]
+            self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + 90
-        while b"Kafka Server started" not in self._log.read_bytes():
+        while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
                 self._process.kill()
                 raise RuntimeError(self._log.read_text()[-3000:])
@@ -83,8 +83,17 @@ class Broker:
         finally:
             self._process.kill()
 
+    def _answers(self) -> bool:
+        """Whether it has got so far that it answers an ApiVersions request."""
+        try:
+            with socket.create_connection(("127.0.0.1", self.port), 1) as connection:
+                connection.sendall(struct.pack(">ihhih", 10, 18, 0, 1, -1))
+                return len(connection.recv(4)) == 4
+        except OSError:
+            return False
+
     def _java(self, *arguments: str) -> subprocess.CompletedProcess[bytes]:
-        return subprocess.run([*JAVA, "-cp", f"{JARS}/*", *arguments], capture_output=True, timeout=120)
+        return subprocess.run([*JAVA, "-cp", f"{self.jars}/*", *arguments], capture_output=True, timeout=120)
 
 
 def _free_port() -> int:

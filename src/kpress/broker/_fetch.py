@@ -239,7 +239,7 @@ class _Request:
     # --- KafkaApis ----------------------------------------------------------------------------------------------
 
     def answer(self, read: Fetched) -> Fetched:
-        if self.rules.zstd and self.config.compression_type == "zstd" and self.version < _ZSTD:
+        if self.fetches.gates_zstd and self.config.compression_type == "zstd" and self.version < _ZSTD:
             return _without_records(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_FETCH_VERSION)
         try:
             magic = self.magic_for(read.records)

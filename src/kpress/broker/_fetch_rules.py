@@ -25,6 +25,8 @@ class FetchRules:
         Whether the version of the request alone decides; else records that are all old enough stay as they are.
     keeps_unconverted : bool
         Where eager conversion converts no record, the log's bytes are sent; else they are if no batch is whole.
+    gates_zstd : bool
+        Whether topics whose compression.type is zstd are for Fetch 10 and later.
     default_max_bytes : int | None
         Of the broker's fetch.max.bytes; None: it has no such setting.
     """
@@ -34,6 +36,7 @@ class FetchRules:
     drops_headers: bool = False
     always_converts: bool = False
     keeps_unconverted: bool = False
+    gates_zstd: bool = False
     default_max_bytes: int | None = None
 
 
@@ -49,7 +52,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
     ((1, 1), {"versions": (0, 7), "drops_headers": False, "keeps_unconverted": True}, "KIP-227, FileRecords"),
     ((1, 1, 1), {"drops_headers": True}, "KAFKA-6739"),
     ((2, 0), {"versions": (0, 8), "conversion": "lazy"}, "KIP-283"),
-    ((2, 1), {"versions": (0, 10)}, "KIP-320, KIP-110"),
+    ((2, 1), {"versions": (0, 10), "gates_zstd": True}, "KIP-320, KIP-110"),
     ((2, 3), {"versions": (0, 11)}, "KIP-392"),
     ((2, 5), {"default_max_bytes": 55 << 20}, "KIP-541"),
     ((2, 7), {"versions": (0, 12)}, "KIP-595"),
@@ -58,7 +61,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
     ((3, 5), {"versions": (0, 15)}, "KIP-405, KIP-903"),
     ((3, 7), {"versions": (0, 16)}, "KIP-951"),
     ((3, 9), {"versions": (0, 17)}, "KIP-853"),
-    ((4, 0), {"versions": (4, 17), "conversion": "none"}, "KIP-896"),
+    ((4, 0), {"versions": (4, 17), "conversion": "none", "gates_zstd": False}, "KIP-896, KIP-724"),
     ((4, 1), {"versions": (4, 18)}, "KIP-1166"),
 )
 

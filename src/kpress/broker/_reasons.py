@@ -410,7 +410,7 @@ class Reason(StrEnum):
     )
     ZSTD_FETCH_VERSION = (
         "ZSTD_FETCH_VERSION", FETCH, 76, "zstd before Fetch 10", "KIP-110, KafkaApis.handleFetchRequest",
-        "The topic's compression.type is zstd, which needs Fetch 10 or later, whatever is stored.",
+        "The topic's compression.type is zstd, which brokers 2.1 to 3.9 send to Fetch 10 and later alone.",
         "Update the client, or set the topic's compression.type to another codec.",
     )
     DOWN_CONVERSION_DISABLED = (

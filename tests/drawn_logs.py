@@ -14,11 +14,11 @@ CODECS = ("none", "none", "gzip", "snappy", "lz4")
 LINES = [f'10.0.0.{n % 256} - - "GET /a/{n * 7919 % 1000} HTTP/1.1" 200 {n * 31 % 9973}'.encode() for n in range(2000)]
 
 
-def draw_log(draw: random.Random) -> bytes:
-    """Up to ten batches."""
+def draw_log(draw: random.Random, offset: int | None = None) -> bytes:
+    """Up to ten batches, from that offset on."""
     kinds = draw.choice((["v2"], ["v2", "v2", "v2", "marker"], ["v1", "v0"], ["v2", "v1", "v0"], KINDS, KINDS))
     zstd = draw.random() < 0.3
-    offset, log = draw.choice((0, 0, 5, 1 << 40)), b""
+    offset, log = draw.choice((0, 0, 5, 1 << 40)) if offset is None else offset, b""
     for _ in range(draw.randrange(1, 11)):
         data, offset = draw_batch(draw, draw.choice(kinds), offset, zstd)
         log += data
@@ -97,3 +97,48 @@ def damage(draw: random.Random, log: bytes) -> bytes:
         if at < len(log):
             changed[at] = draw.choice((0, 1, 2, 255, changed[at] ^ 1 << draw.randrange(8), draw.randrange(256)))
     return bytes(changed)
+
+
+# ---- what was made of them
+
+
+def is_same_but_for_gzip(log: bytes, one: bytes, other: bytes) -> bool:
+    """Whether two conversions differ in nothing but what another build of zlib writes, and that only with gzip."""
+    if one == other:
+        return True
+    if not has_gzip(log):
+        return False
+    found, others = facts(one), facts(other)
+    both = min(len(found), len(others))  # one more may have room
+    return both > 0 and found[:both] == others[:both]
+
+
+def has_gzip(log: bytes) -> bool:
+    """Also after a magic above 2, which a broker reads as 2."""
+    position, found = 0, False
+    while position + 23 <= len(log):
+        found |= (log[position + 22] if log[position + 16] >= 2 else log[position + 17]) & 7 == 1
+        position += 12 + max(struct.unpack_from(">i", log, position + 8)[0], 5)
+    return found
+
+
+def facts(data: bytes) -> list[tuple[Any, ...]]:
+    """Of each whole entry; damaged ones are copied where their magic is old enough."""
+    found: list[tuple[Any, ...]] = []
+    try:
+        for one in kpress.read_batches(data, check_crcs=False):
+            found.append((one.magic, one.last_offset, one.max_timestamp, one.attributes & ~7, codec(one), rows(one)))
+    except kpress.KpressError:
+        found.append(("error",))
+    return found
+
+
+def codec(batch: kpress.Batch) -> str:
+    return ("none", "gzip", "snappy", "lz4", "zstd", "", "", "")[batch.attributes & 7]
+
+
+def rows(batch: kpress.Batch) -> list[tuple[Any, ...]]:
+    try:
+        return [(record.offset, record.timestamp, record.key, record.value) for record in batch]
+    except kpress.KpressError:
+        return [("error",)]

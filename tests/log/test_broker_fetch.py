@@ -1,0 +1,257 @@
+"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch from 0 to 12: kpress.broker.fetch gives
+the same answers.
+
+`make broker` brings their jars and runs this; without them it is skipped.
+"""
+
+from __future__ import annotations
+
+import random
+import socket
+import struct
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import pytest
+
+import kpress
+from broker import JARS, ROOT, Broker
+from drawn_logs import draw_batch, draw_log, is_same_but_for_gzip
+from kpress.broker import fetch
+
+BROKERS = {"3.9": ROOT / "build/compat/3.9.2", "4.3": JARS}
+SETTINGS = {"zstd": {"compression.type": "zstd"}, "switched-off": {"message.downconversion.enable": "false"}}
+LIMITS = (1 << 20, 1500, 300, 10, 0)
+FETCH = 1
+INT_MAX = 2**31 - 1
+
+pytestmark = [
+    pytest.mark.build,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
+]
+
+
+@dataclass(frozen=True)
+class Topic:
+    name: str
+    segments: list[bytes]
+    settings: dict[str, str]
+
+
+def drawn_topics(broker: str) -> list[Topic]:
+    """Logs of one or two segments; those of Kafka 4 have no older formats."""
+    draw = random.Random(broker)
+    found = [Topic(name, [draw_log(draw, 0)], settings) for name, settings in SETTINGS.items() if fits(broker, name)]
+    found.append(Topic("markers-first", [written("marker", "marker", "v2", "v2")], {}))
+    found.append(Topic("zstd-later", [written("v2") + zstd_batch(end_of(written("v2")))], {}))
+    while len(found) < 40:
+        segments = [draw_log(draw, 0)]
+        if draw.random() < 0.3:
+            segments.append(draw_log(draw, end_of(segments[0])))
+        found.append(Topic(f"drawn-{len(found)}", segments, {}))
+    return found
+
+
+def written(*kinds: str) -> bytes:
+    """Batches of these kinds."""
+    draw, log, offset = random.Random(1), b"", 0
+    for kind in kinds:
+        data, offset = draw_batch(draw, kind, offset, zstd=False)
+        log += data
+    return log
+
+
+def zstd_batch(offset: int) -> bytes:
+    """One of more than the 128 KiB that a filler has."""
+    return kpress.write_records([random.Random(1).randbytes(140_000)], base_offset=offset, compression_type="zstd")
+
+
+def fits(broker: str, name: str) -> bool:
+    return broker < "4" or name == "zstd"  # message.downconversion.enable is gone with KIP-724
+
+
+def end_of(log: bytes) -> int:
+    return [batch.last_offset for batch in kpress.read_batches(log)][-1] + 1
+
+
+@pytest.fixture(scope="module", params=BROKERS)
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Broker]]:
+    version: str = request.param
+    pytest.importorskip("kafka")
+    if not any(BROKERS[version].glob("kafka_2.13-*.jar")):
+        pytest.skip(f"no jars of a broker {version}: make broker")
+    broker = Broker(tmp_path_factory.mktemp("broker"), BROKERS[version])
+    with broker:
+        create(broker.address, drawn_topics(version))
+    for topic in drawn_topics(version):
+        place = broker.data / f"{topic.name}-0"
+        for path in place.iterdir():
+            if path.name != "partition.metadata":  # the new topic's id
+                path.unlink()
+        base = 0
+        for segment in topic.segments:
+            (place / f"{base:020}.log").write_bytes(segment)
+            base = end_of(segment)
+    with broker:
+        wait_for_leaders(broker.port, drawn_topics(version))
+        yield version, broker
+
+
+def create(address: str, topics: list[Topic]) -> None:
+    from kafka.admin import KafkaAdminClient, NewTopic
+
+    admin = KafkaAdminClient(bootstrap_servers=address)
+    admin.create_topics([NewTopic(topic.name, 1, 1, topic_configs=topic.settings) for topic in topics])
+    admin.close()
+
+
+def wait_for_leaders(port: int, topics: list[Topic]) -> None:
+    """A broker answers UNKNOWN_TOPIC_OR_PARTITION or NOT_LEADER_OR_FOLLOWER until it knows what it has."""
+    deadline = time.monotonic() + 60
+    for topic in topics:
+        while ask(port, topic.name, 0, 4, 0, 0).error_code in (3, 6):
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+
+
+# --- Fetch over a socket: FetchRequest.json, FetchResponse.json -----------------------------------------------------
+
+
+class Answer(NamedTuple):
+    error_code: int | None
+    high_watermark: int = -1
+    log_start_offset: int = -1
+    records: bytes = b""
+
+
+def request_of(topic: str, offset: int, version: int, limit: int, max_bytes: int) -> bytes:
+    flexible = version >= 12
+    name = topic.encode()
+    parts = [struct.pack(">hhihc", FETCH, version, 7, 1, b"t"), b"\0" * flexible]
+    parts.append(struct.pack(">iii", -1, 0, 0))  # no replica, no waiting
+    parts += [struct.pack(">i", max_bytes)] * (version >= 3) + [b"\0"] * (version >= 4)
+    parts += [struct.pack(">ii", 0, -1)] * (version >= 7)  # no session
+    parts.append(bytes([2, len(name) + 1]) + name if flexible else struct.pack(">ih", 1, len(name)) + name)
+    parts.append(b"\2" if flexible else struct.pack(">i", 1))
+    parts += [struct.pack(">i", 0), *[struct.pack(">i", -1)] * (version >= 9), struct.pack(">q", offset)]
+    parts += [struct.pack(">i", -1)] * flexible + [struct.pack(">q", -1)] * (version >= 5)
+    parts += [struct.pack(">i", limit), b"\0\0" * flexible]
+    parts += [b"\1" if flexible else struct.pack(">i", 0)] * (version >= 7)
+    parts += [b"\1" if flexible else struct.pack(">h", 0)] * (version >= 11)
+    return b"".join([*parts, b"\0" * flexible])
+
+
+def ask(port: int, topic: str, offset: int, version: int, limit: int, max_bytes: int) -> Answer:
+    request = request_of(topic, offset, version, limit, max_bytes)
+    with socket.create_connection(("127.0.0.1", port), 20) as connection:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        size = receive(connection, 4)
+        response = size and receive(connection, struct.unpack(">i", size)[0])
+    return read_answer(Reader(response), version) if response else Answer(None)
+
+
+def receive(connection: socket.socket, size: int) -> bytes | None:
+    """None if the connection is closed before."""
+    found = b""
+    while len(found) < size:
+        piece = connection.recv(min(size - len(found), 1 << 20))
+        if not piece:
+            return None
+        found += piece
+    return found
+
+
+class Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data, self.at = data, 0
+
+    def take(self, form: str) -> int:
+        [value] = struct.unpack_from(">" + form, self.data, self.at)
+        self.at += struct.calcsize(">" + form)
+        return int(value)
+
+    def varint(self) -> int:
+        value, shift = 0, 0
+        while True:
+            byte = self.take("B")
+            value |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                return value
+
+    def length(self, flexible: bool, form: str = "i") -> int:
+        return self.varint() - 1 if flexible else self.take(form)
+
+
+def read_answer(r: Reader, version: int) -> Answer:
+    flexible = version >= 12
+    assert r.take("i") == 7
+    if flexible:
+        assert r.varint() == 0
+    if version >= 1:
+        r.take("i")
+    if version >= 7:
+        top = r.take("h")
+        r.take("i")
+        if top:
+            return Answer(top)
+    assert r.length(flexible) == 1
+    name = r.length(flexible, "h")
+    r.at += name
+    assert r.length(flexible) == 1 and r.take("i") == 0
+    code, watermark = r.take("h"), r.take("q")
+    start = -1
+    if version >= 4:
+        r.take("q")
+    if version >= 5:
+        start = r.take("q")
+    if version >= 4:
+        for _ in range(max(r.length(flexible), 0)):
+            r.at += 16 + flexible
+    if version >= 11:
+        r.take("i")
+    size = r.length(flexible)
+    return Answer(code, watermark, start, r.data[r.at : r.at + max(size, 0)])
+
+
+# --- the same answers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", range(13))
+def test_a_broker_answers_the_same(served: tuple[str, Broker], version: int) -> None:
+    broker_version, broker = served
+    draw = random.Random(version)
+    seen: Counter[str] = Counter()
+    for topic in drawn_topics(broker_version):
+        end = end_of(topic.segments[-1])
+        drawn = draw.choice((0, draw.randrange(end), draw.randrange(end), end, end + 1))
+        for offset, limit, total in (
+            (0, LIMITS[0], INT_MAX),
+            (drawn, draw.choice(LIMITS), draw.choice((INT_MAX, INT_MAX, 400))),
+        ):
+            sent = ask(broker.port, topic.name, offset, version, limit, total)
+            ours = fetch(topic.segments, offset, fetch_version=version, broker_version=broker_version,
+                         topic_config=topic.settings, partition_max_bytes=limit, max_bytes=total)  # fmt: skip
+            about = f"{topic.name} from {offset}, at most {limit} and {total} bytes: {ours}"
+            assert sent.error_code == ours.error_code, about
+            assert sent.high_watermark == ours.high_watermark, about
+            assert version < 5 or sent.log_start_offset == ours.log_start_offset, about
+            converted = ours.magic is not None
+            log = b"".join(topic.segments) if converted else b""
+            assert is_same_but_for_gzip(log, sent.records, ours.records), about
+            seen.update(map(str, (*ours.reasons, *ours.findings)))
+    assert_enough(broker_version, version, seen)
+
+
+def assert_enough(broker_version: str, version: int, seen: Counter[str]) -> None:
+    """What such a request meets was met."""
+    if broker_version < "4" and version < 4:
+        assert {"DOWN_CONVERSION", "ZSTD_DOWN_CONVERSION", "RESPONSE_UNFINISHED", "overflow_filler"} <= seen.keys()
+        assert {"DOWN_CONVERSION_DISABLED", "repeated_batches", "lost_fields", "cut_entry"} <= seen.keys()
+    else:
+        assert seen["DOWN_CONVERSION"] == 0 and (seen["FETCH_VERSION"] == 80) == (version < 4)
+    if broker_version < "4" and version < 10:
+        assert seen["ZSTD_FETCH_VERSION"]
