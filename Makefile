@@ -62,6 +62,8 @@ differential: $(TESTING)  ## Kafka 4.4.0's own classes and kpress read the same 
 	@build_support/debian.sh differential
 	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
 	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
+	$(MAKE) $(OLD_JARS)/3.9.2/.jars
+	KPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
 	$(MAKE) old-brokers
 
 OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
@@ -82,10 +84,10 @@ $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 # the Scala that the brokers of a release line were published for
 scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
-broker: $(TESTING)  ## a Kafka broker is started on salvaged, transcoded and converted logs, and serves every record
+broker: $(TESTING)  ## brokers are started on salvaged, transcoded and converted logs, serve every record, and answer every Fetch
 	@build_support/debian.sh differential
-	$(MAKE) build/broker/.jars
-	$(PYTHON) -m pytest -q tests/log/test_broker.py
+	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
+	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py
 
 build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
 	rm -rf $(@D)

@@ -22,7 +22,7 @@ from drawn_logs import cut, damage, draw_log, is_same_but_for_gzip
 from kpress.broker._lazy_conversion import DownConversion
 
 ROOT = Path(__file__).parents[2]
-JARS = ROOT / "build/compat/3.9.2"
+JARS = ROOT / "build/old-brokers/3.9.2"
 DRIVER = Path(__file__).parent / "java/ConvertSets.java"
 SETS = int(os.environ.get("KPRESS_FETCH_SETS", 2000))
 CLOSED, NO_ANSWER = 1000, 1001  # of the driver; the latter where a header makes Java allocate room for 2^30 records

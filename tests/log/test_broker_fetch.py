@@ -22,7 +22,7 @@ from broker import JARS, ROOT, Broker
 from drawn_logs import draw_batch, draw_log, is_same_but_for_gzip
 from kpress.broker import fetch
 
-BROKERS = {"3.9": ROOT / "build/compat/3.9.2", "4.3": JARS}
+BROKERS = {"3.9": ROOT / "build/old-brokers/3.9.2", "4.3": JARS}
 SETTINGS = {"zstd": {"compression.type": "zstd"}, "switched-off": {"message.downconversion.enable": "false"}}
 LIMITS = (1 << 20, 1500, 300, 10, 0)
 FETCH = 1
