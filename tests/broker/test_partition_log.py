@@ -264,6 +264,20 @@ def test_without_a_whole_batch(data: bytes) -> None:
     assert (outcome(older), older.relation) == ((0, ["NO_BATCH"], -1), "nothing stored")
 
 
+@pytest.mark.parametrize(("size", "code"), [(2**31 - 13, 87), (2**31 - 12, -1), (2**31 - 1, -1)])
+def test_a_size_that_an_int_cannot_hold_with_what_comes_before_it(size: int, code: int) -> None:
+    """4.3.1 and 3.9.2 answer -1: ByteBufferLogInputStream adds 12 to the size."""
+    data = kpress.write_records([b"a"], timestamps=NOW)
+    huge = data[:8] + size.to_bytes(4, "big") + data[12:]
+    assert outcome(validate(huge, now_ms=NOW))[:2] == (code, ["ENTRY_SIZE" if code == -1 else "NO_BATCH"])
+    assert validate(huge[:16], now_ms=NOW).reasons == [Reason.NO_BATCH]
+    assert validate(huge, now_ms=NOW, helpful=True).error_code == (2 if code == -1 else 87)
+    after = validate(data + huge, now_ms=NOW)
+    assert (after.error_code, after.relation) == ((-1, "nothing stored") if code == -1 else (0, "kept, tail cut"))
+    old = validate(data + huge, now_ms=NOW, broker_version="3.9", produce_version=2)
+    assert old.error_code == (-1 if code == -1 else 0)
+
+
 def test_a_cut_tail() -> None:
     data = kpress.write_records([b"a"], timestamps=NOW)
     verdict = validate(data + data[:30], now_ms=NOW, next_offset=5)

@@ -10,9 +10,9 @@ from libc.string cimport memset
 from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_LENGTH, KP_CONTROL, KP_CRC_OFFSET, KP_END, KP_MAGIC, KP_OK, KP_TRANSACTIONAL,
-    KP_ZSTD, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_error, kp_load_be16, kp_load_be32,
-    kp_load_be64, kp_sequence_add,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_LENGTH, KP_CONTROL, KP_CRC_OFFSET, KP_END, KP_LOG_OVERHEAD, KP_MAGIC,
+    KP_MAGIC_OFFSET, KP_OK, KP_SIZE_OFFSET, KP_TRANSACTIONAL, KP_ZSTD, kp_batch, kp_batch_codec,
+    kp_batch_last_offset, kp_batch_next, kp_error, kp_load_be16, kp_load_be32, kp_load_be64, kp_sequence_add,
 )
 from kpress._status cimport error_of, place_at
 from kpress.record.decode cimport check_crc
@@ -106,6 +106,12 @@ cdef void count_entry(pass_over* p) noexcept nogil:
         p.source_codec = kp_batch_codec(batch)
 
 
+cdef bint overflows(const uint8_t* data, int64_t size, int64_t position) noexcept nogil:
+    """Whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at that."""
+    return (size - position > KP_MAGIC_OFFSET
+            and <int32_t>kp_load_be32(data + position + KP_SIZE_OFFSET) > INT32_MAX - KP_LOG_OVERHEAD)
+
+
 cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
     cdef int64_t position = 0
     cdef int status
@@ -114,6 +120,10 @@ cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
         p.batch.position = position
         status = kp_batch_next(data, size, position, INT32_MAX, &p.batch, &p.err)
         if status == KP_END:
+            if overflows(data, size, position):
+                p.scan_failed = True
+                p.err.status = KP_OK
+                refuse(p, CORRUPT_MESSAGE if p.helpful else UNKNOWN_SERVER_ERROR, b"ENTRY_SIZE")
             return
         if status != KP_OK and status != KP_BATCH_LENGTH:
             p.scan_failed = True

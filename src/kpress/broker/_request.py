@@ -74,8 +74,8 @@ def _check_set(
 ) -> Verdict | None:
     first = found.first
     if found.refusal and found.scan_error_after == 0:
-        message = _scan_message(records, found.error_position)
-        return refused(found.error_code, Reason[found.refusal], message=message)
+        message = _scan_message(records, found.error_position) if found.error_code == Errors.CORRUPT_MESSAGE else None
+        return refused(_scan_code(found, helpful), Reason[found.refusal], message=message)
     is_anonymous = rules.needs_transactional_id and not request.has_transactional_id
     if first is not None and first.is_transactional and is_anonymous:
         return refused(Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Reason.TRANSACTIONAL_ID_MISSING)
@@ -100,10 +100,15 @@ def _check_batches(
         if first.codec >= CODEC_IDS["zstd"]:  # codecs of the caller need what zstd needs
             return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_PRODUCE_VERSION)
     if found.refusal and found.scan_error_after == 1:
-        return refused(found.error_code, Reason[found.refusal])
+        return refused(_scan_code(found, helpful), Reason[found.refusal])
     if found.second is not None:
         return refused(rules.invalid_record, Reason.MORE_THAN_ONE_BATCH)
     return None
+
+
+def _scan_code(found: Analysis, helpful: bool) -> int:
+    """-1 is the scanner's failure at a size near 2^31."""
+    return Errors.CORRUPT_MESSAGE if helpful else found.error_code
 
 
 def _scan_message(records: Buffer, position: int) -> str | None:
