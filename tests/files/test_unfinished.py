@@ -1,5 +1,6 @@
 """Hidden names until the work is done: removed when it fails, swept when it was killed, left alone while it lives."""
 
+import errno
 import fcntl
 import os
 import signal
@@ -12,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import kpress
-from kpress.files import unfinished_file
+from kpress.files import LocalFileSystem, unfinished_file
 from kpress.log import copy_offset_files, list_partitions, sweep_directory, unfinished_directory
 
 pytest.importorskip("pyarrow")
@@ -162,3 +163,39 @@ def test_copied_files_are_on_disk_and_so_are_their_names(calls: list[tuple[str, 
     copy.mkdir()
     copy_offset_files(list_partitions(directory)[0], copy)
     assert calls == [("fsync", str(copy / "partition.metadata")), ("fsync", str(copy))]
+
+
+@pytest.mark.parametrize("reads_back", [False, True])
+def test_a_disk_that_cannot_keep_the_bytes_gives_no_file(
+    reads_back: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Linux tells of a failed write to the disk once: what a thread is told must come to its caller."""
+    told: list[int] = []
+
+    def fsync(descriptor: int) -> None:
+        told.append(descriptor)
+        if len(told) == 1:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with LocalFileSystem().create(str(tmp_path / "a")) as writer:
+        writer.write(b"bytes")
+        if reads_back:
+            with writer.written() as file:
+                assert file.read_at(0, 10) == b"bytes"
+        with pytest.raises(OSError, match="Input/output error"):
+            writer.publish()
+    assert list(tmp_path.iterdir()) == []
+    assert len(told) == 1
+
+
+def test_bytes_after_reading_back_are_synced_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[int] = []
+    monkeypatch.setattr(os, "fsync", lambda descriptor: told.append(os.fstat(descriptor).st_size))
+    with LocalFileSystem().create(str(tmp_path / "a")) as writer:
+        writer.write(b"bytes")
+        writer.written().close()
+        writer.write(b" and more")
+        writer.publish()
+    assert told[:2] == [5, 14]
+    assert (tmp_path / "a").read_bytes() == b"bytes and more"

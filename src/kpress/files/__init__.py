@@ -9,7 +9,8 @@
 
 `_interface` says what each of them promises. Local files are read with pread: one that is truncated meanwhile gives an
 error, and there is no mapping that could fault. `_links` refuses links that leave a directory, pipes and the like;
-`_unfinished` hides what is being written until it is whole. Nothing here knows what a file means: that is `kpress.log`.
+`_unfinished` hides what is being written until it is whole; `_background` is a call by a thread of its own. Nothing
+here knows what a file means: that is `kpress.log`.
 """
 
 from kpress.files._buffered import Buffered

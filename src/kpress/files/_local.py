@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kpress._file_names import printable
+from kpress.files._background import Background
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer
 from kpress.files._links import check_link, open_file
 from kpress.files._unfinished import sweep_directory, unfinished_file
@@ -129,9 +130,11 @@ class _LocalWriter(Writer):
         unfinished = unfinished_file(self._target)
         self._path, self._file = unfinished.__enter__()
         self._unfinished = unfinished
+        self._sync: Background[None] | None = None
 
     def write(self, data: Buffer) -> None:
         left = memoryview(data).cast("B")
+        self._synced()
         try:
             while left:
                 left = left[self._file.write(left[:_MOST_AT_ONCE]) :]
@@ -140,15 +143,31 @@ class _LocalWriter(Writer):
             raise
 
     def written(self) -> RandomAccessFile:
+        """What was written goes to the disk while it is read back."""
+        self._synced()
+        descriptor = self._file.fileno()
+        self._sync = Background(lambda: os.fsync(descriptor), "kpress sync")
         return _LocalFile(os.fspath(self._path))
 
+    def _synced(self) -> bool:
+        """Wait for what `written` began; whether it did."""
+        if self._sync is None:
+            return False
+        self._sync.wait()  # an interrupt leaves it to `discard`
+        sync, self._sync = self._sync, None
+        sync.result()
+        return True
+
     def publish(self) -> None:
-        os.fsync(self._file.fileno())
+        if not self._synced():
+            os.fsync(self._file.fileno())
         os.replace(self._path, self._target)
         self.discard()
         sync_directory(self._target.parent)
 
     def discard(self) -> None:
+        if self._sync is not None:
+            self._sync.wait()
         unfinished, self._unfinished = self._unfinished, None
         if unfinished is not None:
             unfinished.__exit__(None, None, None)

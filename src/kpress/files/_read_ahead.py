@@ -7,10 +7,10 @@ with it: whoever stops in the middle, or is interrupted there, leaves none that 
 from __future__ import annotations
 
 import io
-from threading import Event, Thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
+from kpress.files._background import Background
 from kpress.files._interface import RandomAccessFile
 
 if TYPE_CHECKING:
@@ -64,40 +64,6 @@ class SequentialFile:
         self.close()
 
 
-class _Fetch:
-    """One piece that is being read, by a thread of its own."""
-
-    def __init__(self, file: RandomAccessFile, position: int, length: int) -> None:
-        self._thread = Thread(target=self._read, name="kpress read-ahead", daemon=True)
-        self._file = file
-        self._position = position
-        self._length = length
-        self._data = b""
-        self._error: BaseException | None = None
-        self._done = Event()
-        self._thread.start()
-
-    def _read(self) -> None:
-        try:
-            self._data = self._file.read_exactly(self._position, self._length)
-        except BaseException as error:  # it is raised where the piece is asked for
-            self._error = error
-        finally:
-            self._done.set()
-
-    def wait(self) -> None:
-        """Until the thread has ended. A join that is interrupted takes a thread for ended that is not (CPython 3.11),
-        so the long part of the wait is not a join."""
-        self._done.wait()
-        self._thread.join()
-
-    def result(self) -> bytes:
-        self.wait()
-        if self._error is not None:
-            raise self._error
-        return self._data
-
-
 class _ReadAhead(SequentialFile):
     """Of a remote store."""
 
@@ -105,7 +71,7 @@ class _ReadAhead(SequentialFile):
         super().__init__(file, start, end)
         self._piece = piece
         self._current = io.BytesIO()
-        self._next: _Fetch | None = None
+        self._next: Background[bytes] | None = None
 
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer).cast("B")
@@ -126,13 +92,13 @@ class _ReadAhead(SequentialFile):
         self._next = self._fetch()
         return True
 
-    def _fetch(self) -> _Fetch | None:
+    def _fetch(self) -> Background[bytes] | None:
         length = min(self._piece, self._end - self._position)
         if length <= 0:
             return None
-        fetch = _Fetch(self._file, self._position, length)
+        position = self._position
         self._position += length
-        return fetch
+        return Background(lambda: self._file.read_exactly(position, length), "kpress read-ahead")
 
     def close(self) -> None:
         self._end = self._position
