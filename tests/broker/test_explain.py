@@ -142,6 +142,29 @@ def test_offsets_inside_of_a_compressed_message(magic: int, says: str) -> None:
     assert batch.cost.decompress_seconds > 0 and batch.cost.compress_seconds > 0
 
 
+@pytest.mark.parametrize(
+    ("options", "broken", "reason"),
+    [
+        ({"store_size": False}, True, None),
+        ({"store_size": False}, False, Reason.LZ4_HEADER_CHECKSUM),
+        ({"store_size": True}, True, Reason.LZ4_CONTENT_SIZE),
+        ({"store_size": False, "content_checksum": True}, True, Reason.LZ4_CONTENT_SIZE),
+    ],
+)
+def test_lz4_as_kafka_0_9_has_it(options: dict[str, bool], broken: bool, reason: Reason | None) -> None:
+    """KIP-57 tells why old brokers take nothing but the frames of old clients."""
+    lz4 = pytest.importorskip("lz4.frame")
+    frame = bytearray(lz4.compress(kpress.write_records([b"line"], magic=0), **options))
+    if broken:
+        kpress.break_lz4_header(frame)
+    wrapper = bytearray(kpress.write_records([bytes(frame)], magic=0))
+    wrapper[17] |= 3  # lz4
+    wrapper[12:16] = kpress.crc32(wrapper[16:]).to_bytes(4, "big")
+    batch = only(kpress.explain(wrapper, broker_version="0.9"))
+    assert batch.reasons == [reason or Reason.TARGET_V0]
+    assert (batch.verdict, batch.error_code) == (("rejected", -1) if reason else ("recompressed", 0))
+
+
 # ---- requests
 
 

@@ -224,7 +224,9 @@ def _check_old_stream(name: str, payload: bytes, generation: MessageSets) -> Non
             break_lz4_header(frame)
         except DecompressionError:
             raise _stream_error(generation) from None
-        if frame != payload or payload[4] & 0x0C:
+        if payload[4] & 0x0C:
+            raise Refused(Errors.UNKNOWN_SERVER_ERROR, "LZ4_CONTENT_SIZE")
+        if frame != payload:
             raise Refused(Errors.UNKNOWN_SERVER_ERROR, "LZ4_HEADER_CHECKSUM")
     if name == "snappy" and _has_huge_chunk(payload):
         raise _stream_error(generation)

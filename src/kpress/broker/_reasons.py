@@ -266,9 +266,9 @@ class Reason(StrEnum):
         "one over the descriptor (kpress.fix_lz4_header, kpress.break_lz4_header).",
     )
     LZ4_CONTENT_SIZE = (
-        "LZ4_CONTENT_SIZE", RECORDS, -1, "LZ4 content size", "KIP-57, KafkaLZ4BlockInputStream",
-        "Brokers before 0.10 do not take LZ4 frames that state their content's size.",
-        "Have the client leave the content size out of the frame.",
+        "LZ4_CONTENT_SIZE", RECORDS, -1, "LZ4 content size and checksum", "KIP-57, KafkaLZ4BlockInputStream",
+        "Brokers before 0.10 do not take LZ4 frames that state their content's size or checksum.",
+        "Have the client leave both out of the frame.",
     )
     DECOMPRESSED_TOO_LARGE = (
         "DECOMPRESSED_TOO_LARGE", RECORDS, 10, "decompressed size", "max_decompressed_bytes",
