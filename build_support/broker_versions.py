@@ -46,6 +46,7 @@ WORDS: dict[str, dict[Any, str] | str] = {
     "max_magic": "magic {}",
     "produce_versions": "Produce {0[0]} to {0[1]}",
     "zstd": "zstd; before, codec id 4 is -1",
+    "gates_zstd_by_protocol": "zstd is refused where inter.broker.protocol.version is below 2.1 (76)",
     "has_invalid_record": "error 87; before, the same is 2",
     "has_inter_broker_protocol": {
         True: "message.format.version and inter.broker.protocol.version",

@@ -202,7 +202,7 @@ def _read(items: tuple[tuple[str, Value], ...], rules: BrokerRules, codecs: Code
         ),
         segment_bytes=_segment_bytes(settings, rules),
         target_magic=_target_magic(settings, rules, protocol),
-        takes_zstd=protocol >= _ZSTD_PROTOCOL,
+        takes_zstd=protocol >= _ZSTD_PROTOCOL or not rules.gates_zstd_by_protocol,
     )
 
 

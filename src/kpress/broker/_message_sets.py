@@ -48,6 +48,10 @@ from kpress.checksum import crc32
 from kpress.codecs import compress
 from kpress.errors import OutputTooLargeError
 
+# MemoryRecordsBuilder.COMPRESSION_DEFAULT_BUFFER_SIZE, in 0.10.2 alone; else snappy-java's 32 KiB
+_SNAPPY_CHUNK = 1024
+_XERIAL = b"\x82SNAPPY\0" + struct.pack(">ii", 1, 1)
+
 # bits of Validation.reasons
 _CODEC_DIFFERS, _MAGIC_CONVERSION, _TARGET_V0, _NON_SEQUENTIAL = 1, 2, 4, 8
 
@@ -270,7 +274,7 @@ class _Validator:
         return self._written_again(records, len(messages))
 
     def _wrapped(self, inner: bytes, count: int, magic: int, newest: int) -> bytes:
-        payload = compress(inner, CODECS[self.target_codec], magic=magic)
+        payload = self._compress(inner, magic)
         attributes, time = self.target_codec, b""
         if magic > 0:
             append_time = self.config.log_append_time
@@ -278,6 +282,14 @@ class _Validator:
             time = struct.pack(">q", self.now_ms if append_time else newest)
         body = bytes([magic, attributes]) + time + struct.pack(">ii", -1, len(payload)) + payload
         return entry_of(self.next_offset + count - 1, summed(body))
+
+    def _compress(self, inner: bytes, magic: int) -> bytes:
+        name = CODECS[self.target_codec]
+        if name != "snappy" or self.generation < MessageSets.V0_10_2:
+            return compress(inner, name, magic=magic)
+        chunks = [inner[at : at + _SNAPPY_CHUNK] for at in range(0, len(inner), _SNAPPY_CHUNK)]
+        packed = [compress(chunk, "snappy", raw=True) for chunk in chunks]
+        return _XERIAL + b"".join(len(chunk).to_bytes(4, "big") + chunk for chunk in packed)
 
     def _put_offset(self, entry: Entry, offset: int) -> None:
         struct.pack_into(">q", self.data, entry.position, offset)

@@ -42,6 +42,8 @@ class BrokerRules:
         Of the Produce requests that are answered; others close the connection.
     zstd : bool
         Whether codec id 4 is known.
+    gates_zstd_by_protocol : bool
+        Whether zstd is refused where inter.broker.protocol.version is below 2.1.
     has_invalid_record : bool
         Whether error 87 exists.
     has_inter_broker_protocol : bool
@@ -85,6 +87,7 @@ class BrokerRules:
     max_magic: int = 0
     produce_versions: tuple[int, int] = (0, 0)
     zstd: bool = False
+    gates_zstd_by_protocol: bool = False
     has_invalid_record: bool = False
     has_inter_broker_protocol: bool = False
     has_compression_levels: bool = False
@@ -189,6 +192,7 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
         },
         "KIP-110, KAFKA-7549",
     ),
+    ((2, 2), {"gates_zstd_by_protocol": True}, "KIP-110, KAFKA-7920"),
     (
         (2, 4),
         {

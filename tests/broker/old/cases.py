@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sets import CODECS, ROWS, TIME, batch, lz4_frame, message, messages, wrapper
+from sets import CODECS, ROWS, TIME, Row, batch, lz4_frame, message, messages, record, wrapper
 
 import kpress
 import oracle
@@ -64,8 +64,8 @@ def newest_produce(broker: str) -> int:
 
 
 def every_case() -> list[Case]:
-    kinds = (plain, offsets, damaged, keys, times, sizes, wrappers, v2_headers, producers, lz4, streams, gates, formats)
-    cases = [case for kind in kinds for case in kind()] + list(acceptance())
+    kinds = (plain, large, offsets, damaged, keys, times, sizes, wrappers, v2_headers, producers, lz4, streams, gates)
+    cases = [case for kind in (*kinds, formats) for case in kind()] + list(acceptance())
     assert len({case.name for case in cases}) == len(cases)
     return cases
 
@@ -98,6 +98,21 @@ def plain() -> Iterator[Case]:
             yield Case(f"append-time-v{magic}-{codec}", [data], append, since=(0, 10))
             append = append | {"compression.type": "lz4"}
             yield Case(f"append-time-v{magic}-{codec}-to-lz4", [data], append, since=(0, 10))
+
+
+def large() -> Iterator[Case]:
+    """Sets of more than one block, chunk or buffer of the codecs."""
+    rows: list[Row] = [(b"key-%d" % n, b"GET /page-%d.html 200 " % n * 100) for n in range(35)]
+    for codec in ("none", "gzip"):
+        for magic in (0, 1, 2):
+            if magic == 2:
+                data = batch(codec, rows=rows)
+            else:
+                inner = messages(magic, rows)
+                data = inner if codec == "none" else wrapper(magic, codec, inner, offset=len(rows) - 1)
+            for target in ("uncompressed", "snappy", "lz4"):
+                settings = {"compression.type": target, "max.message.bytes": "1000000"}
+                yield Case(f"large-v{magic}-{codec}-to-{target}", [data], settings, since=(0, 9))
 
 
 def formats() -> Iterator[Case]:
@@ -200,6 +215,16 @@ def keys() -> Iterator[Case]:
                 data = data if codec == "none" else wrapper(magic, codec, data, offset=len(rows) - 1)
                 yield Case(f"compacted-{name}-v{magic}-{codec}", [data], {"cleanup.policy": "compact"})
             yield Case(f"compacted-{name}-v2-{codec}", [batch(codec, rows=rows)], {"cleanup.policy": "compact"})
+    for codec in ("gzip", "snappy", "lz4"):  # a record that fails, and then the stream
+        for magic in (0, 1, 2):
+            if magic == 2:
+                rows = b"".join(record(n, key, value, n, []) for n, (key, value) in enumerate([(None, b"v"), *ROWS]))
+                data = batch(codec, rows=[(None, b"v"), *ROWS], payload=kpress.compress(rows, codec)[:-9])
+            else:
+                inner = messages(magic, [(None, b"v"), *ROWS])
+                payload = kpress.compress(inner, codec, magic=magic)[:-9]
+                data = wrapper(magic, codec, payload=payload, offset=3)
+            yield Case(f"keys-damaged-v{magic}-{codec}", [data], {"cleanup.policy": "compact"})
     both = {"cleanup.policy": "compact,delete"}
     yield Case("compacted-deleted-v1", [messages(1, mixed)], both, since=(0, 10, 1))
     yield Case("compacted-deleted-v2", [batch(rows=mixed)], both, since=(0, 11))
@@ -356,8 +381,6 @@ def lz4() -> Iterator[Case]:
             yield Case(f"lz4-to-gzip-{kind}-v{magic}", [wrapper(magic, "lz4", payload=frame)], settings, since=(0, 9))
         frame = lz4_frame(inner, check_off=1)
         yield Case(f"lz4-neither-v{magic}", [wrapper(magic, "lz4", payload=frame)])
-    from sets import record
-
     inner = b"".join(record(n, key, value, n, []) for n, (key, value) in enumerate(ROWS))
     for broken in (False, True):
         kind = "broken" if broken else "correct"
@@ -392,8 +415,6 @@ def streams() -> Iterator[Case]:
 
 
 def _payload(magic: int) -> bytes:
-    from sets import record
-
     if magic < 2:
         return messages(magic)
     return b"".join(record(n, key, value, n, []) for n, (key, value) in enumerate(ROWS))

@@ -12,11 +12,13 @@ from answers import Answer
 from kpress.broker import PartitionLog, Verdict
 
 # Compressors of other builds give other bytes: gzip and zstd, and the snappy of snappy-java before 1.1.10
+LARGE = 1024  # from there on, a snappy stream may have more than one chunk
 OTHER_BYTES = ("gzip", "snappy", "zstd")
 # What is known to differ: see docs/broker-versions.md
 TWO_FRAMES = {"acceptance-zstd_skippable_first", "acceptance-zstd_two_streams", "acceptance-zstd_two_streams_to_other"}
 NULL_SET = {"null-set-produce-0"}
-KNOWN = {"2.1.1": TWO_FRAMES, "2.2.2": TWO_FRAMES} | dict.fromkeys(("3.0.2", "3.5.2", "3.6.2", "3.7.2"), NULL_SET)
+OF_2_1 = dict.fromkeys(("2.1.1", "2.1.1/inter.broker.protocol.version=2.0", "2.2.2"), TWO_FRAMES)
+KNOWN = OF_2_1 | dict.fromkeys(("3.0.2", "3.5.2", "3.6.2", "3.7.2"), NULL_SET)
 
 
 def differences(broker: str, case: Case, answers: list[Answer]) -> Iterator[str]:
@@ -58,6 +60,8 @@ def compared(
         yield "records", contents(verdict.records), contents(answer.stored)
         kinds = {batch.compression_type for batch in kpress.read_batches(answer.stored)}
         yield "codec, for which bytes are exact,", kinds <= set(OTHER_BYTES), True
+    if len(answer.stored) > LARGE:
+        yield "snappy chunks", chunks(verdict.records), chunks(answer.stored)
 
 
 def contents(data: bytes) -> list[object]:
@@ -75,6 +79,24 @@ def records_of(batch: kpress.Batch) -> object:
         return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in batch]
     except kpress.KpressError as error:  # what the broker stored, no consumer can read
         return str(error)
+
+
+def chunks(data: bytes) -> list[int]:
+    """How many bytes each chunk of a snappy stream holds."""
+    at, found = data.find(b"\x82SNAPPY\0") + 16, []
+    if at < 16:
+        return []
+    while at + 4 < len(data):
+        chunk = data[at + 4 : at + 4 + int.from_bytes(data[at : at + 4], "big")]
+        size = shift = 0
+        for byte in chunk[:5]:
+            size |= (byte & 127) << shift
+            shift += 7
+            if byte < 128:
+                break
+        found.append(size)
+        at += 4 + len(chunk)
+    return found
 
 
 def relation(sent: bytes, stored: bytes) -> str:
