@@ -30,6 +30,8 @@ def with_crc(batch: bytes) -> bytes:
         (changed(BATCH, 8, struct.pack(">i", 13)), 2, "ENTRY_SIZE"),
         (changed(BATCH, 8, struct.pack(">i", 14)), -1, "ENTRY_SIZE"),  # Java reads outside of the header
         (changed(BATCH, 8, struct.pack(">i", 15)), 2, "ENTRY_SIZE"),
+        (changed(BATCH, 8, struct.pack(">i", 2**31 - 1)), -1, "ENTRY_SIZE"),  # Java's sum of it wraps
+        (changed(BATCH, 8, struct.pack(">i", 2**31 - 13)), 0, None),
         (changed(BATCH, 16, b"\3"), 2, "UNKNOWN_MAGIC"),
         (changed(BATCH, 16, b"\xff"), 2, "UNKNOWN_MAGIC"),
     ],
@@ -40,6 +42,8 @@ def test_the_first_error(data: bytes, code: int, refusal: str | None) -> None:
 
 
 def test_helpful_codes() -> None:
+    long = changed(BATCH, 8, struct.pack(">i", 2**31 - 1))
+    assert (headers(long).error_code, analyze(long, max_message_bytes=1000, helpful=True).error_code) == (-1, 2)
     found = analyze(with_crc(changed(BATCH, 22, b"\5")), max_message_bytes=1000, helpful=True)
     assert (found.error_code, found.refusal) == (76, "UNKNOWN_CODEC")
     assert analyze(changed(BATCH, 8, struct.pack(">i", 14)), max_message_bytes=1000, helpful=True).error_code == 2

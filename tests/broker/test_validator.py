@@ -225,6 +225,16 @@ def test_a_damaged_stream_counts_where_the_reader_comes_to_it(target: str) -> No
     assert (answer.error_code, answer.refusal) == (87, "RECORDS_AND_COUNT")
 
 
+def test_a_frame_that_is_cut_in_the_buffer_of_another_is_the_end_to_java() -> None:
+    records = record(0) + record(1, bytes(50))
+    payload = kpress.compress(records[:8], "zstd") + kpress.compress(records[8:], "zstd")
+    for size, codes in ((len(payload) - 3, (0, 0)), (len(payload) - 8, (87, 87))):
+        batch = bytearray(v2_of(records, "zstd", 2)[:61] + payload[:size])
+        struct.pack_into(">i", batch, 8, len(batch) - 12)
+        data = with_crc(bytes(batch))
+        assert (validated(data, "zstd").error_code, validated(data, "zstd", "none").error_code) == codes
+
+
 def test_trailing_bytes_after_the_stream() -> None:
     data = written("lz4") + b"??"
     answer = validated(with_crc(changed(data, 8, struct.pack(">i", len(data) - 12))), "lz4")

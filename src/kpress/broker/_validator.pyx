@@ -278,7 +278,8 @@ cdef str message_text(const rejected* r, const validator* v):
     if magic > 0:
         wrapped = kp_batch_codec(&v.batch) != 0 and magic == 1
         is_append_time = (v.batch.attributes if wrapped else attributes) & KP_LOG_APPEND_TIME
-        time = f"{'LogAppendTime' if is_append_time else 'CreateTime'}={r.timestamp}, "
+        kind = "LogAppendTime" if is_append_time else "CreateTime"
+        time = f"{'NoTimestampType' if wrapped and v.batch.magic == 0 else kind}={r.timestamp}, "
     return (f"LegacyRecordBatch(offset={r.offset}, Record(magic={magic}, attributes={attributes}, compression=none, "
             f"crc={r.crc}, {time}key={max(r.key_size, 0)} bytes, value={max(r.value_size, 0)} bytes))")
 

@@ -336,7 +336,7 @@ cdef int open_batch(validator* v, bint* pending) noexcept nogil:
             note_payload(v, entry)
         return 0
     if v.batch.magic == 2 and is_stream_error(v):
-        pending[0] = not has_ignored_tail(v)
+        pending[0] = not (v.context.ends or has_ignored_tail(v))
         return 0
     if v.batch.magic < 2 and refuse_payload(v) == UNKNOWN_SERVER_ERROR and has_small_entry(v, entry):
         v.err.status = KP_OK

@@ -267,7 +267,7 @@ cdef int inflate_as_java(bytes payload, pooled* out, size_t start, size_t cap) e
         at += TRAILER
 
 
-cdef void gzip_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+cdef bint gzip_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                       size_t cap) noexcept nogil:
     out.size = start
     with gil:
@@ -275,6 +275,7 @@ cdef void gzip_prefix(void** state, const uint8_t* src, size_t size, pooled* out
             inflate_as_java(src[:size], out, start, cap)
         except (zlib.error, MemoryError):
             pass  # the caller has an error of its own to report
+    return False
 
 
 cdef size_t write_header(uint8_t* dst) noexcept nogil:

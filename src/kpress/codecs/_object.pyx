@@ -74,10 +74,11 @@ cdef int object_decode(const codec* row, void** state, int magic, const uint8_t*
     return KP_OK
 
 
-cdef void object_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+cdef bint object_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                         size_t cap) noexcept nogil:
     """All or nothing."""
     out.size = start
+    return False
 
 
 cdef size_t object_bound(size_t size) noexcept nogil:

@@ -137,10 +137,11 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
     return KP_OK
 
 
-cdef void snappy_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+cdef bint snappy_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                         size_t cap) noexcept nogil:
     """Kafka reads 2 KiB at a time, and a read that meets an error gives nothing."""
     out.size = start + (out.size - start) // READ * READ
+    return False
 
 
 # --- compression -----------------------------------------------------------------------------------------------------

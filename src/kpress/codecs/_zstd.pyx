@@ -211,11 +211,12 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
     return KP_OK
 
 
-cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t size, bint* wants_input,
+cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t size, bint* wants_input, bint* ended,
                          uint8_t* dst) noexcept nogil:
     """One read of JAVA_OUTPUT bytes from zstd-jni's ZstdInputStream: bytes given, 0 at its end or error.
 
-    `input` shows what of the payload's `size` bytes was taken into its buffer.
+    `input` shows what of the payload's `size` bytes was taken into its buffer. `ended`: a frame ended since that was
+    filled, which is when the stream takes a lack of input for its end.
     """
     cdef ZSTD_outBuffer output = [dst, JAVA_OUTPUT, 0]
     cdef size_t before, result
@@ -225,10 +226,13 @@ cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t s
             if input.size == size:
                 return 0  # the end, or a truncated source
             input.size += min(size - input.size, <size_t>JAVA_INPUT)
+            ended[0] = False
         result = ZSTD_decompressStream(decompressor, &output, input)
         if ZSTD_isError(result):
+            ended[0] = False
             return 0
         if result == 0:
+            ended[0] = True
             wants_input[0] = input.pos == input.size
         else:
             wants_input[0] = output.pos < output.size
@@ -237,24 +241,28 @@ cdef size_t read_as_java(ZSTD_DCtx* decompressor, ZSTD_inBuffer* input, size_t s
                 return output.pos
 
 
-cdef void zstd_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+cdef bint zstd_prefix(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                       size_t cap) noexcept nogil:
     """Append what zstd-jni's ZstdInputStream hands out of a damaged payload before it fails.
 
     Kafka reads 16 KiB at a time from it, and a read that meets an error gives nothing.
     """
     cdef ZSTD_inBuffer input = [src, 0, 0]
-    cdef bint wants_input = True
+    cdef bint wants_input = True, ended = False
     cdef size_t given
     cdef kp_error err
     out.size = start
     if ready_decompressor(state, &err) != KP_OK:
-        return
+        return False
     while pooled_reserve_more(out, JAVA_OUTPUT, &err) == KP_OK:
-        given = read_as_java((<zstd_state*>state[0]).decompressor, &input, size, &wants_input, out.data + out.size)
-        if given == 0 or out.size - start + given > cap:
-            return
+        given = read_as_java((<zstd_state*>state[0]).decompressor, &input, size, &wants_input, &ended,
+                             out.data + out.size)
+        if given == 0:
+            return ended
+        if out.size - start + given > cap:
+            return False
         out.size += given
+    return False
 
 
 # --- compression -----------------------------------------------------------------------------------------------------

@@ -99,8 +99,9 @@ cdef struct codec:
     int (*decode)(const codec*, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                   size_t capacity, progress*, kp_error*) noexcept nogil
     # After an error: leaves in `out`, from `start` on, what Kafka's streaming reader gives before it fails. The
-    # decoder's whole units are there already. NULL: they are right.
-    void (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+    # decoder's whole units are there already. NULL: they are right. Returns whether that reader does not fail, but
+    # takes the place for the payload's end.
+    bint (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                    size_t cap) noexcept nogil
     size_t (*bound)(size_t size) noexcept nogil    # the most bytes that encode makes of `size`
     # `dst` has room for bound(size). raw: without the framing around it, if the codec has such a form.

@@ -13,6 +13,7 @@ cdef struct codec_context:
     const codec_table* codecs    # of the call that has the context
     pooled scratch               # decompressed records of one batch, or record bytes before compression
     size_t ignored               # bytes at the end of the last payload that was decompressed, which are not part of it
+    bint ends                    # Kafka's reader takes what decompress_prefix gave of it for all, and sees no error
     void* states[CODEC_IDS]      # one slot per row, which the row alone looks into
 
 

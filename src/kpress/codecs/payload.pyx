@@ -67,10 +67,11 @@ cdef int decompress_prefix(codec_context* context, int codec_id, int magic, cons
     cdef const codec* row = row_of(context.codecs, codec_id)
     cdef size_t start = out.size
     cdef int status = decompress_units(context, codec_id, magic, src, size, out, cap, err)
+    context.ends = False
     if status == KP_OK or status == KP_CODEC_ID or status == KP_NO_MEMORY or status == KP_OUTPUT_CAP:
         return status
     if row.prefix != NULL:
-        row.prefix(&context.states[codec_id], src, size, out, start, cap)
+        context.ends = row.prefix(&context.states[codec_id], src, size, out, start, cap)
     return status
 
 
