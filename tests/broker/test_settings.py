@@ -143,6 +143,12 @@ def test_what_kafka_refuses(given: dict[str, Any]) -> None:
         config(given)
 
 
+def test_settings_that_are_equal_to_python_are_told_apart() -> None:
+    assert config({"message.downconversion.enable": True}).downconversion_enable
+    with pytest.raises(kpress.InvalidArgumentError):
+        config({"message.downconversion.enable": 1})
+
+
 def test_a_setting_is_not_newer_than_its_broker() -> None:
     with pytest.raises(kpress.InvalidArgumentError, match="newer than the broker"):
         config({"message.format.version": "2.9"}, "2.8")

@@ -162,8 +162,8 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
         Settings that are not in a mapping, or a value of another type.
     """
     items = _items(given)
-    if codecs is None and all(type(name) is type(value) is str for name, value in items):
-        return _read_once(items, rules)
+    if codecs is None and all(type(name) is str and type(value) in (str, int, bool) for name, value in items):
+        return _read_once(tuple((name, type(value), value) for name, value in items), rules)
     return _read(items, rules, codecs)
 
 
@@ -175,9 +175,9 @@ def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
 
 
 @lru_cache(maxsize=64)
-def _read_once(items: tuple[tuple[str, Value], ...], rules: BrokerRules) -> LogConfig:
-    """Reading the settings takes longer than the verdict on a small batch."""
-    return _read(items, rules, None)
+def _read_once(typed: tuple[tuple[str, type, Value], ...], rules: BrokerRules) -> LogConfig:
+    """Reading the settings takes longer than the verdict on a small batch. The types are there because 1 == True."""
+    return _read(tuple((name, value) for name, _, value in typed), rules, None)
 
 
 def _read(items: tuple[tuple[str, Value], ...], rules: BrokerRules, codecs: CodecTable | None) -> LogConfig:
