@@ -532,12 +532,12 @@ class Finding(StrEnum):
 
 def reasons_of(bits: int) -> list[Reason]:
     """The reasons to rebuild that are in a bit set of the validator in C."""
-    return [reason for bit, reason in enumerate(_REBUILDS) if bits >> bit & 1]
+    return [reason for bit, reason in enumerate(_REBUILDS) if bits >> bit & 1] if bits else []
 
 
 def findings_of(bits: int) -> list[Finding]:
     """The findings that are in a bit set of the validator in C."""
-    return [finding for bit, finding in enumerate(Finding) if bits >> bit & 1]
+    return [finding for bit, finding in enumerate(Finding) if bits >> bit & 1] if bits else []
 
 
 _REBUILDS = [reason for reason in Reason if reason.stage == REBUILD]
