@@ -107,6 +107,16 @@ def _release() -> None:
         kpress.release_unused()
 
 
+def _produce() -> None:
+    """Sets that a broker keeps, rebuilds and refuses."""
+    from kpress.broker._validator import validate_records
+
+    for keys, codes in ((ROWS["keys"], {0}), (None, {87})):
+        data = kpress.write_records(**ROWS | {"keys": keys}, compression_type="lz4")
+        answers = [validate_records(data, source_codec=3, target_codec=to, now_ms=0, compacted=True) for to in (0, 3, 4)]
+        assert {answer.error_code for answer in answers} == codes
+
+
 COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
 BAD_CRC = COMPRESSED[:-1] + bytes([COMPRESSED[-1] ^ 1])
 
@@ -124,6 +134,7 @@ WORK: dict[str, Callable[[], object]] = {
     "limits": _limits,
     "half streams": _half_streams,
     "release_unused": _release,
+    "produce": _produce,
 }
 
 
