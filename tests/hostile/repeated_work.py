@@ -113,8 +113,9 @@ def _produce() -> None:
 
     for keys, codes in ((ROWS["keys"], {0}), (None, {87})):
         data = kpress.write_records(**ROWS | {"keys": keys}, compression_type="lz4")
-        answers = [validate_records(data, source_codec=3, target_codec=to, now_ms=0, compacted=True) for to in (0, 3, 4)]
-        assert {answer.error_code for answer in answers} == codes
+        for target in (0, 3, 4):
+            answer = validate_records(data, source_codec=3, target_codec=target, now_ms=0, compacted=True)
+            assert answer.error_code in codes
 
 
 COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
