@@ -21,7 +21,7 @@ BATCH_COLUMNS = (
 
 
 def column_facts(table: pa.Table) -> dict[str, list[Any]]:
-    """One list a column; a timestamp that is null is Kafka's -1."""
+    """One list per column; a null timestamp is Kafka's -1."""
     columns = {name: table.column(name).to_pylist() for name in table.column_names if name != "timestamp"}
     if "timestamp" in table.column_names:
         ticks = table.column("timestamp").cast(pa.int64()).to_pylist()

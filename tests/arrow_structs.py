@@ -1,5 +1,5 @@
-"""Structs of the Arrow C data interface, made by hand: every field can be set to anything, every buffer ends where its
-bytes do, and every release is counted."""
+"""Structs of the Arrow C data interface, made by hand: every field can have any value, every buffer has its exact size,
+and every release is counted."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class Memory:
         return self.keep(RELEASE(release))
 
     def buffer(self, content: bytes | None, skew: int = 0) -> int | None:
-        """The address of a copy that ends where its block does, and begins `skew` bytes after the block."""
+        """The address of a copy that ends at the end of its block, and begins `skew` bytes after the block."""
         if content is None:
             return None
         block = self.keep((ctypes.c_char * (skew + len(content))).from_buffer_copy(b"\0" * skew + content))

@@ -1,4 +1,4 @@
-"""Settings of all tests. Helpers lie beside this file: oracle (vectors), facts, strategies, arrow_facts,
+"""Settings of all tests. Helpers are beside this file: oracle (vectors), facts, strategies, arrow_facts,
 arrow_structs."""
 
 import os

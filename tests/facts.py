@@ -47,7 +47,7 @@ BATCH_FIELDS_V2 = {
 
 
 def batch_facts(batch: kpress.Batch) -> Facts:
-    """Header fields; what needs the records (base offset of a wrapper) is not among them."""
+    """Header fields, except those that need the records (the base offset of a wrapper)."""
     fields = BATCH_FIELDS | (BATCH_FIELDS_V2 if batch.magic == 2 else {})
     facts = {name: getattr(batch, attribute) for name, attribute in fields.items()}
     facts["timestamp_type"] = TIMESTAMP_TYPES[int(batch.timestamp_type)]

@@ -1,4 +1,4 @@
-"""Nothing is declared that nobody uses: names of C that Cython is told of, and functions of our own headers.
+"""Nothing is declared without a use: C names declared for Cython, and functions of our own headers.
 
 A struct's field is no declaration of its own here: the struct says what it consists of.
 """
@@ -15,7 +15,7 @@ CYTHON = sorted(path for path in (ROOT / "src" / "kpress").rglob("*.p[yx][xd]") 
 
 
 def _code(text: str, comment: str) -> str:
-    """Without comments and docstrings: to be named there is no use."""
+    """Without comments and docstrings: a mention there is no use."""
     return re.sub(comment, " ", text, flags=re.DOTALL)
 
 

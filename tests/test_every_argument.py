@@ -1,4 +1,4 @@
-"""Every argument of every public call, given whatever a caller can hand in.
+"""Every argument of every public call, with whatever a caller can pass.
 
 The calls and their parameters are those that the package shows; a new one fails here until it has a call to start
 from. A call may succeed. If it does not, it raises an error of kpress's that names the parameter, or the exception

@@ -1,4 +1,4 @@
-"""What is handed out: the sdist builds again, the wheel holds what it should and nothing else, licences are with it,
+"""The distributions: the sdist builds again, the wheel holds what it should and nothing else, licences are with it,
 and a machine that lacks something is told everything at once."""
 
 import os
@@ -33,7 +33,7 @@ def succeed(*command, cwd, **environment):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy, because setuptools writes beside what it reads."""
+    """A copy, because setuptools writes beside its input."""
     copy = tmp_path_factory.mktemp("checkout") / "kpress"
     made = shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=made)

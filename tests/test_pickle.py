@@ -1,4 +1,4 @@
-"""Pickle and copy: errors go through whole (Spark sends them to the driver), what points into memory does not."""
+"""Pickle and copy: errors keep their data (Spark sends them to the driver); objects that point into memory fail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rooms of the source tree: whoever enters one does so through its doors, and files stay small enough to be read.
+"""The rooms of the source tree: they are entered through their doors only, and files stay small enough to read.
 
 A room is a folder of src/kpress. In it, a module without an underscore is a door: other rooms may import it, or its
 ``__init__``. A module with one belongs to its room alone. The rooms' order is that of ORDER; nobody imports upwards.
@@ -53,7 +53,7 @@ def _cython_imports(text: str) -> Iterator[tuple[str, str]]:
 
 
 def room_of(path: Path) -> str:
-    """The folder of kpress that a source file lies in; '' for the package itself and what lies beside it."""
+    """The folder of kpress that holds a source file; '' for the package itself and the files beside it."""
     parts = path.relative_to(SRC).parts
     return parts[1] if parts[0] == "kpress" and len(parts) > 2 and parts[1] in ROOMS else ""
 

@@ -1,4 +1,4 @@
-"""The type checks can fail: one deliberate mistake each, in a copy, and the tool that must see it."""
+"""The type checks can fail: one deliberate mistake each, in a copy, and the tool that must find it."""
 
 import ast
 import inspect
@@ -23,7 +23,7 @@ NEEDED = ("_modules", "_native", "checksum", "_arguments", "_status", "_sealed",
 
 @pytest.fixture
 def copy(tmp_path):
-    """The package with one module and its stub, so that the checks are quick."""
+    """The package with one module and its stub, so that the checks are fast."""
     package = tmp_path / "kpress"
     package.mkdir()
     for file in (ROOT / "src" / "kpress").glob("*"):

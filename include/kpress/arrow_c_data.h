@@ -2,8 +2,8 @@
  * defines them (https://arrow.apache.org/docs/format/CDataInterface.html, CStreamInterface.html). The guard
  * macros are the specification's too, so that another header that defines the ABI may be included as well.
  *
- * Who gets a struct owns it until `release` was called (and is NULL then); a consumer that keeps one moves
- * it: copies the bytes and sets the source's `release` to NULL.
+ * The receiver of a struct owns it until it calls `release` (which is NULL then). A consumer that keeps a struct
+ * moves it: it copies the bytes and sets the source's `release` to NULL.
  */
 #ifndef KPRESS_ARROW_C_DATA_H
 #define KPRESS_ARROW_C_DATA_H

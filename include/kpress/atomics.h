@@ -1,4 +1,4 @@
-/* What threads share without the GIL and without a lock: a reference count, a slot for one object, and a flag. */
+/* Shared by threads without the GIL and without a lock: a reference count, a slot for one object, and a flag. */
 #ifndef KPRESS_ATOMICS_H
 #define KPRESS_ATOMICS_H
 
@@ -6,10 +6,10 @@
 #include <stdint.h>
 
 static inline void kp_ref_take(int64_t *count) { __atomic_add_fetch(count, 1, __ATOMIC_RELAXED); }
-/* What is left; the one who sees 0 frees. */
+/* Returns what is left; the caller that gets 0 frees. */
 static inline int64_t kp_ref_drop(int64_t *count) { return __atomic_sub_fetch(count, 1, __ATOMIC_ACQ_REL); }
 
-/* What is in the slot, which is empty afterwards; NULL if it was. */
+/* Empty the slot; returns its content, NULL if there is none. */
 static inline void *kp_slot_take(void **slot) { return __atomic_exchange_n(slot, NULL, __ATOMIC_ACQUIRE); }
 /* Fill the slot; 0 if it is full. */
 static inline int kp_slot_give(void **slot, void *object) {
@@ -17,7 +17,7 @@ static inline int kp_slot_give(void **slot, void *object) {
     return __atomic_compare_exchange_n(slot, &empty, object, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
 
-/* A flag that is set once. Nothing is read because of it, so it orders nothing. */
+/* A flag that is set once. No other memory depends on it, so it orders nothing. */
 static inline void kp_flag_set(int *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELAXED); }
 static inline int kp_flag_is_set(const int *flag) { return __atomic_load_n(flag, __ATOMIC_RELAXED); }
 

@@ -5,7 +5,7 @@
  *                                                      maxTimestamp producerId producerEpoch baseSequence recordsCount
  *  v0/v1   offset     size        crc                  magic  attributes [timestamp] key value
  *
- * The magic lies at byte 16 in all of them. A v2 CRC-32C covers bytes 21 to the end: not the offset, the
+ * The magic is at byte 16 in all of them. A v2 CRC-32C covers bytes 21 to the end: not the offset, the
  * length, the leader epoch (brokers set it) nor the magic. A v0/v1 CRC-32 covers bytes 16 to the end.
  * Source: org.apache.kafka.common.record: DefaultRecordBatch, LegacyRecord, ByteBufferLogInputStream.
  */
@@ -80,9 +80,9 @@ static inline int32_t kp_sequence_add(int32_t sequence, int32_t n) {
 }
 
 /* Read the header of a whole v0/v1 message. A magic above 1, which only a message inside a wrapper can have, is read as 1,
- * as LegacyRecord does. So is a v1 message that is too short for its own fields: reading its record tells that. */
+ * as LegacyRecord does. So is a v1 message that is too short for its own fields: reading its record finds that. */
 static inline int kp_message_header_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
-    b->position = position; /* also of an entry that fails: whoever goes on after it needs its size */
+    b->position = position; /* also for an entry that fails: going on after it needs its size */
     b->size = size;
     if (size < KP_LOG_OVERHEAD + KP_MESSAGE_V0_OVERHEAD)
         return kp_fail(err, KP_MESSAGE_SIZE, 8, size - KP_LOG_OVERHEAD, KP_MESSAGE_V0_OVERHEAD);
@@ -103,8 +103,8 @@ static inline int kp_message_header_read(const uint8_t *data, int64_t size, int6
     return KP_OK;
 }
 
-/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. Its fields lie at fixed places:
- * the cursor hands out all of them at once. */
+/* Read the header of a whole entry of `size` bytes at data, whose magic is known to be good. Its fields have fixed places:
+ * the cursor gives all of them at once. */
 static inline int kp_batch_read(const uint8_t *data, int64_t size, int64_t position, kp_batch *b, kp_error *err) {
     kp_cursor c = kp_cursor_of(data, (size_t)size);
     const uint8_t *p = kp_read_bytes(&c, KP_ENTRY_PREFIX);

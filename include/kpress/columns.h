@@ -1,17 +1,17 @@
 /* Records -> columns: one pass over the records of a batch into Arrow buffers, no allocation, no Python.
  *
  * The caller has made room: `rows` more rows in every asked column, and as many bytes as the records take
- * (plus KP_COPY_STEP of margin) in every binary one. A column that was not asked is NULL.
+ * (plus KP_COPY_STEP of margin) in every binary one. A column that is not wanted is NULL.
  */
 #ifndef KPRESS_COLUMNS_H
 #define KPRESS_COLUMNS_H
 
 #include "record.h"
 
-/* Values are copied in fixed steps of up to this many bytes where source and target have room for it: a loop over the
- * length mispredicts once per record, which costs more than the bytes copied too many. Keys and values of most topics
- * are below 256 bytes; longer ones are worth a call of memcpy. It must not be more than PADDING (kpress/_buffers.pxd),
- * which is the room after every pooled buffer. */
+/* Values are copied in fixed steps of up to this many bytes if source and target have room: a loop over the length
+ * mispredicts once per record, which costs more than copying too many bytes. Keys and values of most topics are below
+ * 256 bytes; longer ones are worth a call of memcpy. It must not exceed PADDING (kpress/_buffers.pxd), which is the
+ * room after every pooled buffer. */
 enum { KP_COPY_STEP = 256 };
 
 /* How far ahead of the records the source is prefetched: the next of many small batches comes from memory while this
@@ -114,7 +114,7 @@ static inline __attribute__((always_inline)) void kp_emit_binary(kp_binary *b, i
     else ((int64_t *)b->rows)[row + 1] = b->used;
 }
 
-/* One record into every asked column, unless a bound of the source keeps it out. */
+/* One record into every wanted column, unless a bound of the source excludes it. */
 static inline __attribute__((always_inline)) void kp_emit(kp_columns *c, int layout, const kp_source *s, const kp_record *r) {
     if (KP_UNLIKELY(s->filtered) && (r->offset < s->first_offset || r->offset > s->last_offset ||
                                      r->timestamp < s->first_timestamp || r->timestamp > s->last_timestamp))
@@ -149,7 +149,7 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
                 __builtin_prefetch((const void *)((uintptr_t)line + KP_PREFETCH));
         kp_emit(&c, layout, &s, &r);
     }
-    if (!status && cur.p != s.end && s.count) { /* a batch of no records is not looked into */
+    if (!status && cur.p != s.end && s.count) { /* a batch without records is not examined */
         kp_fail(err, KP_RECORDS_LEFT, 0, s.end - cur.p, s.count);
         status = kp_source_fail(source, cur.p, err);
     }
@@ -177,7 +177,7 @@ static __attribute__((noinline, unused, target("avx2"))) int kp_gather_avx2(kp_c
 }
 #endif
 
-/* The records of a v2 batch into the asked columns. */
+/* The records of a v2 batch into the wanted columns. */
 static inline int kp_gather(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
 #ifdef __x86_64__
     if (__builtin_cpu_supports("avx2")) return kp_gather_avx2(c, layout, s, err);
@@ -190,7 +190,7 @@ static __attribute__((noinline, unused)) int kp_gather_messages(kp_columns *c, i
     kp_cursor cur = {s->start, s->end};
     kp_record r;
     kp_batch b;
-    /* there is room for `count` rows and no more, even where another thread changes the bytes meanwhile */
+    /* there is room for `count` rows and no more, even if another thread changes the bytes meanwhile */
     for (int32_t i = 0; i < s->count; i++) {
         int status = kp_message_next(s, &cur, &b, &r, err);
         if (status) return status == KP_END ? KP_OK : status;

@@ -15,9 +15,9 @@
  * A function named kp_crc32c_<path> takes and returns the state between bytes, which is the checksum inverted.
  * None reads a byte outside of [p, p + n).
  *
- * The tables and the path that fits the processor are static, and filled when the library is loaded: include this
- * header in one module only (kpress/checksum.pyx), which hands the functions to the others. They never change after
- * that, so that a second includer would give the same checksums and waste its tables alone.
+ * The tables and the CPU's path are static, and filled when the library is loaded: include this header in one module
+ * only (kpress/checksum.pyx), which gives the functions to the others. They never change after that: a second includer
+ * would compute the same checksums, and only waste its tables.
  */
 #ifndef KPRESS_CRC32C_H
 #define KPRESS_CRC32C_H
@@ -52,7 +52,7 @@ enum { KP_CRC32C_PATHS = sizeof kp_crc32c_paths / sizeof *kp_crc32c_paths };
 
 static const kp_crc32c_path *kp_crc32c_active = kp_crc32c_paths;
 
-/* As a constructor it has run, once, before any thread can call a function below. */
+/* A constructor, so it has run once before any thread can call a function below. */
 __attribute__((constructor)) static void kp_crc32c_load(void) {
     kp_crc32c_tables_init();
 #if defined(__x86_64__)

@@ -1,7 +1,7 @@
 /* CRC-32C with the CPU's instruction for it, x86_64 (SSE4.2) or aarch64 (ARMv8 CRC). See crc32c.h.
  *
- * The instruction takes 8 bytes a cycle, but its result is there after 3 cycles only. Three lanes of the
- * message side by side keep it busy; carry-less multiplications then move each lane's state to the end of the
+ * The instruction takes 8 bytes a cycle, but has a latency of 3 cycles. Three lanes of the message side by side
+ * keep it busy; carry-less multiplications then move each lane's state to the end of the
  * last lane.
  */
 #ifndef KPRESS_CRC32C_LANES_H

@@ -1,7 +1,7 @@
-/* What bytes after a message do to its checksum: multiplication by x^(8n) modulo the polynomial.
+/* The effect of bytes after a message on its checksum: multiplication by x^(8n) modulo the polynomial.
  *
  * A CRC is the remainder of the message as a polynomial over GF(2), so it is linear: n more bytes multiply what
- * the earlier ones left by x^(8n). From that follow combine (the checksum of A then B out of those of A and B)
+ * the earlier ones left by x^(8n). From this follow combine (the checksum of A then B from those of A and B)
  * and patch (the checksum after a field changed) without reading the messages.
  *
  * Checksums are reflected: bit 31 is the coefficient of x^0. Products carry a factor of x^33, which is what a
@@ -34,7 +34,7 @@ static inline uint32_t kp_crc_multiply(uint32_t poly, uint32_t a, uint32_t b) {
     return product;
 }
 
-/* a * step * x^33, where times[k] is that of bit k: far quicker than kp_crc_multiply for many a. */
+/* a * step * x^33, where times[k] is that of bit k: far faster than kp_crc_multiply for many a. */
 static inline uint32_t kp_crc_step(const uint32_t times[32], uint32_t a) {
     uint32_t product = 0;
     for (int k = 0; k < 32; k++) product ^= times[k] & -(a >> k & 1);

@@ -1,4 +1,5 @@
-/* The bounded read cursor: the only way in which bytes from outside are read.
+/* The bounded read cursor: entries, their headers and their records are read through it. Codec framing is not: its
+ * lengths come block by block, and each load (endian.h) follows a check of the bytes that are left.
  *
  * Once a read goes wrong the cursor stays failed (every later read gives 0), so that a decoder is
  * straight-line code with one check of kp_cursor_ok at its end.
@@ -23,7 +24,7 @@ typedef struct kp_cursor {
 } kp_cursor;
 
 static inline kp_cursor kp_cursor_of(const uint8_t *data, size_t size) {
-    kp_cursor c = {data, size ? data + size : data}; /* no offset from NULL, which an empty buffer may be */
+    kp_cursor c = {data, size ? data + size : data}; /* no offset is added to NULL, which an empty buffer may be */
     return c;
 }
 static inline int kp_cursor_ok(const kp_cursor *c) { return c->p != NULL; }

@@ -1,4 +1,4 @@
-/* What of a text JSON strings hold as it is (RFC 8259, section 7): eight bytes at a time. */
+/* The parts of a text that a JSON string holds unescaped (RFC 8259, section 7): eight bytes at a time. */
 #ifndef KPRESS_JSON_H
 #define KPRESS_JSON_H
 
@@ -9,7 +9,7 @@
 #include "kpress/endian.h"
 
 /* A high bit for each byte that is escaped or not ASCII: control characters, quote, backslash, 0x80 and above. A borrow
- * may set bits of the bytes after such a byte, but of none before it. */
+ * may set bits of bytes after such a byte, but of none before it. */
 static inline uint64_t kp_json_special(uint64_t x) {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t control = x - 0x20 * ones, quote = (x ^ 0x22 * ones) - ones, backslash = (x ^ 0x5c * ones) - ones;

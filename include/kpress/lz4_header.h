@@ -1,5 +1,7 @@
 /* The LZ4 frame header and its checksum byte HC: read, write, and exchange of Kafka's two variants.
  *
+ *   header    magic(4) | FLG | BD | [content size(8)] | [dictionary id(4)] | HC
+ *
  * HC is the second byte of xxh32 over the descriptor (FLG to the end of the header, HC not counted).
  * Kafka's first clients hashed from the frame's magic on instead; magic 0 keeps that "broken" value
  * (KAFKA-3160, KIP-57), so the two writers differ in this one byte.
@@ -62,8 +64,8 @@ typedef struct kp_lz4_frame {
     uint8_t flags;          /* FLG */
 } kp_lz4_frame;
 
-/* Read a header as Kafka's Java reader does: what it refuses is refused here, by name. HC is compared
- * with what magic 1 and 2 write when check_hc is set; magic 0 takes any. */
+/* Read a header as Kafka's Java reader does, with an error for each thing that it refuses. If check_hc is set, HC must
+ * be that of magic 1 and 2; magic 0 takes any. */
 static inline int kp_lz4_header_read(const uint8_t *p, size_t size, int check_hc, kp_lz4_frame *frame, kp_error *err) {
     if (size < 4) return kp_fail(err, KP_LZ4_SHORT, 0, 0, 0);
     uint32_t magic = kp_load_le32(p);

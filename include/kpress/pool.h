@@ -1,12 +1,12 @@
 /* Memory for results and scratch that keeps its pages.
  *
- * Fresh pages cost more than decoding does: with malloc, which maps large blocks again and gives the heap's
- * top back, an lz4 batch of 1.2 MB decodes at 40 % of the speed that it has in memory touched before. So
- * blocks of 64 KiB and more come from a free list, last given first taken, and a bounded number of bytes
- * stays there. Smaller ones are malloc's, which keeps those by itself.
+ * Fresh pages cost more than decoding: with malloc, which maps large blocks again and gives back the heap's top,
+ * an lz4 batch of 1.2 MB decodes at 40 % of the speed that it has in memory touched before. So blocks of 64 KiB
+ * and more come from a free list, last in first out, which keeps a bounded number of bytes. Smaller ones come
+ * from malloc, which keeps those itself.
  *
  * The state is static, so that each includer has a pool of its own: include this header in one module only
- * (kpress/_buffers.pyx), which hands the functions to the others. A pool that is handed in would have the same one
+ * (kpress/_buffers.pyx), which hands the functions to the others. A pool passed in would have the same one
  * owner and cost each call an argument; an extern one would need an object file, and would still be one per extension
  * module, as those are loaded with private symbols. Safe from any thread, without the GIL, and across fork.
  */
@@ -72,8 +72,8 @@ static int kp_pool_class(size_t size) {
     return (shift - KP_POOL_MIN_SHIFT) * KP_POOL_STEPS + steps;
 }
 
-/* At least *size bytes, aligned to 64; *size becomes what the block really holds and is needed to give it
- * back. NULL when there is no memory. */
+/* At least *size bytes, aligned to 64; *size becomes the size of the block, which is needed to give it back. NULL if
+ * there is no memory. */
 static void *kp_pool_take(size_t *size) {
     if (*size < (size_t)1 << KP_POOL_MIN_SHIFT) {
         *size = (*size + KP_POOL_ALIGN) & ~(size_t)(KP_POOL_ALIGN - 1);
@@ -105,7 +105,7 @@ static void *kp_pool_take(size_t *size) {
     return NULL;
 }
 
-/* Give back a block with the size that kp_pool_take said. NULL is let pass. */
+/* Give back a block with the size that kp_pool_take set. NULL is ignored. */
 static void kp_pool_give(void *p, size_t size) {
     if (!p) return;
     int cls = kp_pool_class(size);

@@ -18,7 +18,7 @@ typedef struct kp_field {
     int64_t size; /* -1: null */
 } kp_field;
 
-/* One record, read or to be written: what was read can be written as it is. It points into bytes of others. */
+/* One record, read or to be written: a record that was read can be written as it is. It points into others' bytes. */
 typedef struct kp_record {
     int64_t offset;
     int64_t timestamp;    /* ms, -1: none */
@@ -32,7 +32,7 @@ typedef struct kp_record {
     int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime. A set's writer may read it */
 } kp_record;
 
-/* Where the records of one entry lie, and how their deltas become offsets and timestamps. */
+/* The place of one entry's records, and how their deltas become offsets and timestamps. */
 typedef struct kp_source {
     const uint8_t *start;      /* records, or v0/v1 entries */
     const uint8_t *end;
@@ -58,7 +58,7 @@ typedef struct kp_header {
     kp_field value;
 } kp_header;
 
-/* A nullable field: its length (any negative one is null) and its bytes. 0 where it does not fit. */
+/* A nullable field: its length (any negative one is null) and its bytes. 0 if it does not fit. */
 static inline __attribute__((always_inline)) int kp_read_field(kp_cursor *c, kp_field *f) {
     int64_t n = kp_read_varint(c);
     if (n < 0) {
@@ -71,7 +71,7 @@ static inline __attribute__((always_inline)) int kp_read_field(kp_cursor *c, kp_
     return f->data != NULL;
 }
 
-/* Reads the header at the cursor; a status other than KP_OK names the field that lies. */
+/* Read the header at the cursor; a status other than KP_OK names the bad field. */
 static inline int kp_header_read(kp_cursor *c, kp_header *h) {
     int64_t n = kp_read_varint(c);
     if (!kp_cursor_ok(c)) return KP_VARINT;
@@ -192,8 +192,8 @@ static __attribute__((noinline, unused)) const uint8_t *kp_record_read_any(const
 /* Read the v2 record at the cursor, every length checked, every header walked; offset and timestamp are deltas.
  * On failure the cursor stays failed and 0 comes back: ask kp_record_explain.
  *
- * Nearly every record has lengths of one or two bytes and no headers: those are read with one check of what is
- * left for all of them, which halves the time. Whatever is different goes to kp_record_read_any. */
+ * Nearly every record has lengths of one or two bytes and no headers: these are read with a single check of the bytes
+ * left, which halves the time. All others go to kp_record_read_any. */
 static inline __attribute__((always_inline)) int kp_record_read(kp_cursor *c, kp_record *r) {
     enum { FIELDS = 2 + 1 + 8 + 8 + 2 }; /* what is read before the first check: length, attributes, deltas, keyLength */
     const uint8_t *p = c->p;
@@ -405,10 +405,10 @@ static inline uint8_t *kp_field_write(uint8_t *p, const kp_field *f) {
 enum { KP_RECORD_OVERHEAD_MAX = 40 };
 
 /* Write a v2 record into a batch with these bases; returns the end. There must be room for key, value, headers and
- * KP_RECORD_OVERHEAD_MAX, whatever is needed of it.
+ * KP_RECORD_OVERHEAD_MAX, even if less is needed.
  *
- * The length goes first and is known last: its place is guessed, and the record moved by a byte where the guess
- * was wrong. Knowing it beforehand would take as long as all the rest but the copies. */
+ * The length comes first and is known last: its size is guessed, and the record is moved by a byte if the guess was
+ * wrong. Computing it beforehand would take as long as all the rest except the copies. */
 static inline uint8_t *kp_record_write(uint8_t *p, const kp_record *r, int64_t base_offset, int64_t base_timestamp) {
     const kp_field key = r->key, value = r->value; /* a store to p does not make the compiler read them again */
     const uint8_t *headers = r->headers.data;

@@ -1,7 +1,11 @@
 /* A bounded decoder of one raw snappy block (google/snappy, format_description.txt); snappy_encode.h is the other way.
  *
- * libsnappy's own is compiled by gcc, as distributions build it, to two thirds of this one's speed
- * (bench/bench_codecs.py shows both).
+ *   block     varint uncompressed size | element ...
+ *   literal   tag (00) | 0 to 4 bytes of length | bytes
+ *   copy      tag (01, 10, 11 in the two low bits) | 1, 2 or 4 bytes of offset
+ *
+ * libsnappy's own, built with gcc as in distributions, has two thirds of this one's speed (bench/bench_codecs.py shows
+ * both).
  */
 #ifndef KPRESS_SNAPPY_H
 #define KPRESS_SNAPPY_H
@@ -93,7 +97,7 @@ static inline int kp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uin
             kp_copy16(op, ip);
             ip += length;
             op += length;
-            tag = *ip; /* a copy, nearly always: go on without a look at the margins */
+            tag = *ip; /* a copy, nearly always: go on without checking the margins */
             if ((tag & 3) == KP_SNAPPY_LITERAL) continue;
             ip++;
         }
@@ -101,7 +105,7 @@ static inline int kp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uin
             length = (tag >> 2) + 1;
             offset = kp_load_le32(ip);
             ip += 4;
-        } else { /* which of the other two comes next nobody can predict, so there is no branch */
+        } else { /* which of the other two comes next is unpredictable, so there is no branch */
             static const uint32_t offset_mask[3] = {0, 0xff, 0xffff};
             uint32_t entry = kp_snappy_copies[tag];
             length = entry & 0xff;
@@ -121,7 +125,7 @@ static inline int kp_snappy_elements(const uint8_t *ip, const uint8_t *iend, uin
         }
         op += length;
     }
-    while (ip < iend) { /* the same, each byte looked at */
+    while (ip < iend) { /* the same, with a check for each byte */
         uint32_t tag = *ip++;
         size_t bytes = (tag & 3) == KP_SNAPPY_COPY4 ? 4 : tag & 3;
         if ((tag & 3) == KP_SNAPPY_LITERAL) {

@@ -1,12 +1,12 @@
 /* An encoder of raw snappy blocks: the bytes of libsnappy 1.1.9 and 1.1.10, thus of snappy-java 1.1.10 and of Kafka's
  * Java client since 3.6.
  *
- * The format leaves it to the encoder which elements it writes (google/snappy, format_description.txt), and other
- * libsnappys write others: 1.1.8 takes other bits of the hash, which shows in fragments of up to 8 KB, and 1.2.0
- * looks for matches in another way. So that Java's bytes do not depend on what a machine has, the choice is made
- * here, as 1.1.10 makes it (CompressFragment in its snappy.cc):
+ * The format lets the encoder choose its elements (google/snappy, format_description.txt), and other versions of
+ * libsnappy choose others: 1.1.8 uses other bits of the hash, which shows in fragments of up to 8 KB, and 1.2.0
+ * searches matches in another way. To give Java's bytes on every machine, the choice is made here, as in 1.1.10
+ * (CompressFragment in its snappy.cc):
  *
- *   - input is cut into fragments of 64 KB, which know nothing of each other
+ *   - input is cut into fragments of 64 KB, which are independent
  *   - a table by the hash of four bytes holds the last position that was entered there; empty slots are the start
  *   - a literal is of one byte at least; of the positions after it 32 are looked up and entered, then every second
  *     one, 32 further on every third, and so on
@@ -29,11 +29,11 @@ enum {
     KP_SNAPPY_TABLE = 1 << KP_SNAPPY_TABLE_BITS, /* slots of the largest */
     KP_SNAPPY_TABLE_MIN = 1 << 8,
     KP_SNAPPY_TAIL = 15, /* no match starts in these last bytes: whole vectors may be read before them */
-    KP_SNAPPY_NEAR = 16, /* positions that are looked at without a look at the end; their literals fit in a vector */
+    KP_SNAPPY_NEAR = 16, /* positions that are tried without checking for the end; their literals fit in a vector */
     KP_SNAPPY_SKIP = 32, /* positions until the step grows by one */
 };
 
-/* A fragment's state stays in registers only where all is one function. */
+/* A fragment's state stays in registers only if all is one function. */
 #define KP_SNAPPY_INLINE static inline __attribute__((always_inline))
 
 /* The most bytes of a block, as libsnappy has it. A literal takes 3 bytes more than its data at most and a copy no
@@ -79,7 +79,7 @@ static inline uint8_t *kp_snappy_put_copy2(uint8_t *op, size_t offset, size_t le
     return op + 3;
 }
 
-/* Of 4 to 64 bytes; up to 11 from less than 2 KB back have a form of two bytes. Which one it is nobody can predict, so
+/* Of 4 to 64 bytes; up to 11 from less than 2 KB back have a form of two bytes. Which one it is cannot be predicted, so
  * there is no branch. */
 KP_SNAPPY_INLINE uint8_t *kp_snappy_put_copy(uint8_t *op, uint32_t offset, uint32_t length) {
     uint32_t two = ((11 - length) | (2047 - offset)) >> 31; /* of the offset's bytes */
@@ -197,8 +197,7 @@ KP_SNAPPY_INLINE uint8_t *kp_snappy_encode_fragment(const uint8_t *src, size_t s
     return f->ip < f->end ? kp_snappy_put_literal(f->op, f->ip, (size_t)(f->end - f->ip)) : f->op;
 }
 
-/* Twice, each a function of its own: with the largest table, which takes most of the time there is, the mask is known
- * and the hash needs none. */
+/* Two functions: for the largest table, where most time is spent, the mask is a constant and the hash needs none. */
 #define KP_SNAPPY_FUNCTION static __attribute__((noinline, unused))
 
 KP_SNAPPY_FUNCTION uint8_t *kp_snappy_encode_large(const uint8_t *src, size_t size, uint8_t *op, uint16_t *table) {

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-/* What family of exception a status belongs to (kpress/errors.py). */
+/* The exception that a status becomes (kpress/errors.py). */
 enum kp_kind {
     KP_KIND_NONE,
     KP_KIND_CORRUPT,         /* CorruptRecordError, Kafka's CORRUPT_MESSAGE (2) */
@@ -187,7 +187,7 @@ static inline const kp_status_row *kp_status_of(int status) {
     return &rows[status];
 }
 
-/* What the position of an error counts from. */
+/* The base of an error's position. */
 enum kp_frame {
     KP_IN_ENTRY,   /* the first byte of the entry; of the input, where there are no entries (a codec's own call) */
     KP_IN_PAYLOAD, /* the first byte of the entry's records area, or of a wrapper's value */

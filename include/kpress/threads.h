@@ -1,5 +1,4 @@
-/* What the threads of a reader need of POSIX beyond its plain calls: a start that leaves signals alone, and a wait
- * that ends after a while. */
+/* What a reader's threads need beyond plain POSIX calls: a start without signals, and a wait with a time limit. */
 #ifndef KPRESS_THREADS_H
 #define KPRESS_THREADS_H
 
@@ -12,7 +11,7 @@ extern int pthread_setname_np(pthread_t, const char *); /* pthread.h has it for 
 #endif
 
 /* Start a thread that takes no signals from outside: they are for the interpreter's threads, whose system calls they
- * interrupt. Those that a fault raises stay, for faulthandler. 0, or why there is no thread. */
+ * interrupt. Those that a fault raises stay, for faulthandler. Returns 0 or an errno. */
 static inline int kp_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     sigset_t blocked, before;
@@ -27,7 +26,7 @@ static inline int kp_thread_start(pthread_t *thread, void *(*run)(void *), void 
     return status;
 }
 
-/* Until the condition is signalled, or about `ms` milliseconds; a clock that is set meanwhile changes that. */
+/* Wait until the condition is signalled, or about `ms` milliseconds; setting the clock meanwhile changes that. */
 static inline void kp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int ms) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

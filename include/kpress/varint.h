@@ -4,7 +4,7 @@
  *
  * Rules (org.apache.kafka.common.utils.ByteUtils): bit 7 set in the last permitted byte is an error;
  * excess bits of that byte are dropped; padded encodings decode; writers emit the minimum.
- * Readers go through cursor.h, the only way to read bytes from outside.
+ * Readers are in cursor.h, whose cursor is bounded.
  */
 #ifndef KPRESS_VARINT_H
 #define KPRESS_VARINT_H

@@ -16,7 +16,7 @@ cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t mo
     return converted_integer(value, name, least, most)
 
 
-# True or False: no other value is taken for its truth.
+# True or False; the truth of other values is not asked.
 cdef bint flag_of(object value, str name) except -1
 
 # accepted[value], where value is one of the strings in `accepted`; their order is that of the message.
@@ -30,16 +30,16 @@ cdef inline int64_t time_of(object value, str name, int64_t least, int64_t most)
     return converted_time(value, name, least, most)
 
 
-# The elements of a sequence, or of anything else that can be iterated over; but of no text and no buffer, whose
-# elements are characters and numbers. `elements` says what is expected, for the message.
+# The elements of a sequence, or of any other iterable; text and buffers are refused, since their elements are
+# characters and numbers. `elements` says what is expected, for the message.
 cdef tuple tuple_of(object values, str name, str elements)
 
-# What a message says of a value: its repr, shortened. Never raises on its own account.
+# A value as a message shows it: its repr, shortened. Never raises.
 cdef str shown(object value)
 
 # ": did you mean 'zstd'?", or nothing.
 cdef str did_you_mean(object value, accepted)
 
-# integer_of and time_of of everything that is not an int in range.
+# integer_of and time_of for anything but an int in range.
 cdef int64_t converted_integer(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
 cdef int64_t converted_time(object value, str name, int64_t least, int64_t most) except? -9223372036854775807

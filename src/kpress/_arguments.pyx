@@ -33,7 +33,7 @@ def integer(value, str name, int64_t least, int64_t most):
 
 
 def time(value, str name):
-    """Milliseconds since 1970, of what `kpress.typing.Time` says."""
+    """A `kpress.typing.Time` as milliseconds since 1970."""
     return converted_time(value, name, INT64_MIN + 1, INT64_MAX)
 
 
@@ -83,7 +83,7 @@ cdef str alternatives(accepted):
 cdef str did_you_mean(object value, accepted):
     if not isinstance(value, str) or len(value) > SHOWN_CHARACTERS:
         return ""
-    from difflib import get_close_matches  # here, because importing kpress must stay quick
+    from difflib import get_close_matches  # here, because importing kpress must stay fast
 
     by_lower_case = {name.lower(): name for name in accepted if isinstance(name, str)}
     close = get_close_matches(value.strip().lower(), by_lower_case, 1)
@@ -127,7 +127,7 @@ cdef object datetime_of(str text, str name):
     import re
     from datetime import datetime
 
-    if re.search("[.,][0-9]{6}[0-9]*[1-9]", text):  # fromisoformat drops digits after the sixth without a word
+    if re.search("[.,][0-9]{6}[0-9]*[1-9]", text):  # fromisoformat drops digits after the sixth silently
         raise InvalidArgumentError(too_fine(name, text), field=name)
     try:
         return datetime.fromisoformat(text)
@@ -146,7 +146,7 @@ cdef object milliseconds_of(object when, str name):
     try:
         since_1970 = when - datetime(1970, 1, 1, tzinfo=UTC)
         below = since_1970 % timedelta(milliseconds=1)
-    except (OverflowError, ValueError) as error:  # pandas.Timestamp knows fewer years than datetime
+    except (OverflowError, ValueError) as error:  # pandas.Timestamp has a smaller range than datetime
         raise InvalidArgumentError(f"{name} is out of range: {error}", field=name) from error
     if below:
         raise InvalidArgumentError(too_fine(name, when), field=name)

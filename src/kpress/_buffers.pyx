@@ -42,7 +42,7 @@ cdef int pooled_reserve(pooled* b, size_t capacity, kp_error* err) noexcept nogi
 
 
 cdef int pooled_reserve_more(pooled* b, size_t more, kp_error* err) noexcept nogil:
-    """Make room for `more` bytes after those there. A block that must grow doubles: growing costs little in all."""
+    """Make room for `more` bytes at the end. A block that must grow doubles, so that growing costs little in all."""
     if b.data != NULL and b.capacity - b.size >= more:
         return KP_OK
     return pooled_reserve(b, max(b.size + more, 2 * b.capacity), err)
@@ -56,7 +56,7 @@ cdef void pooled_free(pooled* b) noexcept nogil:
 cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:
     """A contiguous read view of `data`; the caller releases it with PyBuffer_Release.
 
-    name is what a message calls it; field is the argument it came in, where that is not its name.
+    A message calls it `name`; `field` is the argument it came in, if that differs.
     """
     if not PyObject_CheckBuffer(data):
         raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, NumPy array, "
@@ -81,7 +81,7 @@ cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
 
 
 cdef str advice(data):
-    """What makes bytes of text and paths, which are given most often in their place."""
+    """How to turn text and paths into bytes: they are the most common mistakes."""
     files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records piece by piece"
     if isinstance(data, str):
         return f": text.encode() makes bytes of text; {files}"
@@ -97,11 +97,11 @@ cdef class InputView:
         self.size = self.view.len
 
     def __dealloc__(self):
-        PyBuffer_Release(&self.view)  # nothing to do where acquire failed: obj is NULL
+        PyBuffer_Release(&self.view)  # does nothing if acquire failed: obj is NULL
 
 
 cdef PooledBlock pooled_block(size_t size):
-    """A block of `size` bytes that are not initialised."""
+    """A block of `size` uninitialised bytes."""
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef kp_error err
     if pooled_reserve(&block.buffer, size, &err) != KP_OK:
@@ -111,7 +111,7 @@ cdef PooledBlock pooled_block(size_t size):
 
 
 cdef class PooledBlock:
-    """Owns a pooled buffer on behalf of Python objects that point into it; itself a writable buffer."""
+    """Owns a pooled buffer for the Python objects that point into it; itself a writable buffer."""
 
     def __getbuffer__(self, Py_buffer* view, int flags):
         PyBuffer_FillInfo(view, self, self.buffer.data, <Py_ssize_t>self.buffer.size, 0, flags)
@@ -132,8 +132,8 @@ cdef void on_release_unused(releaser release) noexcept:
 def pool_bytes():
     """Bytes of pooled memory, as (in use, kept for reuse).
 
-    The pool has the blocks of 64 KiB and more, which hold results and scratch. Smaller ones are malloc's, and the
-    states that codec libraries allocate for themselves are not counted either.
+    The pool holds blocks of 64 KiB and more, for results and scratch. Smaller blocks, which are malloc's, and the
+    states that codec libraries allocate are not counted.
 
     Returns
     -------
@@ -153,7 +153,7 @@ def release_unused():
     Returns
     -------
     int
-        Bytes given back, those of the codec libraries' states as far as the libraries tell. Results that are still
+        Bytes given back; those of the codec libraries' states as far as the libraries say. Results that are still
         alive and calls that are running keep theirs.
 
     Examples

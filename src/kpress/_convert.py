@@ -22,20 +22,20 @@ def convert(
     dry_run: bool = False,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | dict[str, int]":
-    """Copy a log into another message format; what that cannot say is counted, and refused unless it may be lost.
+    """Copy a log into another message format. What that format cannot hold is counted, and refused unless allowed.
 
-    Every record keeps its offset, key and value; its timestamp, headers, producer and leader epoch where the format has
-    them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch, but
-    one of magic 2 without a codec as many messages as it has records; `transcode` with batch_bytes joins small batches
-    of magic 2. Entries that have the magic already go over as they are, or under the codec that is asked for. The rules
-    are those of Kafka's RecordsUtil.downConvert and LogValidator.
+    Every record keeps its offset, key and value, and its timestamp, headers, producer and leader epoch if the format
+    has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,
+    except that an uncompressed batch of magic 2 becomes one message per record; `transcode` with batch_bytes joins
+    small batches of magic 2. Entries that already have the magic are copied as they are, or with the codec that is
+    asked for. The rules are those of Kafka's RecordsUtil.downConvert and LogValidator.
 
-    Each batch is read back and compared, record by record, with what it was made of less what may be lost. The copy is
+    Each batch is read back and compared with its source, record by record, except for what may be lost. The copy is
     made, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
     leader epochs are made from the copy.
 
-    Without markers a consumer with isolation.level=read_committed gets the records of aborted transactions, too. A log
-    of magic 0 or 1 ends with its last record: offsets of markers after it would be given again.
+    Without markers a consumer with isolation.level=read_committed also gets the records of aborted transactions. A log
+    of magic 0 or 1 ends with its last record: a broker would assign the offsets of later markers again.
 
     Parameters
     ----------
@@ -63,22 +63,22 @@ def convert(
     threads, resume, progress
         As for `transcode`.
     dry_run : bool
-        Write and refuse nothing: only count what would be lost.
+        Only count what would be lost; write nothing and refuse nothing.
 
     Returns
     -------
     Manifest or dict of str to int
-        The manifest's `lost` has the counts, by kind; with ``dry_run`` these alone.
+        The manifest, whose `lost` has the counts by kind; with ``dry_run`` only the counts.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        Something would be lost that `allow_loss` does not name: the message has the kinds and counts, and nothing was
-        written. Batches under zstd would get a magic that does not have it. And as for `transcode`.
+        Something would be lost that `allow_loss` does not name: the message lists kinds and counts, and nothing was
+        written. zstd batches would get a magic that has no zstd. And as for `transcode`.
     KpressError
         The source is damaged; file, position and offset say where.
     CorruptRecordError
-        A copy does not hold what it should, or a source was written to meanwhile. The copy has no name.
+        A copy does not hold what it should, or a source changed meanwhile. The copy does not get its name.
     OSError
         What is done is kept for the next call.
 

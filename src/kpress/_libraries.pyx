@@ -7,7 +7,7 @@ from kpress._c.zstd cimport ZSTD_versionString
 
 
 def library_versions():
-    """The versions of the C libraries by name; snappy is kpress's own.
+    """The versions of the C libraries, by name; the snappy code is kpress's own.
 
     Returns
     -------

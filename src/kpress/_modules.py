@@ -1,18 +1,18 @@
 """The compiled modules, and the one shared object that holds all of them.
 
-One file is mapped and relocated in a fraction of the time that sixty take, and has one copy of each C library where
-these are linked statically. The import system finds an extension module by the name of its file: `Finder` tells it
-where these are. They keep their own names and init functions; the last part of a name is that of its init function, and
-so has to be unique.
+One file is mapped and relocated in a fraction of the time that sixty take, and holds one copy of each C library that is
+linked statically. The import system finds an extension module by its file name, so `Finder` tells it where these are.
+They keep their own names and init functions. The last part of a name is also that of the init function, so it must be
+unique.
 
-setup.py builds what stands here.
+setup.py builds the modules listed here.
 """
 
 TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing kpress takes
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
 
-# Without the kpress. in front: the libraries that the module calls, as pkg-config names them.
+# By module name without "kpress.": the libraries that it calls, as pkg-config names them.
 LIBRARIES = {
     "_status": (),
     "_sealed": (),
@@ -93,7 +93,7 @@ class Finder:
     """For sys.meta_path: where the modules are."""
 
     def __init__(self) -> None:
-        # what importlib.machinery shows; the import of that would take longer than finding all modules
+        # importlib.machinery has these, but importing it takes longer than finding all modules
         from _frozen_importlib import ModuleSpec
         from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
         from os.path import dirname, join
@@ -111,7 +111,7 @@ class Finder:
         return spec
 
 
-if __name__ == "kpress._modules":  # setup.py reads the names alone
+if __name__ == "kpress._modules":  # not when setup.py reads the names
     import sys
 
     sys.meta_path.insert(0, Finder())

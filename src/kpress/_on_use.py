@@ -1,8 +1,8 @@
-"""Rooms whose modules are imported when a name of theirs is first used.
+"""Packages whose modules are imported when one of their names is first used.
 
-`kpress.broker`, `kpress.log` and `kpress.spark` are there after ``import kpress``, and cost it nothing. It is the
-rooms that have a ``__getattr__`` (PEP 562) and not `kpress` itself: CPython does not specialize attributes of a module
-that has one, and ``kpress.crc32c(data)`` would take half as long again.
+`kpress.broker`, `kpress.log` and `kpress.spark` are there after ``import kpress`` and cost it nothing. They have a
+``__getattr__`` (PEP 562), and `kpress` itself has none: CPython does not specialize attribute access on a module with
+one, so that ``kpress.crc32c(data)`` would take half as long again.
 """
 
 TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing kpress takes

@@ -1,4 +1,4 @@
-"""The one call of the facade that belongs to a room which is loaded on first use."""
+"""kpress.open_log: the facade's call, whose room is loaded on first use."""
 
 TYPE_CHECKING = False  # as in kpress._on_use
 if TYPE_CHECKING:
@@ -18,22 +18,22 @@ def open_log(path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]", 
         directories; a folder of segments whose partition no name tells; or a copy in tiered storage, as Aiven's plug-in
         and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs (``s3://``,
         ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and ``[a-z]``.
-        Where several hold segments of one partition, they are one partition.
+        Segments of one partition may come from several of these.
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
         Paths are then paths in it.
 
     Returns
     -------
     Log
-        What it passed over is in its `skipped`.
+        Its `skipped` lists what was passed over.
 
     Raises
     ------
     FileNotFoundError
     InvalidArgumentError
-        There is no partition, or nothing opens the scheme. A directory with segments has a number that Kafka does not
-        give (``a-00``), a name that is not UTF-8, or lies in another partition's directory. A symbolic link leaves the
-        directory that was given. A segment is a directory or a named pipe. The message names the culprit.
+        There is no partition, or nothing opens the scheme. A directory with segments has a partition number that Kafka
+        would not write (``a-00``), a name that is not UTF-8, or lies inside another partition's directory. A symbolic
+        link leads out of the given directory. A segment is a directory or a named pipe. The message names the file.
     StorageError
         A store failed; also an OSError.
 

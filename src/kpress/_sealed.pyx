@@ -1,5 +1,5 @@
-"""What a class says when it is called in vain: callers cannot make batches, records and iterators, and other classes
-not with such arguments."""
+"""Errors of calling a class: batches, records and iterators cannot be made by callers, and BatchBuilder not with wrong
+arguments."""
 
 from cpython.ref cimport PyObject
 
@@ -47,7 +47,7 @@ cdef PyObject* call_or_tell(PyObject* kind, arguments args, size_t count, PyObje
 
 
 cdef int tell(object error) except -1:
-    """Say what Cython says of a wrong call, with the name of the class: it says __cinit__, which no caller knows."""
+    """Raise Cython's error of a wrong call with the class's name: Cython names __cinit__, which no caller knows."""
     text = str(error)
     if text.startswith("__cinit__() "):
         message = text.replace("__cinit__", "BatchBuilder").replace("for keyword argument", "for argument")

@@ -4,10 +4,10 @@ from libc.stdint cimport int64_t
 from kpress._c.wire cimport kp_batch, kp_error
 
 
-# Where the entry lies that an error is about; kp_error itself says where in the entry.
+# Where the entry of an error lies; kp_error itself says where in the entry.
 ctypedef struct place:
     PyObject* file        # its name or None, kept alive by the caller
-    int64_t base          # where the buffer that was read starts in the file, or in the caller's data
+    int64_t base          # where the buffer starts in the file or in the caller's data
     int64_t entry         # of the entry in the buffer
     int64_t offset        # Kafka's, where it is known
     bint has_offset
@@ -16,10 +16,10 @@ ctypedef struct place:
 cdef place place_at(int64_t entry, int64_t base=*, object file=*) noexcept
 cdef place place_of(const kp_batch* batch, int64_t base=*, object file=*) noexcept
 
-# Raises what the status stands for, unless it is KP_OK. Without a place positions are those of kp_error.
+# Raises the exception that the status stands for, unless it is KP_OK. Without a place, positions are kp_error's.
 cdef int check(int status, const kp_error* err, const place* at=*) except -1
 cdef object error_of(const kp_error* err, const place* at=*)
 
-# Keeps an exception that was raised where there is no way to raise it, and returns the number that `found` has to be
-# for error_of to give it back.
+# Keeps an exception that cannot be raised where it occurred. Returns its number: error_of raises the exception if
+# `found` is that number.
 cdef int64_t note_cause(object exception) noexcept

@@ -42,7 +42,7 @@ cdef place place_of(const kp_batch* batch, int64_t base=0, object file=None) noe
 
 
 cdef object position_of(const kp_error* err, const place* at):
-    """Byte position in the caller's file or data, as near as it is known: of the field, else of its entry."""
+    """Byte position in the caller's file or data: of the field if it is known, else of its entry."""
     if at == NULL:
         return err.position if err.position >= 0 else None
     if err.frame == KP_IN_RECORDS or err.position < 0:
@@ -77,7 +77,7 @@ cdef object error_of(const kp_error* err, const place* at=NULL):
     return error
 
 
-# Exceptions of the caller's own code, by number: the last ones, for not every error is asked for.
+# Exceptions of the caller's own code, by number; only the last ones, because some are never asked for.
 cdef dict CAUSES = {}
 cdef int64_t last_cause = 0
 cdef frozenset CAUSED = frozenset((KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS))
@@ -100,7 +100,7 @@ cdef int check(int status, const kp_error* err, const place* at=NULL) except -1:
 
 
 def _every_status():
-    """(name, exception) for every status: lets a test see each row translated."""
+    """(name, exception) for every status, so that a test sees each one translated."""
     cdef kp_error err
     rows = []
     for status in range(KP_STATUS_COUNT):

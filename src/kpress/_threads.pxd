@@ -1,4 +1,4 @@
-"""The threads of a call. They run C alone and never take the GIL."""
+"""The threads of a call. They run only C and never take the GIL."""
 
 from cpython.ref cimport PyObject
 
@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 # One piece of work: the first member of the struct that `run` works on.
 ctypedef struct task:
     void (*run)(task* self) noexcept nogil
-    const int* cancelled     # set by Threads: whether `run` may end early, as nobody wants its result any more
+    const int* cancelled     # set by Threads: `run` may end early, because its result is no longer wanted
     task* next
-    PyObject* owner          # owns all that `run` reads and writes; the task holds a reference until it was waited for
+    PyObject* owner          # owns all that `run` reads and writes; the task refers to it until it was waited for
     bint done
 
 

@@ -1,8 +1,8 @@
-"""The threads of a call: tasks are worked off in their order, and whoever waits for one works along.
+"""The threads of a call: tasks run in order, and a thread that waits for one runs others meanwhile.
 
-The threads are C's, not Python's: no signal handler runs in them or between their start and the note that they run,
-and a Python that takes itself apart need not end them first. Until a task was waited for it holds a reference to the
-object that owns what it reads, so that neither an exception nor the garbage collector frees that while it runs.
+These are C threads, not Python's: no signal handler runs in them, or between their start and the record of it, and an
+interpreter that shuts down need not end them first. Until a task has been waited for, it holds a reference to the owner
+of what it reads, so that neither an exception nor the garbage collector frees that while the task runs.
 """
 
 from cpython.exc cimport PyErr_CheckSignals
@@ -21,7 +21,7 @@ from kpress._c.wire cimport kp_flag_is_set, kp_flag_set
 from kpress.errors import ClosedError
 
 cdef enum:
-    # How long the caller waits before it looks whether a signal came: Ctrl-C seems immediate below 100 ms.
+    # How often a waiting caller checks for signals: below 100 ms, Ctrl-C seems immediate.
     SIGNALS_MS = 50
 
 
@@ -44,7 +44,7 @@ cdef bint is_cancelled(const task* work) noexcept nogil:
 
 
 cdef task* take(crew* c) noexcept nogil:
-    """The next task that nobody has begun, or NULL. With the lock."""
+    """The next task that no thread has begun, or NULL. Called with the lock held."""
     cdef task* work = c.first
     if work != NULL:
         c.first = work.next
@@ -56,7 +56,7 @@ cdef task* take(crew* c) noexcept nogil:
 
 
 cdef void do(crew* c, task* work) noexcept nogil:
-    """Run a task. With the lock, which is given up meanwhile."""
+    """Run a task. Called with the lock held, which is released meanwhile."""
     pthread_mutex_unlock(&c.lock)
     work.run(work)
     pthread_mutex_lock(&c.lock)
@@ -65,7 +65,7 @@ cdef void do(crew* c, task* work) noexcept nogil:
 
 
 cdef void* work_off(void* argument) noexcept nogil:
-    """What a thread does until the end."""
+    """The body of a thread."""
     cdef crew* c = <crew*>argument
     cdef task* work
     pthread_mutex_lock(&c.lock)
@@ -95,7 +95,7 @@ cdef bint help_until(crew* c, task* wanted) noexcept nogil:
 
 
 cdef void add(crew* c, task* work) noexcept nogil:
-    """A task that nobody has begun. The lock is never held for long: who has the GIL may wait for it."""
+    """Add a task. The lock is never held for long, so a thread may wait for it with the GIL."""
     pthread_mutex_lock(&c.lock)
     if c.last == NULL:
         c.first = work
@@ -107,7 +107,7 @@ cdef void add(crew* c, task* work) noexcept nogil:
 
 
 cdef void forget(crew* c, task* work) noexcept nogil:
-    """A task that was waited for is no longer among those that run."""
+    """Remove a task that was waited for."""
     cdef task** link = &c.running
     pthread_mutex_lock(&c.lock)
     while link[0] != work:
@@ -144,7 +144,7 @@ cdef void drop_owners(task* work):
 
 
 cdef class Threads:
-    """`others` threads beside the caller's. Where the system has no more threads to give, the caller works alone."""
+    """`others` threads besides the caller's. If the system has no more threads, the caller works alone."""
 
     def __cinit__(self, int others):
         cdef crew* c = <crew*>calloc(1, sizeof(crew))
@@ -167,7 +167,7 @@ cdef class Threads:
         self.close()
 
     cdef int put(self, object owner, task* work) except -1:
-        """A task after those that are there. `owner` owns what the task reads and writes, and the task itself."""
+        """Append a task. `owner` owns the task and all that it reads and writes."""
         cdef crew* c = self._crew()
         Py_INCREF(owner)
         work.owner = <PyObject*>owner
@@ -178,7 +178,7 @@ cdef class Threads:
         return 0
 
     cdef int wait(self, task* work) except -1:
-        """Until the task is done; this thread works on those that nobody has begun. A signal handler may raise."""
+        """Wait for a task; meanwhile this thread runs tasks that none has begun. A signal handler may raise."""
         cdef crew* c = self._crew()
         cdef bint done = False
         while not done:
@@ -191,17 +191,17 @@ cdef class Threads:
         return 0
 
     cdef close(self):
-        """End the threads. Tasks that nobody has begun are dropped, others may end early."""
+        """End the threads. Tasks that were not begun are dropped; others may end early."""
         cdef crew* c = self.crew
         cdef bint ended = False
         self.crew = NULL
         if c == NULL or (c.n and c.pid != getpid()):
-            return  # in a child of fork the lock may be held by a thread that is not there: leave all as it is
+            return  # in a child of fork the lock may be held by a thread that does not exist there: leave it all
         if c.n:
             with nogil:
                 ended = end_all(c)
         if c.n and not ended:
-            return  # a codec made from a Python object ran the garbage collector in a thread of its own caller's
+            return  # a codec of the caller's own made the garbage collector run in one of these threads
         drop_owners(c.first)
         drop_owners(c.running)
         pthread_cond_destroy(&c.put)

@@ -22,20 +22,20 @@ def transcode(
     dry_run: bool = False,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | Estimate":
-    """Copy a log under another codec; every record, offset and header field stays what it is.
+    """Copy a log with another codec; every record, offset and header field stays the same.
 
     Offsets, timestamps, producer ids, epochs, sequences, transaction markers, leader epochs and delete horizons are
-    those of the source; v0 and v1 messages stay v0 and v1. Each batch is proven when it is made: what was written is
-    decompressed and compared with the bytes that it came from, or record by record where batches were joined. Then
-    each file is read back, and its checksum compared.
+    those of the source; v0 and v1 messages stay v0 and v1. Each batch is verified when it is made: what was written is
+    decompressed and compared with the source's bytes, or record by record if batches were joined. Then each file is
+    read back, and its checksum is compared.
 
-    The copy is made in a hidden directory beside `dst`, ``.<name>.unfinished``, which becomes `dst` when all is there.
-    A call that is killed or fails leaves it, and the next call with this `dst` goes on from there. Only one call at a
-    time may be at work on a `dst`. In an object store, which renames nothing, files get their names one by one, and
-    the manifest says when all are there.
+    The copy is made in a hidden directory beside `dst`, ``.<name>.unfinished``, which becomes `dst` when it is
+    complete. A call that is killed or fails leaves it there, and the next call with this `dst` continues from it. Only
+    one call at a time may work on a `dst`. In an object store, which cannot rename, files get their names one by one;
+    the manifest is written last.
 
     ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied.
-    ``.index`` and ``.timeindex`` hold byte positions and are made again; in an object store they are left out, and a
+    ``.index`` and ``.timeindex`` hold byte positions and are made again. In an object store they are left out; a
     broker that finds none rebuilds them.
 
     Parameters
@@ -50,38 +50,38 @@ def transcode(
     level : int, optional
         As in `recompress`; None is what Kafka's Java producer does by default.
     batch_bytes : int, optional
-        Join adjacent small batches into batches of up to this many bytes before compression. Batches with a producer
-        id, of transactions, control batches, those with LogAppendTime and those that compaction thinned out are
-        put under the codec one to one, as all are without this option.
+        Join adjacent small batches into batches of up to this many bytes before compression. Not joined are control
+        batches and batches with a producer id, a transaction, LogAppendTime or records removed by compaction. Without
+        this option no batches are joined.
     min_gain : float | None
-        The part of its bytes by which a batch must become smaller: else its old bytes go over, as they do where it is
-        under this codec already and no level is asked for. None: the new bytes go over in any case. With ``none`` as
-        the codec the new bytes always do.
+        The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
+        also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
+        bytes are always written.
     threads : int
-        Segments side by side; the batches of one where there are fewer segments than threads.
+        Segments are copied in parallel, or the batches of one if there are fewer segments than threads.
     resume : bool
-        Go on from what an earlier call with this `dst` and these options has done. If False, that is thrown away.
+        Continue what an earlier call with this `dst` and these options did. False: discard that.
     dry_run : bool
-        Write nothing: work on the first 4 MiB or more of up to 16 segments, and estimate the rest from them.
+        Write nothing: convert the first 4 MiB or more of up to 16 segments, and estimate the rest.
     progress : callable, optional
         Gets a `Progress` about ten times a second, from the thread that called.
 
     Returns
     -------
     Manifest or Estimate
-        The manifest is in `dst` too, as ``kpress-manifest.json``, unless `src` is one segment. With ``dry_run`` an
-        estimate of bytes and CPU time. A `dst` that is such a copy of `src` already is checked against its manifest,
-        and nothing is done.
+        The manifest, which is also in `dst` as ``kpress-manifest.json`` unless `src` is one segment; with ``dry_run``
+        an estimate of bytes and CPU time. If `dst` is already such a copy of `src`, it is only checked against its
+        manifest.
 
     Raises
     ------
     InvalidArgumentError, ArgumentTypeError
-        `dst` exists and is something else, or lies in `src`; another call is at work on it; what `open_log` refuses; a
-        codec, level or size that is not accepted.
+        `dst` exists and is something else, or lies in `src`; another call is working on it; `open_log` refuses `src`;
+        or a codec, level or size is not accepted.
     KpressError
         The source is damaged; file, position and offset say where.
     CorruptRecordError
-        A copy does not hold what its source does, or a source was written to meanwhile. The copy has no name.
+        A copy does not hold what its source does, or a source changed meanwhile. The copy does not get its name.
     OSError
         What is done is kept for the next call.
 

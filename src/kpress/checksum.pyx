@@ -25,7 +25,7 @@ from kpress.errors import InvalidArgumentError
 ctypedef uint32_t (*update_function)(uint32_t, const uint8_t*, size_t) noexcept nogil
 ctypedef uint32_t (*patch_function)(uint32_t, const uint8_t*, const uint8_t*, size_t, uint64_t) noexcept nogil
 
-# From this size on the GIL is released: about a microsecond of work, many times what releasing costs.
+# The GIL is released from this size on: about a microsecond of work, many times the cost of releasing it.
 cdef enum:
     RELEASE_GIL = 1 << 15
 
@@ -39,7 +39,7 @@ cdef uint32_t crc32c_update(uint32_t crc, const uint8_t* p, size_t n) noexcept n
 
 
 cdef uint32_t crc32_update(uint32_t crc, const uint8_t* p, size_t n) noexcept nogil:
-    return libdeflate_crc32(crc, p, n) if n else crc  # libdeflate takes NULL for a request to start again
+    return libdeflate_crc32(crc, p, n) if n else crc  # libdeflate takes NULL as a request to start again
 
 
 cdef uint32_t crc32c_combined(uint32_t a, uint32_t b, uint64_t size_b) noexcept nogil:
@@ -227,8 +227,8 @@ def crc32_combine(a, b, len_b):
 def crc32c_patch(crc, old, new, distance):
     """CRC-32C of a byte string in which a field changed, without reading the rest of it.
 
-    This is how a broker may set LogAppendTime, or attributes, in the header of a large batch: the checksum is
-    linear, so the change of the field gives the change of the checksum.
+    A broker can thus set LogAppendTime or attributes in the header of a large batch: the checksum is linear, so the
+    change of the field gives the change of the checksum.
 
     Parameters
     ----------
@@ -294,7 +294,7 @@ def crc32_patch(crc, old, new, distance):
 
 
 def crc32c_path():
-    """Name of the implementation of CRC-32C that this CPU gets.
+    """Name of the CRC-32C implementation that this CPU uses.
 
     Returns
     -------

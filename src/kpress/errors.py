@@ -34,7 +34,7 @@ __all__ = [
 class KpressError(Exception):
     """Base of all errors of this package.
 
-    Its attributes say what is known of the place; those that are not known are None.
+    Its attributes say where the error is, as far as that is known; the others are None.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class KpressError(Exception):
     rule : str | None
         The rule that was broken.
     code : int | None
-        Kafka's error code, for errors that Kafka has a code for.
+        Kafka's error code, if it has one for the error.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class OutputTooLargeError(KpressError):
 
 
 class StorageError(KpressError, OSError):
-    """An object store or another file system that is not local failed: it says nothing about the data."""
+    """An object store or another remote file system failed; this says nothing about the data."""
 
     code = 56
 

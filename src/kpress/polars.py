@@ -5,8 +5,8 @@
     LazyFrame ──► columns, predicate, number of rows ──► Log.read: columns, partitions, offsets, times ──► DataFrames
                                                                                     └── the predicate, once more
 
-What a predicate says of topic, partition, offset and timestamp is found in those of its parts that are joined by ``&``.
-It only has to leave out no row: every frame is filtered by the whole predicate. Needs polars.
+The parts of a predicate that are joined by ``&`` may limit topic, partition, offset and timestamp. These limits only
+must not drop a matching row: every frame is filtered by the whole predicate. Needs polars.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _PLACES = ("topic", "partition")
 _RECORDS = ("offset", "timestamp", "timestampType", "key", "value", "headers")
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
-# How a comparison reads with its sides exchanged.
+# A comparison with its sides exchanged.
 _EXCHANGED = {"Gt": "Lt", "GtEq": "LtEq", "Lt": "Gt", "LtEq": "GtEq", "Eq": "Eq"}
 
 
@@ -41,8 +41,8 @@ def scan_log(
 ) -> polars.LazyFrame:
     """A log as a lazy frame.
 
-    The query's columns are the only ones that are decoded. Of its filters, those on topic and partition choose
-    directories, those on offset and timestamp say where in them reading begins and ends. ``head`` and ``slice`` end it.
+    Only the query's columns are decoded. Filters on topic and partition choose directories, and filters on offset and
+    timestamp say where reading begins and ends in them. ``head`` and ``slice`` end it early.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def scan_log(
     Raises
     ------
     KpressError
-        As `kpress.open_log` and `Log.read`; what is found while a query runs may come as Polars' ComputeError.
+        As `kpress.open_log` and `Log.read`; errors while a query runs may come as Polars' ComputeError.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _parts_of(expression: polars.Expr) -> Iterator[polars.Expr]:
 
 
 def _tree(expression: polars.Expr) -> Any:
-    """As Polars writes it down. The form is Polars' own and may change: what is not known says nothing."""
+    """The expression in Polars' own JSON. That form may change: unknown parts set no limits."""
     return json.loads(expression.meta.serialize(format="json"))
 
 
@@ -154,7 +154,7 @@ def _operator(expression: polars.Expr) -> str | None:
 
 
 def _chosen(parts: list[polars.Expr]) -> Callable[[Partition], bool]:
-    """Whether the parts of a predicate that look at nothing but topic and partition hold for a partition."""
+    """Whether a partition satisfies the parts of a predicate that use only topic and partition."""
     import polars as pl
 
     def wanted(partition: Partition) -> bool:
@@ -166,7 +166,7 @@ def _chosen(parts: list[polars.Expr]) -> Callable[[Partition], bool]:
 
 
 def _bounds_of(part: polars.Expr) -> dict[str, int]:
-    """What a comparison of offset or timestamp with a value says, as options of `Log.read`; of others nothing."""
+    """The options of `Log.read` for a comparison of offset or timestamp with a value; for others none."""
     operator = _operator(part)
     if operator not in _EXCHANGED:
         return {}
@@ -191,7 +191,7 @@ def _literal(value: polars.Expr) -> int | None:
 
 
 def _bounds(name: str, operator: str, value: int | None) -> dict[str, int]:
-    """No row that fits is left out. Of times that were rounded down the next millisecond may fit, too."""
+    """Drops no row that fits. A time that was rounded down may also match the next millisecond."""
     if value is None or not -(1 << 62) < value < 1 << 62:
         return {}
     found = {}

@@ -1,4 +1,4 @@
-"""Types for annotations: what the calls of kpress take.
+"""Types for annotations of what kpress's functions accept.
 
 Importing kpress does not load this module.
 
@@ -38,7 +38,7 @@ CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 """Kafka's names of its codecs."""
 
 Integer: TypeAlias = SupportsIndex
-"""An int, or what stands for one: NumPy's integers. No bool, although type checkers let it pass."""
+"""An int or a NumPy integer. A bool is refused, although type checkers accept it."""
 
 Level: TypeAlias = SupportsIndex | Literal["kafka-default"] | None
 """A level on the codec's own scale. None and "kafka-default" stand for the level that Kafka's clients use."""
@@ -50,13 +50,13 @@ TimestampUnit: TypeAlias = Literal["ms", "us"]
 BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
 
 HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
-"""What to do about the checksum of an LZ4 frame's header in v1 and v2."""
+"""What to do about a wrong checksum of an LZ4 frame's header in v1 and v2."""
 
 ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
-"""How the bytes of keys and values are put into text."""
+"""How the bytes of keys and values are shown as text."""
 
 Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
-"""The headers of one record, as pairs; as a dict if no key is there twice."""
+"""The headers of one record, as pairs, or as a dict if no key occurs twice."""
 
 
 class BinaryFile(Protocol):
@@ -78,7 +78,7 @@ class ArrowStream(Protocol):
 
 
 class BatchOptions(TypedDict, total=False):
-    """Options of a batch's header, which BatchBuilder, write_records and write_columns share."""
+    """Options for a batch's header, shared by BatchBuilder, write_records and write_columns."""
 
     timestamp_type: Integer | None
     log_append_time: Time

@@ -1,4 +1,4 @@
-"""ls, stats, dump, tail and find, as they are typed."""
+"""ls, stats, dump, tail and find, as users type them."""
 
 import base64
 import io

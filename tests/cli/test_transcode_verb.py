@@ -158,7 +158,7 @@ def test_usage(run: Run, tmp_path: Path, arguments: list[str], message: str) -> 
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
-    """The system names none where a disk is full or a file is larger than it may be."""
+    """The system names no file if a disk is full or a file exceeds its limit."""
     source = partition(tmp_path, kpress.write_records([random.Random(1).randbytes(1 << 20)]))
     limited = "import resource, sys, kpress.cli; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
     code = f"{limited} sys.exit(kpress.cli.main())"

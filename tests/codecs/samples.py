@@ -16,7 +16,7 @@ SIZES = (0, 1, 2, 9, 60, 61, 1000, 32767, 32768, 32769, 65535, 65536, 65537, 131
 
 
 def text(size: int) -> bytes:
-    """Log lines: what compresses well but has some of everything."""
+    """Log lines: they compress well, but have some of everything."""
     source = random.Random(size)
     lines = []
     made = 0
@@ -40,7 +40,7 @@ def exact(data: bytes) -> memoryview:
 
 
 def decompressed(stream: kpress.Decompressor, *pieces: bytes) -> bytes:
-    """All that a stream gives of the pieces and of its end."""
+    """All the output of a stream: of the pieces and of flush()."""
     return b"".join([stream.decompress(piece) for piece in pieces]) + stream.flush()
 
 

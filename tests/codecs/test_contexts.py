@@ -1,4 +1,4 @@
-"""Codec contexts are used again, and release_unused() frees the idle ones."""
+"""Codec contexts are reused, and release_unused() frees the idle ones."""
 
 import os
 import warnings

@@ -50,7 +50,7 @@ def test_headers_are_java_s():
 
 @pytest.mark.parametrize("size", [size for size in SIZES if size])
 def test_blocks_are_java_s(size):
-    """Each 64 KiB on its own, stored where they do not get smaller; 65536 bytes are one block."""
+    """Blocks of 64 KiB, each on its own, stored if they do not get smaller; 65536 bytes are one block."""
     for data in (text(size), noise(size)):
         parts = [data[i : i + 65536] for i in range(0, size, 65536)]
         found = blocks(kpress.compress(data, "lz4"))

@@ -53,7 +53,7 @@ def test_frames_are_java_s(level, size):
 
 
 def test_the_window_of_level_22():
-    """128 MiB. (A stream of it takes seconds, for memory of nearly a gigabyte.)"""
+    """128 MiB. (A stream would take seconds and nearly a gigabyte of memory.)"""
     assert kpress.compress(b"x", "zstd", 22)[5] == WINDOWS[22]
 
 
@@ -191,7 +191,7 @@ def test_refused(payload, field, position):
 
 
 def test_the_largest_window():
-    """2^27, in a frame of a few bytes: no such memory is needed."""
+    """2^27, in a frame of a few bytes, needs no such memory."""
     assert kpress.decompress(MAGIC + b"\x00\x88" + raw_block(b"x", True), "zstd") == b"x"
 
 

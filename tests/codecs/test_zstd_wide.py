@@ -1,5 +1,4 @@
-"""zstd frames with windows above 8 MiB that come in pieces: what is kept of them is told by nothing but the moment at
-which their output comes."""
+"""zstd frames with windows above 8 MiB that come in pieces: holding them changes only when their output comes."""
 
 from functools import cache
 
@@ -64,7 +63,7 @@ def test_a_frame_that_is_hardly_smaller_than_its_output_does_not_wait(checksum):
 
 
 def test_a_cap_decides_how_long_a_frame_waits():
-    """With a low cap the same frame is kept: it cannot become large."""
+    """With a low cap the same frame is held: it cannot become large."""
     data = noise(LARGE)
     frame = wide(noise, LARGE)
     stream = kpress.decompressor("zstd", LARGE)

@@ -1,4 +1,4 @@
-"""What consumers of the Arrow C data interface may do with what they were given."""
+"""What consumers of the Arrow C data interface may do with the structs that they get."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ POOLED = "KPRESS_SANITIZED" not in os.environ
 @pytest.mark.parametrize("order", ["the child first", "the parent first"])
 @pytest.mark.parametrize("number", [0, 1, 2])
 def test_a_child_that_is_moved_out_of_its_array(number: int, order: str) -> None:
-    """It keeps its memory, which is given back once, by the last of the two."""
+    """It keeps its memory alive; the last of the two frees it, once."""
     before = in_use()
     columns = kpress.read_columns(DATA, ["value", "offset", "headers"])
     _, capsule = columns.__arrow_c_array__()

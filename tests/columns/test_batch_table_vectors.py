@@ -1,4 +1,4 @@
-"""Every vector as one row a batch: what batch_table says is what Kafka read from the headers."""
+"""Every vector with one row per batch: batch_table says what Kafka read from the headers."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_rows(vector: Vector) -> None:
 
 @pytest.mark.parametrize("vector", READABLE[::10], ids=str)
 def test_arrow_says_the_same(vector: Vector) -> None:
-    """Where NumPy has -1 for what a batch does not have, Arrow has a null."""
+    """If a batch lacks a field, NumPy has -1 and Arrow a null."""
     table = kpress.batch_table(vector.data)
     arrow = pa.table(table)
     rows = table.to_numpy()

@@ -39,7 +39,7 @@ def columns_of(**options: Any) -> kpress.Columns:
 
 
 def values(column: pa.ChunkedArray) -> list[Any]:
-    """In the words of to_pylist of kpress: headers are pairs."""
+    """As kpress's to_pylist shows them: headers are pairs."""
     found = column.to_pylist()
     if pa.types.is_list(column.type):
         return [[(header["key"], header["value"]) for header in row] for row in found]

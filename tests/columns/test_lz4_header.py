@@ -1,5 +1,5 @@
-"""lz4_header_checksum: frames of v1 and v2 whose header has the checksum of v0 (KIP-57), read when they are asked for,
-and told of. What Kafka's own classes say of them is in tests/record and tests/codecs."""
+"""lz4_header_checksum: frames of v1 and v2 whose header has the checksum of v0 (KIP-57), read if the caller asks for
+it, and reported. What Kafka's own classes do with them is in tests/record and tests/codecs."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What reading costs in memory: in proportion to what comes out, whatever the entries say of themselves. Each test
-measures a process of its own."""
+"""The memory of reading is proportional to the output, whatever the entries claim. Each test measures a process of its
+own."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _run(program: str, *arguments: object) -> None:
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_views_into_many_small_batches(codec: str) -> None:
-    """15,000 batches of 200 bytes: 3 MB come out, and a block for each would have been gigabytes."""
+    """15,000 batches of 200 bytes give 3 MB; a block for each would take gigabytes."""
     _run(f"""
     data = b"".join(
         kpress.write_records([random.randbytes(20) * 10], base_offset=i, compression_type="{codec}")
@@ -109,7 +109,7 @@ def test_one_entry_of_a_sparse_file(
 
 
 def test_a_large_entry_is_read(tmp_path: Path) -> None:
-    """Whatever of it is in memory first."""
+    """However much of it is in memory first."""
     _run(
         """
     values = [bytes(40 * MIB), b"x"]

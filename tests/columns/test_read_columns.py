@@ -120,7 +120,7 @@ c.__cxa_atexit.argtypes = [ctypes.c_void_p] * 3
 source, target = address(capsule, b"arrow_array"), c.malloc(80)
 ctypes.memmove(target, source, 80)  # a consumer moves the array
 release = ctypes.c_void_p.from_address(source + 64)
-c.__cxa_atexit(release.value, target, target)  # and lets go of it when there is no interpreter any more
+c.__cxa_atexit(release.value, target, target)  # and releases it when the interpreter is gone
 release.value = None
 """
 

@@ -71,7 +71,7 @@ def broken(batch: kpress.Batch) -> bool:
 
 
 def whole(batch: kpress.Batch) -> bool:
-    """Whether its header can be told from its records: v2, CreateTime, no delete horizon, the last record is there."""
+    """Whether its header follows from its records: v2, CreateTime, no delete horizon, the last record is there."""
     records = list(batch)
     return (
         batch.magic == 2

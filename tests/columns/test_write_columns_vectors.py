@@ -1,4 +1,4 @@
-"""What Kafka's encoders wrote, read as columns and written from these columns again."""
+"""What Kafka's encoders wrote, read as columns and written again from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real S3 server on loopback, which counts what is asked of it."""
+"""A real S3 server on loopback, which counts its requests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""File systems: each gives the bytes that another library put there, and what it writes appears whole or not at all."""
+"""File systems: each reads the bytes that another library wrote, and its files appear complete or not at all."""
 
 import os
 import signal
@@ -150,7 +150,7 @@ def test_directories_are_made(store: Store) -> None:
 
 
 class Counted(RandomAccessFile):
-    """A remote file in memory that notes what is asked of it."""
+    """A remote file in memory that records its requests."""
 
     def __init__(self, data: bytes, size: int | None = None) -> None:
         self.name = "test://file"

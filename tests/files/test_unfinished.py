@@ -1,4 +1,4 @@
-"""Hidden names until the work is done: removed when it fails, swept when it was killed, left alone while it lives."""
+"""Hidden names until the work is done: removed if it fails, swept if it was killed, left alone while it runs."""
 
 import errno
 import fcntl

@@ -281,7 +281,7 @@ def test_what_write_raises_ends_it() -> None:
 
 
 def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
-    """A piece of 16 MiB takes half a minute at the highest levels: whoever interrupts does not wait for it."""
+    """A piece of 16 MiB takes half a minute at the highest levels: an interrupt does not wait for it."""
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment(3000, 50))
     steps: list[int] = []

@@ -1,4 +1,4 @@
-"""How a segment may end: what a crash leaves is told from damage, and no entry vanishes without a word.
+"""How a segment may end: the traces of a crash are distinguished from damage, and no entry vanishes silently.
 
 The rule under test decides by checksums, so that the expectation can be computed here from the layout of what was
 written: where entries begin, and which of them were touched.

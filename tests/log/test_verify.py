@@ -72,7 +72,7 @@ def test_each_sidecar_dropped_cut_and_flipped(tmp_path: Path) -> None:
             path.write_bytes(data)
     print(seen, unseen)
     assert seen["cut"] > 20 and seen["flipped"] > 100
-    # a broker makes these again without a word, or takes them for what they say: an offset of the same batch, an id
+    # a broker silently makes these again, or trusts them: an offset of the same batch, an id
     assert unseen["dropped"] <= {".timeindex", ".snapshot", "leader-epoch-checkpoint", ".metadata"}
     assert unseen["flipped"] <= {".index", ".metadata", "leader-epoch-checkpoint", ".txnindex"}
     assert verify(directory, "record").findings == []

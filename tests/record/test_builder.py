@@ -184,7 +184,7 @@ def test_limit_is_exact(magic, codec, fill):
 
 @pytest.mark.parametrize("codec", ["gzip", "zstd", "lz4", "snappy"])
 def test_limit_holds_where_one_stream_would_be_too_large(codec):
-    """Noise that is compressed together with text can spoil the text's: then the streams stay apart."""
+    """Noise compressed together with text can make the text larger: then the streams stay separate."""
     values = values_of((1, 60_000, 4), (300, 200, 256))
     for limit in (20_000, 25_000, 30_000, 40_000):
         builder, taken, _ = filled(values, codec, limit)
@@ -419,7 +419,7 @@ def test_last_offset_stays_within_the_largest_delta():
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_limit_to_the_byte_with_the_longest_deltas(magic):
-    """Every varint of a record as long as it gets: what was reckoned as its size is what it takes."""
+    """Every varint of a record at its longest: the computed size is the size written."""
     rows = [dict(value=b"v", timestamp=0)]
     rows += [dict(value=b"v" * size, timestamp=2**63 - 1 - size, offset=2**30 + size) for size in range(40, 130)]
     sizes = [len(build(rows[:count], magic=magic)) for count in range(1, len(rows) + 1)]
@@ -444,7 +444,7 @@ def test_a_delete_horizon_is_the_base_timestamp():
 
 @pytest.mark.parametrize("codec", CODECS[1:])
 def test_size_in_bytes_is_never_too_small(codec):
-    """Between records whose fit was proven by compressing."""
+    """Between records whose fit was checked by compressing."""
     limit = 6000
     builder = kpress.BatchBuilder(compression_type=codec, limit=limit)
     taken = []

@@ -1,4 +1,4 @@
-"""The three changes a broker makes in place: what it stored of a batch is what they make of the one it was sent."""
+"""The three changes that a broker makes in place: made to the batch that it got, they give the one it stored."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_batch_becomes_what_the_broker_stored(sent: bytes, stored: bytes) -> N
 
 @pytest.mark.parametrize(("magic", "codec"), [(1, "none"), (2, "none"), (2, "lz4")])
 def test_log_append_time_and_back(magic: int, codec: str) -> None:
-    """As if it had been built so; and the header that the object shows is the new one."""
+    """As if it had been built so; the object shows the new header."""
     records = [b"value"] if codec == "none" else [b"value", b"another"]
 
     def built(**options: int) -> bytes:
@@ -93,7 +93,7 @@ def _sound(data: bytearray) -> Iterator[kpress.Batch]:
 
 
 def test_everything_kafka_wrote_there_and_back() -> None:
-    """A stamp keeps the checksum right; taken back, it leaves the bytes that were there."""
+    """A stamp keeps the checksum right; reversed, it leaves the original bytes."""
     stamped = 0
     for vector in oracle.EVERYTHING:
         data = bytearray(vector.data)
@@ -118,7 +118,7 @@ def test_two_objects_of_one_batch() -> None:
 
 
 def test_a_wrong_checksum_stays_wrong() -> None:
-    """Where Java computes the checksum again, which makes a damaged batch look sound."""
+    """Java computes the checksum again, which makes a damaged batch look intact."""
     data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
     data[-3] ^= 1
     [batch] = kpress.read_batches(data)

@@ -48,7 +48,7 @@ def _check_header(batch: kpress.Batch, expected: Facts) -> None:
 
 
 def _check_codec(batch: kpress.Batch, expected: Facts) -> None:
-    """A codec id that Kafka did not assign is an error for who decodes; the header can be read."""
+    """A codec id that Kafka did not assign is an error when decoding; the header can be read."""
     assert batch.compression_type == (expected["codec"] or f"unknown({batch.attributes & 7})")
 
 

@@ -30,7 +30,7 @@ WHOLE = [vector for vector in oracle.EVERYTHING if vector.entry.get("size", 1) a
 
 
 def records(data: bytes) -> list[facts.Facts]:
-    """Every record with what its batch says of it; sizes and inner checksums are those of the encoding."""
+    """Every record with its batch's fields; sizes and inner checksums are those of the encoding."""
     rows = []
     for batch in kpress.read_batches(data):
         for record in batch:
@@ -287,7 +287,7 @@ def test_what_no_wrapper_may_hold(inner: bytes) -> None:
 
 
 def test_a_position_in_decompressed_records_is_told_apart() -> None:
-    """`position` is one in the data that the caller has."""
+    """`position` is one in the caller's data."""
     good = kpress.write_records([b"first", b"second"], magic=1)
     data = two_batches() + wrapper_of(good.replace(b"second", b"secret"), 0, 7)
     *_, wrapper = kpress.read_batches(data)

@@ -1,4 +1,4 @@
-"""Pack the vectors that ship with this repository: `python tests/vectors/pack.py ../shared/vectors`.
+"""Pack the vectors that ship with this repository: `python tests/vectors/pack.py <the full collection>`.
 
 The same input gives the same archives, byte for byte, with the same liblzma: members are sorted, carry no
 time and no owner, and are stored without the gzip of the source tree, because xz over the plain text of a

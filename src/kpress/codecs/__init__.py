@@ -12,8 +12,8 @@ id  name    file          what Kafka's Java producer writes             level
 ==  ======  ============  ============================================  =====================
 
 `codec` says what a row is, and each of these files fills one. `table` has the rows by id and by name. `context` lends
-codecs their state and scratch memory from call to call. Three doors ask the rows: `payload` for the record layer,
-`_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` has what they give). What
+codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,
+`_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` holds their results). What
 Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
 of snappy and lz4 share, `_zstd_frames` the walk over the headers of zstd.
 """

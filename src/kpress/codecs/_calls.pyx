@@ -19,12 +19,11 @@ from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table
 from kpress.errors import InvalidArgumentError
 
 DEFAULT_MAX_SIZE = DEFAULT_CAP
-# The default as an object: an argument that was left out is told by its identity, which a call on a small payload
-# notices.
+# The default as an object, so that identity shows that the argument was left out: fast enough for small payloads.
 cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
 
 cdef enum:
-    GROWN_FROM = 4096     # output that was found to be larger than its headers say gets at least this room
+    GROWN_FROM = 4096     # least room for output that is larger than its headers say
     # Without a cap a batch of 1 MiB, Kafka's default max.message.bytes, that anyone may produce can claim gigabytes in
     # each consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of that size is read.
     DEFAULT_CAP = 64 << 20
@@ -32,7 +31,7 @@ cdef enum:
     MAX_SIZE_CEILING = 2147483647
     # A result whose size is not known is made of the largest size and cut, or copied from scratch memory. Below
     # SMALL bytes of input there is little to copy. A result above HEAP may be mapped by malloc, and each page of it
-    # made again: up to SCRATCH it is copied where it could be GUESS times its input, which it hardly ever is.
+    # made again: up to SCRATCH it is copied if it could be GUESS times its input, which is rare.
     SMALL = 2048
     HEAP = 1 << 16
     SCRATCH = 1 << 17
@@ -118,7 +117,7 @@ cdef int decode_call(codec_call* call, uint8_t* dst, size_t capacity, progress* 
 
 
 cdef int raise_output_status(kp_error* err, const progress* at, size_t cap) except -1:
-    """Raise `err`; that the output was full means that the caller's cap was reached."""
+    """Raise `err`; a full output means that the caller's cap was reached."""
     if err.status == KP_OUTPUT_FULL:
         kp_fail(err, KP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
     check(err.status, err)
@@ -131,7 +130,7 @@ cdef inline int encode(codec_call* call, uint8_t* dst, size_t capacity, size_t* 
 
 
 cdef int encode_call(codec_call* call, uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) except -1:
-    """At another level than the default, 2 KB can take a millisecond."""
+    """At a level other than the default, 2 KB can take a millisecond."""
     if call.size <= call.row.gil_kept and call.level == LEVEL_DEFAULT:
         return encode(call, dst, capacity, produced, err)
     with nogil:
@@ -183,7 +182,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     raw : bool
         snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
 
     Returns
     -------
@@ -198,10 +197,10 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
 
     Notes
     -----
-    Frames and framing are Java's, byte for byte. The compressed data in them is Java's too for lz4 at its default
-    and for snappy. For zstd it is what libzstd makes of a size that is known, which Java's stream does not know:
-    the same from 256 KiB up to the window of 2 MiB; :func:`compressor` makes Java's calls at every size, and gives
-    Java's bytes where libzstd's version is Java's. gzip is libdeflate's, which is smaller.
+    Headers and framing equal Java's byte for byte. So does the compressed data for snappy, and for lz4 at its default
+    level. For zstd, libzstd is told the size of the input, which Java's stream does not know: the bytes are the same
+    from 256 KiB up to the window of 2 MiB. :func:`compressor` makes Java's calls at every size, and gives Java's
+    bytes if it has the same version of libzstd. gzip data is libdeflate's, which is smaller.
 
     Examples
     --------
@@ -224,7 +223,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
 
 def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None,
                max_size=None):
-    """Decompress a payload, and accept and refuse what Kafka's Java reader does.
+    """Decompress a payload; accepts and refuses what Kafka's Java reader accepts and refuses.
 
     Parameters
     ----------
@@ -257,7 +256,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     Notes
     -----
     gzip: RFC 1952, members one after the other. snappy: xerial streams one after the other, or one raw block.
-    lz4: one frame of independent blocks, what follows it is ignored. zstd: RFC 8878, frames one after the
+    lz4: one frame of independent blocks; anything after it is ignored. zstd: RFC 8878, frames one after the
     other, windows of up to 128 MiB, no dictionaries.
 
     Examples
@@ -297,7 +296,7 @@ cdef bytes decompress_call(codec_call* call, size_t cap):
 
 
 cdef bint is_copied(size_t size, size_t room) noexcept:
-    """Whether a result of an unknown size up to `room` is copied: see SMALL."""
+    """Whether a result of unknown size, up to `room`, is copied: see SMALL."""
     return room <= SCRATCH and (size < SMALL or (room > HEAP and GUESS * size < room))
 
 

@@ -1,5 +1,10 @@
 """gzip members (RFC 1952) around raw deflate, read as Java's GZIPInputStream reads them.
 
+::
+
+    member    1f 8b 08 | flags | time(4) | 2 bytes | [extra] | [name] | [comment] | [header CRC(2)] | deflate | trailer
+    trailer   CRC-32(4) | uncompressed size(4), both little-endian
+
 In one piece libdeflate does the work. It does not stream: payloads in pieces go through zlib, as in Java.
 """
 
@@ -60,7 +65,7 @@ from kpress.codecs.codec cimport (
 
 cdef enum:
     LEVELS = 10          # 1 to 9
-    LEVEL_LIBRARY = -1   # the library's own default, which is 6 in Java's zlib
+    LEVEL_LIBRARY = -1   # the library's default: 6 in Java's zlib
     HEADER = 10          # as it is written, and the fixed part of any
     TRAILER = 8
     MEMBER_MIN = 19      # Java does not look for a further member in fewer bytes
@@ -76,7 +81,7 @@ cdef enum:
     PIECE_LEAST = 1 << 10
     PIECE_MOST = STEP
     OUTPUT_MOST = 1 << 21   # of one call of zlib, which holds it twice
-    # About what libdeflate 1.14 to 1.23 takes: the library does not tell.
+    # About what libdeflate 1.14 to 1.23 allocates; the library does not say.
     DECOMPRESSOR_BYTES = 12 << 10
     COMPRESSOR_BYTES = 512 << 10
 
@@ -126,7 +131,7 @@ cdef size_t gzip_free(void* state) noexcept nogil:
 
 # --- members ---------------------------------------------------------------------------------------------------------
 
-# How far the header of a member was read: it may come in pieces, and has texts of any length.
+# How far a member's header was read: it may come in pieces, and its texts have any length.
 ctypedef struct header_scan:
     int stage      # the part that is next
     size_t at      # where it begins, or where the search for its end goes on
@@ -137,14 +142,14 @@ cdef enum:
 
 
 cdef bint skip_text(const uint8_t* src, size_t size, size_t* at) noexcept nogil:
-    """Go on to after the zero byte that ends the text; False where there is none yet."""
+    """Move past the zero byte that ends the text; False if there is none yet."""
     cdef const uint8_t* end = <const uint8_t*>memchr(src + at[0], 0, size - at[0])
     at[0] = size if end == NULL else <size_t>(end - src) + 1
     return end != NULL
 
 
 cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noexcept nogil:
-    """Bytes of the member header at `src`, 0 if it is none, SIZE_MAX if it is cut short: more of it can follow.
+    """Size of the member header at `src`; 0 if there is none, SIZE_MAX if it is cut short and may go on.
 
     No byte of a text is looked at twice. Reserved FLG bits are ignored, as Java does.
     """
@@ -181,7 +186,7 @@ cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noex
 
 
 cdef size_t member_header(const uint8_t* src, size_t size) noexcept nogil:
-    """scan_header() of a header that is here as a whole, or cut short."""
+    """scan_header() of a header that does not come in pieces."""
     cdef header_scan scan
     scan.stage = FIXED
     return scan_header(&scan, src, size)
@@ -201,7 +206,7 @@ cdef bint trailer_fits(const uint8_t* trailer, uint32_t crc, size_t size) noexce
 
 cdef int gzip_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                      size_t capacity, progress* at, kp_error* err) noexcept nogil:
-    """Read members; what follows one and is none is ignored, as Java does."""
+    """Read members; bytes after one that are no member are ignored, as in Java."""
     cdef size_t body, read, written
     cdef libdeflate_result result
     cdef libdeflate_decompressor* decompressor = decompressor_of(state)
@@ -233,8 +238,7 @@ cdef int gzip_decode(const codec* row, void** state, int magic, const uint8_t* s
 cdef int inflate_as_java(bytes payload, pooled* out, size_t start, size_t cap) except -1:
     """Append what GZIPInputStream hands out of a damaged payload before it fails.
 
-    Kafka reads it through an input buffer of 8 KiB, 16 KiB of output at a time, and a call of zlib that
-    fails gives nothing.
+    Kafka reads 16 KiB at a time through an input buffer of 8 KiB; a zlib call that fails gives nothing.
     """
     cdef size_t at = 0, taken, member
     cdef const uint8_t* src = payload
@@ -320,7 +324,7 @@ ctypedef struct gzip_stream:
     bint has_member     # one ended
     size_t front        # of s.pending: what was read of it, while a step works
     size_t piece        # bytes of a body that zlib is given next
-    bint has_more       # zlib gave as much as it was asked for, and may have more without further input
+    bint has_more       # zlib filled its output, and may have more without further input
     header_scan scan    # of the header that is waiting
 
 
@@ -423,8 +427,7 @@ cdef int gzip_decompress_step(codec_stream* s, const uint8_t* src, size_t size, 
     return err.status
 
 
-# Each of the three reads a header, a piece of a body or a trailer, and says whether there was enough of it. Or it
-# fills err.
+# These three read a header, a piece of a body and a trailer. Each says whether there was enough input, or fills err.
 
 cdef bint read_header(codec_stream* s, kp_error* err) noexcept nogil:
     cdef gzip_stream* g = stream_of(s)
@@ -454,7 +457,7 @@ cdef bint read_header(codec_stream* s, kp_error* err) noexcept nogil:
 
 
 cdef bint read_body(codec_stream* s, kp_error* err) noexcept with gil:
-    """zlib copies what it finds after a body's end: it is given about as much as it took before."""
+    """zlib copies whatever follows a body's end, so it gets about as much as it took before."""
     cdef gzip_stream* g = stream_of(s)
     cdef size_t size
     cdef const uint8_t* src = waiting(s, &size)

@@ -1,6 +1,11 @@
 """LZ4 frames (LZ4 Frame Format 1.6) around liblz4's blocks, as Kafka's Lz4BlockOutputStream and
 Lz4BlockInputStream write and read them.
 
+::
+
+    frame   header (lz4_header.h) | block ... | end mark(4): zero | [content checksum(4)]
+    block   size(4); its highest bit: stored | data | [block checksum(4)]
+
 liblz4's own frame functions are not used: Kafka compresses each 64 KiB on its own, gives levels a meaning of
 their own, stores a checksum byte of two kinds, and refuses frames which liblz4 takes.
 """
@@ -55,7 +60,7 @@ cdef enum:
 
 
 cdef void lz4_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """The blocks at their largest, as far as they are there."""
+    """The largest size that the blocks can have, as far as they are there."""
     cdef kp_lz4_frame frame
     cdef kp_error ignored
     cdef size_t at, word, length, skip
@@ -87,7 +92,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, size_t bloc
     cdef int whole
     cdef int decoded = LZ4_decompress_safe(<const char*>src + start, <char*>dst + at.produced, <int>size, <int>room)
     if decoded < 0 and room < block_max:
-        # Too little room, or damaged? The block alone in a buffer that is large enough tells.
+        # Too little room, or damaged? Decode the block alone, in a buffer that is large enough.
         alone = malloc(block_max)
         if alone == NULL:
             return kp_fail(err, KP_NO_MEMORY, -1, 0, <int64_t>block_max)
@@ -103,7 +108,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, size_t bloc
 
 cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                     size_t capacity, progress* at, kp_error* err) noexcept nogil:
-    """Read one frame; what follows its end mark is ignored, as Java does."""
+    """Read one frame; bytes after its end mark are ignored, as in Java."""
     cdef kp_lz4_frame frame
     cdef size_t word, length, start, skip
     cdef uint32_t sum
@@ -157,7 +162,7 @@ cdef int lz4_decode_any_header(const codec* row, void** state, int magic, const 
 
 # --- compression -----------------------------------------------------------------------------------------------------
 
-# What liblz4 works in, each made when it is first needed.
+# liblz4's states, each made when it is first needed.
 ctypedef struct lz4_state:
     void* fast
     void* hc

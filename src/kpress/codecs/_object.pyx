@@ -1,7 +1,7 @@
 """A codec that the caller brings as a Python object: see CodecTable.
 
-It is not trusted with memory: it gets bytes objects of its own, and what it gives is measured before it is copied.
-Its exceptions travel through code that has no GIL as a number (see `note_cause`) and become the cause of ours.
+It is not trusted with memory: it gets bytes objects of its own, and its result is measured before it is copied.
+Its exceptions cross code without the GIL as a number (see `note_cause`) and become the cause of ours.
 """
 
 from cpython.buffer cimport Py_buffer, PyBuffer_Release
@@ -25,10 +25,10 @@ from kpress.codecs._output cimport output_room
 from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
 
 cdef enum:
-    # What its result may be larger than its input by: a format for data that does not get smaller needs less.
+    # How much larger than its input a result may be. Any format needs less for data that cannot be compressed.
     BOUND_FACTOR = 2
     BOUND_MORE = 1024
-    # The room to begin with. It is called a second time where that was too little.
+    # The room to begin with; if that is too little, the codec is called a second time.
     GUESS_FACTOR = 8
     GUESS_LEAST = 1 << 16
 
@@ -48,7 +48,7 @@ cdef void object_expect(const codec* row, const uint8_t* src, size_t size, size_
 
 
 cdef int take_result(object result, uint8_t* dst, size_t capacity, size_t* size) except -1:
-    """Copy the result to dst if there is room; tells its size."""
+    """Copy the result to dst if there is room; gives its size."""
     cdef Py_buffer view
     acquire(result, &view, "the codec's result")
     size[0] = <size_t>view.len

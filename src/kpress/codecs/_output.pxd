@@ -1,8 +1,7 @@
-"""What a stream's steps give: they append it here, and `_stream` hands it to the caller as bytes.
+"""The output of a stream: its steps append to it, and `_stream` hands it to the caller as bytes.
 
-Up to 1 MiB is in the context's scratch memory, whose pages were touched before, and is copied. More of it
-goes straight into the result, which malloc grows by mapping its pages elsewhere: what a call gives is in memory
-once.
+Up to 1 MiB is collected in the context's scratch memory, whose pages are warm, and is then copied. Larger output goes
+straight into the result, which malloc grows by remapping its pages: it is in memory only once.
 """
 
 from libc.stdint cimport uint8_t

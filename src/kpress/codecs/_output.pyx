@@ -13,10 +13,10 @@ from kpress.codecs.codec cimport codec_stream
 cdef enum:
     # As large as a batch of Kafka's default max.message.bytes.
     SMALL_OUTPUT = 1 << 20
-    RATIO_MOST = 64   # one step in so many of a piece says something of the others
+    RATIO_MOST = 64   # an estimate is at most this many times what was seen
     MARGIN = 16       # an estimate is larger by a 16th
-    # Room that was not used is given back if it is more than a quarter. Less stays: it costs no page, and malloc takes
-    # the next result of such a size from memory that was touched before only if the last one was not smaller.
+    # Unused room of more than a quarter is given back. Less stays: it costs no page, and malloc puts the next result of
+    # this size in memory that was touched before only if the last one was not smaller.
     SLACK = 4
 
 
@@ -32,7 +32,7 @@ cdef int output_grow(codec_stream* s, size_t more, kp_error* err) noexcept nogil
 
 
 cdef size_t capacity_for(const codec_stream* s, size_t size) noexcept nogil:
-    """Room for `size` bytes, and for the rest of the piece if that gives about as much as its beginning did."""
+    """Room for `size` bytes and for the rest of the piece, if that gives about as much as its beginning did."""
     cdef double ratio = <double>s.piece / <double>s.handed if s.handed > 0 else 1
     if ratio > 1:
         ratio = min(ratio, <double>RATIO_MOST) * (1 + 1.0 / MARGIN)
@@ -40,8 +40,7 @@ cdef size_t capacity_for(const codec_stream* s, size_t size) noexcept nogil:
 
 
 cdef int grow_result(codec_stream* s, size_t capacity) except -1:
-    """Go on in a result with room for `capacity` bytes. Room that is not used costs no memory: its pages stay
-    untouched."""
+    """Go on in a result with room for `capacity` bytes. Unused room costs no memory: its pages stay untouched."""
     cdef pooled* small = s.out
     if s.result == NULL:
         s.result = PyBytes_New(NULL, <Py_ssize_t>capacity)
@@ -77,7 +76,7 @@ cdef bytes output_taken(codec_stream* s):
 
 
 cdef void output_drop(codec_stream* s) noexcept:
-    """Forget the output, that of a step that failed or of a stream that goes away."""
+    """Forget the output of a step that failed or of a stream that is freed."""
     Py_XDECREF(s.result)
     s.result = NULL
     memset(&s.large, 0, sizeof(pooled))

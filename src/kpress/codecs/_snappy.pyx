@@ -1,7 +1,12 @@
 """Snappy: the xerial stream that Java writes, and single raw blocks.
 
-A xerial stream is a header of 16 bytes and chunks, each an int32 length and one raw block. Reading goes by
-snappy-java's SnappyInputStream, rule by rule.
+::
+
+    stream   header | chunk ...     another header may stand between chunks
+    header   82 "SNAPPY" 00 | int32 version | int32 least version that can read it
+    chunk    int32 length | one raw block (snappy.h)
+
+Reading follows snappy-java's SnappyInputStream, rule by rule.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t
@@ -36,9 +41,9 @@ from kpress.codecs.codec cimport STEP, append, codec, codec_stream, progress, si
 cdef enum:
     HEADER = 16               # bytes of a xerial header
     CHUNK = 32768             # uncompressed bytes of a chunk that Java writes
-    MAGIC = 8
+    MAGIC = 8                 # bytes of it
     MAGIC_HEAD = 0x82534e41   # the magic's first four bytes, where a chunk length could stand
-    LENGTH = 4
+    LENGTH = 4                # bytes of a chunk's length
     CHUNK_MAX = 512 << 20     # compressed bytes that snappy-java accepts
     READ = 2048               # SnappyCompression.decompressionOutputSize
     TABLE_BYTES = 2 * KP_SNAPPY_TABLE
@@ -113,7 +118,7 @@ cdef int snappy_decode(const codec* row, void** state, int magic, const uint8_t*
     if not is_xerial(src, size):
         return decode_block(src, 0, size, dst, capacity, at, err)
     if at.consumed == 0:
-        at.consumed = HEADER  # the first header's versions are not looked at: some writers swap their bytes
+        at.consumed = HEADER  # the first header's versions are ignored: some writers swap their bytes
     while size - at.consumed >= LENGTH:  # one to three bytes after the last chunk are ignored
         next = at.consumed + LENGTH
         length = <int32_t>kp_load_be32(src + at.consumed)
@@ -171,7 +176,7 @@ cdef size_t write_header(uint8_t* dst) noexcept nogil:
 
 
 cdef size_t write_chunks(uint16_t* table, const uint8_t* src, size_t size, uint8_t* dst) noexcept nogil:
-    """No chunk is written for no data."""
+    """Empty input has no chunk."""
     cdef size_t done = 0, length, written
     cdef uint8_t* to = dst
     while done < size:
@@ -219,7 +224,7 @@ cdef int snappy_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
 
 
 cdef int snappy_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
-    """One raw block waits until it is known that nothing follows it."""
+    """A raw block waits until flush() says that nothing follows it."""
     if append(&s.pending, src, size, err) != KP_OK:
         return err.status
     if not is_xerial(s.pending.data, s.pending.size):
@@ -233,7 +238,7 @@ cdef int snappy_decompress_end(codec_stream* s, kp_error* err) noexcept nogil:
 
 
 cdef bint snappy_complete(const codec_stream* s) noexcept nogil:
-    """One raw block is known to be complete when flush() says so."""
+    """A raw block has no end mark: only flush() says that it is complete."""
     return s.ended or (is_xerial(s.pending.data, s.pending.size) and s.pending.size < HEADER + LENGTH)
 
 

@@ -1,8 +1,8 @@
 """Payloads in pieces: objects shaped like zlib's compressobj and decompressobj.
 
-Unlike the functions of `_calls` they need no more memory than a block and what one call gives, and for a zstd frame
-in more than one piece its window or the compressed frame. They compress as Java's streams do. How is each codec's own
-matter: its row has the functions for it.
+Unlike the functions of `_calls` they need only memory for a block and for the output of one call, and for a zstd frame
+that comes in pieces its window or the compressed frame. They compress as Java's streams do. Each codec's row has the
+functions that do the work.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -22,7 +22,7 @@ from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 
 
 cdef class _Stream:
-    """What both directions have. A context lends its scratch for the output of a call, and its states."""
+    """What both directions share. A context lends its states, and its scratch for the output of a call."""
 
     cdef codec_context* context
     cdef codec_stream stream
@@ -62,13 +62,13 @@ cdef class _Stream:
 
     cdef int check_made(self) except -1:
         if self.calls == NULL:
-            raise ArgumentTypeError("this object is not usable: kpress.compressor() and kpress.decompressor() make "
-                                    "such objects")
+            raise ArgumentTypeError("this object is not usable: make one with kpress.compressor() or "
+                                    "kpress.decompressor()")
         return 0
 
     cdef int enter(self) except -1:
         self.check_made()
-        if self.busy:  # first: a stream is closed while it works, and stays so if that fails
+        if self.busy:  # checked first: a stream is closed while it works, and stays closed if that fails
             raise InvalidArgumentError("the stream is in use by another thread")
         if self.closed:
             raise ClosedError("the stream has ended or failed: make another")
@@ -109,7 +109,7 @@ cdef class _Stream:
 
 cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, size_t size,
                kp_error* err) noexcept nogil:
-    """Give a piece to the codec, in steps where it wants them small."""
+    """Give a piece to the codec, in steps if it wants them small."""
     cdef size_t most = calls.most if calls.most > 0 else size
     s.piece = size
     s.handed = 0
@@ -140,7 +140,7 @@ cdef class Compressor(_Stream):
         Returns
         -------
         bytes
-            What is complete of the payload; b"" while there is less than a block.
+            The part of the payload that is complete; b"" while there is less than a block.
 
         Raises
         ------
@@ -218,8 +218,8 @@ cdef class Decompressor(_Stream):
         Returns
         -------
         bytes
-            What can be decompressed of the pieces so far and was not given yet. A zstd frame with a window of more
-            than 8 MiB may be given as one when it is complete: no more than 12 MiB of it wait for that.
+            The output of the pieces so far, as far as it was not returned before. The output of a zstd frame with a
+            window above 8 MiB may come only when the frame is complete; until then at most 13 MiB of it are kept.
 
         Raises
         ------
@@ -245,12 +245,12 @@ cdef class Decompressor(_Stream):
         return b""
 
     def flush(self):
-        """End the payload: every stream has to be ended, for a payload that is cut short is found out here.
+        """End the payload. Only this call finds a payload that is cut short, so every stream must be flushed.
 
         Returns
         -------
         bytes
-            The rest of the output. Only one raw snappy block has any.
+            The rest of the output; only a raw snappy block has any.
 
         Raises
         ------
@@ -271,7 +271,7 @@ cdef class Decompressor(_Stream):
 
     @property
     def unused_data(self):
-        """What follows the payload's end, which Kafka ignores."""
+        """The bytes after the payload's end, which Kafka ignores."""
         self.check_made()
         if not self.stream.ended:
             return b""
@@ -289,8 +289,8 @@ def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, m
     Returns
     -------
     Decompressor
-        decompress(data) gives what can be decompressed so far; flush() ends the payload and raises where it is
-        cut short; eof and unused_data as in zlib's decompressobj.
+        decompress(data) gives what can be decompressed so far; flush() ends the payload and raises if it is cut
+        short; eof and unused_data are as in zlib's decompressobj.
 
     Raises
     ------

@@ -88,17 +88,17 @@ from kpress.codecs.codec cimport (
 cdef enum:
     # A written frame: magic, descriptor, window descriptor.
     WINDOW_AT = 5
-    # Contexts of higher levels have hash tables and windows above 8 MB.
+    # Above this level contexts have hash tables and windows of more than 8 MB.
     SMALL_LEVEL = 9
     WRITTEN_HEADER = 6
-    # High levels and large windows make contexts of hundreds of MB; these are not kept. A decompressor has its window
-    # alone, and only where frames come in pieces: kept is that of the default level, of 2 MiB.
+    # High levels and large windows make contexts of hundreds of MB, which are not kept. A decompressor holds only its
+    # window, and only if frames come in pieces: the 2 MiB of the default level are kept.
     COMPRESSOR_KEPT = 32 << 20
     DECOMPRESSOR_KEPT = 4 << 20
-    PIECE = 1 << 17               # output of a stream is made room for in such steps: a block's
-    # Windows of levels 20 to 22, or of zstd's --long. A frame with one is kept until it is whole: up to HELD_LEAST in
-    # any case, up to HELD_MOST (a stream's output and what it holds beside it are to be within its cap and 16 MiB) if
-    # it is so much smaller than its output.
+    PIECE = 1 << 17               # the step in which a stream's output gets room: a block
+    # Larger windows are those of levels 20 to 22 and of zstd's --long. A frame with one is held until it is whole: up
+    # to HELD_LEAST in any case, and up to HELD_MOST if it is much smaller than its output. With HELD_MOST a stream
+    # takes less than its cap and 16 MiB.
     WIDE = 8 << 20
     HELD_LEAST = 1 << 20
     HELD_MOST = 12 << 20
@@ -107,7 +107,7 @@ cdef enum:
 
 
 cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """What the frames' headers say, as far as they are sound."""
+    """The sum of the frames' sizes, as far as their headers are sound."""
     cdef codec_unit frame
     cdef kp_error ignored
     cdef size_t at = 0
@@ -123,7 +123,7 @@ cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_ra
 
 
 cdef int decoder_failed(size_t code, int64_t position, kp_error* err) noexcept nogil:
-    """What an error of libzstd's decoder is here."""
+    """Turn an error of libzstd's decoder into one of ours."""
     cdef ZSTD_ErrorCode kind = ZSTD_getErrorCode(code)
     if kind == ZSTD_error_checksum_wrong:
         return kp_fail(err, KP_ZSTD_CHECKSUM, position, 0, 0)
@@ -203,7 +203,7 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
             if ZSTD_getErrorCode(produced) == ZSTD_error_dstSize_tooSmall and room < frame.most:
                 return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
             return decoder_failed(produced, <int64_t>at.consumed, err)
-        if produced > frame.most:  # a block above its maximum: one call takes it where there is room, no stream does
+        if produced > frame.most:  # a block above its maximum, which libzstd refuses only in streams
             return kp_fail(err, KP_ZSTD_DATA, <int64_t>at.consumed, 0, 0)
         at.consumed += frame.size
         at.produced += produced
@@ -311,8 +311,8 @@ cdef int compress_failed(size_t code, kp_error* err) noexcept nogil:
 cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
                      uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
     """One call with a known size, which lets libzstd choose tables that fit it and is 5 to 20 % faster than Java's
-    stream. What differs from a stream's frame is then made equal: the window that the level has when the size is
-    unknown, and the last block.
+    stream. Two differences from a stream's frame are then removed: the window becomes that of an unknown size, and an
+    empty last block is added.
     """
     cdef size_t written
     level = level_or_default(row, level)
@@ -436,7 +436,7 @@ cdef size_t know_head(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil
 
 
 cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
-    """Decompress up to PIECE bytes; `more` says whether there is more to be had of the input."""
+    """Decompress up to PIECE bytes; `more` says whether the input may give more."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_outBuffer output
     cdef frame_walk walk
@@ -462,9 +462,9 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
     return spend(s, given, err)
 
 
-# A frame that comes in pieces needs its window beside the output of a call, for libzstd wants the window in one block.
-# So a frame with a large one is held until it is whole, and is then decompressed straight into the output. That is for
-# frames much smaller than their output; the others, of which a piece gives little, do not wait.
+# A frame that comes in pieces needs its window besides the output of a call, because libzstd wants the window in one
+# block. So a frame with a large window is held until it is whole, and is then decompressed straight into the output.
+# This is for frames that are much smaller than their output; the others do not wait, as each piece gives little.
 
 cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
     """Whether the input completes the header of a frame with a large window."""
@@ -475,9 +475,9 @@ cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept
 
 
 cdef int hold(codec_stream* s, kp_error* err) noexcept nogil:
-    """Begin to hold a frame. libzstd has at most a part of its header, and forgets it.
+    """Begin to hold a frame. libzstd has seen at most a part of its header, and forgets it.
 
-    Room that is not used costs no memory: malloc maps so large a block, and its pages stay untouched.
+    Unused room costs no memory: malloc maps a block of this size, and its pages stay untouched.
     """
     cdef zstd_stream* z = <zstd_stream*>s.state
     z.held = <uint8_t*>malloc(HELD_ROOM)
@@ -495,7 +495,7 @@ cdef void let_go(zstd_stream* z) noexcept nogil:
 
 
 cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
-    """Hold a part of the input too, and decompress what is held when the frame is whole or has become too large."""
+    """Hold a part of the input; decompress what is held once the frame is whole or has become too large."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef size_t size = min(input.size - input.pos, <size_t>HELD_LEAST)
     cdef codec_unit frame
@@ -515,14 +515,14 @@ cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
 
 
 cdef bint is_held_too_long(const codec_stream* s) noexcept nogil:
-    """Whether HELD_MOST bytes would not be enough for the output that the cap allows."""
+    """Whether HELD_MOST bytes would be too few for all the output that the cap allows, at this frame's ratio."""
     cdef const zstd_stream* z = <const zstd_stream*>s.state
     cdef double output = <double>(z.walk.exact + z.walk.most)
     return z.frame > HELD_LEAST and (z.frame > HELD_MOST or <double>z.frame * s.left > HELD_MOST * output)
 
 
 cdef int read_held(codec_stream* s, kp_error* err) noexcept nogil:
-    """Decompress what is there of a frame that is not held any longer."""
+    """Decompress the part of a frame that was held, and stop holding it."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef uint8_t* held = z.held
     cdef ZSTD_inBuffer input = [held, z.frame, 0]

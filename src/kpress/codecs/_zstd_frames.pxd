@@ -1,7 +1,13 @@
 """The frames of zstd (RFC 8878) by the headers of frames and blocks, without decompressing them.
 
-A walk over them goes before decoding. It finds where frames end, what is cut short, and how large the output can
-become, so that one call decodes a frame straight into its place.
+::
+
+    frame             magic(4) | descriptor | [window] | [dictionary id] | [content size] | block ... | [checksum(4)]
+    block             bit 0: the last one; bits 1 and 2: raw, RLE, compressed; the rest: size (3 bytes) | content
+    skippable frame   magic(4) | size(4) | content
+
+A walk over them precedes decoding. It finds where frames end, what is cut short, and how large the output can become,
+so that one call decodes a frame straight into its place.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
@@ -30,13 +36,13 @@ cdef enum:
     RAW = 0
     RLE = 1
     COMPRESSED = 2
-    WINDOW_MAX = (1 << 27) + 1    # what libzstd's streaming reader takes when nobody tells it otherwise
+    WINDOW_MAX = (1 << 27) + 1    # libzstd's default for streams
     WINDOW_LOG_MIN = 10
     LONGEST_HEADER = 18
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
 
 
-# A walk over a frame's blocks. Where the frame is cut it stops before the cut block, and goes on when there is more.
+# A walk over a frame's blocks. If the frame is cut, it stops before the cut block and can go on when there is more.
 ctypedef struct frame_walk:
     size_t at          # the next block's header; the frame's end once `last` is set and the checksum is there
     uint64_t window
@@ -157,7 +163,7 @@ cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, codec_
 
 
 cdef inline int read_head(const uint8_t* head, size_t size, frame_walk* walk, kp_error* err) noexcept nogil:
-    """Read the header of a frame of which `head` has the first bytes. KP_ZSTD_SHORT: they do not tell yet."""
+    """Read the header of a frame of which `head` has the first bytes. KP_ZSTD_SHORT: there are too few."""
     if size < 5 or kp_load_le32(head) != MAGIC:
         return kp_fail(err, KP_ZSTD_SHORT, 0, 0, 0)
     return read_frame_header(head, 0, size, walk, err)
@@ -169,12 +175,12 @@ cdef inline bint may_begin(uint8_t byte) noexcept nogil:
 
 
 cdef inline bint ends_as_java_allows(const uint8_t* src, size_t at, size_t size) noexcept nogil:
-    """Whether nothing is left, or what zstd-jni misses: one byte with which a frame could begin."""
+    """Whether nothing is left but, at most, one byte with which a frame could begin: zstd-jni misses that."""
     return at == size or (0 < at == size - 1 and may_begin(src[at]))
 
 
 cdef inline bint begins_magic(const uint8_t* src, size_t size) noexcept nogil:
-    """Whether the bytes, of which the first one fits, are the start of a frame's magic."""
+    """Whether the bytes are the start of a frame's magic. The first one is."""
     cdef uint32_t magic = MAGIC if src[0] == MAGIC & 0xFF else SKIPPABLE
     cdef size_t i
     for i in range(1, size):

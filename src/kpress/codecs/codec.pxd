@@ -1,4 +1,4 @@
-"""A codec is a row: what the rest of the package knows of a codec, and all that it asks one to do.
+"""A codec is a row: all that the rest of the package knows about a codec and asks it to do.
 
 A codec's file fills its row (`_gzip`, `_snappy`, `_lz4`, `_zstd`; `_none` for the bytes as they are, `_object` for a
 codec that the caller brings as a Python object). `table` holds the rows by id. The functions may be called from any
@@ -14,7 +14,7 @@ from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, kp_error, kp_fail
 
 cdef enum:
-    # A piece of any size goes through a codec that keeps a copy of its input in steps of this: they fit the cache.
+    # A codec that copies its input gets a piece in steps of this size, which fit the cache.
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
@@ -39,8 +39,8 @@ cdef struct size_range:
     codec_unit first  # for codecs that keep a unit in `progress`
 
 
-# How far a decoder got, in whole units. One that found the output full goes on from here when it is called again with
-# more room.
+# How far a decoder got, in whole units. If the output was full, it goes on from here when it is called again with more
+# room.
 cdef struct progress:
     size_t consumed
     size_t produced
@@ -88,18 +88,18 @@ cdef struct codec:
     int level_min
     int level_max
     int level_default     # accepted even where it lies outside of the range
-    # Input of up to so many bytes is worked on with the GIL, at the default level. That takes 20 us or less as a rule;
-    # giving the GIL up and taking it back takes 0.1 us, and more where another thread waits for it.
+    # Up to this many bytes of input the GIL is kept, at the default level. The work then takes 20 us or less as a rule;
+    # releasing and taking the GIL takes 0.1 us, and more if another thread waits for it.
     size_t gil_kept
     void* object          # of a codec that the caller brings: borrowed from the CodecTable
 
     # A payload in one piece. `state` is the row's slot in the context: NULL until the codec puts something there. A
-    # codec that the caller brings has none, for a context outlives its table.
+    # codec of the caller's own has none, because a context outlives its table.
     void (*expect)(const codec*, const uint8_t* src, size_t size, size_range*) noexcept nogil
     int (*decode)(const codec*, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                   size_t capacity, progress*, kp_error*) noexcept nogil
     # After an error: leaves in `out`, from `start` on, what Kafka's streaming reader gives before it fails. The
-    # decoder's whole units are there already. NULL: they are right. Returns whether that reader does not fail, but
+    # decoded units are there already. NULL: they are what Kafka gives. Returns whether that reader does not fail, but
     # takes the place for the payload's end.
     bint (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                    size_t cap) noexcept nogil
@@ -113,7 +113,7 @@ cdef struct codec:
     size_t join_tail      # at the end of the first
     size_t join_head      # at the start of the second
 
-    size_t (*free_state)(void* state) noexcept nogil     # returns about how many bytes that were
+    size_t (*free_state)(void* state) noexcept nogil     # returns about how many bytes were freed
     void (*shrink_state)(void** state) noexcept nogil    # before a context waits for its next use; NULL: nothing to do
 
     stream_calls compressor
@@ -132,7 +132,7 @@ cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogi
 
 
 cdef inline void* state_made(void** state, size_t size) noexcept nogil:
-    """What the slot holds: `size` bytes that are zero when they are first asked for. NULL: out of memory."""
+    """What the slot holds: `size` bytes, zero the first time. NULL: out of memory."""
     if state[0] == NULL:
         state[0] = calloc(1, size)
     return state[0]

@@ -1,7 +1,7 @@
 """Codec contexts, created once and used again.
 
-A call takes a context, works without the GIL, and gives it back: as many exist as threads ever worked at once.
-Creating a library's state costs up to 10 us and its memory is fresh, so this is worth more than any tuning.
+A call takes a context, works without the GIL, and gives it back: there are as many as threads ever worked at once.
+Creating a library's state takes up to 10 us, and its memory is cold, so keeping one gains more than any tuning.
 """
 
 from kpress._buffers cimport pooled
@@ -14,7 +14,7 @@ cdef struct codec_context:
     pooled scratch               # decompressed records of one batch, or record bytes before compression
     size_t ignored               # bytes at the end of the last payload that was decompressed, which are not part of it
     bint ends                    # Kafka's reader takes what decompress_prefix gave of it for all, and sees no error
-    void* states[CODEC_IDS]      # one slot per row, which the row alone looks into
+    void* states[CODEC_IDS]      # one slot per row, for that row alone
 
 
 cdef codec_context* context_acquire(const codec_table* codecs) noexcept nogil    # NULL: out of memory

@@ -1,6 +1,6 @@
 """The pool of codec contexts: a list of free ones, last given first taken.
 
-In front of it is a slot for one, which needs no lock: a call on a small payload takes 20 ns less with it.
+A slot for one context comes first. It needs no lock, which saves 20 ns in a call on a small payload.
 """
 
 from libc.stdlib cimport calloc, free
@@ -25,7 +25,7 @@ cdef pthread_mutex_t mutex
 cdef codec_context* idle = NULL
 cdef void* slot = NULL
 cdef const codec_table* kafka = kafka_codecs()  # only these rows have states: see codec.pxd
-cdef int shrinking[CODEC_IDS]   # the codecs that have shrink_state: a release asks them alone
+cdef int shrinking[CODEC_IDS]   # the codecs that have shrink_state: a release calls only these
 cdef int n_shrinking = 0
 
 
@@ -97,7 +97,7 @@ cdef void context_release(codec_context* context) noexcept nogil:
 
 
 cdef size_t free_idle() noexcept nogil:
-    """Free the contexts that no call has at the moment; returns about how many bytes their codecs held."""
+    """Free the contexts that no call is using; returns about how many bytes their codecs held."""
     cdef codec_context* context
     cdef size_t released = 0
     cdef int id

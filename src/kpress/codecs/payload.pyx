@@ -1,5 +1,5 @@
-"""Payload <-> record bytes for the record layer. Where memory comes from, how it grows and where it ends is decided
-here, once for all codecs."""
+"""Payload <-> record bytes for the record layer. Where memory comes from, how it grows and where it ends are decided
+here for all codecs."""
 
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy, memmove, memset
@@ -18,7 +18,7 @@ from kpress.codecs.codec cimport codec, codec_table, progress, row_of, size_rang
 from kpress.codecs.context cimport codec_context
 
 cdef enum:
-    GROWN_FROM = 4096   # output that was found to be larger than its headers say gets at least this room
+    GROWN_FROM = 4096   # least room for output that is larger than its headers say
 
 
 cdef int decompress_units(codec_context* context, int codec_id, int magic, const uint8_t* src, size_t size,

@@ -29,7 +29,7 @@ cdef int magic_given(const codec* row, object magic) except -1
 cdef object MAGIC_DEFAULT   # 2
 
 
-# What most calls give is known without a call into another module: 10 ns of the 200 that a small payload takes.
+# The usual arguments need no call into another module: 10 ns of the 200 that a small payload takes.
 cdef inline const codec* codec_of(CodecTable codecs, object compression_type) except NULL:
     cdef int id
     for id in range(CODEC_IDS):  # names in a program's text are interned

@@ -36,24 +36,24 @@ cdef class CodecTable:
         - ``id``: int, 5 to 7. Kafka assigned 0 to 4; no released broker or client reads others.
         - ``name``: str, for compression_type.
         - ``compress(data)``: gives a bytes-like object of at most ``2 * len(data) + 1024`` bytes.
-        - ``decompress(data, max_output)``: gives a bytes-like object, and may stop with any exception of its own when
-          that would be larger than ``max_output`` bytes.
-        - ``joins``, if two of its payloads, one after the other, decompress to both: True. A `BatchBuilder` with a
-          limit then does not have to compress all records again for each one that is appended near the limit.
-        - ``levels``, if it has levels: (lowest, highest, default), and the call is ``compress(data, level)``.
+        - ``decompress(data, max_output)``: gives a bytes-like object. It may raise any exception of its own if the
+          result would be larger than ``max_output`` bytes.
+        - ``joins``, optional: True if two payloads, one after the other, decompress to the data of both. A
+          `BatchBuilder` then need not compress all its records again for each one that is appended near its limit.
+        - ``levels``, optional: (lowest, highest, default). The call is then ``compress(data, level)``.
 
-        Both are called with a bytes object, from any thread, several at a time.
+        Both functions get a bytes object. They are called from any thread, and from several at once.
 
     Raises
     ------
     InvalidArgumentError
         An id or a name that is taken or not possible.
     ArgumentTypeError
-        An object lacks one of these, or it has another type.
+        An object lacks one of these, or one has another type.
 
     Notes
     -----
-    A table has to be given to every call that writes or reads such batches: bytes alone never choose code. Only record
+    Every call that writes or reads such batches must be given the table: bytes never choose code. Only record
     batches (magic 2) may use these codecs. What a codec raises becomes the cause of a DecompressionError or, when
     compressing, of an InvalidArgumentError.
 
@@ -137,7 +137,7 @@ cdef enum:
 cdef str checked_name(CodecTable codecs, object name):
     if not isinstance(name, str):
         raise ArgumentTypeError(f"the name of a codec must be a str, not {type(name).__name__}", field="name")
-    # the names stand in a column of texts, and "unknown(5)" is what an id without a codec is shown as
+    # the names stand in a text column, where an id without a codec is shown as "unknown(5)"
     if not (name.isascii() and name.isidentifier() and len(name) <= NAME_MAX):
         raise InvalidArgumentError("the name of a codec must be an identifier of at most "
                                    f"{NAME_MAX} ASCII characters, not {name!r}", field="name")

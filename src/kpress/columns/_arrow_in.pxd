@@ -1,4 +1,4 @@
-"""Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie."""
+"""Foreign Arrow arrays, from which rows are read: where each column's bytes, numbers and nulls are."""
 
 from libc.stdint cimport INT32_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
@@ -64,7 +64,7 @@ cdef inline int64_t load_i64(const uint8_t* numbers, int64_t i) noexcept nogil:
 
 
 cdef inline int64_t difference(int64_t end, int64_t start) noexcept nogil:
-    """It may wrap: offsets from outside may be anything."""
+    """May wrap: offsets from outside can have any value."""
     return <int64_t>(<uint64_t>end - <uint64_t>start)
 
 

@@ -1,7 +1,7 @@
-"""Arrow arrays as rows are read from them: where each column's bytes, numbers and nulls lie.
+"""Foreign Arrow arrays, from which rows are read: where each column's bytes, numbers and nulls are.
 
-The arrays come from outside. Of what they say, everything is checked that can be: the interface gives no sizes of
-buffers, so that an offset that rises beyond its data is the one lie that cannot be seen.
+The arrays come from outside, so everything that can be checked is checked. The interface gives no sizes of buffers: an
+offset beyond the end of its data is the one error that cannot be seen.
 """
 
 from libc.stdint cimport int64_t
@@ -22,7 +22,7 @@ cdef uint8_t[1] NOTHING   # data of columns that have none
 
 
 cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) except -1:
-    """How a column of this schema is read; ABSENT: it is of no type that is read at all."""
+    """How a column of this schema is read; ABSENT: its type is not supported."""
     cdef bytes text = schema.format
     t.child = child
     t.per_ms = UNITS_PER_MS.get(text[:4], 1)
@@ -33,7 +33,7 @@ cdef int type_of(const ArrowSchema* schema, int64_t child, column_type* t) excep
 
 
 cdef int64_t buffers_of(column_kind kind) noexcept nogil:
-    """Buffers that the layout has at least."""
+    """The least number of buffers that the layout has."""
     if kind == NULLS:
         return 0
     if kind == STRUCT:
@@ -50,7 +50,7 @@ cdef bint lengths_agree(const ArrowArray* array, column_kind kind) noexcept nogi
 
 
 cdef bint children_agree(const ArrowArray* array) noexcept nogil:
-    """Whether the children may be looked at; the rest is checked in each."""
+    """Whether the children can be read; the rest is checked for each of them."""
     return array.n_children >= 0 and (array.n_children == 0 or array.children != NULL)
 
 
@@ -90,7 +90,7 @@ cdef int column_here(const ArrowArray* array, column_kind kind, column* c) noexc
         return -1 if c.view_buffers and c.view_sizes == NULL else 0
     if kind == BINARY or kind == LARGE_BINARY:
         c.data = <const uint8_t*>array.buffers[2]
-        if c.data == NULL:  # as some producers have it where all rows are empty
+        if c.data == NULL:  # some producers give NULL if all rows are empty
             c.data = NOTHING
             return 0 if has_no_bytes(c, array.length) else -1
     return 0
@@ -114,7 +114,7 @@ cdef int column_of(const ArrowArray* parent, const column_type* t, column* c) no
 
 
 cdef size_t extent_of(const column* c, int64_t rows) noexcept nogil:
-    """Bytes of that many rows, where the layout tells without a pass over them; else 0. A hint: the rows are checked
+    """Bytes of that many rows, if the layout says so without a pass over them; else 0. Only a hint: rows are checked
     when they are read."""
     cdef int64_t size = 0
     if c.index == NULL:

@@ -1,4 +1,4 @@
-"""Arrays that kpress made, handed out through the Arrow C data interface."""
+"""Arrays that kpress made, exported through the Arrow C data interface."""
 
 from libc.stdint cimport int64_t, uint8_t
 
@@ -16,8 +16,8 @@ ctypedef struct array_data:
     array_data* children
 
 
-# One record batch. Counted: every exported ArrowArray holds a reference, so that a consumer can keep one
-# column and let the others go.
+# One record batch, with a reference count: every exported ArrowArray holds a reference, so that a consumer can keep one
+# column and release the others.
 ctypedef struct chunk_data:
     int64_t references
     int64_t rows

@@ -1,4 +1,4 @@
-"""Arrays that kpress made, handed out through the Arrow C data interface (no pyarrow needed).
+"""Arrays that kpress made, exported through the Arrow C data interface (no pyarrow needed).
 
 https://arrow.apache.org/docs/format/CDataInterface.html and .../CDataInterface/PyCapsuleInterface.html
 """
@@ -30,7 +30,7 @@ class Field:
     ----------
     name : str
     type : str
-        Its Arrow type, in the words of pyarrow.
+        Its Arrow type, as pyarrow writes it.
     format : str
         Its Arrow type, as a format string of the C data interface.
     nullable : bool
@@ -176,7 +176,7 @@ cdef void narrow(ArrowArray* array, const part* p) noexcept nogil:
     array.offset = p.offset if p.rows else 0
     array.length = p.rows
     if array.null_count:
-        array.null_count = -1  # nobody has counted those of these rows
+        array.null_count = -1  # the nulls of these rows were not counted
 
 
 cdef int export_column(const part* p, int64_t column, ArrowArray* out) noexcept nogil:
@@ -188,8 +188,8 @@ cdef int export_column(const part* p, int64_t column, ArrowArray* out) noexcept 
 
 
 cdef int export_part(const part* p, ArrowArray* out) noexcept nogil:
-    """The part as a struct array, which is how the interface spells a record batch. Its columns carry the offset:
-    importers of record batches refuse one in the struct."""
+    """The part as a struct array, which is the interface's form of a record batch. The columns have the offset:
+    importers of record batches refuse an offset in the struct."""
     cdef array_data root
     cdef int64_t i
     memset(&root, 0, sizeof(array_data))

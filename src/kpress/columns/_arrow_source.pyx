@@ -1,7 +1,7 @@
 """The caller's Arrow data: capsules, moved out of and owned here.
 
-A consumer of the interface may move a struct out of its capsule. Whoever asks for the same capsule afterwards, from a
-callback for instance, finds it empty, and cannot release what is still being read.
+A consumer of the interface may move a struct out of its capsule. Code that later asks for the same capsule, a callback
+for instance, finds it empty, and cannot release what is still being read.
 """
 
 import os
@@ -15,7 +15,7 @@ from kpress._c.arrow cimport ArrowArray, ArrowArrayStream, ArrowSchema
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
-    # Far more than a table of records has. A schema beyond them is damaged, or contains itself.
+    # Far more than a table of records has. A larger schema is damaged, or contains itself.
     MOST_FIELDS = 10000
     MOST_LEVELS = 64
 
@@ -25,7 +25,7 @@ cdef int contradiction(str what) except -1:
 
 
 cdef int check_schema(const ArrowSchema* schema, int levels, int64_t* fields) except -1:
-    """That the schema can be walked: every pointer is there, and nothing was released."""
+    """Check that the schema can be walked: every pointer is there, and nothing was released."""
     cdef int64_t i
     fields[0] += 1
     if schema == NULL or schema.release == NULL:
@@ -67,8 +67,8 @@ cdef class ArrowSource:
             self.stream.release(&self.stream)
 
     cdef int ask(self, object data) except -1:
-        """Take the capsules of `data`. It runs the caller's code."""
-        if hasattr(type(data), "__arrow_c_stream__"):  # first: what is of several record batches has only this
+        """Take the capsules of `data`. Runs the caller's code."""
+        if hasattr(type(data), "__arrow_c_stream__"):  # first: data of several record batches has only this
             self.take_stream(data.__arrow_c_stream__())
         elif hasattr(type(data), "__arrow_c_array__"):
             self.take_array(data.__arrow_c_array__())

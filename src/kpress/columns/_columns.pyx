@@ -17,21 +17,21 @@ cdef enum:
     SHOWN_CHARACTERS = 40
 
 
-cdef object MADE = object()  # what the classes are called with here; another call has no arrays for them
+cdef object MADE = object()  # how this module calls the classes; other callers have no arrays for them
 
 
 class _NotOneArray(InvalidArgumentError, AttributeError):
-    """hasattr() says False."""
+    """An AttributeError, so that hasattr() is False."""
 
 
 class _NoColumn(InvalidArgumentError, KeyError):
-    """What dict-like objects raise; `str` of a KeyError would quote the sentence."""
+    """The error of a dict-like object; `str` of a plain KeyError would quote the sentence."""
 
     __str__ = InvalidArgumentError.__str__
 
 
 class _NoRow(InvalidArgumentError, IndexError):
-    """What sequences raise."""
+    """The error of a sequence."""
 
 
 cdef object shown(object value):
@@ -59,7 +59,7 @@ cdef object rows_of(object key, int64_t rows):
 
 
 cdef class ArrowRows:
-    """What an Arrow stream of the whole gives: the rows in another library's form."""
+    """The rows in another library's form, through an Arrow stream."""
 
     def to_pyarrow(self):
         """The rows as a pyarrow table.
@@ -79,7 +79,7 @@ cdef class ArrowRows:
         return pyarrow.table(self)
 
     def to_pandas(self):
-        """The rows as a pandas frame. pandas needs pyarrow for it.
+        """The rows as a pandas frame. pandas needs pyarrow for this.
 
         Returns
         -------
@@ -114,11 +114,10 @@ cdef class ArrowRows:
 cdef class Columns(ArrowRows):
     """Records as Arrow columns: one or more record batches that share a schema.
 
-    What `read_columns` returns and `iter_columns` yields. ``columns["value"]`` is one column. The whole goes to any
-    Arrow consumer through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
-    ``polars.DataFrame(columns)``, ``pandas.DataFrame.from_arrow(columns)``, ``duckdb.from_arrow(columns)``, or by
-    `to_pyarrow`, `to_polars` and `to_pandas`. Its memory goes back to the pool of kpress when the last consumer lets go
-    of it.
+    `read_columns` returns one and `iter_columns` yields them. ``columns["value"]`` is one column. Any Arrow consumer
+    takes the whole through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
+    ``polars.DataFrame(columns)``, ``pandas.DataFrame.from_arrow(columns)``, ``duckdb.from_arrow(columns)``, or
+    `to_pyarrow`, `to_polars` and `to_pandas`. The memory returns to kpress's pool when the last consumer releases it.
 
     ``len(columns)`` is the number of rows. Iterating gives the record batches, each a `Columns` of its own.
 
@@ -128,7 +127,7 @@ cdef class Columns(ArrowRows):
     column_names : list[str]
     schema : tuple of fields, each with name, type and nullable
     nbytes : int
-        Bytes that the rows take in memory.
+        Bytes of the rows in memory.
     lz4_header_errors : list of DecompressionError
         Wrong checksums of LZ4 frames' headers that ``lz4_header_checksum="ignore"`` let pass, each with its place; of
         the whole result, not of a slice of it.
@@ -231,7 +230,7 @@ cdef class Columns(ArrowRows):
         ----------
         offset : int
         length : int | None
-            At most so many. None: all that follow.
+            The most rows. None: all that follow.
 
         Returns
         -------
@@ -248,7 +247,7 @@ cdef class Columns(ArrowRows):
         return self._sliced(start, rows)
 
     cdef Columns _sliced(self, int64_t start, int64_t rows):
-        """Empty parts are left out, but for one."""
+        """Leaves out empty parts, but keeps at least one."""
         cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(self._n_parts + 1))
         cdef part* copy
         cdef int64_t i, n = 0
@@ -268,7 +267,7 @@ cdef class Columns(ArrowRows):
         return Columns.of_parts(self._fields, copy, n)
 
     def __array__(self, dtype=None, copy=None):
-        """NumPy has no such tables; pandas asks for one where it is given what it does not know."""
+        """NumPy has no such tables; pandas asks for an array if it does not know an object."""
         raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: columns.to_pandas() or "
                                 "pandas.DataFrame.from_arrow(columns); for an array of one column: "
                                 "columns.to_pyarrow()[name].to_numpy()", field="columns")
@@ -283,7 +282,7 @@ cdef class Columns(ArrowRows):
     @property
     def __arrow_c_array__(self):
         """A method that gives (``arrow_schema``, ``arrow_array``) capsules; only a result of one record batch has it.
-        Consumers look whether it is there (polars: first of all), so several record batches are not without it.
+        Consumers check whether it exists (polars does so first), so with several record batches it must not.
 
         Raises
         ------
@@ -315,7 +314,7 @@ cdef class Column:
     """One column of a `Columns`, by ``columns[name]``.
 
     It has a length, an index (``column[0]``, ``column[-1]``), slices, and an iterator over Python objects: None, bool,
-    int, str, bytes, an aware datetime, or a list of (key, value) for headers. For more than a look, hand it to an Arrow
+    int, str, bytes, an aware datetime, or a list of (key, value) for headers. For more than a look, give it to an Arrow
     library: ``pyarrow.chunked_array(column)``, ``polars.Series(column)``.
 
     Attributes
@@ -324,7 +323,7 @@ cdef class Column:
     type : str
         Its Arrow type, in the words of pyarrow.
     nbytes : int
-        Bytes that its rows take in memory.
+        Bytes of its rows in memory.
 
     Examples
     --------

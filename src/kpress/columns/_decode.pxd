@@ -1,4 +1,4 @@
-"""From a run of entries to chunks: what one thread does without the GIL."""
+"""From a run of entries to chunks: the work of one thread, without the GIL."""
 
 from libc.stdint cimport int64_t
 

@@ -58,7 +58,7 @@ cdef int add_failure(run* r, failure* f) noexcept nogil:
 # --- one entry ---------------------------------------------------------------------------------------------
 
 cdef void bound(const plan* p, kp_source* source) noexcept nogil:
-    """Whether records of this batch have to be looked at one by one for the asked ranges."""
+    """Whether records of this batch must be compared with the given ranges one by one."""
     source.filtered = p.filtered
     source.first_offset = p.first_offset
     source.last_offset = p.last_offset
@@ -88,7 +88,7 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, kp_sour
                       failure* f) noexcept nogil:
     """The records of an open entry, or none of them."""
     cdef mark before = mark_of(b)
-    # a count that lies costs no memory
+    # a false count costs no memory
     cdef int64_t rows = b.rows + min(<int64_t>source.count, (source.end - source.start) // SMALLEST_RECORD + 1)
     cdef int64_t touched = b.rows
     cdef int status = KP_OK
@@ -121,8 +121,8 @@ cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, 
 # --- a run -------------------------------------------------------------------------------------------------
 
 cdef int64_t expected_rows(const kp_batch* batches, int64_t n) noexcept nogil:
-    """How many rows the headers declare. Counts may lie, so no more than two per byte: real records, well compressed,
-    take half a byte and more, and what is reserved for a lie is not touched."""
+    """How many rows the headers declare, but no more than two per byte, since counts may be false: real records, well
+    compressed, take half a byte and more. Memory reserved for a false count is not touched."""
     cdef int64_t i, rows = 1
     for i in range(n):
         rows += max(0, min(<int64_t>batches[i].records_count, 2 * batches[i].size))

@@ -12,8 +12,8 @@ from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, HEADERS, KEY, TIMES
 
 
 cdef void fit(pooled* b, size_t used) noexcept nogil:
-    """A column that turned out much smaller than its bound moves to a block of its size, so that the large
-    one serves the next batch."""
+    """A column much smaller than its bound moves to a block of its size, so that the next batch can use the large
+    one."""
     cdef pooled small
     cdef kp_error ignored
     if used * 4 > b.block or b.block < 65536:
@@ -26,7 +26,7 @@ cdef void fit(pooled* b, size_t used) noexcept nogil:
 
 
 cdef const void* keep(chunk_data* chunk, pooled* b) noexcept nogil:
-    """The buffer's address; its memory is the chunk's from now on."""
+    """The buffer's address; the chunk owns its memory from now on."""
     cdef const void* data = b.data
     chunk.blocks[chunk.n_blocks] = b[0]
     chunk.n_blocks += 1
@@ -79,7 +79,7 @@ cdef bint finish_views(chunk_data* chunk, array_data* a, builder* b, binary_buil
 
 
 cdef const int64_t* keep_views(chunk_data* chunk, builder* b, kp_error* err) noexcept nogil:
-    """Hands the buffers that views point into to the chunk; the array of their sizes, NULL if out of memory."""
+    """Hand the buffers that views point into to the chunk; returns the array of their sizes, NULL if out of memory."""
     cdef pooled sizes
     cdef int64_t i
     memset(&sizes, 0, sizeof(pooled))

@@ -16,9 +16,9 @@ from kpress.columns.catalogue cimport (
 )
 
 cdef enum:
-    # Decompressed batches below this are copied into a buffer that they share: a copy within the processor's cache
-    # costs less than a buffer per batch would (views into 10,000 buffers are slow to read, and a block has more room
-    # than a batch needs). Larger ones are worth a buffer of their own.
+    # Decompressed batches below this size are copied into a shared buffer: a copy within the CPU's cache costs less
+    # than a buffer per batch (views into 10,000 buffers are slow to read, and a block is larger than a batch needs).
+    # Larger batches get a buffer of their own.
     SHARED_BELOW = 1 << 20
 
 cdef double MARGIN = 1.05  # see reserve_data
@@ -55,7 +55,7 @@ cdef int grow(pooled* b, int64_t used, int64_t wanted, kp_error* err) noexcept n
 
 
 cdef int grow_validity(pooled* b, int64_t rows, int64_t capacity, kp_error* err) noexcept nogil:
-    """A bitmap for `capacity` rows that says valid for all from `rows` on, and for all when it is new."""
+    """A bitmap for `capacity` rows in which all rows from `rows` on are valid, and all rows if it is new."""
     cdef int64_t used = 0 if b.data == NULL else bitmap_bytes(rows)
     if b.data != NULL and <int64_t>b.capacity >= bitmap_bytes(capacity):
         return KP_OK
@@ -103,10 +103,10 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) no
 
 cdef int reserve_data(builder* b, binary_builder* binary, int64_t used, int64_t more, int64_t left,
                       kp_error* err) noexcept nogil:
-    """Room for `more` bytes after `used`; where that means to move, room for what the rest of the input (`left` bytes
-    of entries) will need at the ratio seen so far, and a twentieth more: batches of one topic differ by a few percent,
-    and moving once more costs more than pages that are never touched. At least half as much again, so that moves stay
-    rare where the ratio rises."""
+    """Room for `more` bytes after `used`. If the buffer must move, it gets room for the rest of the input (`left` bytes
+    of entries) at the ratio seen so far, and a twentieth more: batches of one topic differ by a few percent, and
+    another move costs more than pages that are never touched. It grows by at least half, so that moves stay rare if
+    the ratio rises."""
     if binary.data.data != NULL and <int64_t>binary.data.capacity >= used + more:
         return KP_OK
     cdef int64_t expected = used + more
@@ -174,7 +174,7 @@ cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_sourc
 
 
 cdef int finish_timestamps(const plan* p, builder* b, int64_t end, kp_error* err) noexcept nogil:
-    """NO_TIMESTAMP (-1) becomes null; milliseconds become microseconds where those were asked."""
+    """NO_TIMESTAMP (-1) becomes null; milliseconds become microseconds if those are wanted."""
     cdef int64_t* timestamps = <int64_t*>b.fixed[TIMESTAMP].data
     cdef int64_t i, none = 0, beyond = 0
     cdef int status
@@ -263,7 +263,7 @@ cdef bint kept(const kp_source* s, int64_t offset, int64_t timestamp) noexcept n
 
 cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const kp_source* source, int64_t end,
                         kp_error* err) noexcept nogil:
-    """The headers of the rows from b.rows to end, which the gather before has checked."""
+    """The headers of the rows from b.rows to end, which the pass before has checked."""
     cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
     cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef kp_record r
@@ -276,7 +276,7 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
         return status
     for _ in range(source.count):
         if kp_record_next(source, &cursor, 0, &r, err) != KP_OK:
-            break  # cannot be: the gather before read them all
+            break  # cannot happen: the pass before read them all
         headers += r.header_count
         bytes += r.headers.size
     status = reserve_headers(b, headers, bytes, err)
@@ -291,7 +291,7 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
         headers -= r.header_count
         bytes -= r.headers.size
         if headers < 0 or bytes < 0:
-            break  # more than there is room for: another thread writes to the records
+            break  # more than there is room for: another thread wrote to the records
         if append_headers(b, &r, err) != KP_OK:
             return err.status
         ends[row + 1] = <int32_t>b.n_headers
@@ -309,7 +309,7 @@ cdef int append_headers(builder* b, const kp_record* r, kp_error* err) noexcept 
     cdef int32_t* value_ends = <int32_t*>b.header_value.rows.data
     for _ in range(r.header_count):
         if kp_header_read(&cursor, &h) != KP_OK:
-            break  # cannot be: the gather before has walked them
+            break  # cannot happen: the pass before walked them
         used = key_ends[b.n_headers]
         if used + 3 * h.key.size > INT32_MAX:
             return kp_fail(err, KP_OUTPUT_CAP, -1, 0, INT32_MAX)
@@ -343,7 +343,7 @@ cdef view_buffer* add_view(builder* b) noexcept nogil:
 
 
 cdef int input_view(builder* b, const kp_source* source, kp_error* err) noexcept nogil:
-    """Makes the window of the input reach over the source, or begins another where that would be over 2 GiB."""
+    """Extend the window of the input over the source, or begin another if it would exceed 2 GiB."""
     cdef view_buffer* view = NULL
     if b.input_view:
         view = &b.views[b.input_view - 1]
@@ -360,8 +360,8 @@ cdef int input_view(builder* b, const kp_source* source, kp_error* err) noexcept
 
 
 cdef int shared_view(builder* b, kp_source* source, kp_error* err) noexcept nogil:
-    """Moves the source into the buffer that small batches share. Buffers double up to SHARED_BELOW: what is reserved
-    stays below a small multiple of what is used."""
+    """Move the source into the buffer that small batches share. Buffers double up to SHARED_BELOW, so that reserved
+    memory stays below a small multiple of the used."""
     cdef int64_t size = source.end - source.start
     cdef view_buffer* view = NULL
     if b.shared_view:

@@ -1,4 +1,4 @@
-"""What write_columns takes: the columns of its input by name."""
+"""The input of write_columns: its columns by name."""
 
 from libc.stdint cimport int64_t
 

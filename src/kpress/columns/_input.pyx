@@ -1,4 +1,4 @@
-"""What write_columns takes: the columns of its input by name."""
+"""The input of write_columns: its columns by name."""
 
 from libc.stdint cimport int64_t
 from libc.string cimport memset
@@ -52,7 +52,7 @@ cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, t
 
 
 cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
-    """The types inside a list of headers. The fields of a map go by their place: their names are not fixed."""
+    """The types inside a list of headers. The fields of a map are known by position: their names are not fixed."""
     cdef const ArrowSchema* item
     cdef int64_t i
     if schema.n_children != 1 or schema.children[0].format != b"+s" or schema.children[0].n_children != 2:
@@ -147,7 +147,7 @@ cdef int header_columns(input_columns* c, const input_types* types, const ArrowA
 
 
 cdef int columns_of(input_columns* c, const input_types* types, const ArrowArray* array) noexcept nogil:
-    """Where the columns of the array lie; not 0: its lengths contradict each other."""
+    """Find the columns of the array; not 0: its lengths contradict each other."""
     memset(c, 0, sizeof(input_columns))
     return (column_of(array, &types.offset, &c.offset)
             or column_of(array, &types.timestamp, &c.timestamp)
@@ -172,7 +172,7 @@ cdef bint has_null_rows(const ArrowArray* array) noexcept nogil:
     """Whether a row is null as a whole."""
     cdef column rows
     cdef int64_t i
-    if array.null_count >= 0 or column_here(array, STRUCT, &rows):  # -1: nobody counted them yet
+    if array.null_count >= 0 or column_here(array, STRUCT, &rows):  # -1: not counted yet
         return array.null_count > 0
     if rows.validity == NULL:
         return False

@@ -1,7 +1,7 @@
-"""iter_columns: a walk over a record set that can be stopped and taken up again.
+"""iter_columns: a walk over a record set that can be stopped and resumed.
 
 Two walks go over the entries: `reached` reads headers ahead, up to as many windows as there are threads, and `passed`
-follows with what is handed out. What the iterator says of itself is of the second.
+follows with the results that were returned. The iterator's attributes are those of the second.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
@@ -26,7 +26,7 @@ from kpress.errors import ArgumentTypeError, ClosedError
 _ON_CORRUPT = {"raise": False, "skip": True}
 
 
-cdef object MADE = object()  # what the class is called with here
+cdef object MADE = object()  # how this module calls the class
 
 
 cdef int replace(walk* to, const walk* w) except -1:
@@ -40,15 +40,15 @@ cdef int replace(walk* to, const walk* w) except -1:
 
 
 cdef class ColumnsIterator:
-    """What `iter_columns` returns: an iterator over `Columns` that says how far it has come.
+    """The iterator over `Columns` that `iter_columns` returns; it knows how far it has come.
 
-    All that it says holds after the results that were handed out, however far threads have read ahead. A ``with``
-    statement closes it.
+    Its attributes describe the state after the results that were returned, however far threads have read ahead. A
+    ``with`` statement closes it.
 
     Attributes
     ----------
     position : int
-        Where the next entry begins: in the buffer, or in bytes from where the file stood.
+        Where the next entry begins: in the buffer, or in bytes from the file's position at the start.
     next_offset : int or None
         The offset after the last entry that was passed, whether or not it was asked for; None before the first.
     valid_bytes : int
@@ -56,16 +56,16 @@ cdef class ColumnsIterator:
     trailing_bytes : int
         Bytes of a cut entry at the end, once the end is reached; 0 before.
     aborted_transactions : list of (producerId, firstOffset)
-        Those aborted transactions that matter for what follows: the open ones, and those not begun yet.
+        The aborted transactions that matter from here on: those open, and those not begun yet.
     batch_bytes : int
-        As `iter_columns` takes it. It may be changed for the results to come, but for those that threads have read
-        ahead: whoever looks at ``nbytes`` of the results can keep them at a size of their own.
+        As given to `iter_columns`. May be changed for later results, except those that threads have read ahead: a
+        caller can watch ``nbytes`` and keep results at a size of its own.
     errors : list of KpressError
-        What was wrong with the entries that were skipped (``on_corrupt="skip"``), in their order.
+        The errors of the entries that were skipped (``on_corrupt="skip"``), in order.
 
     Examples
     --------
-    A walk that is stopped, and one that goes on from there:
+    A walk that is stopped, and one that resumes there:
 
     >>> import kpress
     >>> log = b"".join(kpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
@@ -156,7 +156,7 @@ cdef class ColumnsIterator:
             self.source.step = min(self.stop_after, INT32_MAX)
 
     def close(self):
-        """End the iteration and its threads. What the iterator says of itself stays."""
+        """End the iteration and its threads. The attributes keep their values."""
         if self.busy:
             raise ClosedError("the iteration cannot be closed while it reads")
         self._end()
@@ -211,12 +211,12 @@ cdef class ColumnsIterator:
     # --- reading ahead --------------------------------------------------------------------------------------
 
     cdef int _read_ahead(self) except -1:
-        """Have as many windows decoded ahead as there are threads, and the one that is due."""
+        """Start to decode the next window, and as many ahead as there are threads."""
         cdef Window window
         while not self.at_end and len(self.ahead) < (self.options.threads + 1 if self.options.threads > 1 else 1):
             try:
                 window = self._window()
-            except Exception as error:  # of the file, say: it is due after what was read before
+            except Exception as error:  # of the file, say: it comes after what was read before
                 self.failed = error
                 self.at_end = True
                 return 0
@@ -245,8 +245,8 @@ cdef class ColumnsIterator:
                 return self._last_window()
 
     cdef Window _refused_window(self):
-        """A window of no entries that tells of a large one whose beginning is impossible, before it is read whole; None
-        if it may be right. Where such entries are skipped it has to be read in any case."""
+        """An empty window with the error of a large entry whose beginning is impossible, before it is read whole; None
+        if it may be right. If bad entries are skipped, it must be read in any case."""
         cdef Source source = self.source
         cdef Window window
         cdef failure f
@@ -265,7 +265,7 @@ cdef class ColumnsIterator:
         return window
 
     cdef Window _last_window(self):
-        """A window of no entries that tells of the cut one; None if there is none."""
+        """An empty window with the error of the cut entry; None if there is none."""
         cdef Source source = self.source
         cdef int64_t rest = source.rest(self.reached.position)
         cdef Window window
@@ -305,7 +305,7 @@ cdef class ColumnsIterator:
         return columns
 
     cdef int _pass(self, Window window, int64_t first_failure) except -1:
-        """`passed` moves to the end of the window, or to its first entry that is wrong."""
+        """Move `passed` to the end of the window, or to its first bad entry."""
         cdef Window again
         if first_failure < 0:
             replace(&self.passed, &window.end)
@@ -333,29 +333,29 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     Parameters
     ----------
     source : bytes-like or binary file object
-        A file is read from where it stands, in pieces (by readinto); it is not closed.
+        A file is read from its current position, in pieces (by readinto); it is not closed.
     columns : sequence of str, optional
         As in `read_columns`.
     batch_bytes : int
-        Bytes of whole entries, as they are stored (compressed), that go into one result; at least one entry. Of a file
-        at most 2 GiB.
+        Here: stored (compressed) bytes of whole entries that go into one result; at least one entry. At most 2 GiB for
+        a file.
     end_offset : int, optional
-        The walk ends at the first entry that has this offset or a larger one: offsets of a log ascend. Whoever goes on
-        from there passes it as start_offset.
+        The walk ends at the first entry that has this offset or a larger one: offsets of a log ascend. To resume there,
+        pass it as start_offset.
     start_position : int
         Where in a buffer the first entry begins.
     end_position : int, optional
         The source is read as if it ended here; counted like `position`.
     aborted_transactions : iterable of (producerId, firstOffset), optional
-        As in `read_columns`; to go on from the middle, the attribute of the iteration that came so far.
+        As in `read_columns`. To resume a walk, pass the attribute of the iterator that came so far.
     threads : int
-        Decode with that many threads, the caller's among them, and that many results ahead.
+        Decode with this many threads, including the caller's, and this many results ahead.
     on_corrupt : {'raise', 'skip'}
-        What an entry that is wrong does: end the iteration, after the results before it, or go to the iterator's list
-        `errors`, and the walk goes on with the next entry. Damage to the framing itself (an impossible size or magic,
-        or a cut tail where complete=True) ends the walk in any case, and is the last of `errors`.
+        'raise': a bad entry ends the iteration, after the results before it. 'skip': its error goes to the iterator's
+        list `errors`, and the walk goes on with the next entry. Damage to the framing itself (an impossible size or
+        magic, or a cut tail with complete=True) ends the walk in any case, and is the last of `errors`.
     complete : bool
-        A last entry that is cut is a CorruptRecordError. If False it is left out, as by Kafka's consumers, and
+        A cut last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
         `trailing_bytes` has its size.
     max_message_bytes : int
         An entry whose size field is above this is corrupt. A file's entry is read into memory whole, so this bounds
@@ -372,8 +372,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     InvalidArgumentError
         The file's name is that of an index, a snapshot or another file that holds no records.
     KpressError
-        As `read_columns`, after the rows before the entry that is wrong. Positions count from the beginning of the
-        buffer, or from where the file stood.
+        As `read_columns`, after the rows before the bad entry. Positions count from the start of the buffer, or from
+        the file's position at the start.
 
     Examples
     --------

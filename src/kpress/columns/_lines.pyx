@@ -1,6 +1,6 @@
 """Rows of columns as lines of text: JSON, CSV, and what Kafka's DumpLogSegments prints of a record.
 
-A line is put together from the arrays themselves: there is no Python object per record.
+Lines are made from the arrays themselves, without a Python object per record.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -117,7 +117,7 @@ cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    """Null is nothing at all; an empty text is two quotes."""
+    """Null is an empty field; an empty text is two quotes."""
     cdef bytes_slice value
     if kind == HEADERS:
         w.scratch.size = 0
@@ -282,8 +282,8 @@ def json_lines(columns, values="utf8"):
     ----------
     columns : Columns
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        How keys, values and values of headers are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in
-        hex or base64; as JSON where they are JSON, and as text where not; or as their number of bytes.
+        How keys, values and header values are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in hex
+        or base64; as JSON if they are JSON and as text if not; or as their number of bytes.
 
     Returns
     -------
@@ -312,9 +312,9 @@ def csv_rows(columns, values="utf8", *, header=False):
     ----------
     columns : Columns
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
-        As `json_lines` takes it; headers are JSON text.
+        As for `json_lines`; headers are JSON text.
     header : bool
-        Begin with the names of the columns.
+        Begin with a row of the columns' names.
 
     Returns
     -------
@@ -336,7 +336,7 @@ def csv_rows(columns, values="utf8", *, header=False):
 
 
 def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
-    """The lines that Kafka's DumpLogSegments (4.3.1) prints of records in v2 batches that are no control batches.
+    """The lines that Kafka's DumpLogSegments (4.3.1) prints for records in v2 batches other than control batches.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rows that a search looks for: a comparison per row, and no Python object but for those that are found."""
+"""Rows that match a search: one comparison per row, and Python objects only for the matches."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
@@ -12,7 +12,7 @@ from kpress.columns._values cimport BINARY, STRING, bytes_slice, is_valid_at, ki
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 
-# What is looked for; data NULL: anything will do.
+# The bytes to look for; data NULL: anything matches.
 ctypedef struct wanted:
     const uint8_t* data
     size_t size
@@ -35,7 +35,7 @@ cdef bint is_equal(bytes_slice found, const wanted* to) noexcept nogil:
 
 
 cdef bint contains(bytes_slice found, const wanted* part_of) noexcept nogil:
-    """Candidates are where its first byte is."""
+    """Tries each place where its first byte is."""
     cdef const uint8_t* p = found.data
     cdef const uint8_t* last
     if found.size < 0 or <size_t>found.size < part_of.size:
@@ -115,16 +115,16 @@ cdef InputView view_of(object data, str name):
 
 
 def matching_rows(columns, *, key=None, value_contains=None, header=None, header_value=None):
-    """Which rows a search finds; all that is given must hold.
+    """The rows that match all given conditions.
 
     Parameters
     ----------
     columns : Columns
-        With the columns that are looked at: key, value, headers.
+        With the columns that are searched: key, value, headers.
     key : bytes-like, optional
         The whole key.
     value_contains : bytes-like, optional
-        What the value has in it.
+        Bytes that the value contains.
     header : str, optional
         A header's key.
     header_value : bytes-like, optional
@@ -138,7 +138,7 @@ def matching_rows(columns, *, key=None, value_contains=None, header=None, header
     Raises
     ------
     InvalidArgumentError
-        A column that is looked at is missing.
+        A column that is searched is missing.
 
     Examples
     --------

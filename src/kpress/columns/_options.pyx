@@ -23,7 +23,7 @@ _UNITS = {"ms": (False, "tsm:UTC"), "us": (True, "tsu:UTC")}
 _NUMBERS = {name: number for number, name in enumerate(NAMES)}
 _HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
 
-cdef object MADE = object()  # what the class is called with here
+cdef object MADE = object()  # how this module calls the class
 
 
 cdef class Options:
@@ -136,5 +136,5 @@ cdef object field_of(int number, binary_format, timestamp_format):
 
 
 cdef int64_t before(given, number) except? -1:
-    """The last value before an upper bound that is not included."""
+    """The last value below an exclusive upper bound."""
     return INT64_MAX if given is None else number - 1

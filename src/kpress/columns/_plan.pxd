@@ -1,4 +1,4 @@
-"""What a call asks for, as the code without the GIL reads it."""
+"""The options of a call, for code without the GIL."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
@@ -31,7 +31,7 @@ ctypedef struct plan:
     const codec_table* codecs  # the Options keep it alive
 
 
-# What a failed step leaves for the exception: what is wrong, and in which entry.
+# What a failed step leaves for the exception: the error, and its entry.
 ctypedef struct failure:
     kp_error error
     kp_batch batch

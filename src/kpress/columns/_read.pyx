@@ -21,24 +21,24 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
                  lz4_header_checksum="verify"):
     """Decode a record set (any mix of v0, v1 and v2, any codec) into Arrow columns.
 
-    A last entry that is cut is left out, as Kafka's consumers do, unless `complete` asks for more. Control batches are
-    left out unless asked for.
+    A cut last entry is left out, as by Kafka's consumers, unless `complete` is True. Control batches are left out
+    unless asked for.
 
     Parameters
     ----------
     data : bytes-like
         Record set: the records field of a Fetch response, the content of a ``.log`` file, or part of one.
     columns : sequence of str, optional
-        What to build, in this order. ``offset`` int64; ``timestamp`` timestamp[ms or us, UTC], null where Kafka
-        says NO_TIMESTAMP (-1); ``timestampType`` int32 (-1 none, 0 CreateTime, 1 LogAppendTime); ``key`` and
-        ``value`` binary; ``headers`` list<struct<key: string, value: binary>>: these are the default. And of the
-        batch: ``producerId`` int64, ``producerEpoch`` int16, ``sequence`` int32, ``partitionLeaderEpoch`` int32,
+        The columns of the result, in this order. By default: ``offset`` int64; ``timestamp`` timestamp[ms or us, UTC],
+        null for Kafka's NO_TIMESTAMP (-1); ``timestampType`` int32 (-1 none, 0 CreateTime, 1 LogAppendTime); ``key``
+        and ``value`` binary; ``headers`` list<struct<key: string, value: binary>>. From the batch header:
+        ``producerId`` int64, ``producerEpoch`` int16, ``sequence`` int32, ``partitionLeaderEpoch`` int32,
         ``isTransactional`` bool, ``isControl`` bool, ``baseOffset`` int64. Only what is asked for is built.
     check_crcs : bool
-        Compare every entry's checksum (inner messages of v0/v1 wrappers too) before it is decoded.
+        Check the checksum of every entry, and of inner messages of v0/v1 wrappers, before it is decoded.
     binary_type : {'binary', 'large_binary', 'binary_view'}
-        Arrow type of key and value. Views copy nothing: they point into `data`, which they keep alive, or into
-        the decompressed batch.
+        Arrow type of key and value. Views copy nothing: they point into `data`, which they keep alive, or into the
+        decompressed batch.
     timestamp_unit : {'ms', 'us'}
     start_offset, end_offset : int, optional
         Only records with start_offset <= offset < end_offset. Batches outside are skipped by their header.
@@ -51,18 +51,18 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         Leave out what these aborted transactions wrote: isolation.level=read_committed. A Fetch response carries
         this list; a broker keeps it in ``.txnindex`` files.
     threads : int
-        Decode with that many threads, the caller's among them; the order of the result is the same. It has one record
+        Decode with this many threads, including the caller's. The order of the result is the same; it has one record
         batch per thread.
     complete : bool
-        A last entry that is cut is a CorruptRecordError.
+        A cut last entry is a CorruptRecordError.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
     chunk_bytes : int
-        A record batch of the result ends before one of its binary columns, or its headers, could grow over this size.
+        A record batch of the result ends before one of its binary columns, or its headers, could exceed this size.
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
         another than the right one, as Kafka's consumers do, or read the frame; the result's
@@ -76,8 +76,8 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     Raises
     ------
     CorruptRecordError
-        A checksum, size or magic is wrong, or a codec's stream is damaged (DecompressionError); with complete=True
-        also a last entry that is cut.
+        A checksum, size or magic is wrong, or a codec's stream is damaged (DecompressionError); with complete=True also
+        a cut last entry.
     InvalidRecordError
         Records break a rule of their format.
     UnsupportedCompressionTypeError
@@ -122,7 +122,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
 
 
 cdef scan_all(Window window):
-    """Read all headers. Where the caller wants a complete set, an entry that is cut is the window's error."""
+    """Read all headers. If the set must be complete, a cut entry is the window's error."""
     cdef walk start
     cdef kp_error err
     cdef place at

@@ -1,4 +1,4 @@
-"""Results as they come, handed out as one Arrow stream; and columns that hold the same value in every row.
+"""Results, as they come, as one Arrow stream; and columns that hold the same value in every row.
 
 ::
 
@@ -153,7 +153,7 @@ def with_constants(Columns columns not None, names, constants):
     Returns
     -------
     Columns
-        It shares the memory of those that were given.
+        It shares the memory of `columns`.
 
     Examples
     --------
@@ -193,7 +193,7 @@ cdef object MADE = object()  # what the class is called with here
 
 
 cdef class ResultStream:
-    """What is behind an ArrowArrayStream: the iterator, and the result that is being handed out."""
+    """The state of an ArrowArrayStream: the iterator, and the result that is being exported."""
 
     cdef ArrowSchema schema
     cdef object results
@@ -223,10 +223,10 @@ cdef class ResultStream:
         return found
 
     cdef int failed(self, error) noexcept:
-        """What the consumer is told: text, and a number for its kind."""
+        """The error for the consumer: text, and a number for its kind."""
         self.error = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace")
         if isinstance(error, KeyboardInterrupt):
-            PyErr_SetInterrupt()  # whoever calls the consumer is interrupted when it comes back
+            PyErr_SetInterrupt()  # the consumer's caller is interrupted when the consumer returns
         if isinstance(error, MemoryError):
             return ENOMEM
         return EINVAL if isinstance(error, (CorruptRecordError, InvalidRecordError)) else EIO
@@ -268,7 +268,7 @@ cdef void results_release(ArrowArrayStream* stream) noexcept nogil:
 
 
 cdef void results_drop(ArrowArrayStream* stream) noexcept:
-    """An exception may be on its way: pyarrow lets go of a stream while it raises what the stream told."""
+    """An exception may be set: pyarrow releases a stream while it raises the stream's error."""
     cdef ResultStream state = <ResultStream>stream.private_data
     cdef PyObject* kind
     cdef PyObject* value
@@ -278,13 +278,13 @@ cdef void results_drop(ArrowArrayStream* stream) noexcept:
     Py_DECREF(state)
     try:
         state.close()
-    except BaseException as error:  # the consumer has no ear for it any more
+    except BaseException as error:  # the consumer no longer takes errors
         state.failed(error)
     PyErr_Restore(kind, value, trace)
 
 
 def stream_of(fields, results, close):
-    """An ``arrow_array_stream`` capsule over results that are made when the consumer asks for them.
+    """An ``arrow_array_stream`` capsule of results that are made when the consumer asks for them.
 
     Parameters
     ----------
@@ -292,7 +292,7 @@ def stream_of(fields, results, close):
     results : iterator of Columns
         With these fields.
     close : callable
-        Called when the consumer is done, wherever the iterator stands.
+        Called when the consumer is done, wherever the iterator is.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Rows of Arrow columns -> records to write.
 
-They are filled column by column, so that the choice of a layout is made once for many values.
+They are filled column by column, so that the layout is chosen once for many values.
 """
 
 from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
@@ -41,7 +41,7 @@ cdef bint fill_fields(const column* c, int64_t start, int64_t n, kp_field* f) no
 
 
 cdef int64_t ms_of(int64_t time, int64_t per_ms) noexcept nogil:
-    """Rounded down. What is negative stays so, but only -1 ms is -1, which stands for no timestamp."""
+    """Rounded down. Negative times stay negative, but only -1 ms becomes -1, which stands for no timestamp."""
     if time >= 0:
         return time // per_ms
     return NO_TIMESTAMP if time == -per_ms else min(time // per_ms, NO_TIMESTAMP - 1)
@@ -94,7 +94,7 @@ cdef int fill_offsets(const column* c, int64_t start, int64_t n, int64_t base, k
 
 
 cdef int fail_field(int64_t size, kp_error* err) noexcept nogil:
-    """What field_of refused."""
+    """The error for what field_of refused."""
     if size > MAX_SET_SIZE:
         return kp_fail(err, KP_SET_SIZE, -1, size, MAX_SET_SIZE)
     return kp_fail(err, KP_ARROW_LAYOUT, -1, 0, 0)
@@ -140,7 +140,7 @@ cdef int fill_headers(const input_columns* c, int64_t start, int64_t n, kp_recor
         if encode_row_headers(c, start + i, scratch, err):
             return err.status
         rows[i].headers.size = <int64_t>(scratch.size - before)
-    at = scratch.data  # it stays where it is from here on
+    at = scratch.data  # it does not move from here on
     for i in range(n):
         rows[i].headers.data = at
         at += rows[i].headers.size

@@ -46,11 +46,11 @@ ctypedef struct batch_list:
 
 
 # Walks over about `stop_after` bytes of entries, at least one, and lists the headers of those that are wanted.
-# An error leaves the walk before the entry that is wrong.
+# An error leaves the walk before the bad entry.
 cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil
 
-# What is wrong, by its beginning, with the entry at the walk's place, which has `size` bytes and reaches beyond the
-# plan's data. KP_OK: nothing is known, or it is not wanted.
+# The error, by its beginning, of the entry at the walk's place, which has `size` bytes and reaches beyond the plan's
+# data. KP_OK: none is known, or the entry is not wanted.
 cdef int refuse_early(const plan* p, const walk* w, int64_t size, failure* f) noexcept nogil
 
 # A walk at the same place, with memory of its own. KP_NO_MEMORY.

@@ -17,8 +17,8 @@ from kpress.columns._plan cimport failure, plan
 
 
 cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
-    """False where the header alone says that no record of the entry is asked for. A v2 base timestamp is not
-    the smallest one, so only LogAppendTime says anything about an upper bound."""
+    """False if the header alone says that no record of the entry is wanted. A v2 base timestamp is not the smallest
+    one, so only LogAppendTime says anything about an upper bound."""
     cdef int64_t last = kp_batch_last_offset(batch)
     if batch.magic == 2 and batch.attributes & KP_CONTROL and not p.control:
         return False
@@ -96,7 +96,7 @@ cdef int refuse_early(const plan* p, const walk* w, int64_t size, failure* f) no
     cdef codec_context* context
     cdef int status
     if there < KP_BATCH_HEADER or kp_batch_read(entry, size, w.position, &f.batch, &f.error) != KP_OK:
-        return KP_OK  # whatever it is, the scan says it
+        return KP_OK  # the scan raises any error of it
     if w.isolation.n_aborted or p.ends or not wanted(p, &f.batch):
         return KP_OK
     context = context_acquire(p.codecs)
@@ -119,8 +119,8 @@ cdef int bad_header(const uint8_t* entry, int64_t position, kp_batch* batch) noe
 
 
 cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list* list, failure* f) noexcept nogil:
-    """The entry that reaches over last_offset is the last one, and is not passed: whoever goes on from here finds the
-    rest of its records, and the state of transactions that is right for it."""
+    """The entry that reaches over last_offset is the last one, and is not passed: a walk that resumes here finds the
+    rest of its records, and the right state of transactions."""
     cdef walk ahead
     cdef bint aborted
     if walk_copy(&ahead, w) != KP_OK:

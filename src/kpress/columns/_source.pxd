@@ -1,4 +1,4 @@
-"""Where a walk gets its bytes from: a buffer, or a file piece by piece."""
+"""The bytes of a walk: a buffer, or a file piece by piece."""
 
 from libc.stdint cimport int64_t, uint8_t
 

@@ -1,4 +1,4 @@
-"""Where a walk gets its bytes from: a buffer, or a file piece by piece."""
+"""The bytes of a walk: a buffer, or a file piece by piece."""
 
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.ref cimport PyObject
@@ -15,9 +15,9 @@ import io
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef enum:
-    # What one call of readinto is asked for at most: Linux gives no more than 2 GiB - 4 KiB at once.
+    # The most that one call of readinto asks for: Linux reads no more than 2 GiB - 4 KiB at once.
     MOST_AT_ONCE = 1 << 30
-    # An entry of that size is looked at before it is read whole: Kafka's default max.message.bytes is 1 MiB.
+    # An entry of this size is checked before it is read whole: Kafka's default max.message.bytes is 1 MiB.
     LARGE_ENTRY = 1 << 24
 
 
@@ -34,7 +34,7 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
         raise ArgumentTypeError("source must be a bytes-like object or a binary file (with readinto), "
                                 f"not {type(source).__name__}", field="source")
     if integer_of(start, "start_position", 0, INT64_MAX):
-        raise InvalidArgumentError("start_position is for buffers: a file is read from where it stands, so seek there",
+        raise InvalidArgumentError("start_position is for buffers: a file is read from where it is, so seek first",
                                    field="start_position")
     self.view = InputView(b"")
     position[0] = 0
@@ -51,8 +51,8 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
 
 
 cdef int64_t left_in(file):
-    """Bytes from where the file stands to its end; -1 where only reading tells. Only plain files of Python's own are
-    asked: what wraps another file (gzip) may have its descriptor, but not its size."""
+    """Bytes from the file's position to its end; -1 if only reading shows. Only Python's own plain files are asked: an
+    object that wraps another file (gzip) may have its descriptor, but not its size."""
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
     if type(raw) is not io.FileIO:
         return -1
@@ -93,8 +93,8 @@ cdef class Source:
         return read != 0
 
     cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room):
-        """A block for the next view, which begins with the rest of this one. It is the same block where no result
-        points into it and no thread reads from it: that is in the processor's caches."""
+        """A block for the next view, which begins with the rest of this one. If no result points into this block and no
+        thread reads it, it is used again: it is in the CPU's caches."""
         cdef PooledBlock block
         cdef bint is_free = self.block is not None and references(<PyObject*>self.view) == 1
         if is_free and room <= <int64_t>self.block.buffer.capacity:
@@ -123,13 +123,14 @@ cdef class Source:
         try:
             return integer_of(read, "readinto()", 0, room - rest)
         except (ArgumentTypeError, InvalidArgumentError) as error:
-            raise type(error)(f"source is not a file as Python has them: {error.message}", field="source") from None
+            raise type(error)(f"source does not behave like a Python file: {error.message}", field="source") from None
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
-        """How large the next view is to be: `step` bytes, so that no few entries are left over for a result of their
-        own. An entry larger than that makes the views grow with what
-        is there of it, never by its size field alone. Where the file tells that it has the whole entry, the view is as
-        large as that at once; where it tells that it has not, the rest is not read."""
+        """The size of the next view: `step` bytes, so that no few entries are left over for a result of their own.
+
+        For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is
+        known to hold the whole entry, the view becomes that large at once; if known not to, the rest is not read.
+        """
         cdef int64_t entry, left
         if rest < self.step:
             return self.step

@@ -106,11 +106,11 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
         position[0] += batch.size
 
 
-cdef object MADE = object()  # what the class is called with here; another call has no rows for it
+cdef object MADE = object()  # how this module calls the class; other callers have no rows for it
 
 
 cdef class BatchTable(ArrowRows):
-    """One row per batch, as `batch_table` makes it: an Arrow producer and a NumPy structured array.
+    """One row per batch, made by `batch_table`: an Arrow producer and a NumPy structured array.
 
     ``table["lastOffset"]`` is one column, as of a `Columns`. Iterating gives a dict per batch.
 
@@ -120,11 +120,11 @@ cdef class BatchTable(ArrowRows):
     column_names : list[str]
     schema : tuple of fields, each with name, type and nullable
     nbytes : int
-        Bytes that the rows take as Arrow columns.
+        Bytes of the rows as Arrow columns.
     valid_bytes : int
         Bytes of the whole entries of the record set.
     trailing_bytes : int
-        Bytes after them, of an entry that is cut.
+        Bytes after them, of a cut entry.
 
     Examples
     --------
@@ -205,14 +205,14 @@ cdef class BatchTable(ArrowRows):
 
     @property
     def __array_interface__(self):
-        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing, and cannot be written to."""
+        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing, and is read-only."""
         return {"version": 3, "shape": (self.num_rows,), "typestr": f"|V{sizeof(row)}",
                 "descr": [(name, dtype) for name, dtype, _, _ in FIELDS], "data": (<size_t>self._rows.data, True)}
 
     def to_numpy(self):
         """The rows as a NumPy structured array, which shares the table's memory.
 
-        Timestamps are int64 milliseconds; -1 where Kafka says none, also for recordsCount.
+        Timestamps are int64 milliseconds. -1 means none, also for recordsCount.
 
         Returns
         -------
@@ -335,7 +335,7 @@ def batch_table(data, *, complete=False, codecs=None):
     data : bytes-like
         Record set.
     complete : bool
-        A last entry that is cut is a CorruptRecordError. If False it is left out; `trailing_bytes` tells of it.
+        A cut last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
     codecs : CodecTable | None
         Codecs of your own beside Kafka's five: for their names.
 
@@ -344,14 +344,14 @@ def batch_table(data, *, complete=False, codecs=None):
     BatchTable
         An Arrow producer (``pyarrow.table(t)``, ``polars.DataFrame(t)``) and a NumPy structured array
         (``t.to_numpy()``). Columns: position, size (bytes), magic, compressionType, attributes, baseOffset (of a
-        v0/v1 wrapper: its last offset, which is all that the header tells), lastOffset, recordsCount (null for a
+        v0/v1 wrapper: its last offset, the only one in the header), lastOffset, recordsCount (null for a
         wrapper), baseTimestamp, maxTimestamp (ms), timestampType, partitionLeaderEpoch, producerId,
         producerEpoch, baseSequence, isTransactional, isControl, hasDeleteHorizon, crc.
 
     Raises
     ------
     CorruptRecordError
-        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a last entry that is cut.
+        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a cut last entry.
 
     Examples
     --------

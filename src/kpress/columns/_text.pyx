@@ -1,6 +1,6 @@
 """Values as text: numbers, UTF-8, hex, base64 (RFC 4648), JSON (RFC 8259) and CSV (RFC 4180).
 
-Bytes that are not UTF-8 become U+FFFD as in utf8.h: what is printed is always UTF-8.
+Bytes that are not UTF-8 become U+FFFD as in utf8.h, so the output is always UTF-8.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
@@ -10,7 +10,7 @@ from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport KP_OK, kp_error, kp_json_copy, kp_utf8_copy, kp_utf8_sequence
 
 cdef enum:
-    STEP = 4096         # bytes for which room is made at a time: six times as many may come out of them
+    STEP = 4096         # bytes for which room is made at a time; escaped, they may become six times as many
     NUMBER = 20         # characters of an int64
     DEEPEST = 64        # arrays and objects within each other: bits of a number
 
@@ -197,7 +197,7 @@ cdef int put_json_bytes(pooled* out, const uint8_t* p, size_t size, shown_as for
     if form == AS_JSON:
         if put_json(out, p, size):
             return KP_OK
-        out.size = start  # it is none: its text then
+        out.size = start  # not JSON: shown as text
         return put_json_text(out, p, size)
     if put(out, b'"', 1) or (put_hex(out, p, size) if form == AS_HEX else put_base64(out, p, size)):
         return -1
@@ -322,7 +322,7 @@ cdef enum:
 
 
 cdef bint put_json(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
-    """The value on one line, if it is JSON; if not, False, and what was written is the caller's to take back."""
+    """Write the value on one line, if it is JSON. False: it is not, and the caller must take back what was written."""
     cdef uint64_t kinds = 0    # a bit for each level: whether it is an object
     cdef int depth = 0, state = WANTS_VALUE
     cdef bint is_first = False

@@ -1,4 +1,4 @@
-"""Python objects out of arrays that kpress made, and what these take."""
+"""Python objects from arrays that kpress made, and the sizes of these arrays."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 

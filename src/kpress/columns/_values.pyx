@@ -1,6 +1,6 @@
-"""Python objects out of arrays that kpress made, and what these take.
+"""Python objects from arrays that kpress made, and the sizes of these arrays.
 
-For a look at the data, or where no Arrow library is there: a consumer of the Arrow protocol is far faster.
+For a look at the data, or for use without an Arrow library: a consumer of the Arrow protocol is far faster.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -91,7 +91,7 @@ cdef object datetime_of(int64_t time, int64_t micros):
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time * <object>micros)
     except OverflowError:
         unit = "ms" if micros == 1000 else "us"
-        raise InvalidArgumentError(f"timestamp {time} {unit} lies outside the years 1 to 9999 that a datetime knows: "
+        raise InvalidArgumentError(f"timestamp {time} {unit} is outside the years 1 to 9999 that a datetime can hold: "
                                    "take the column as Arrow", field="timestamp") from None
 
 

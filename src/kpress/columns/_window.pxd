@@ -1,4 +1,4 @@
-"""A window: a piece of a record set whose headers were read, what is to be decoded, and what comes of it."""
+"""A window: a piece of a record set whose headers were read, the entries to decode, and the results."""
 
 from libc.stdint cimport int64_t
 

@@ -1,4 +1,4 @@
-"""A window: a piece of a record set whose headers were read, what is to be decoded, and what comes of it.
+"""A window: a piece of a record set whose headers were read, the entries to decode, and the results.
 
 ::
 
@@ -38,7 +38,7 @@ cdef Window window_of(Options options, InputView view, int64_t size, int64_t bas
 
 
 cdef class Window:
-    """Not thread-safe but for its runs; it is freed after the last of them, to which `Threads` holds it."""
+    """Not thread-safe except for its runs; `Threads` keeps it alive until the last of them ends."""
 
     def __cinit__(self, Options options not None):
         self.options = options
@@ -89,7 +89,7 @@ cdef class Window:
             threads.put(self, &self.runs[i].task)
 
     cdef wait(self, Threads threads):
-        """Until all runs are done."""
+        """Wait until all runs are done."""
         cdef int64_t i
         for i in range(self.n_runs):
             threads.wait(&self.runs[i].task)
@@ -98,7 +98,7 @@ cdef class Window:
                 raise MemoryError()
 
     cdef list failures(self):
-        """The errors of the entries that are wrong, in their order."""
+        """The errors of the bad entries, in order."""
         cdef failure* f
         cdef place at
         cdef int64_t i, j
@@ -111,7 +111,7 @@ cdef class Window:
         return errors
 
     cdef int64_t first_failure(self):
-        """The position in the view of the first entry that is wrong; -1 if none is."""
+        """The position in the view of the first bad entry; -1 if there is none."""
         cdef int64_t i
         for i in range(self.n_runs):
             if self.runs[i].n_failures:
@@ -143,7 +143,7 @@ cdef class Window:
         return result
 
     cdef list lz4_header_errors(self):
-        """What is wrong with the headers of LZ4 frames, in order of the entries."""
+        """The errors of LZ4 frames' headers, in order of the entries."""
         cdef kp_error err
         cdef place at
         cdef const kp_batch* batch

@@ -3,7 +3,7 @@
     capsule ─► schema ─► column_type of each column        once
     array   ─► column of each ─► ROWS rows at a time ─► set_writer
 
-All of it, and the calls of the stream that gives the arrays, run without the GIL.
+All of this runs without the GIL, and so do the calls of the stream that gives the arrays.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
@@ -51,7 +51,7 @@ ctypedef struct way:
 
 
 cdef size_t expected_size(const input_columns* c, int64_t n) noexcept nogil:
-    """About how many bytes of records n rows give. Views say nothing of it without a pass over them."""
+    """About how many bytes of records n rows give. For views this is unknown without a pass over them."""
     return n * RECORD_OVERHEAD + extent_of(&c.key, n) + extent_of(&c.value, n)
 
 
@@ -110,7 +110,7 @@ cdef int refuse_both(str argument, str column) except -1:
 
 
 cdef int check_columns(const batch_options* o, const input_types* types, object base_offset) except -1:
-    """That no argument says what a column says too."""
+    """Refuse an argument for what a column says too."""
     if base_offset is not None and types.offset.kind != ABSENT:
         refuse_both("base_offset", "an offset column")
     if not types.any_batch:
@@ -132,7 +132,7 @@ cdef int check_columns(const batch_options* o, const input_types* types, object 
 
 
 cdef int check_alone(const batch_options* o, object base_offset, object timestamp_type) except -1:
-    """That no argument says what the headers of `batches` say."""
+    """Refuse an argument for what the headers of `batches` say too."""
     for name, given in (("magic", o.magic != 2), ("compression_type", o.codec != 0),
                         ("base_offset", base_offset is not None), ("timestamp_type", timestamp_type is not None),
                         ("log_append_time", o.log_append_time != -1), ("producer_id", o.producer_id != -1),
@@ -183,11 +183,11 @@ cdef int use_table(set_writer* w, way* how, const input_types* types) except -1:
 
 def write_columns(data, compression_type="none", level=None, *, magic=2, base_offset=None, batch_bytes=1 << 20,
                   batch_records=None, batches=None, coerce_timestamps=False, codecs=None, **options):
-    """Write records that lie in Arrow columns.
+    """Write records from Arrow columns.
 
-    What `read_columns` gives is taken back as it is: of all its columns, and with ``control=True``, reading and writing
-    is the identity on v2 sets whose batches hold records, have CreateTime and end with their last record, if they have
-    one codec and no delete horizon. For every other set give its `batch_table` too.
+    The output of `read_columns` can be written back as it is. With all its columns and ``control=True``, reading and
+    writing is the identity on v2 sets whose batches hold records, have CreateTime and end with their last record, if
+    they have one codec and no delete horizon. For every other set also pass its `batch_table`.
 
     Parameters
     ----------
@@ -202,42 +202,43 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         - ``key``, ``value`` binary, large_binary, binary_view, or a string type; nullable
         - ``headers`` list or large_list of struct<key: string, value: binary>, or map; null is none
 
-        And of the batch header, where a change from one record to the next begins another batch; null is -1 or False:
+        And from the batch header. If one of these changes from a record to the next, another batch begins; null is -1
+        or False:
 
         - ``producerId``, ``producerEpoch``, ``partitionLeaderEpoch``: ints
         - ``sequence``: an int, which counts on with the offsets inside a batch
         - ``isTransactional``, ``isControl``: bool
         - ``baseOffset``: an int. Records that have the same make one batch, of any size, and must agree in the columns
           above. Refused are LogAppendTime, records of magic 0, and a producer's batch after which both offsets and
-          sequences are missing: the headers of such batches cannot be told from their records.
+          sequences are missing: the headers of such batches cannot be derived from their records.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
     base_offset : int | None
-        Offset of the first record where there is no offset column. None: 0.
+        Offset of the first record if there is no offset column. None: 0.
     batch_bytes : int | None
-        Here: most bytes of a batch, uncompressed, header included. A batch is cut before the record with which it would
-        be larger; a single record that is larger makes a batch of its own. None: do not cut.
+        Here: most bytes of a batch, uncompressed, header included. A batch ends before the record that would make it
+        larger; a single larger record makes a batch of its own. None: no limit.
     batch_records : int | None
-        Most records of a batch. None: do not cut.
+        Most records of a batch. None: no limit.
     batches : BatchTable | None
         The headers of all batches that data was read from, by `batch_table`: each is written again with its magic,
         codec, offsets, timestamps and flags, batches without records too. Then data needs all records, control records
-        included, and its offset column; its columns of the batch header are not looked at, and no other option than
-        level is taken. What no header and no column says is lost: the timestamps that producers set under
-        LogAppendTime, and inside v0/v1 wrappers how the inner messages were numbered.
+        included, and its offset column; its columns of the batch header are ignored, and level is the only other
+        option. Two things are lost, as neither headers nor columns hold them: the timestamps that producers set under
+        LogAppendTime, and the numbering of inner messages in v0/v1 wrappers.
     coerce_timestamps : bool
-        Round timestamps down to milliseconds, and take those without a time zone for UTC. False: both are refused,
+        Round timestamps down to milliseconds, and take those without a time zone as UTC. False: both are refused,
         because something would be lost or guessed.
     **options
         `kpress.typing.BatchOptions`, as for `BatchBuilder`: timestamp_type (None: what the timestampType column
         says), log_append_time, producer_id, producer_epoch, base_sequence (the first record's; later batches count
-        on), partition_leader_epoch, is_transactional, delete_horizon_ms. What a column says may not be given too.
+        on), partition_leader_epoch, is_transactional, delete_horizon_ms. No option may be given for what a column says.
 
     Returns
     -------
     bytes
-        A record set; b"" for no rows. A batch is also cut where an offset would be more than 2^31-1 above its base.
+        A record set; b"" for no rows. A batch also ends before an offset more than 2^31-1 above its base.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""write_columns where the batches are given: by columns of their headers, or by a table of them."""
+"""write_columns with given batches: by columns of their headers, or by a table of them."""
 
 from libc.stdint cimport int64_t
 

@@ -1,10 +1,10 @@
-"""write_columns where the batches are given: by columns of their headers, or by a table of them.
+"""write_columns with given batches: by columns of their headers, or by a table of them.
 
     by columns   rows that agree in producerId ... isControl, and whose sequences count on, make a batch;
                  with baseOffset those that have the same, and they must agree
     by a table   the batches of the table, one after another, each with as many rows as it says
 
-Rows are compared one by one here, which the plain way of writing does not.
+Here rows are compared one by one; without given batches they are not.
 """
 
 from libc.stdint cimport INT16_MAX, INT16_MIN, INT32_MAX, INT32_MIN, int16_t, int32_t, int64_t, uint64_t
@@ -28,7 +28,7 @@ from kpress.record.set_writer cimport writer_empty, writer_end, writer_next, wri
 # --- by columns -----------------------------------------------------------------------------------------------
 
 cdef void values_at(const column_batches* b, const input_columns* c, int64_t row, int64_t* values) noexcept nogil:
-    """What the header of a row's batch says. A null is -1, which stands for none, or False."""
+    """The header of a row's batch. Null is -1, which stands for none, or False."""
     cdef int i
     values[PRODUCER_ID] = b.options.producer_id
     values[PRODUCER_EPOCH] = b.options.producer_epoch
@@ -54,7 +54,7 @@ cdef int64_t sequence_at(const column_batches* b, int64_t offset) noexcept nogil
 
 
 cdef bint agrees(const column_batches* b, const input_columns* c, const int64_t* values, int64_t offset) noexcept nogil:
-    """Whether a row may be of the open batch, by what the header says."""
+    """Whether a row can be in the open batch, by its header."""
     cdef int i
     for i in range(N_BATCH_COLUMNS):
         if i != SEQUENCE and values[i] != b.now[i]:
@@ -64,7 +64,7 @@ cdef bint agrees(const column_batches* b, const input_columns* c, const int64_t*
 
 cdef bint belongs(const column_batches* b, const input_columns* c, const int64_t* values,
                   int64_t offset) noexcept nogil:
-    """Whether a row is of the open batch."""
+    """Whether a row is in the open batch."""
     if not b.open:
         return False
     return values[BASE_OFFSET] == b.now[BASE_OFFSET] if b.placed else agrees(b, c, values, offset)
@@ -72,7 +72,7 @@ cdef bint belongs(const column_batches* b, const input_columns* c, const int64_t
 
 cdef int check_row(const column_batches* b, const input_columns* c, int64_t row, const int64_t* values, int64_t offset,
                    kp_error* err) noexcept nogil:
-    """That the row says the same as its batch, which is one that can be written."""
+    """Check that the row agrees with its batch, and that the batch can be written."""
     cdef int64_t timestamp_type
     if not agrees(b, c, values, offset):
         return kp_fail(err, KP_BATCH_COLUMNS, -1, b.now[BASE_OFFSET], 0)
@@ -89,8 +89,8 @@ cdef int check_range(int64_t value, int64_t least, int64_t most, kp_error* err) 
 
 cdef int check_sequence(const column_batches* b, const int64_t* values, int64_t offset, int64_t sequence,
                         kp_error* err) noexcept nogil:
-    """Refuse what looks like a batch that has lost its last records: its producer's next one follows neither by its
-    offsets nor by its sequences."""
+    """Refuse a batch that seems to have lost its last records: its producer's next one continues neither its offsets
+    nor its sequences."""
     cdef int64_t expected
     if not b.open or not b.placed or b.now[SEQUENCE] < 0 or sequence < 0 or values[BASE_OFFSET] == b.last_offset + 1:
         return KP_OK
@@ -165,7 +165,7 @@ cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_ty
 # --- by a table -----------------------------------------------------------------------------------------------
 
 cdef void options_from(batch_options* o, const batch_row* r, const table_batches* t) noexcept nogil:
-    """What a header says, for the encoder."""
+    """A header, for the encoder."""
     o.magic = r.magic
     o.codec = r.attributes & KP_CODEC_MASK
     o.level = t.levels[o.codec]
@@ -239,7 +239,7 @@ cdef int64_t rows_of_batch(const table_batches* t, const input_columns* c, int64
 
 
 cdef void hide_times(const batch_row* r, kp_record* rows, int64_t n) noexcept nogil:
-    """Under LogAppendTime a record's own timestamp cannot be read, so none of another meaning is written."""
+    """Under LogAppendTime a record's own timestamp cannot be read, so none is written."""
     cdef int64_t i
     if r.magic == 2 and r.attributes & KP_LOG_APPEND_TIME:
         for i in range(n):

@@ -1,7 +1,7 @@
 """The columns that records can be read into: one row each.
 
-Whoever adds a column adds its number, its row in catalogue.pyx and, if its values come from the header of the batch,
-the function that takes them from there.
+A new column needs a number, a row in catalogue.pyx and, if its values come from the batch header, the function that
+takes them from there.
 """
 
 from libc.stdint cimport int64_t

@@ -7,7 +7,7 @@ from kpress._c.wire cimport (
 )
 
 
-# --- what the header of a batch says of all its records ----------------------------------------------------
+# --- what the header of a batch says about all its records -------------------------------------------------
 
 cdef int64_t timestamp_type(const kp_batch* batch, const kp_source* source) noexcept nogil:
     return kp_batch_timestamp_type(batch)
@@ -34,8 +34,8 @@ cdef int64_t is_control(const kp_batch* batch, const kp_source* source) noexcept
 
 
 cdef int64_t base_offset(const kp_batch* batch, const kp_source* source) noexcept nogil:
-    """A v0/v1 wrapper's header has its last offset: the first inner message tells where it begins. The count is at
-    least 1 then (an empty wrapper is an error), so these eight bytes are there."""
+    """A v0/v1 wrapper's header has its last offset; the first inner message has the first one. The count is at least 1
+    (an empty wrapper is an error), so these eight bytes are there."""
     if batch.magic < 2 and kp_batch_codec(batch):
         return <int64_t>(<uint64_t>source.base_offset + kp_load_be64(source.start))
     return batch.base_offset

@@ -1,4 +1,4 @@
-"""Where bytes lie: local files, and whatever pyarrow.fs and fsspec open.
+"""Where bytes are: local files, and whatever pyarrow.fs and fsspec open.
 
 ::
 
@@ -7,10 +7,10 @@
                                  _arrow      │                                        _ranges, _buffered
                                  _fsspec     └─► create          Writer: written beside, published under its name
 
-`_interface` says what each of them promises. Local files are read with pread: one that is truncated meanwhile gives an
-error, and there is no mapping that could fault. `_links` refuses links that leave a directory, pipes and the like;
-`_unfinished` hides what is being written until it is whole; `_background` is a call by a thread of its own. Nothing
-here knows what a file means: that is `kpress.log`.
+`_interface` says what each of them promises. Local files are read with pread: truncating one meanwhile gives an error,
+where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
+is being written until it is complete; `_background` is a call in a thread of its own. The meaning of files is left to
+`kpress.log`.
 """
 
 from kpress.files._buffered import Buffered

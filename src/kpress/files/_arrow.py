@@ -61,7 +61,7 @@ class ArrowFileSystem(FileSystem):
         return f"{self._scheme}://{path}"
 
     def output(self, path: str) -> Any:
-        """A stream whose bytes are at `path` when it was closed."""
+        """A stream whose bytes are at `path` once it is closed."""
         return self._fs.open_output_stream(path)
 
     def move(self, source: str, target: str) -> None:
@@ -95,8 +95,8 @@ class _ArrowFile(RandomAccessFile):
 
 
 class UploadWriter(Writer):
-    """Written under a hidden name of its own and moved: an upload that ends too early may leave an object, but never
-    under the name that was asked for. Object stores copy without sending the bytes once more.
+    """Written under a hidden name and then moved: an upload that ends too early may leave an object, but never under
+    the name that was asked for. Object stores copy without sending the bytes again.
 
     Parameters
     ----------
@@ -134,5 +134,5 @@ class UploadWriter(Writer):
             self._remove()
 
     def _remove(self) -> None:
-        with suppress(FileNotFoundError):  # it was moved, or never came to be
+        with suppress(FileNotFoundError):  # it was moved, or never created
             self._fs.delete(self._path)

@@ -1,15 +1,15 @@
-"""A remote file read here and there, in pieces that make requests few."""
+"""Random access to a remote file, in pieces large enough to keep requests few."""
 
 from __future__ import annotations
 
 from kpress.files._interface import RandomAccessFile
 
-_SMALLEST = 256 << 10
-_LARGEST = 8 << 20
+_SMALLEST = 256 << 10  # takes little longer than the request itself
+_LARGEST = 8 << 20  # the latency of a request is then a small part of its time
 
 
 class Buffered(RandomAccessFile):
-    """The last piece that was read stays in memory. Reads that go on after it get larger ones.
+    """Keeps the last piece in memory. Pieces grow while reads go on where the last one ended.
 
     Parameters
     ----------

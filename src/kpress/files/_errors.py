@@ -1,4 +1,4 @@
-"""Errors that say where: positions in a file for a part of it, and the address for what a store answered."""
+"""Errors that say where: a position in the whole file for an error in a part of it, an address for a store's error."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from kpress.errors import KpressError, StorageError
 
 
 class NotFoundError(StorageError, FileNotFoundError):
-    """What stands for a local path is a FileNotFoundError, too."""
+    """Also a FileNotFoundError, as for a local path."""
 
 
 @contextmanager
 def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Make an error about a part of a file say where in the file it is."""
+    """Give an error about a part of a file its position in the whole file."""
     try:
         yield
     except KpressError as error:
@@ -29,8 +29,8 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
 
 @contextmanager
 def storage_errors(what: str, url: str) -> Iterator[None]:
-    """Turn what a store's library raises into a StorageError. Every library has exceptions of its own, which have
-    nothing in common but Exception.
+    """Turn what a store's library raises into a StorageError. The libraries' exceptions have no base in common but
+    Exception.
 
     Raises
     ------

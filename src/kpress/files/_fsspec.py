@@ -29,9 +29,9 @@ class FsspecFileSystem(FileSystem):
 
     def list(self, path: str) -> list[FileInfo]:
         with storage_errors("listing a directory", self.url(path)):
-            self._fs.invalidate_cache(path)  # a listing from before may lack what was written since
+            self._fs.invalidate_cache(path)  # a cached listing may lack what was written since
             found = [self._info(info) for info in self._fs.ls(path, detail=True)]
-        # some stores list the directory in itself
+        # some stores list a directory as its own entry
         return sorted((info for info in found if info.path != path.rstrip("/")), key=lambda info: info.name)
 
     def open(self, path: str) -> RandomAccessFile:
@@ -52,7 +52,7 @@ class FsspecFileSystem(FileSystem):
         return str(self._fs.unstrip_protocol(path))
 
     def output(self, path: str) -> Any:
-        """A stream whose bytes are at `path` when it was closed."""
+        """A stream whose bytes are at `path` once it is closed."""
         return self._fs.open(path, "wb")
 
     def move(self, source: str, target: str) -> None:

@@ -1,6 +1,6 @@
-"""What a file system promises, wherever its bytes lie.
+"""What a file system promises, wherever its bytes are.
 
-Paths are text in the form that the file system itself has: ``/var/kafka-logs/orders-0``, ``bucket/backup/orders-0``.
+Paths are text in the file system's own form: ``/var/kafka-logs/orders-0``, ``bucket/backup/orders-0``.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class FileInfo:
     name : str
         The last part of the path.
     kind : {'file', 'directory', 'missing', 'other'}
-        Of what a link leads to, 'missing' if it leads to nothing. 'other' is a named pipe, a socket or a device.
+        For a link, the kind of its target; 'missing' if there is none. 'other' is a named pipe, a socket or a device.
     size : int | None
-        Bytes of a file, if the store tells.
+        Bytes of a file, if the store says.
     modified : float | None
         Seconds since 1970.
     is_link : bool
@@ -74,9 +74,9 @@ class RandomAccessFile(ABC):
     name : str
         For messages: a path or an URL.
     size : int
-        Bytes when it was opened; what is appended later is not read.
+        Bytes when it was opened; bytes appended later are not read.
     is_remote : bool
-        A read costs a request, so that reading ahead and larger pieces pay.
+        Each read is a request, so reading ahead and larger pieces pay off.
     """
 
     name: str
@@ -85,10 +85,10 @@ class RandomAccessFile(ABC):
 
     @abstractmethod
     def read_at(self, position: int, length: int) -> bytes:
-        """These bytes; fewer only where the file ends."""
+        """These bytes; fewer only at the end of the file."""
 
     def read_into(self, position: int, buffer: Buffer) -> int:
-        """Fill the buffer; the number of bytes is smaller than it only where the file ends."""
+        """Fill the buffer; returns the number of bytes, less than its size only at the end of the file."""
         view = memoryview(buffer).cast("B")
         data = self.read_at(position, len(view))
         view[: len(data)] = data
@@ -129,9 +129,9 @@ class RandomAccessFile(ABC):
 
 
 class Writer(ABC):
-    """A new file without a name: `publish` gives it one when it is whole, and everything else leaves nothing.
+    """A new file without a name: `publish` gives it one when it is complete; otherwise nothing is left.
 
-    As a context manager it is discarded at the end unless it was published.
+    A context manager: at the end the file is discarded unless it was published.
     """
 
     @abstractmethod
@@ -139,16 +139,16 @@ class Writer(ABC):
         """All of the data."""
 
     def written(self) -> RandomAccessFile | None:
-        """What was written so far, to be read back; None where a store shows a file only when it has its name."""
+        """The file so far, to be read back; None if the store shows a file only under its final name."""
         return None
 
     @abstractmethod
     def publish(self) -> None:
-        """Make the bytes durable and give the file its name, in place of a file that has it."""
+        """Make the bytes durable and give the file its name, replacing a file of that name."""
 
     @abstractmethod
     def discard(self) -> None:
-        """Leave nothing of it. A second call, and one after `publish`, does nothing."""
+        """Remove it. A second call, or one after `publish`, does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -162,8 +162,8 @@ class Writer(ABC):
 class FileSystem(ABC):
     """A tree of directories and files.
 
-    All calls raise FileNotFoundError for a path that leads to nothing, and OSError (StorageError for what is not local)
-    where the store fails.
+    All calls raise FileNotFoundError if there is nothing at the path, and OSError (StorageError if it is not local) if
+    the store fails.
     """
 
     @abstractmethod
@@ -171,7 +171,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def list(self, path: str) -> list[FileInfo]:
-        """What lies in a directory, in order of its names."""
+        """The entries of a directory, sorted by name."""
 
     @abstractmethod
     def open(self, path: str) -> RandomAccessFile: ...
@@ -182,7 +182,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def delete(self, path: str) -> None:
-        """Of a file."""
+        """Delete a file."""
 
     def sweep(self, path: str) -> None:
         """Remove from a directory what unfinished writers left there, dead or alive: an attempt that a scheduler gave
@@ -194,7 +194,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_directory(self, path: str) -> None:
-        """With those above it; one that exists is no error."""
+        """Make a directory and its parents; one that exists is no error."""
 
     def check_link(self, info: FileInfo, root: str) -> None:  # noqa: B027
         """Refuse a link that leads out of `root`, or to nothing. Most stores have no links.

@@ -1,4 +1,4 @@
-"""Local files as they are found in a directory that others wrote: links, pipes and directories may have any name."""
+"""Local files in a directory that others wrote: links, pipes and directories may have any name."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def check_regular(path: str | Path) -> None:
     ------
     InvalidArgumentError
     OSError
-        There is nothing at `path`, or it cannot be looked at.
+        There is nothing at `path`, or it cannot be examined.
     """
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
@@ -57,7 +57,7 @@ def check_regular(path: str | Path) -> None:
 
 
 def open_file(path: str | Path) -> FileIO:
-    """Open a file to read it; a named pipe is refused, and never waited for.
+    """Open a file for reading; a named pipe is refused without waiting for it.
 
     Raises
     ------

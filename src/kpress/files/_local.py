@@ -82,7 +82,7 @@ def _info(path: str, name: str, status: os.stat_result) -> FileInfo:
     if is_link:
         try:
             status = os.stat(path)
-        except OSError:  # it leads to nothing, in a circle, or where we may not look
+        except OSError:  # it leads to nothing, in a circle, or where permission is missing
             return FileInfo(path, name, "missing", is_link=True)
     if stat.S_ISDIR(status.st_mode):
         return FileInfo(path, name, "directory", None, status.st_mtime, is_link)
@@ -138,7 +138,7 @@ class _LocalWriter(Writer):
         try:
             while left:
                 left = left[self._file.write(left[:_MOST_AT_ONCE]) :]
-        except OSError as error:  # a full disk, say, of which the system names no file
+        except OSError as error:  # a full disk, say, where the system's error names no file
             error.filename = os.fspath(self._target)
             raise
 
@@ -174,7 +174,7 @@ class _LocalWriter(Writer):
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names that were given in a directory durable."""
+    """Make the names in a directory durable."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -1,4 +1,4 @@
-"""Ranges of bytes, joined so that a store is asked seldom."""
+"""Ranges of bytes, joined so that a store gets few requests."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ def coalesce(ranges: Iterable[tuple[int, int]], gap: int, largest: int) -> list[
     ranges : iterable of (start, end)
         In order of their starts.
     gap : int
-        Ranges that are no farther apart become one: reading that many bytes costs less than another request.
+        Ranges this close or closer become one: reading that many bytes costs less than another request.
     largest : int
-        No range becomes larger by joining.
+        Joining makes no range larger than this.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""A part of a file read from its beginning to its end, for what takes a file object: `kpress.iter_columns`.
+"""A part of a file, read from start to end, for a caller that needs a file object: `kpress.iter_columns`.
 
-Of a remote store the next piece is fetched while the last one is used. Each fetch is a thread of its own, which ends
-with it: whoever stops in the middle, or is interrupted there, leaves none that waits for work.
+From a remote store the next piece is fetched while the last one is used. Each fetch has a thread of its own that ends
+with it: a reader that stops early, or is interrupted, leaves no thread waiting for work.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class SequentialFile:
         return count
 
     def close(self) -> None:
-        """End what is under way. The file stays open: it is the caller's."""
+        """End the fetches. The file stays open: it is the caller's."""
 
     def __enter__(self) -> Self:
         return self
@@ -81,11 +81,11 @@ class _ReadAhead(SequentialFile):
         return count
 
     def _fetched(self) -> bool:
-        """Whether there is another piece, which is then the current one; the one after it is on its way."""
+        """Move to the next piece, if there is one, and start to fetch the one after it."""
         fetch = self._next or self._fetch()
         if fetch is None:
             return False
-        self._next = fetch  # until it is here: an interrupt while we wait must not lose the thread
+        self._next = fetch  # wait before anything else: an interrupt meanwhile must not lose the thread
         data = fetch.result()
         self._next = None
         self._current = io.BytesIO(data)
@@ -118,15 +118,15 @@ def read_ahead(
     file : RandomAccessFile
         Stays open.
     start, end : int
-        Which bytes; all of the file if they are not given.
+        The bytes to read; by default the whole file.
     piece : int
-        Bytes of one request to a remote store. Two of them are in memory at most. Local files are read in the sizes
-        that `readinto` is asked for: the system reads them ahead.
+        Bytes of one request to a remote store. At most two pieces are in memory. Local files are read in the sizes that
+        `readinto` is called with: the system reads ahead.
 
     Returns
     -------
     SequentialFile
-        To be closed; nothing is fetched before the first call of `readinto`.
+        Must be closed; nothing is fetched before the first call of `readinto`.
 
     Examples
     --------

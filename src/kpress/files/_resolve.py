@@ -1,4 +1,4 @@
-"""From a path or an URL to a file system and the path in it."""
+"""From a path or a URL to a file system and the path in it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ARROW_SCHEMES = {
 
 
 def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[FileSystem, str]:
-    """The file system that a path or an URL leads to, and the path in it.
+    """The file system of a path or a URL, and the path in it.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _local_path(url: str) -> str:
 
 
 def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
-    """pyarrow makes the file system from the beginning of the URL; the path, which may be a pattern, is ours."""
+    """pyarrow makes the file system from the start of the URL; the path, which may be a pattern, is left to us."""
     try:
         from pyarrow.fs import FileSystem as ArrowFileSystems
     except ImportError:

@@ -1,7 +1,7 @@
 """Files and directories that get their name when they are finished; until then they are hidden beside it.
 
-Each attempt has a name of its own, ``.<name>.<32 hex digits>``, and holds a lock (flock) on it while it lives. What
-a killed attempt left behind has no lock: the next attempt at the same name removes it.
+Each attempt has a name of its own, ``.<name>.<32 hex digits>``, and holds a lock (flock) on it while it runs. What
+a killed attempt left has no lock: the next attempt at the same name removes it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
-    """A new file beside `target`, open for writing; unless it was renamed, nothing of it is left at the end."""
+    """A new file beside `target`, open for writing; unless it was renamed, it is removed at the end."""
     sweep(target)
     path, file = _locked_file(target)
     try:
@@ -45,8 +45,8 @@ def unfinished_directory(target: Path) -> Iterator[Path]:
 
 
 def sweep(target: Path) -> None:
-    """Remove what attempts at `target` left behind that no longer live. One that cannot be told from a living one, as
-    on a file system without locks, is left where it is."""
+    """Remove what dead attempts at `target` left. If it is unknown whether an attempt is dead, as on a file system
+    without locks, nothing is removed."""
     for path in _hidden(target.parent, re.escape(f".{_stem(target)}.")):
         _remove_if_dead(path)
 
@@ -76,7 +76,7 @@ def _remove_if_dead(path: Path) -> None:
         else:
             path.unlink(missing_ok=True)
     except OSError:
-        pass  # it lives, or there are no locks here
+        pass  # it is running, or there are no locks here
     finally:
         os.close(descriptor)
 

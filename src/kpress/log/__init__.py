@@ -1,4 +1,4 @@
-"""Log directories: where the record sets of a broker lie, and the files beside them.
+"""Log directories: a broker's record sets, and the files beside them.
 
 ::
 
@@ -40,7 +40,7 @@
                                                    proven, digested (_digest)
 
 Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `kpress.files`.
-`_sidecar` is what the files beside a log share.
+`_sidecar` has what the files beside a log share.
 """
 
 from kpress._on_use import names_of

@@ -55,7 +55,7 @@ def codec_name(header: BatchHeader) -> str:
 
 
 class LogBatch(NamedTuple):
-    """A batch, and where it lies.
+    """A batch, and where it is.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class LogBatch(NamedTuple):
     file : str
     header : BatchHeader
     is_valid : bool | None
-        Whether the checksum is right; None if it was not asked for, because all bytes are read for it.
+        Whether the checksum is right; None if it was not checked, which means reading all bytes.
     """
 
     topic: str | None
@@ -97,7 +97,7 @@ class LogBatch(NamedTuple):
 def batches_of(
     partitions: Iterable[Partition], check_crcs: bool, findings: list[Finding] | None = None
 ) -> Iterator[LogBatch]:
-    """Every batch of every segment, also those that more than one segment has.
+    """Every batch of every segment, including those that more than one segment has.
 
     Parameters
     ----------

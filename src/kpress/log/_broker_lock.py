@@ -14,7 +14,7 @@ _FLOCK = struct.Struct("@hhqqi0q")
 
 
 def refuse_running_broker(log_dir: str) -> None:
-    """Raise if the directory is a broker's, and the broker runs: the last segment of each partition is then in use.
+    """Raise if a broker runs on the directory: the last segment of each partition is then in use.
 
     Raises
     ------
@@ -24,7 +24,7 @@ def refuse_running_broker(log_dir: str) -> None:
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError:
-        return  # no broker was ever here, or it is not ours to look at
+        return  # no broker was ever here, or we may not read it
     try:
         asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
         kind = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))[0]

@@ -1,8 +1,8 @@
 """Which batches of a damaged log go together: as many as possible whose offsets ascend.
 
-A base offset is not covered by the checksum, so that a batch may be intact and yet have the wrong place; and a block of
-an older file may lie in the middle of this one. Taking batches as they come would let one offset that is too high
-displace all after it.
+The checksum does not cover a base offset, so an intact batch may be in the wrong place; and a block of an older file
+may be in the middle of this one. If batches were taken as they come, one offset that is too high would displace all
+batches after it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kpress.log._batch_header import BatchHeader
 
 
 class Batches:
-    """Where the intact batches of a partition lie, in little memory.
+    """The places of a partition's intact batches, in little memory.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class Batches:
         return len(self.first)
 
     def chain(self) -> array[int]:
-        """The numbers of the most batches that can stay, each of which begins after the one before it ends."""
+        """The numbers of the largest set of batches in which each begins after the one before it ends."""
         ends: list[int] = []  # the smallest last offset of a chain of that length (patience sorting)
         at: list[int] = []  # the batch that it is of
         before = array("q")

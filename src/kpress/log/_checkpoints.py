@@ -70,7 +70,7 @@ def read_leader_epochs(source: SidecarSource) -> list[EpochEntry]:
     Raises
     ------
     CorruptRecordError
-        The version is not 0; a line is not two numbers; there are more or fewer lines than the second one says; epochs
+        The version is not 0, a line is not two numbers, the number of lines is not that of the second line, or epochs
         or offsets do not ascend.
     OSError
 
@@ -112,8 +112,8 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
     Raises
     ------
     CorruptRecordError
-        The version is not 0; a line is not a topic and two numbers; there are more or fewer lines than the second one
-        says; a partition has two.
+        The version is not 0, a line is not a topic and two numbers, the number of lines is not that of the second line,
+        or a partition occurs twice.
     OSError
 
     Examples
@@ -137,7 +137,7 @@ def read_offset_checkpoint(source: SidecarSource) -> dict[TopicPartition, int]:
 
 
 def _entry_lines(sidecar: Sidecar, rule: str) -> Iterator[_Line]:
-    """The lines after the two of the head, whose number is checked."""
+    """The lines after the first two; their number is checked."""
     lines = _lines(sidecar, rule)
     if not lines:
         return
@@ -215,7 +215,7 @@ def write_leader_epochs(target: SidecarTarget, entries: Iterable[tuple[int, int]
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     entries : iterable of (epoch, start offset)
         Both ascend.
 
@@ -242,7 +242,7 @@ def write_offset_checkpoint(target: SidecarTarget, offsets: Mapping[TopicPartiti
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     offsets : mapping of TopicPartition to int
 
     Raises

@@ -1,4 +1,4 @@
-"""A log in another magic: what that cannot say is counted first, and refused unless it may be lost.
+"""A log in another magic: what that cannot hold is counted first, and refused unless it may be lost.
 
 Source: org.apache.kafka.common.record.RecordsUtil.downConvert, org.apache.kafka.storage.internals.log.LogValidator.
 """
@@ -37,7 +37,7 @@ from kpress.record import BatchBuilder
 from kpress.typing import CompressionType, Integer, Level
 
 ALL = "all"
-# What a consumer with read_committed does not get of the source, but gets of a copy that has no markers.
+# What a read_committed consumer does not get from the source, but gets from a copy without markers.
 _UNSEEN = {
     "aborted": "records of aborted transactions, which would become visible",
     "ongoing": "records of transactions without an end, which would become visible",
@@ -47,7 +47,7 @@ KINDS = LOST | _UNSEEN
 
 @dataclass(frozen=True)
 class ConvertJob:
-    """What is asked of every segment."""
+    """The work for every segment."""
 
     operation: ClassVar[str] = "convert"
     magic: int
@@ -95,7 +95,7 @@ class ConvertJob:
         return KINDS if ALL in self.allow_loss else self.allow_loss
 
     def count(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
-        """What the magic cannot say, by kind."""
+        """What the magic cannot hold, by kind."""
         if self.magic == 2:
             return {}
         found: Counter[str] = Counter()
@@ -125,13 +125,13 @@ class ConvertJob:
         more = sorted(set(recoder.lost).difference(self._allowed))
         if more:
             raise CorruptRecordError(
-                f"{', '.join(more)}: there were none before, so that the file was written to while it was read",
+                f"{', '.join(more)}: there were none before, so the file was written to while it was read",
                 file=file,
                 rule="a log is not in use",
             )
 
     def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        """All made from the copy, but ``partition.metadata``."""
+        """All are made from the copy, except ``partition.metadata``."""
         names = copy_small_files(partition, files, directory, (PARTITION_METADATA,), ())
         segments = copied_segments(partition, files, directory)
         if not segments:
@@ -163,13 +163,13 @@ def convert(
     dry_run: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Manifest | dict[str, int]:
-    """The call that `kpress.convert` describes."""
+    """Implements `kpress.convert`."""
     number = integer(magic, "magic", 0, 2)
     job = ConvertJob(
         number, compression_type, level, _kinds(allow_loss), integer(threads, "threads", 1, MOST_THREADS)
     )
     if compression_type is not None:
-        BatchBuilder(number, compression_type, level)  # what it refuses is refused before any work
+        BatchBuilder(number, compression_type, level)  # invalid arguments are refused before any work
     elif level is not None:
         raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
     check_flags(dry_run=dry_run)

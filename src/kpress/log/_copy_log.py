@@ -1,4 +1,4 @@
-"""A copy of a log: every segment by itself, several side by side, and a manifest that says what was done."""
+"""A copy of a log: each segment by itself, several in parallel, and a manifest of the result."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from kpress.log._target import Work, exists, is_taken, locked_work
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 MOST_THREADS = 1024
-_SIGNALS_SECONDS = 0.1  # how long a signal waits, and how often progress is told
-_SAVED_SECONDS = 1.0  # how often the manifest is written while segments become done
-# Files that speak of offsets are as valid for the copy.
+_SIGNALS_SECONDS = 0.1  # the longest that a signal waits, and how often progress is reported
+_SAVED_SECONDS = 1.0  # how often the manifest is written while segments are copied
+# Files that refer to offsets stay valid for the copy.
 _SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
 _NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
 class CopyJob(Protocol):
-    """What a copy is to be."""
+    """The kind of a copy."""
 
     @property
     def operation(self) -> str: ...
     @property
     def threads(self) -> int: ...
     def options(self) -> dict[str, Any]:
-        """Those that decide what is written."""
+        """The options that decide what is written."""
 
     def recoder(self, threads: int = 1, file: str | None = None) -> Recoder:
-        """What makes a segment of another."""
+        """Makes a segment of the copy."""
 
     def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
         """What the copy will lack, by kind; raises if that is not allowed."""
@@ -58,7 +58,7 @@ class CopyJob(Protocol):
         """Raises if a segment lost more."""
 
     def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        """Write what lies beside the segments in the copy; their names."""
+        """Write the files beside the segments of the copy; returns their names."""
 
 
 class _Task(NamedTuple):
@@ -75,7 +75,7 @@ class _Cancelled(Exception):
 def opened_log(
     src: Paths, dst: str | os.PathLike[str], resume: bool, progress: ProgressCallback | None
 ) -> tuple[Paths, Opened, FileSystem, str]:
-    """What the arguments of a call say: the paths again, as they can be read once only, what is there, and the target.
+    """The arguments of a call, resolved: the paths (an iterable can be read only once), what is there, and the target.
     """
     check_flags(resume=resume)
     if progress is not None and not callable(progress):
@@ -96,7 +96,7 @@ def copy_log(
     resume: bool,
     progress: ProgressCallback | None,
 ) -> Manifest:
-    """A copy of a log, made as the job says: whole, or without its name."""
+    """A copy of a log, made by the job: complete, or without its name."""
     src, opened, files, target = opened_log(src, dst, resume, progress)
     target = _target_of(files, target)
     _refuse_inside(src, opened.partitions, files, target)
@@ -121,7 +121,7 @@ def copy_log(
 
 @contextmanager
 def _named(argument: str) -> Iterator[None]:
-    """What other calls say of their path is about this argument."""
+    """Errors about `path` name this argument instead."""
     try:
         yield
     except (ArgumentTypeError, InvalidArgumentError) as error:
@@ -146,7 +146,7 @@ def _shown(src: Paths) -> str:
     return ", ".join(files.url(files.canonical(path)) for files, path in map(resolve, _several(src)))
 
 
-# ---- where things lie
+# ---- places
 
 
 def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment | None:
@@ -180,7 +180,7 @@ def _refuse_inside(
     files: FileSystem,
     target: str,
 ) -> None:
-    """A copy in the directory that it is made of would be a part of it."""
+    """Refuse a copy inside its source: it would become a part of it."""
     places = [(source, source.canonical(path)) for source, path in map(resolve, _several(src))]
     places += [
         (segment.filesystem, segment.filesystem.parent(segment.path))
@@ -198,7 +198,7 @@ def _several(src: Paths) -> list[str | os.PathLike[str]]:
 
 
 def _target_of(files: FileSystem, dst: str) -> str:
-    """The path of the target without links in it; it may itself be one, which is refused as it exists."""
+    """The target's path with links in its directories resolved; if it is a link itself, it is refused later."""
     if files.name(dst) in ("", ".", ".."):
         return files.canonical(dst)
     return files.join(files.canonical(files.parent(dst)), files.name(dst))
@@ -276,7 +276,7 @@ def _copy_single(
 
 
 class _State:
-    """What workers and the caller's thread share."""
+    """The state that workers and the caller's thread share."""
 
     def __init__(
         self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0
@@ -368,7 +368,7 @@ def _is_there(files: FileSystem, path: str) -> bool:
 
 
 def _save(manifest: Manifest, done: list[tuple[int, CopiedSegment]], work: Work, state: _State) -> None:
-    """Not for each of thousands of segments: what the manifest does not know of is done again."""
+    """Not after each of thousands of segments: those missing in the manifest are done again."""
     if time.monotonic() - state.saved > _SAVED_SECONDS:
         _with_segments(manifest, done).write(work.files, work.path)
         state.saved = time.monotonic()
@@ -385,7 +385,7 @@ def _with_segments(manifest: Manifest, done: list[tuple[int, CopiedSegment]]) ->
 def _as_before(
     finished: Manifest, manifest: Manifest, partitions: tuple[Partition, ...], files: FileSystem, target: str
 ) -> Manifest:
-    """The copy that is there, if it is the one that is asked for."""
+    """The existing copy, if it is the one that is wanted."""
     wanted = [
         (place.directory, segment_name(segment), info.size, info.modified)
         for partition, place in zip(partitions, manifest.partitions, strict=True)
@@ -420,7 +420,7 @@ def segment_name(segment: Segment) -> str:
 def _what_is_left(
     partitions: tuple[Partition, ...], manifest: Manifest, work: Work, resume: bool
 ) -> tuple[list[_Task], list[tuple[int, CopiedSegment]]]:
-    """The segments that are to be made, and those that the manifest proves to be done."""
+    """The segments to make, and those that the manifest proves to be done."""
     proven = _proven(manifest, work) if resume else {}
     tasks: list[_Task] = []
     done: list[tuple[int, CopiedSegment]] = []
@@ -457,7 +457,7 @@ def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment) -> bool
 
 
 def _run(job: CopyJob, tasks: list[_Task], work: Work, state: _State) -> Iterator[tuple[int, CopiedSegment]]:
-    """The segments as they become done. The largest begin first, so that the threads end at about the same time."""
+    """The segments, as they are finished. The largest begin first, so that the threads end at about the same time."""
     side_by_side = max(1, min(job.threads, len(tasks)))
     inside = max(1, job.threads // side_by_side)
     waiting = sorted(tasks, key=lambda task: task.info.size or 0)
@@ -488,7 +488,7 @@ def copy_small_files(
     names: tuple[str, ...] = _NAMES,
     suffixes: tuple[str, ...] = _SUFFIXES,
 ) -> list[str]:
-    """The files beside the segments that speak of offsets, as they are."""
+    """Copies, as they are, the files beside the segments that refer to offsets."""
     found = sorted(_small_files(partition, names, suffixes).items())
     for name, (files, info) in found:
         with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
@@ -506,7 +506,7 @@ def copied_segments(partition: Partition, files: FileSystem, directory: str) -> 
 def _small_files(
     partition: Partition, names: tuple[str, ...], suffixes: tuple[str, ...]
 ) -> dict[str, tuple[FileSystem, FileInfo]]:
-    """By name. A tier's snapshots are those of the segments' ends, and are not taken for a broker's."""
+    """By name. A tier's snapshots, which are those of the segments' ends, are not taken for a broker's."""
     found: dict[str, tuple[FileSystem, FileInfo]] = {}
     if not partition.segments:
         return found

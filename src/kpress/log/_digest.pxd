@@ -1,4 +1,4 @@
-"""The canonical form of records, and its digest. docs/digest.md says the same for those who write it again."""
+"""The canonical form of records, and its digest. docs/digest.md specifies both for other implementations."""
 
 from libc.stdint cimport int64_t, uint8_t
 

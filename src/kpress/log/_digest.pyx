@@ -8,7 +8,7 @@ XXH3-128 over these forms, one after the other. All numbers are big-endian, as i
 
     header:  key length 4 | key | value length 4 | value                         lengths of -1 stand for null
 
-docs/digest.md tells where each comes from for the three magics.
+docs/digest.md says where each field comes from in the three magics.
 """
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
@@ -38,7 +38,7 @@ cdef enum:
     SMALLEST_RECORD = 7
     IS_TRANSACTIONAL = 1
     IS_CONTROL = 2
-    HASHED_FROM = 1 << 16  # canonical bytes that are gathered before they are hashed: they are still in the cache
+    HASHED_FROM = 1 << 16  # canonical bytes that are collected before they are hashed: they are still in cache
 
 
 # --- the canonical form ------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ cdef int canonical_record(pooled* out, const kp_batch* batch, const kp_record* r
 
 
 cdef size_t room_for(int64_t size, int64_t count) noexcept nogil:
-    """What records without headers take at most that lie in so many bytes, of which there are `count` or less."""
+    """The most canonical bytes for at most `count` records without headers that take `size` bytes."""
     return <size_t>(size + FIXED * min(count, size // SMALLEST_RECORD))
 
 
@@ -124,7 +124,7 @@ cdef inline uint8_t* write_bytes(uint8_t* p, const uint8_t* data, int64_t size) 
 
 
 cdef int write_headers(pooled* out, const kp_record* r, size_t room_after, kp_error* err) noexcept nogil:
-    """The headers, and then there is room for the records after them."""
+    """Append the headers, and make room for the records after them."""
     if pooled_reserve_more(out, r.headers.size + 8 * <size_t>r.header_count + room_after, err) != KP_OK:
         return err.status
     cdef uint8_t* p = out.data + out.size
@@ -132,7 +132,7 @@ cdef int write_headers(pooled* out, const kp_record* r, size_t room_after, kp_er
     cdef kp_header header
     for _ in range(r.header_count):
         if kp_header_read(&cursor, &header) != KP_OK:
-            break  # they were walked when the record was read: another thread writes to the caller's buffer
+            break  # they were walked when the record was read: another thread wrote to the caller's buffer
         kp_store_be32(p, <uint64_t>header.key.size)
         p = write_bytes(p + 4, header.key.data, header.key.size)
         kp_store_be32(p, <uint64_t>header.value.size)
@@ -192,14 +192,14 @@ cdef int read_all(RecordDigest digest, reading* r, const uint8_t* data, int64_t 
 cdef class RecordDigest:
     """XXH3-128 over records in their canonical form.
 
-    It covers offset, timestamp and its type, key, value and headers of each record, and of its batch the producer's id,
-    epoch and sequence, the leader epoch, and whether it is transactional or of control. Where one batch ends and the
-    next begins does not matter, nor do codec and level.
+    It covers offset, timestamp and its type, key, value and headers of each record, and from its batch the producer's
+    id, epoch and sequence, the leader epoch, and the transactional and control flags. Batch boundaries, codec and level
+    do not matter.
 
     Attributes
     ----------
     records : int
-        So far, control records among them.
+        So far, control records included.
     control_records : int
 
     Examples
@@ -240,12 +240,12 @@ cdef class RecordDigest:
         max_decompressed_bytes : int
             Cap on the decompressed size of one batch.
         codecs : CodecTable | None
-            Codecs of your own beside Kafka's five.
+            Codecs of your own besides Kafka's five.
 
         Raises
         ------
         KpressError
-            As `read_columns`; entries before the one that is wrong may count already.
+            As `read_columns`; entries before the bad one may already be counted.
         """
         cdef reading r
         cdef kp_error err

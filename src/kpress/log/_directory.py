@@ -23,7 +23,7 @@ class LogSegment:
         From the file's name: at most the first offset in it.
     path : Path
     is_last : bool
-        Whether it is the last of its partition: only this one may end in an entry that is cut, or in zeros.
+        Whether it is the last of its partition: only this one may end in a cut entry or in zeros.
     """
 
     base_offset: int
@@ -58,7 +58,7 @@ class PartitionDirectory:
     segments : tuple of LogSegment
         In order of base offset.
     root : Path
-        The directory that `list_partitions` was given: no link may leave it.
+        The directory that was given to `list_partitions`: no link may leave it.
     """
 
     topic_partition: TopicPartition
@@ -85,9 +85,9 @@ def list_partitions(path: str | Path) -> list[PartitionDirectory]:
     ------
     FileNotFoundError
     InvalidArgumentError
-        There is no partition, or `path` is a file. A directory with segments has a number that Kafka does not give
+        There is no partition, or `path` is a file. A directory with segments has a number that Kafka would not write
         (``a-00``, ``a-99999999999``), has a name that is not UTF-8, or lies in another partition's directory. A
-        symbolic link leaves `path`. A segment is a directory or a named pipe. The message names the culprit.
+        symbolic link leads out of `path`. A segment is a directory or a named pipe. The message names the file.
 
     Examples
     --------

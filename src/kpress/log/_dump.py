@@ -1,11 +1,11 @@
-"""What Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) prints of a ``.log`` file, batch by batch.
+"""The output of Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) for a ``.log`` file, batch by batch.
 
 ::
 
     pieces of whole entries ──► read_batches: a line per batch
                             └─► read_columns ──► dump_lines: a line per record
 
-Records of v2 batches are columns all the way. Control records and records of v0 and v1 are few, and printed one by one.
+Records of v2 batches stay columns. Control records and records of v0 and v1 are few, and are printed one by one.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _LEGACY_KEY = (18, 26)  # where the size of the key stands, by magic
 
 
 class DumpOptions(NamedTuple):
-    """What to print, with the names of the tool's own options.
+    """What to print; the names are those of the tool's own options.
 
     Attributes
     ----------
     deep_iteration : bool
-        Records, and not batches alone.
+        Records too, not only batches.
     print_data_log : bool
         Keys and values of the records.
     skip_record_metadata : bool
-        Of a record only its key and value.
+        Only the key and value of a record.
     max_bytes : int, optional
-        Only batches that lie in so many bytes of each file.
+        Only batches within this many bytes of each file.
     start_offset, end_offset : int, optional
-        Only batches that hold offsets in this range; end_offset is not in it. The tool itself has no such option.
+        Only batches with offsets in this range, which excludes end_offset. The tool itself has no such option.
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
         How keys and values are printed; the tool has utf8.
     """
@@ -73,7 +73,7 @@ class SegmentDump:
     Attributes
     ----------
     findings : list of Finding
-        What follows the last whole entry, once the text has come to its end.
+        Once the text has ended: what follows the last whole entry.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class SegmentDump:
         Raises
         ------
         KpressError
-            Damage that the tool, too, ends with; after the lines before it. A wrong checksum is none: the line says
-            ``isvalid: false``.
+            Damage at which the tool ends too; after the lines before it. A wrong checksum does not end it: the line
+            says ``isvalid: false``.
         """
         most = self.options.max_bytes
         with FileRecords(self.segment.open(), complete=False) as file:
@@ -230,7 +230,7 @@ def _messages_of(wrapper: Batch) -> list[Batch]:
 
 
 def _rows_of(batch: Batch) -> int:
-    """How many rows of the piece's columns are the batch's."""
+    """How many rows of the piece's columns belong to the batch."""
     if batch.magic >= 2:
         return 0 if batch.is_control else batch.records_count or 0
     return len(batch)

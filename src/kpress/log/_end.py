@@ -1,4 +1,4 @@
-"""Where a partition ends: the last headers alone are read, from where its offset index leads."""
+"""Where a partition ends: only the last headers are read, from the last entry of its offset index."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def end_offset(partition: Partition) -> int:
     Returns
     -------
     int
-        An entry at the end that is cut, or zeros, do not count.
+        A cut entry at the end, or zeros, do not count.
 
     Raises
     ------

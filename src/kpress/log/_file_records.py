@@ -25,33 +25,33 @@ from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
 from kpress.log.findings import Finding
 from kpress.record import read_batches
 
-# Large enough for a call's fixed costs not to show, small enough for several to be in memory.
+# Large enough to hide a call's fixed costs, small enough for several to be in memory.
 PIECE_BYTES = 16 << 20
 INT32_MAX = (1 << 31) - 1
 INT64_MAX = (1 << 63) - 1
 
 OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 
-# What the bytes of a log can be guilty of; not a store that fails, nor a wrong argument.
+# The errors of a log's bytes: not those of a store, nor of wrong arguments.
 DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
-_RESULT_BYTES = 6 << 20  # of the columns of one result: large enough for who takes it, small enough for caches
-_FIRST_BYTES = 16 << 10  # of entries, before it is known how much of columns they give: zstd may make a thousand times
+_RESULT_BYTES = 6 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
+_FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many
 _GROWTH = 4  # from one result to the next, for the same reason
 
 _CRC_START = {0: 16, 1: 16, 2: 21}  # what the checksum of each magic covers begins here
 
 
 class FileRecords:
-    """One segment's file, open to be read.
+    """One segment's file, open for reading.
 
     Parameters
     ----------
     path : str, Path or RandomAccessFile
         A local file, or one that is open, which is closed with this.
     complete : bool
-        The file must end with a whole entry, as every segment but the last of its partition does. If False, it may
-        end as a broker leaves it after a crash: in an entry that is cut, or in zeros (a file that was preallocated).
+        The file must end with a whole entry, like every segment but the last of its partition. If False, it may end
+        as a broker leaves it after a crash: in a cut entry, or in zeros (a preallocated file).
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
 
@@ -71,19 +71,19 @@ class FileRecords:
     Attributes
     ----------
     size : int
-        Bytes of the file when it was opened; what is appended later is not read.
+        Bytes of the file when it was opened; bytes appended later are not read.
     valid_bytes : int
-        Bytes of the whole entries that were handed out.
+        Bytes of the whole entries that were returned.
     trailing_bytes : int
-        What follows them at the end of the file; 0 before the end is reached.
+        Bytes after them at the end of the file; 0 before the end is reached.
     tail : {'', 'cut', 'zeros'}
-        What these bytes are.
+        The kind of these bytes.
     next_offset : int | None
         The offset after the last entry that was passed; None before the first.
     findings : list of Finding
-        What `columns` left out, where it was told to.
+        What `columns` left out, if told to.
     ignored : list of Finding
-        What `columns` read all the same: ``lz4_header_checksum="ignore"``.
+        Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class FileRecords:
             self.judge(hop)
 
     def judge(self, hop: HeaderHop, error: KpressError | None = None) -> None:
-        """Say what it is that ended a walk by headers, at the end of the file or with an error.
+        """Find out what ended a walk by headers, at the end of the file or with an error.
 
         Raises
         ------
@@ -192,8 +192,8 @@ class FileRecords:
         position : int
             Of an entry: where to begin.
         on_corrupt : {'raise', 'skip', 'stop'}
-            What damage does: raise an error; go on with the next intact entry; end the file. What was left out is then
-            in `findings`.
+            At damage: raise an error, go on with the next intact entry, or end the file. What was left out is then in
+            `findings`.
         size : ResultSize, optional
             Chooses the size of results, in place of batch_bytes.
         options
@@ -224,7 +224,7 @@ class FileRecords:
         size: ResultSize | None,
         options: dict[str, Any],
     ) -> Generator[Columns, None, int | None]:
-        """Up to the end, or to damage that no entry is whole after; where to go on then, if `skip`."""
+        """Up to the end, or to damage after which no entry is whole; returns where to go on, if `skip`."""
         options["on_corrupt"] = "skip" if skip else "raise"
         is_zero = False
         with read_ahead(self.file, position) as source:
@@ -262,7 +262,7 @@ class FileRecords:
             self.ignored.append(Finding.of_error(error, file=self.path))
 
     def _skipped(self, results: ColumnsIterator, position: int) -> bool:
-        """Note what was wrong with entries; whether the last of it ended the walk, and is yet to be judged."""
+        """Record the errors of entries; returns whether the last of them ended the walk, and is yet to be judged."""
         errors = list(results.errors)
         for error in errors:
             if error.position is not None:
@@ -288,7 +288,7 @@ class FileRecords:
         return not any(self.read(position, min(ENTRY_PREFIX, self.size - position)))
 
     def _end(self, position: int, next_offset: int | None) -> None:
-        """Judge what lies between the last whole entry and the end of the file."""
+        """Judge the bytes between the last whole entry and the end of the file."""
         self.valid_bytes = position
         self.trailing_bytes = self.size - position
         if self.trailing_bytes:
@@ -321,8 +321,8 @@ class FileRecords:
         return memoryview(data)[: self._whole(data)]
 
     def _whole(self, data: bytes) -> int:
-        """How many bytes of `data` are whole entries. One that is impossible ends them, and is an error where it is
-        the first, unless nothing but zeros follows."""
+        """How many bytes of `data` are whole entries. An impossible one ends them; it is an error if it is the first,
+        unless nothing but zeros follows."""
         entries = read_batches(data, max_message_bytes=self.max_message_bytes)
         try:
             for entry in entries:
@@ -334,8 +334,8 @@ class FileRecords:
         return entries.valid_bytes
 
     def _check_large(self, prefix: bytes, size: int) -> None:
-        """An entry larger than a piece is held in memory only if its checksum is right: read in steps, a size field
-        that lies costs nothing."""
+        """An entry larger than a piece is held in memory only if its checksum is right: it is read in steps, so a false
+        size field costs nothing."""
         magic, start = prefix[16], self.valid_bytes
         checksum, position = 0, start + _CRC_START[magic]
         crc_position = start + (17 if magic == 2 else 12)
@@ -356,7 +356,7 @@ class FileRecords:
 
 
 class ResultSize:
-    """How many bytes of entries give columns of about the right size: what the results before took tells.
+    """How many bytes of entries give columns of about the right size, by the results so far.
 
     One for all files that are read one after another.
     """

@@ -1,4 +1,4 @@
-"""A walk over a log by headers alone: no payload is looked at, and most are not even read.
+"""A walk over a log by headers alone: payloads are not examined, and most are not even read.
 
 ::
 
@@ -6,8 +6,8 @@
           ▲                                                              │ no
           └──────────────────────────────────────────────────────────────┘
 
-Where entries are small a window holds several; where they are large it holds little more than one header. There is
-never more than one read per entry, and of entries below 16 KiB never more than one per 64 KiB.
+If entries are small, a window holds several; if they are large, it holds little more than one header. There is never
+more than one read per entry, and for entries below 16 KiB never more than one per 64 KiB.
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
@@ -27,9 +27,9 @@ from kpress.log._batch_header import BatchHeader
 
 cdef enum:
     WINDOW = (64 << 10) + KP_BATCH_HEADER   # with a header that begins at its end
-    SPARSE = 512        # a window of one header, where entries are large: less than a page costs no less
-    LARGE = 16 << 10    # entries from here on: reading over one costs more than another call
-    SEARCH_AHEAD = 8    # times the bytes of the file is what searches sum up in vain at most
+    SPARSE = 512        # a window of one header, if entries are large: reading less than a page is not cheaper
+    LARGE = 16 << 10    # entries this large: reading one costs more than another call
+    SEARCH_AHEAD = 8    # searches may sum up this many times the file's bytes in vain
 
 cdef object header_tuple = BatchHeader._make
 
@@ -45,7 +45,7 @@ cdef class HeaderHop:
     end : int, optional
         The file is read as if it ended here.
     window_bytes : int, optional
-        Read that much at once, whether entries are large or not: for files that are far away, and for reading all.
+        Read this much at once, whatever the size of entries: for remote files, and for reading everything.
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
 
@@ -129,7 +129,7 @@ cdef class HeaderHop:
         return 0
 
     cdef int need(self, int64_t position, int64_t bytes) except -1:
-        """Have the bytes from there on in the window, as far as the file has them; of a header at least."""
+        """Load the window from there on, as far as the file goes; at least a header."""
         cdef int64_t most = self.window_bytes
         if self.begin <= position and min(position + bytes, self.end) <= self.begin + self.size:
             return 0
@@ -147,7 +147,7 @@ cdef class HeaderHop:
             return KP_END
         self.need(position, KP_BATCH_HEADER)
         at = position - self.begin
-        # the size is that of the file: the header lies in the window, and nothing else is looked at
+        # the size is the file's: the header is in the window, and nothing else is read
         status = kp_batch_next(self.data, self.end - self.begin, at, self.largest, &self.batch, &self.error)
         self.batch.position = position
         return status
@@ -245,7 +245,7 @@ cdef class HeaderHop:
         return False
 
     def checksum_error(self):
-        """What is wrong with the checksum of the entry that was passed last; None if it is right.
+        """The error of the checksum of the entry that was passed last; None if it is right.
 
         Returns
         -------
@@ -265,7 +265,7 @@ cdef class HeaderHop:
     # --- going on after damage ------------------------------------------------------------------------------------
 
     def at_entry(self, position, first_offset, last_offset):
-        """Whether what lies there looks like the header of an entry whose offsets are in that range; True at the end.
+        """Whether the bytes there look like the header of an entry with offsets in this range; True at the end.
 
         An entry that is cut looks like one.
         """
@@ -287,8 +287,8 @@ cdef class HeaderHop:
     def search(self, position, first_offset, last_offset, limit=None):
         """Go on at the first intact entry from a position on, wherever it begins.
 
-        What looks like a header is proven by its checksum. All searches of a hop sum up eight times the bytes of the
-        file in vain at most: a file made of headers could take the square of its size in time.
+        Whatever looks like a header is verified by its checksum. All searches of a hop together sum up at most eight
+        times the file's bytes in vain: otherwise a file made of headers could take quadratic time.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Whether indexes say what the log says, batch by batch (what DumpLogSegments compares, and more).
+"""Whether indexes agree with the log, batch by batch (what DumpLogSegments compares, and more).
 
 An entry of an offset index promises that a batch begins at its position, and that this one or a later one, before the
 next entry's position, has its offset. An entry of a time index promises that no timestamp up to its offset is larger.
@@ -36,7 +36,7 @@ class OffsetIndexCheck:
         self._open: OffsetPosition | None = None  # the one before: its position was seen, its offset was not
 
     def add(self, header: BatchHeader, first_offset: int) -> Iterator[Finding]:
-        """What the next batch shows to be wrong; `first_offset` is that of its first record."""
+        """The errors that the next batch shows; `first_offset` is that of its first record."""
         while self._number < len(self._index) and self._index[self._number].position <= header.position:
             yield from self._unseen()
             entry = self._index[self._number]
@@ -78,7 +78,7 @@ class TimeIndexCheck:
         self._largest = -1
 
     def add(self, header: BatchHeader) -> Iterator[Finding]:
-        """What the next batch shows to be wrong."""
+        """The errors that the next batch shows."""
         self._largest = max(self._largest, header.max_timestamp)
         while self._number < len(self._index) and self._index[self._number].offset <= header.last_offset:
             entry = self._index[self._number]
@@ -102,7 +102,7 @@ class TimeIndexCheck:
 def transaction_findings(
     stored: list[AbortedTxn], made: list[AbortedTxn], aborts: set[tuple[int, int]], file: str
 ) -> Iterator[Finding]:
-    """What a transaction index says, against what the log does.
+    """A transaction index against the log.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""What names in a directory mean, wherever it lies (Kafka's LocalLog, UnifiedLog and LogFileUtils).
+"""The meaning of names in a directory, wherever it is (Kafka's LocalLog, UnifiedLog and LogFileUtils).
 
 ::
 
     <log dir>/orders-0/00000000000000012345.log                 a broker's
-    backup/00000000000000012345.log                             a flat folder: whose partition it is, nobody knows
+    backup/00000000000000012345.log                             a flat folder: its partition is unknown
     <topic>-<topic id>/<partition>/<20 digits>-<uuid>.log       Aiven's tiered storage         (_tiered reads these)
     <topic>-<partition>-<topic id>/<20 digits>-<uuid>.log       Kafka's LocalTieredStorage
 
@@ -48,7 +48,7 @@ _UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
 class Layout:
-    """What one path holds: partitions, and what was passed over.
+    """The contents of one path: partitions, and what was passed over.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Layout:
     # --- directories --------------------------------------------------------------------------------------------
 
     def read_directory(self) -> None:
-        """Whatever kind of directory the root is."""
+        """A root of any kind."""
         entries = self.files.list(self.root)
         name = self.files.name(self.root)
         if self._read_partition(self.root, name, entries):
@@ -82,18 +82,18 @@ class Layout:
                 self._read_child(entry)
 
     def read_segment(self, path: str) -> None:
-        """One segment in the root, of which the others tell only whether it is the last."""
+        """One segment in the root; the others only show whether it is the last."""
         name = self.files.name(path)
         try:
             entries = self.files.list(self.root)
-        except OSError:  # a store may give a file to those whom it shows no directory
+        except OSError:  # a store may let us read a file but not list its directory
             entries = [self.files.info(path)]
         if self._read_partition(self.root, self.files.name(self.root), entries):
             [partition] = self.partitions
             only = tuple(segment for segment in partition.segments if segment.path == path)
             self.partitions = [replace(partition, segments=only)] if only else []
         self.skipped.clear()
-        if not self.partitions:  # a name that Kafka does not give: nothing beside it belongs to it
+        if not self.partitions:  # a name that Kafka would not write: nothing beside it belongs to it
             entry = next(entry for entry in entries if entry.name == name)
             self._check_file(entry)
             url = self.files.url(path)
@@ -101,7 +101,7 @@ class Layout:
             self.partitions = [Partition(None, None, self.files.url(self.root), (segment,))]
 
     def _read_child(self, entry: FileInfo) -> None:
-        """What lies in a log dir."""
+        """The contents of a log dir."""
         if suffix := _ending(entry.name, _UNFINISHED_DIRECTORIES):
             self._skip(entry, f"{entry.name} {_UNFINISHED_DIRECTORIES[suffix]}", "directory name")
         elif _LIKE_A_PARTITION.fullmatch(entry.name) or _TIERED_TOPIC.fullmatch(entry.name):
@@ -117,7 +117,7 @@ class Layout:
             self._skip(entry, f"{entry.name} is not the name of a partition", "directory name")
 
     def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
-        """Whether the directory holds segments; its name then says of what."""
+        """Whether the directory holds segments; its name then names the partition."""
         if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
             topic_partition = self._named(path, name)
             segments = self._segments(entries, SEGMENT_FILE, self._plain_segment)
@@ -163,7 +163,7 @@ class Layout:
         return found
 
     def _refuse_nested(self, entries: list[FileInfo]) -> None:
-        """Whose records are meant could not be told."""
+        """Refuse it: the owner of the records would be unclear."""
         for entry in entries:
             if _LIKE_A_PARTITION.fullmatch(entry.name) and entry.is_directory:
                 self.files.check_link(entry, self.root)

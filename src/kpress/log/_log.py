@@ -1,4 +1,4 @@
-"""A log: what every tool is given, wherever its files lie."""
+"""A log: the input of every tool, wherever its files are."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 
 class Log:
-    """Partitions and their segments, as `open_log` found them. Nothing is read before it is asked for.
+    """Partitions and their segments, found by `open_log`. Nothing is read until it is asked for.
 
     Attributes
     ----------
     partitions : tuple of Partition
         By topic and number.
     skipped : tuple of Finding
-        What lies there, too, and is not read: directories and files that a broker is about to delete or has not
-        finished, and names that are no partition's.
+        What is also there but is not read: directories and files that a broker is about to delete or has not finished,
+        and names that are not a partition's.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class Log:
         columns : sequence of str, optional
             ``topic``, ``partition``, and those of `kpress.read_columns`. By default offset, timestamp, timestampType,
             key, value and headers, after topic and partition if there is more than one partition. topic and partition
-            are null where no name tells them.
+            are null if no name says them.
         start_offset, end_offset : int, optional
             Of each partition; end_offset is not included.
         start_timestamp, end_timestamp : int, datetime or str, optional
@@ -101,16 +101,15 @@ class Log:
             read_committed leaves out the records of aborted transactions, and ends a partition at its last stable
             offset: before the first record of a transaction that is open.
         on_corrupt : {'raise', 'skip', 'stop'}
-            What damage does: an error, after all records before it; or it is skipped, up to the next intact batch; or
-            it ends its partition, where the recovery of a broker would cut it. What was left out is then in the
-            reader's `findings`.
+            At damage: raise an error after all records before it, skip to the next intact batch, or end the partition
+            there, where a broker's recovery would cut it. What was left out is then in the reader's `findings`.
         threads : int
-            Decode with that many threads, and that many results ahead.
+            Decode with this many threads, and this many results ahead.
         timestamp_unit : {'ms', 'us'}
         binary_type : {'binary', 'large_binary', 'binary_view'}
             Of keys and values.
         lz4_header_checksum : {'verify', 'ignore'}
-            As `kpress.read_columns` takes it. Wrong ones that are ignored are in the reader's `findings`.
+            As for `kpress.read_columns`. Wrong checksums that are ignored are in the reader's `findings`.
 
         Returns
         -------
@@ -123,8 +122,8 @@ class Log:
         InvalidArgumentError, ArgumentTypeError
             A column or an option that is not accepted.
         KpressError
-            While it is read: damage, with its file, byte position and rule; a store that fails. Every segment but the
-            last of its partition must be complete; the last one may end in an entry that is cut, or in zeros.
+            While reading: damage, with its file, byte position and rule; or a store that fails. Every segment but the
+            last of its partition must be complete; the last one may end in a cut entry, or in zeros.
 
         Examples
         --------
@@ -146,12 +145,12 @@ class Log:
         return LogReader(self.partitions, columns, options)
 
     def batches(self, *, check_crcs: bool = False, findings: list[Finding] | None = None) -> Iterator[LogBatch]:
-        """Every batch, by its header alone: in order, also where segments overlap.
+        """Every batch, by its header alone, in order; also if segments overlap.
 
         Parameters
         ----------
         check_crcs : bool
-            Read all bytes, and say of each batch whether its checksum is right.
+            Read all bytes, and say for each batch whether its checksum is right.
         findings : list of Finding, optional
             Gets what follows the last whole entry of a segment: one that is cut, or zeros.
 
@@ -183,7 +182,7 @@ class Log:
         -------
         pyarrow.Table
             topic, partition, file, position, size, magic, compressionType, attributes, baseOffset (of a v0/v1 wrapper:
-            its last offset, which is all that the header tells), lastOffset, recordsCount (null for a wrapper),
+            its last offset, the only one in the header), lastOffset, recordsCount (null for a wrapper),
             maxTimestamp, timestampType, partitionLeaderEpoch, producerId, producerEpoch, baseSequence, lastSequence,
             isTransactional, isControl, deleteHorizonMs, crc, isValid.
 
@@ -194,8 +193,8 @@ class Log:
         return table_of(self.batches(check_crcs=check_crcs))
 
     def count(self) -> int:
-        """The number of records that `read` gives, from headers. Only v0/v1 wrappers, whose headers do not say it, are
-        decompressed.
+        """The number of records that `read` gives, from headers. Only v0/v1 wrappers, whose headers have no count,
+        are decompressed.
 
         Returns
         -------
@@ -209,7 +208,7 @@ class Log:
         return count_of(self.partitions)
 
     def verify(self, level: Level = "batch") -> VerifyReport:
-        """Look for whatever is wrong: see `kpress.log.verify`.
+        """Check the log for errors: see `kpress.log.verify`.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""What a copy of a log holds, as a JSON file in it: two copies anywhere are compared by their manifests alone.
+"""The contents of a log's copy, as a JSON file in it: two copies anywhere can be compared by their manifests alone.
 
-docs/manifest.md tells what is in it, docs/manifest.schema.json the same as a JSON Schema.
+docs/manifest.md describes it, and docs/manifest.schema.json is its JSON Schema.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kpress.errors import CorruptRecordError
 from kpress.files import FileSystem
 from kpress.log.findings import Finding
 
-MANIFEST = "kpress-manifest.json"  # brokers pass over files that they do not know
+MANIFEST = "kpress-manifest.json"  # brokers ignore files that they do not know
 FORMAT = 1
 _RULE = "manifest"
 _LARGEST = 1 << 28  # bytes: of some hundred thousand segments
@@ -23,14 +23,14 @@ _LARGEST = 1 << 28  # bytes: of some hundred thousand segments
 
 @dataclass(frozen=True)
 class SourceFile:
-    """The file that a segment was made of.
+    """The file from which a segment was made.
 
     Attributes
     ----------
     file : str
     bytes, batches : int
     modified : float | None
-        Seconds since 1970, if the store tells.
+        Seconds since 1970, if the store says.
     compression_types : tuple of str
     trailing_bytes : int
         After its last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
@@ -64,7 +64,7 @@ class CopiedSegment:
     crc32c : str
         Of the file; eight hexadecimal digits.
     already, not_smaller : int
-        Batches that went over byte for byte: as they were as wanted, or would not have become smaller.
+        Batches that were copied byte for byte: those that had the wanted form, and those that would not become smaller.
     source : SourceFile
     """
 
@@ -90,11 +90,11 @@ class CopiedPartition:
     ----------
     topic : str | None
     partition : int | None
-        None where no name tells them.
+        None if no name says them.
     directory : str
         In the copy; empty if it is the copy's own.
     files : tuple of str
-        Beside the segments: copied as they are where they speak of offsets, or made again.
+        Beside the segments: copied as they are if they refer to offsets, or made again.
     segments : tuple of CopiedSegment
     """
 
@@ -107,7 +107,7 @@ class CopiedPartition:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a copy holds, and of what it was made.
+    """The contents of a copy, and its source.
 
     Attributes
     ----------
@@ -119,13 +119,13 @@ class Manifest:
         All of the source is there.
     partitions : tuple of CopiedPartition
     skipped : tuple of dict
-        What lay in the source and is no part of a log, as findings.
+        What was in the source and is no part of a log, as findings.
     versions : dict
-        Of the manifest's form, and of the kpress that wrote it.
+        Of the manifest's form, and of kpress.
     resumed_segments : int
-        Those that this call found done.
+        Segments that this call found done.
     lost : dict
-        What the magic of the copy cannot say, by kind, and how often it was there: as `kpress.convert` has it.
+        What the magic of the copy cannot hold: counts by kind, as in `kpress.convert`.
     """
 
     operation: str
@@ -160,7 +160,7 @@ class Manifest:
         return sums
 
     def to_dict(self) -> dict[str, Any]:
-        """What the JSON file holds."""
+        """The content of the JSON file."""
         return asdict(self) | {"totals": self.totals}
 
     def to_json(self) -> str:
@@ -168,7 +168,7 @@ class Manifest:
 
     @classmethod
     def from_json(cls, text: str | bytes, file: str = "") -> Manifest:
-        """Read what `to_json` gave.
+        """Read the output of `to_json`.
 
         Raises
         ------
@@ -189,7 +189,7 @@ class Manifest:
         return manifest
 
     def write(self, files: FileSystem, directory: str) -> None:
-        """Publish it in a directory, in place of the one that is there."""
+        """Publish it in a directory, replacing the one there."""
         with files.create(files.join(directory, MANIFEST)) as writer:
             writer.write(self.to_json().encode())
             writer.publish()
@@ -222,7 +222,7 @@ _Made = TypeVar("_Made")
 
 
 def _made(kind: type[_Made], values: dict[str, Any]) -> _Made:
-    """A dataclass from those of the values that it has, which must be of their types."""
+    """A dataclass from the values that it has fields for; their types must be right."""
     given = {}
     for name, hint in _hints(kind).items():  # type: ignore[arg-type]
         if name in values:

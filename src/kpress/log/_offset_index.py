@@ -1,12 +1,12 @@
-"""The offset index of a segment, ``.index`` (Kafka's OffsetIndex): where in the log to begin to look for an offset.
+"""The offset index of a segment, ``.index`` (Kafka's OffsetIndex): where in the log the search for an offset begins.
 
 ::
 
     int32 offset - base offset     of the last record that one append added
     int32 position                 of the first byte that it added
 
-An entry says no more than that the batch with that offset begins at or after that position: a follower appends several
-batches at once. A broker keeps the file of an active segment at its full size, filled up with zeros.
+An entry only says that the batch with this offset begins at or after this position: a follower appends several batches
+at once. A broker keeps the file of an active segment at its full size, filled up with zeros.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class OffsetIndex(Sequence[OffsetPosition]):
         return f"<kpress.log.OffsetIndex: {len(self)} entries from offset {self.base_offset} on>"
 
     def lookup(self, target: int) -> OffsetPosition:
-        """The last entry whose offset is at most `target`; where there is none, the segment's beginning.
+        """The last entry whose offset is at most `target`; if there is none, the segment's beginning.
 
         Examples
         --------
@@ -114,7 +114,7 @@ def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> 
     ----------
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
-        Of the segment. By default the number that the file's name begins with; 0 where there is no name.
+        Of the segment. By default the number that the file's name begins with; 0 if there is no name.
 
     Returns
     -------
@@ -194,7 +194,7 @@ def write_offset_index(
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     entries : iterable of (offset, position)
         Both ascend.
     base_offset : int

@@ -1,4 +1,4 @@
-"""From what a caller names to partitions: paths, URLs, patterns, and several of them."""
+"""From a caller's paths, URLs and patterns to partitions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_S
 
 
 class Opened(NamedTuple):
-    """What lies at the paths.
+    """The contents of the paths.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ def open_paths(path: object, filesystem: object) -> Opened:
     Raises
     ------
     InvalidArgumentError
-        There is none, or a name that Kafka does not give.
+        There is none, or one with a name that Kafka would not write.
     """
     partitions: list[Partition] = []
     skipped: list[Finding] = []
@@ -77,7 +77,7 @@ def _several(path: object) -> Iterator[str | os.PathLike[str]]:
 
 
 def _expanded(files: FileSystem, path: str) -> list[FileInfo]:
-    """What a path leads to: more than one thing if it is a pattern, as a shell has them."""
+    """The paths that a path stands for: several if it is a pattern, as in a shell."""
     try:
         return [files.info(path)]
     except FileNotFoundError:
@@ -119,7 +119,7 @@ def _layout_of(files: FileSystem, info: FileInfo) -> Layout:
 
 
 def _one_file(files: FileSystem, info: FileInfo) -> Layout:
-    """A segment by itself; what lies beside it says whether it is the last, and has its indexes."""
+    """A segment by itself; the files beside it are its indexes, and show whether it is the last."""
     url = files.url(info.path)
     refuse_without_records(info.path)
     if not info.name.endswith(_SEGMENT_ENDINGS):
@@ -134,7 +134,7 @@ def _one_file(files: FileSystem, info: FileInfo) -> Layout:
 
 
 def _merged(partitions: list[Partition]) -> tuple[Partition, ...]:
-    """The segments of one partition may lie in several places: a tier and a broker, say."""
+    """The segments of one partition may be in several places: a tier and a broker, say."""
     found: dict[tuple[object, ...], Partition] = {}
     for partition in partitions:
         key = (partition.topic, partition.partition) if partition.topic is not None else (partition.url,)

@@ -1,4 +1,4 @@
-"""What batches of a partition promise each other: offsets ascend, leader epochs do not fall, sequences go on."""
+"""The order of a partition's batches: offsets ascend, leader epochs do not fall, sequences continue."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _SEQUENCES = 1 << 31
 
 
 class OrderCheck:
-    """The order of batches, over all segments of a partition. A step back is told once: the order goes on from there.
+    """The order of batches, over all segments of a partition. A step back is reported once: order continues there.
 
     Attributes
     ----------
     next_offset : int or None
         After the batches so far.
     gaps : int
-        How often offsets were left out: after compaction or a removed segment they are.
+        How often offsets were missing, as after compaction or a removed segment.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class OrderCheck:
         self._epoch = -1
 
     def add(self, header: BatchHeader, file: str) -> Iterator[Finding]:
-        """What is wrong with the next batch."""
+        """The errors of the next batch."""
         expected = self.next_offset
         # of a v0/v1 wrapper the header has the last offset only
         first = header.base_offset if header.magic == 2 else header.last_offset
@@ -44,16 +44,16 @@ class OrderCheck:
 
 
 class SequenceCheck:
-    """The sequences of idempotent producers (KIP-98): each batch goes on where its producer's last one ended.
+    """The sequences of idempotent producers (KIP-98): each batch continues where its producer's last one ended.
 
-    Compaction removes batches, so that a step forward says nothing where offsets are missing.
+    Compaction removes batches, so a step forward is no error if offsets are missing.
     """
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[int, int, int]] = {}  # by producer: epoch, last sequence, gaps until then
 
     def add(self, header: BatchHeader, gaps: int, file: str) -> Iterator[Finding]:
-        """What is wrong with the next batch; `gaps` is how often offsets were missing so far."""
+        """The errors of the next batch; `gaps` is how often offsets were missing so far."""
         if header.producer_id < 0 or header.base_sequence < 0:
             return
         last = self._last.get(header.producer_id)

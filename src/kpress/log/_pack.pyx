@@ -18,7 +18,7 @@ from kpress.record.encode cimport batch_begin, offset_delta_fits, record_check, 
 
 
 cdef bint may_join(const kp_batch* b) noexcept nogil:
-    """A v2 batch whose header says nothing but what its records say: CreateTime, no transaction, no control records, no
+    """Whether a v2 batch's header says only what its records say: CreateTime, no transaction, no control records, no
     delete horizon, no producer, as many records as offsets."""
     return (b.magic == 2 and b.attributes & ~KP_CODEC_MASK == 0 and b.producer_id == -1 and b.producer_epoch == -1
             and b.base_sequence == -1 and b.records_count > 0

@@ -22,7 +22,7 @@ _RULE = "partition.metadata"
 
 
 class PartitionMetadata(NamedTuple):
-    """What a ``partition.metadata`` file says.
+    """The content of a ``partition.metadata`` file.
 
     Attributes
     ----------
@@ -97,7 +97,7 @@ def write_partition_metadata(target: SidecarTarget, metadata: PartitionMetadata)
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     metadata : PartitionMetadata
 
     Raises

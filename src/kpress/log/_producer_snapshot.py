@@ -8,7 +8,7 @@ first offset that it does not cover.
       int64 producerId  int16 producerEpoch  int32 lastSequence  int64 lastOffset  int32 offsetDelta  int64 timestamp
       int32 coordinatorEpoch  int64 currentTxnFirstOffset
 
-Only the last batch of each producer is in it. A broker that finds it damaged removes it and reads the log again.
+It holds only the last batch of each producer. A broker that finds it damaged removes it and reads the log again.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _RULE = "producer snapshot"
 
 
 class ProducerState(NamedTuple):
-    """What a broker knows of an idempotent or transactional producer.
+    """What a broker knows about an idempotent or transactional producer.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ def write_snapshot(target: SidecarTarget, producers: Iterable[ProducerState]) ->
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     producers : iterable of ProducerState
 
     Raises

@@ -1,4 +1,4 @@
-"""What a log says of its producers: the state that a snapshot keeps, and which transactions were aborted (Kafka's
+"""The producers of a log: the state that a snapshot keeps, and the aborted transactions (Kafka's
 ProducerStateManager, ProducerAppendInfo and ProducerStateEntry, as they replay a log)."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ProducerStates:
     Parameters
     ----------
     snapshot : iterable of ProducerState
-        What they were before the first batch.
+        Their state before the first batch.
 
     Examples
     --------
@@ -66,12 +66,12 @@ class ProducerStates:
         return [state for _, state in sorted(self._producers.items())]
 
     def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> AbortedTxn | None:
-        """Go on by a batch, and its marker if it is a control batch that has one.
+        """Add a batch, and its marker if it is a control batch with one.
 
         Returns
         -------
         AbortedTxn or None
-            The transaction that the marker aborted: one without records is none.
+            The transaction that the marker aborted, if it has records.
         """
         if header.producer_id < 0:
             return None
@@ -82,7 +82,7 @@ class ProducerStates:
         return None
 
     def _of(self, header: BatchHeader) -> ProducerState:
-        """The producer before this batch; another epoch makes its batches forgotten."""
+        """The producer before this batch; a new epoch forgets its earlier batches."""
         state = self._producers.get(header.producer_id, _UNKNOWN._replace(producer_id=header.producer_id))
         if state.producer_epoch == header.producer_epoch:
             return state

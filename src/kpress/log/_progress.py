@@ -1,4 +1,4 @@
-"""How far a call has come that reads a log from its first byte to its last."""
+"""The progress of a call that reads a log from its first byte to its last."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Progress(NamedTuple):
     Attributes
     ----------
     bytes_done, bytes_total : int
-        What is read several times counts as often.
+        Bytes that are read several times count several times.
     segments_done, segments_total : int
     """
 
@@ -30,7 +30,7 @@ ProgressCallback: TypeAlias = Callable[[Progress], object]
 
 
 class Meter:
-    """Tells a caller of the bytes that are done: of each megabyte, and of the end.
+    """Reports progress to a caller: after each megabyte, and at the end.
 
     Parameters
     ----------
@@ -57,10 +57,10 @@ class Meter:
             self._progress(Progress(self._done, max(self._done, self._total), self._segments_done, self._segments))
 
     def end_segment(self) -> None:
-        """A segment more is done."""
+        """Count another segment."""
         self._segments_done += 1
 
     def end(self) -> None:
-        """All is done, whatever the sizes were that the listing said."""
+        """All is done, whatever sizes the listing gave."""
         if self._progress is not None:
             self._progress(Progress(self._total, self._total, self._segments, self._segments))

@@ -5,8 +5,8 @@
     partitions ──► segments that matter ──► _seek: where to begin ──► _file_records: columns ──► + topic, partition
                    offsets, times            (by indexes, or not)      damage, tails              ──► Arrow stream
 
-Each offset is read once. Where segments overlap, the earlier one is read to its end and the later one from there on, as
-a consumer would get them; Kafka's LogLoader also drops what lies in the range of a segment that replaces others.
+Each offset is read once. If segments overlap, the earlier one is read to its end and the later one from there on, as
+a consumer would get them; Kafka's LogLoader also drops whatever is in the range of a segment that replaces others.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
-        """From what a caller gave; what `iter_columns` checks is left to it."""
+        """From a caller's arguments; those that `iter_columns` checks are left to it."""
         _choice("isolation_level", given["isolation_level"], _ISOLATION_LEVELS)
         _choice("on_corrupt", given["on_corrupt"], _ON_CORRUPT)
         for name in ("start_offset", "end_offset"):
@@ -84,19 +84,19 @@ class _Start(NamedTuple):
 
 
 class LogReader:
-    """What `Log.read` returns: an iterator over `Columns`, and an Arrow stream.
+    """The result of `Log.read`: an iterator over `Columns`, and an Arrow stream.
 
-    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas take it. A ``with`` statement closes it;
-    so does its end, and the consumer that lets go of the stream.
+    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas take it. It is closed by a ``with``
+    statement, at its end, and when a consumer releases the stream.
 
     Attributes
     ----------
     schema : tuple of fields, each with name, type and nullable
     findings : list of Finding
-        What was left out or read once only, up to where the reader has come: entries that are cut, zeros, damage that
-        was skipped, segments that overlap, indexes that are wrong; and header checksums of LZ4 that were ignored.
+        What was found so far: cut entries, zeros, damage that was skipped, segments that overlap and are read once,
+        wrong indexes, and LZ4 header checksums that were ignored.
     last_stable_offsets : dict of str to int
-        With read_committed: where the partitions end that have an open transaction.
+        With read_committed: the ends of the partitions that have an open transaction.
 
     Examples
     --------
@@ -127,7 +127,7 @@ class LogReader:
 
     @property
     def position(self) -> int:
-        """How many bytes of the log's segments lie before where reading has come, read or passed over."""
+        """How many bytes of the log's segments were read or passed over so far."""
         return self._passed + (self._file.valid_bytes if self._file else 0)
 
     def _chosen(self, columns: Iterable[str] | None) -> list[str]:
@@ -143,7 +143,7 @@ class LogReader:
         return names
 
     def _fields(self) -> tuple[Field, ...]:
-        """The schema, which needs no record; names and options that are not accepted are told here."""
+        """The schema, which needs no record; wrong names and options are refused here."""
         columns = read_columns(b"", self._of_records, **self._decoding())
         of_records = dict(zip(columns.column_names, columns.schema, strict=True))
         return tuple(
@@ -190,9 +190,9 @@ class LogReader:
         self.close()
 
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType:
-        """An ``arrow_array_stream`` capsule: a record batch of 4 to 8 MB for each result. Each call begins a stream of
-        its own, because some consumers look at the schema first; after a part was taken by iteration it has the rest.
-        requested_schema is not acted on: the interface lets a producer give its own."""
+        """An ``arrow_array_stream`` capsule: a record batch of 4 to 8 MB for each result. Each call begins a new
+        stream, because some consumers ask for the schema first; after a part was iterated over, it has the rest.
+        requested_schema is ignored: the interface lets a producer give its own."""
         if self._is_closed:
             raise ClosedError("the reader was closed")
         self._is_closed = self._results is not None
@@ -288,7 +288,7 @@ class LogReader:
         try:
             return self._sought(seek, segment, walk, by_offset)
         except DAMAGE:
-            return _Start(0, None)  # reading on to there tells of it
+            return _Start(0, None)  # reading on to there reports it
         finally:
             self.findings += [found for found in seek.findings if found.position is not None]
 
@@ -331,7 +331,7 @@ class _Walk:
 
 
 def _is_before(following: tuple[Segment, ...], start_offset: int | None) -> bool:
-    """Whether the segment ends before the offset that is asked for: the next one begins at or before it."""
+    """Whether the segment ends before the wanted offset: the next one begins at or before it."""
     return start_offset is not None and bool(following) and following[0].base_offset <= start_offset
 
 

@@ -1,4 +1,4 @@
-"""The files beside a segment made again from its batches, as a broker does it that finds none (LogSegment.recover).
+"""The files beside a segment, made again from its batches, as by a broker that finds none (LogSegment.recover).
 
 ::
 
@@ -6,7 +6,7 @@
                                 ├──► .txnindex             ProducerStates: what its markers abort
                                 └──► leader epochs         the first offset of each
 
-`ProducerStates` and the epochs go on from segment to segment; their state where a segment begins is its ``.snapshot``.
+`ProducerStates` and the epochs continue from segment to segment; their state at a segment's start is its ``.snapshot``.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic says other
 
 @dataclass(frozen=True)
 class Sidecars:
-    """What lies beside a segment.
+    """The files beside a segment.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class SidecarBuilder:
         self._latest = TimestampOffset(-1, -1)
 
     def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> None:
-        """Go on by a batch; its `position` is the one in the segment that the files are for."""
+        """Add a batch; its `position` is the one in the segment that the files are for."""
         if header.max_timestamp > self._latest.timestamp:
             self._latest = TimestampOffset(header.max_timestamp, header.last_offset)
         if header.position - self._indexed_position > self.index_interval_bytes:

@@ -1,4 +1,4 @@
-"""A run of entries under another codec: decoded once, encoded, proven and brought into canonical form."""
+"""A run of entries with another codec: decoded once, encoded, verified and brought into canonical form."""
 
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 

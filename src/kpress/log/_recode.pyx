@@ -1,4 +1,4 @@
-"""A run of entries under another codec: decoded once, encoded, proven and brought into canonical form.
+"""A run of entries with another codec: decoded once, encoded, verified and brought into canonical form.
 
     entry ─► checksum, payload decoded ─► canonical forms of its records ─► the digest
                     │
@@ -105,7 +105,7 @@ cdef bint is_gain(const recode_run* r, size_t size, int64_t before) noexcept nog
 
 cdef int alone(recode_run* r, const uint8_t* entry, const kp_source* source, size_t form_start, size_t form_end,
                int64_t records) noexcept nogil:
-    """The entry under the codec that is wanted, or as it is."""
+    """The entry with the wanted codec, or as it is."""
     cdef pooled* out = &r.recoder.out
     cdef kp_batch* batch = &r.recoder.batch
     cdef size_t start = out.size

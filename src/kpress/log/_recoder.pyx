@@ -1,4 +1,4 @@
-"""The entries of a segment, read or put under another codec, by several threads; what is handed out has their order."""
+"""The entries of a segment, read or recompressed by several threads; results come in their order."""
 
 from cpython.buffer cimport PyBUF_READ
 from cpython.memoryview cimport PyMemoryView_FromMemory
@@ -44,7 +44,7 @@ cdef class Run:
 
 
 cdef double most_of(object min_gain, int codec_id) except? -1:
-    """The part of its old bytes that a new batch must stay below. Without a codec none is meant to be smaller."""
+    """The fraction of its old bytes that a new batch must stay below. Without a codec none need be smaller."""
     if min_gain is None or codec_id == KP_NONE:
         return INFINITY
     if isinstance(min_gain, bool) or not isinstance(min_gain, (float, int)):
@@ -97,9 +97,9 @@ cdef class Recoder:
     crc32c : int
         Of what was written.
     already, left : int
-        Batches that were as wanted, and those that would not have become smaller.
+        Batches that had the wanted form, and those that would not have become smaller.
     lost : dict
-        What the magic cannot say, by kind: those of `LOST` that there are.
+        Counts of what the magic cannot hold, by the kinds of `LOST` that occur.
     """
     cdef recode_run template
     cdef CodecTable table
@@ -143,7 +143,7 @@ cdef class Recoder:
         self.file = file
 
     def feed(self, piece, position, write):
-        """Go on with whole entries, which begin at `position` of the file; `write` gets what is done, in order.
+        """Take whole entries, which begin at `position` of the file; `write` gets the results, in order.
 
         Parameters
         ----------
@@ -156,7 +156,7 @@ cdef class Recoder:
         Raises
         ------
         KpressError
-            What is wrong with an entry, after what comes before its run was written.
+            The error of an entry, after all runs before its own were written.
         """
         cdef InputView view = InputView(piece)
         cdef int64_t start = 0, end
@@ -170,13 +170,13 @@ cdef class Recoder:
                 self._hand_out(write)
 
     def finish(self, write):
-        """Wait for all that was not handed out."""
+        """Wait for the remaining results."""
         while self.ahead:
             self._hand_out(write)
         self.close()
 
     def close(self):
-        """End the threads; what they are at is dropped."""
+        """End the threads; their current work is dropped."""
         if self.threads is not None:
             self.threads.close()
         self.ahead.clear()

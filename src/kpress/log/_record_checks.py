@@ -1,4 +1,4 @@
-"""The records of a batch against its header: they can be decompressed and parsed, and are what it says."""
+"""The records of a batch against its header: they can be decompressed and parsed, and agree with it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RecordCheck:
         self.first_offset = -1
 
     def add(self, file: RandomAccessFile, header: BatchHeader, name: str) -> Iterator[Finding]:
-        """What is wrong with the records of the next batch."""
+        """The errors of the next batch's records."""
         self.first_offset = header.base_offset
         data = file.read_exactly(header.position, header.size)
         try:

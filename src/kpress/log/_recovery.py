@@ -1,8 +1,8 @@
 """What a broker keeps of a damaged segment when it starts after a crash (LogSegment.recover, LogLoader.recoverLog).
 
 It keeps the entries before the first one that is cut, impossible, or has a wrong checksum, and removes everything after
-them, later segments as a whole. Nothing is kept if the offsets that it puts into the index do not ascend. Other fields
-that a checksum does not cover it believes: a leader epoch, an offset, even a magic above 2, which it reads as 2.
+them, later segments included. Nothing is kept if the offsets that it puts into the index do not ascend. It trusts other
+fields that no checksum covers: a leader epoch, an offset, even a magic above 2, which it reads as 2.
 """
 
 from __future__ import annotations

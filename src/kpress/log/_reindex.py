@@ -25,21 +25,21 @@ _RULE = "log directory"
 
 @dataclass(frozen=True)
 class ReindexReport:
-    """What `reindex` wrote.
+    """The result of `reindex`.
 
     Attributes
     ----------
     files : list of str
-        Those that were written; one that was right is left as it is.
+        The files that were written; a correct file is left as it is.
     findings : list of Finding
-        Files that said something else than the log, or were missing beside it.
+        Files that did not agree with the log, or were missing.
     """
 
     files: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is printed as JSON."""
+        """The fields for JSON output."""
         return {"findings": [finding.to_dict() for finding in self.findings], "files": self.files}
 
 
@@ -54,8 +54,8 @@ def reindex(
     """Make the ``.index``, ``.timeindex``, ``.txnindex`` and ``.snapshot`` files and the ``leader-epoch-checkpoint`` of
     a log again, from the headers of its batches.
 
-    Each file is written beside and gets its name when it is whole. Snapshots of other offsets than those where segments
-    begin or end are left alone.
+    Each file is written under a hidden name and renamed when it is complete. Snapshots of offsets at which no segment
+    begins or ends are left alone.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def reindex(
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
     progress : callable, optional
-        It is told how far the work has come, as a `Progress`.
+        Called with a `Progress` as the work goes on.
 
     Returns
     -------
@@ -77,8 +77,8 @@ def reindex(
     Raises
     ------
     KpressError
-        A segment is damaged (`scan` tells where, `salvage` copies what is intact), or is not the last of its partition
-        and not complete. Nothing of its partition is written.
+        A segment is damaged (`scan` shows where, `salvage` copies what is intact), or is not complete although it is
+        not the last of its partition. Nothing is written for its partition.
     InvalidArgumentError
         A broker runs on the directory. There is no partition, a part of one, or more than one for `target`.
     OSError
@@ -152,7 +152,7 @@ def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_
         writer.publish()
     report.files.append(files.url(path))
     if there is not None:
-        report.findings.append(_finding(files, path, "the file said something else than the log"))
+        report.findings.append(_finding(files, path, "the file did not agree with the log"))
     elif is_expected:
         report.findings.append(_finding(files, path, "the file was missing"))
 

@@ -30,7 +30,7 @@ from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._sidecar_files import epochs_of, producers_before, sidecar_files
 from kpress.log.findings import Finding
 
-_COPY_BYTES = 8 << 20
+_COPY_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 _PASSES = 3  # over the bytes: scanned, copied, read back
 
 
@@ -56,20 +56,20 @@ class SalvagedSegment:
 
 @dataclass(frozen=True)
 class SalvageReport:
-    """What `salvage` wrote, and what it could not.
+    """The result of `salvage`.
 
     Attributes
     ----------
     segments : list of SalvagedSegment
     findings : list of Finding
-        As those of `scan`; and batches that are intact, but left out, because their offsets lie among those of others.
+        Those of `scan`, and intact batches that are left out because their offsets are among those of others.
     """
 
     segments: list[SalvagedSegment] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is printed as JSON."""
+        """The fields for JSON output."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
             "segments": [asdict(segment) for segment in self.segments],
@@ -86,22 +86,22 @@ def salvage(
 ) -> SalvageReport:
     """Copy every intact batch of a log, with fresh indexes, snapshots and leader epochs.
 
-    The source is only read. Of batches that overlap as many are kept as can be in order of their offsets.
+    The source is only read. If batches overlap, the largest set in order of offsets is kept.
 
     Parameters
     ----------
     path : path, URL, pattern, or several
         As `open_log` takes it.
     target : path or URL
-        A directory, which each partition gets a directory ``<topic>-<partition>`` in; a single partition is written to
-        `target` itself if it has the name of one. On this machine a partition's directory gets its name when it is
-        whole.
+        A directory, in which each partition gets a directory ``<topic>-<partition>``. A single partition is written to
+        `target` itself if that has a partition's name. In a local file system a partition's directory gets its name
+        when it is complete.
     filesystem : optional
         As `open_log` takes it.
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
     progress : callable, optional
-        It is told how far the work has come, as a `Progress`.
+        Called with a `Progress` as the work goes on.
 
     Returns
     -------
@@ -110,9 +110,9 @@ def salvage(
     Raises
     ------
     InvalidArgumentError
-        There is no partition, or the directory that it would be written to is there already.
+        There is no partition, or the directory to write already exists.
     KpressError
-        What was written is not what was read: the source changed meanwhile, or the target is damaged.
+        The copy differs from what was read: the source changed meanwhile, or the target is damaged.
     OSError
 
     Examples
@@ -182,7 +182,7 @@ def _salvage_partition(
 
 @contextmanager
 def _published(files: FileSystem, directory: str) -> Iterator[str]:
-    """A directory that gets its name at the end, where there are such."""
+    """A directory that gets its name at the end, if the file system can rename."""
     if not isinstance(files, LocalFileSystem):
         files.make_directory(directory)
         yield directory
@@ -241,7 +241,7 @@ def _copy_segments(
         shown = files.url(files.join(directory, name))
         with source.open() as file:
             report.segments.append(SalvagedSegment(shown, source.url, end - at, size, file.size))
-        copied.append(Segment(files, path, base_offset, shown, size))  # not one of them may end in a cut entry
+        copied.append(Segment(files, path, base_offset, shown, size))  # none of them may end in a cut entry
         if end > at:
             next_offset = batches.last[chain[end - 1]] + 1
         at = end

@@ -1,4 +1,4 @@
-"""scan: what is intact in a log and what is not, from its first byte to its last, and what brokers would make of it."""
+"""scan: what is intact in a log and what is not, from its first byte to its last, and what a broker would keep."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kpress.log.findings import Finding
 
 @dataclass(frozen=True)
 class SegmentScan:
-    """What a scan found in one segment.
+    """The result of a scan for one segment.
 
     Attributes
     ----------
@@ -34,9 +34,9 @@ class SegmentScan:
     next_offset : int or None
         After the last of them; None if there is none.
     recovery_bytes : int
-        What a broker's recovery would keep of the file, from its beginning: 0 also where it would remove the file.
+        Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file.
     recovery_offset : int
-        Where the log would go on after them.
+        The offset at which the log would continue after them.
     """
 
     file: str
@@ -51,7 +51,7 @@ class SegmentScan:
 
 @dataclass(frozen=True)
 class ScanReport:
-    """What `scan` found.
+    """The result of `scan`.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class ScanReport:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is printed as JSON."""
+        """The fields for JSON output."""
         return {
             "findings": [finding.to_dict() for finding in self.findings],
             "segments": [asdict(segment) for segment in self.segments],
@@ -90,13 +90,13 @@ def scan(
     index_interval_bytes : int
         The broker's ``index.interval.bytes``: its recovery empties a segment whose index would not ascend.
     progress : callable, optional
-        It is told how far the work has come, as a `Progress`.
+        Called with a `Progress` as the work goes on.
 
     Returns
     -------
     ScanReport
-        Each finding of damage says which bytes it is about, which offsets come before and after, and what a broker's
-        own recovery would keep and cut.
+        Each finding of damage gives its bytes, the offsets before and after, and what a broker's own recovery would
+        keep and cut.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def scan_partitions(
     interval: int = INDEX_INTERVAL_BYTES,
     progress: ProgressCallback | None = None,
 ) -> ScanReport:
-    """`scan` of what was opened."""
+    """`scan` of an opened log."""
     report = ScanReport(findings=list(skipped))
     meter = Meter(progress, partitions)
     for partition in partitions:
@@ -145,7 +145,7 @@ def scan_partition(
     meter: Meter,
     found: Callable[[int, BatchHeader], object] | None = None,
 ) -> None:
-    """Add a partition to the report; `found` is told of every intact batch and the number of its segment."""
+    """Add a partition to the report; `found` gets every intact batch and the number of its segment."""
     order = OrderCheck()
     cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
     for number, segment in enumerate(partition.segments):
@@ -174,7 +174,7 @@ def _is_bad(
 def _parts(
     segment: Segment, file: RandomAccessFile, recovery: Recovery, order: OrderCheck, report: ScanReport, meter: Meter
 ) -> Iterator[BatchHeader | BadRange]:
-    """The parts of a segment, which is in the report when all were passed on."""
+    """The parts of a segment, which is added to the report after the last of them."""
     batches = intact = 0
     next_offset = None
     for part in Scanner(file, segment.base_offset):

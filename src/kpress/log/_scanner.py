@@ -7,8 +7,8 @@
                   ├─ its size leads to what looks like an entry ──► there
                   └─ else ──► search, byte by byte, for the next entry whose checksum is right
 
-A size that is wrong may lead to an entry, too, over intact ones: so the bytes of a damaged entry are searched as well.
-What is found in them counts if the checksum shows that it was the size that is wrong. A damaged batch may hold a record
+A wrong size may also lead over intact entries to another entry, so the bytes of a damaged entry are searched as well.
+An entry found in them counts only if the checksum shows that the size was wrong: a damaged batch may hold a record
 whose value is itself a batch.
 """
 
@@ -23,7 +23,7 @@ from kpress.log._hop import HeaderHop
 from kpress.log._rebuild import marker_of
 from kpress.log._segment import INT32_MAX
 
-WINDOW_BYTES = 8 << 20
+WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs, also those of a store's request
 _CRC_COVERS = 21  # of a v2 batch, from here on
 _BIGGEST_STEP = 1 << 20
 _INT64_MAX = (1 << 63) - 1
@@ -36,7 +36,7 @@ class BadRange(NamedTuple):
     ----------
     position, size : int
     kind : {'damage', 'cut', 'zeros'}
-        'cut' and 'zeros' are at the end of the file: an entry that goes on after it, and what was preallocated.
+        'cut' and 'zeros' are at the end of the file: an entry that goes on after it, and preallocated space.
     offset_before : int
         The offset after the last intact entry before.
     offset_after : int or None
@@ -81,7 +81,7 @@ class Scanner:
         self._hop = HeaderHop(file, window_bytes=WINDOW_BYTES)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:
-        """Every byte of the file is in one of them, and they come in the order of the file."""
+        """Intact entries and bad ranges, in order; every byte of the file is in one of them."""
         next_offset = self.base_offset
         pending: list[BadRange] = []
         while self._hop.position < self._hop.end:
@@ -115,7 +115,7 @@ class Scanner:
             )
             return self._bad(position, header.end, next_offset, "baseOffset", "segment offsets", message)
         try:
-            marker_of(self.file, header)  # a broker parses markers, and goes no further if it cannot
+            marker_of(self.file, header)  # a broker parses markers, and stops if it cannot
         except KpressError as error:
             return self._bad(position, header.end, next_offset, error.field, error.rule, error.message)
         return header

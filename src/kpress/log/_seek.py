@@ -5,8 +5,8 @@
     timestamp ──► .timeindex ──► offset ──► .index ──► position ──► headers from there on ──► the batch
                   (a hint)                  (a hint)   checked
 
-An index is a hint. What it says is compared with the log, and where they differ the log is right: headers are then read
-from the segment's beginning, and the difference is a finding.
+An index is a hint. It is compared with the log, and if they differ, the log is right: headers are then read from the
+segment's beginning, and the difference is a finding.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Index = TypeVar("_Index", OffsetIndex, TimeIndex)
 
 
 class RecordPlace(NamedTuple):
-    """Where a record lies.
+    """The place of a record.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class SegmentSeek:
     Attributes
     ----------
     findings : list of Finding
-        Indexes that are missing, damaged, or say what the log does not.
+        Indexes that are missing, damaged, or disagree with the log.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class SegmentSeek:
         return self._read(TIME_INDEX_FILE_SUFFIX, read_time_index)
 
     def offset(self, target: int) -> BatchHeader | None:
-        """The first batch whose last offset is at least `target`; None if it would lie after this segment.
+        """The first batch whose last offset is at least `target`; None if it would be after this segment.
 
         Raises
         ------
@@ -135,7 +135,7 @@ class SegmentSeek:
         return HeaderHop(self.file, position=entry.position)
 
     def _contradiction(self, entry: OffsetPosition) -> str:
-        """What the log says against an entry: a batch must begin there, and this or a later one end with its offset."""
+        """An entry's error by the log: a batch must begin there, and this or a later one must end with its offset."""
         if entry.position >= self.file.size:
             return f"position {entry.position} is not in the log, which has {self.file.size} bytes"
         hop = HeaderHop(self.file, position=entry.position)
@@ -163,11 +163,11 @@ class SegmentSeek:
     def _before(self, target: int) -> int:
         """An offset up to which no record has a timestamp of `target` or later, by the time index."""
         times = self.time_index
-        # strictly before: among entries that share a timestamp one cannot be told from another
+        # strictly before: entries that share a timestamp cannot be distinguished
         entry = times.lookup(target - 1) if times is not None else None
         if times is None or entry is None or entry.timestamp < 0:
             return self.base_offset
-        if entry.timestamp == 0 and entry.offset == self.base_offset:  # what a preallocated index begins with, too
+        if entry.timestamp == 0 and entry.offset == self.base_offset:  # a preallocated index begins with this too
             return self.base_offset
         header = self._batch_of(entry.offset)
         if header is not None and header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp:
@@ -182,7 +182,7 @@ class SegmentSeek:
         try:
             return self.offset(offset)
         except CorruptRecordError:
-            return None  # whoever reads on to there is told
+            return None  # reading on to there reports it
 
     # --- files ------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Partitions and their segments, wherever they lie."""
+"""Partitions and their segments, wherever they are."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9
 
 @dataclass(frozen=True, order=True)
 class TopicPartition:
-    """A partition of a topic; as text it is the name of its directory.
+    """A partition of a topic; its str() is the name of its directory.
 
     Examples
     --------
@@ -30,9 +30,9 @@ class TopicPartition:
 
     @classmethod
     def of_directory(cls, name: str) -> Self | None:
-        """The partition whose directory has this name, split at its last ``-``; None if Kafka gives no partition this
-        name: one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, a topic that
-        is not UTF-8."""
+        """The partition whose directory has this name, split at its last ``-``; None if it is not a partition's name:
+        one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a topic that is
+        not UTF-8."""
         match = _PARTITION_DIRECTORY.fullmatch(name)
         if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
             return None
@@ -62,9 +62,9 @@ class Segment:
     url : str
         Of the file, as messages show it.
     size : int | None
-        Bytes of the file, if the listing tells.
+        Bytes of the file, if the listing says.
     is_last : bool
-        Whether it is the last of its partition: only this one may end in an entry that is cut, or in zeros.
+        Whether it is the last of its partition: only this one may end in a cut entry or in zeros.
     files : mapping of str to FileInfo
         The other files of the segment, by suffix.
     """
@@ -107,7 +107,7 @@ class Partition:
     Attributes
     ----------
     topic : str | None
-        None where no name tells it: a flat folder of segments.
+        None if no name says it, as for a flat folder of segments.
     partition : int | None
     url : str
         Of its directory.
@@ -128,7 +128,7 @@ class Partition:
 
 
 def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
-    """The segments, of which the last one is marked as that."""
+    """The segments, with the last one marked as such."""
     found = [replace(segment, is_last=False) for segment in segments]
     if found:
         found[-1] = replace(found[-1], is_last=True)

@@ -1,8 +1,8 @@
-"""One segment under another codec: written beside, proven batch by batch, read back, then given its name.
+"""One segment with another codec: written under a hidden name, verified batch by batch, read back, then renamed.
 
     source ─► whole entries, piece by piece ─► _recoder ─► unfinished file ─► its checksum when read back ─► its name
 
-Memory is bounded by a piece and by what threads are at, not by the segment.
+Memory is bounded by a piece and the threads' current work, not by the segment.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from kpress.typing import Integer, Level
 if TYPE_CHECKING:
     from kpress.log._recoder import _Content
 
-_READ_BACK_BYTES = 8 << 20
+_READ_BACK_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
 @dataclass(frozen=True)
 class SegmentContent:
-    """What a segment holds, by reading all of it.
+    """The contents of a segment, from reading all of it.
 
     Attributes
     ----------
@@ -61,15 +61,15 @@ class SegmentContent:
 
 @dataclass(frozen=True)
 class SegmentCopy:
-    """What `copy_segment` did.
+    """The result of `copy_segment`.
 
     Attributes
     ----------
     before, after : SegmentContent
     already : int
-        Batches that were as wanted, and went over byte for byte.
+        Batches that had the wanted form, and were copied byte for byte.
     not_smaller : int
-        Batches that went over byte for byte because the other codec would not have made them smaller.
+        Batches that were copied byte for byte because the new codec would not have made them smaller.
     crc32c : int
         Of the copy's file.
     """
@@ -95,16 +95,16 @@ def read_content(
     Parameters
     ----------
     path : str or Path
-        A local path, or an URL as `kpress.open_log` takes them.
+        A local path, or a URL as for `kpress.open_log`.
     complete : bool
-        If False, the file may end in an entry that is cut, or in zeros, as the last segment of a partition does.
+        If False, the file may end in a cut entry or in zeros, as the last segment of a partition may.
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     threads : int
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def read_content(
     Raises
     ------
     KpressError
-        What `iter_columns` raises; and CorruptRecordError if the file does not end as it may.
+        As for `iter_columns`; also CorruptRecordError if the file has an end that it may not have.
 
     Examples
     --------
@@ -149,16 +149,16 @@ def transcode_segment(
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
     codecs: CodecTable | None = None,
 ) -> tuple[SegmentContent, SegmentContent]:
-    """Put a segment under another codec; the copy gets its name when it is proven to hold what the source does.
+    """Recompress a segment with another codec; the copy gets its name once it is verified to hold what the source does.
 
-    Each batch is proven when it is made: what was written is decompressed and compared with the bytes that it came
-    from, or record by record where batches were joined. Then the file is read back and its checksum compared. What
-    earlier calls with this `target` left beside it when they were killed is removed first.
+    Each batch is verified when it is made: what was written is decompressed and compared with the source's bytes, or
+    record by record if batches were joined. Then the file is read back and its checksum is compared. What killed calls
+    with this `target` left beside it is removed first.
 
     Parameters
     ----------
     source, target : str or Path
-        Segment files: local paths, or URLs as `kpress.open_log` takes them.
+        Segment files: local paths, or URLs as for `kpress.open_log`.
     compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
     level : int, optional
         As in `recompress`; None is what Kafka's Java producer does by default.
@@ -166,25 +166,25 @@ def transcode_segment(
         Join adjacent small batches into batches of up to this many bytes before compression. Batches whose producer,
         transaction or append time would be lost are recompressed one to one.
     min_gain : float | None
-        The part of its bytes by which a batch must become smaller: else its old bytes go over, as they do where it is
-        under this codec already and no level is asked for. None: the new bytes go over in any case. With ``none``
-        as the codec the new bytes always do.
+        The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
+        also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
+        bytes are always written.
     threads : int
     complete : bool
-        If False, `source` may end in an entry that is cut, or in zeros, as the last segment of a partition does
-        after a crash. These bytes hold no record and are left out; ``trailing_bytes`` of the first result says how
-        many there are. If True, they are an error.
+        If False, `source` may end in a cut entry or in zeros, as the last segment of a partition does after a crash.
+        These bytes hold no record and are left out; ``trailing_bytes`` of the first result has their number. If True,
+        they are an error.
     max_message_bytes : int
         An entry of the source whose size field is above this is corrupt. An entry is held in memory as a whole.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
 
     Returns
     -------
     tuple of SegmentContent
-        What the source holds, and what the copy does. They have the same ``digest`` and ``next_offset``.
+        The contents of the source and of the copy, which have the same ``digest`` and ``next_offset``.
 
     Raises
     ------
@@ -299,8 +299,7 @@ def _content(numbers: _Content, recoder: Recoder, size: int, trailing_bytes: int
 
 
 def _publish(writer: Writer, files: FileSystem, target: str, size: int, checksum: int) -> None:
-    """Give the file its name once it reads as it was written; where a store shows it by its name only, the other way
-    round."""
+    """Read the file back and give it its name; in the other order if a store shows it only under its name."""
     written = writer.written()
     if written is not None:
         with written:

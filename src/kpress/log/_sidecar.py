@@ -1,8 +1,8 @@
-"""What the readers and writers of the files beside a log share: where their bytes come from, how they are published,
-and how an entry that is wrong is reported.
+"""Shared by the readers and writers of the files beside a log: sources of bytes, publishing, and the errors of bad
+entries.
 
-A source is a path, a bytes-like object, or anything with `size` and `read_at`: the files do not depend on where their
-bytes lie. A target is a path, whose file is written beside it and published whole, or anything with `write`.
+A source is a path, a bytes-like object, or anything with `size` and `read_at`. A target is a path, whose file is
+published when it is complete, or anything with `write`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INT64_MAX = (1 << 63) - 1
 
 @runtime_checkable
 class ReadableFile(Protocol):
-    """An open file that is read by position, wherever it lies."""
+    """An open file that is read by position, wherever it is."""
 
     @property
     def size(self) -> int: ...
@@ -41,7 +41,7 @@ class ReadableFile(Protocol):
 
 @runtime_checkable
 class WritableFile(Protocol):
-    """What takes bytes one after another."""
+    """Anything that bytes can be written to."""
 
     def write(self, data: bytes, /) -> Any: ...
 
@@ -51,7 +51,7 @@ SidecarTarget: TypeAlias = str | PathLike[str] | WritableFile
 
 
 class Sidecar(NamedTuple):
-    """The bytes of a file, and what to call it in a message."""
+    """The bytes of a file, and its name for messages."""
 
     data: bytes
     name: str | None

@@ -1,6 +1,6 @@
-"""The files beside the segments that speak of offsets: they are as valid for a copy under another codec.
+"""The files beside the segments that refer to offsets: they stay valid for a copy with another codec.
 
-``.index`` and ``.timeindex`` are not among them: positions of bytes change, and a broker that finds none rebuilds them.
+``.index`` and ``.timeindex`` are not among them: byte positions change, and a broker that finds none rebuilds them.
 """
 
 from __future__ import annotations

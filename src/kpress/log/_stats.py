@@ -1,8 +1,7 @@
-"""What is stored in a log: codecs, depths of batches, message formats, compression ratios. By headers alone.
+"""Statistics of a log, from headers: codecs, records per batch, message formats, compression ratios.
 
-A large segment in an object store is not read as a whole: some ranges of it, which its offset index names, stand for
-the rest. Of the payloads, a few batches are decompressed for the ratio: the first, second, fourth, eighth ... of each
-codec.
+A large segment in an object store is not read as a whole: some ranges of it, found by its offset index, stand for the
+rest. For the ratio a few batches are decompressed: the first, second, fourth, eighth ... of each codec.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class Share:
 
 @dataclass
 class LogStats:
-    """What is stored in a partition, or in several.
+    """Statistics of a partition, or of several.
 
     Attributes
     ----------
@@ -68,8 +67,8 @@ class LogStats:
     depths : dict of int to Share
         By records per batch: 1, 2 to 3, 4 to 7 and so on; the key is the least of each. Without control batches.
     ratio_of : dict of str to (int, int)
-        By codec: bytes before and after compression. What the batches that were decompressed say of a segment stands
-        for all of it, so that each segment counts by its size.
+        By codec: bytes before and after compression. The batches that were decompressed stand for all of their segment,
+        so each segment counts by its size.
     control : Share
         Control batches.
     transactional : Share
@@ -122,7 +121,7 @@ class LogStats:
             self.last_timestamp = max(self.last_timestamp or 0, header.max_timestamp)
 
     def merge(self, other: LogStats) -> None:
-        """Add what another one has seen."""
+        """Add another's counts."""
         self.size += other.size
         self.segments += other.segments
         self.sampled |= other.sampled
@@ -172,7 +171,7 @@ def _join(share: Share, other: Share) -> None:
 
 
 def stats_of(partition: Partition, *, full: bool = False) -> LogStats:
-    """What is stored in a partition.
+    """Statistics of a partition.
 
     Parameters
     ----------
@@ -262,7 +261,7 @@ def _ranges_of(segment: Segment, file: FileRecords) -> list[int] | None:
 
 
 def _measure(stats: LogStats, codec: str, file: FileRecords, header: BatchHeader) -> None:
-    """The ratio of the first, second, fourth ... batch. Damage in it is for `verify` to tell."""
+    """The ratio of the first, second, fourth ... batch. Damage in it is left to `verify`."""
     number = stats.codecs[codec].batches
     if number & (number - 1):
         return
@@ -277,7 +276,7 @@ def _measure(stats: LogStats, codec: str, file: FileRecords, header: BatchHeader
 
 
 def total_of(stats: Iterable[LogStats]) -> LogStats:
-    """All of them together.
+    """The sum of all.
 
     Examples
     --------

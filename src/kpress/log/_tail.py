@@ -1,7 +1,7 @@
-"""What lies after the last whole entry of a segment: what a crash leaves there, or damage.
+"""The bytes after the last whole entry of a segment: what a crash leaves there, or damage.
 
-Kafka's readers take every entry that does not fit into the rest of its data for one that is cut, so a length field
-damaged in the middle of a file makes all entries after it vanish without an error. The rules here:
+Kafka's readers take every entry that does not fit into the rest of the data for a cut one, so a length field that is
+damaged in mid-file makes all entries after it vanish without an error. The rules here:
 
 ======================  =====================================================================================
 a segment that is not   nothing may follow its last whole entry
@@ -14,8 +14,8 @@ damage                  there are more bytes than a produce request can have (so
                         or an intact entry with a later offset is found among them
 ======================  =====================================================================================
 
-An uncompressed entry that is cut and holds a record whose value is itself an intact batch with a later offset is
-called damage, too: an error too many rather than a loss too many.
+A cut, uncompressed entry that holds a record whose value is itself an intact batch with a later offset is also called
+damage: a false error is better than a loss.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Tail: TypeAlias = Literal["", "cut", "zeros"]
 LOG_OVERHEAD = 12  # of every entry, not counted by its size field (Kafka's Records.LOG_OVERHEAD)
 ENTRY_PREFIX = 17  # base offset, size, leader epoch or CRC, magic
 
-_STEP = 8 << 20
+_STEP = 8 << 20  # of one read: large enough to hide its fixed costs
 _LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker was told otherwise
 _V2_HEADER = struct.Struct(">qi4xbIhi8x8x8x2x4xi")  # base offset, size, magic, CRC, attributes, delta, count
 _MESSAGE = struct.Struct(">qi4xb")  # offset, size, magic
@@ -44,7 +44,7 @@ _MIN_ENTRY_SIZE = 14  # Kafka's LegacyRecord.RECORD_OVERHEAD_V0
 
 
 def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
-    """What the bytes from `position` to `size` are; `next_offset` is the one after the last whole entry.
+    """The kind of the bytes from `position` to `size`; `next_offset` is the one after the last whole entry.
 
     Raises
     ------

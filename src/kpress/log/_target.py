@@ -1,8 +1,8 @@
-"""Where a copy of a log is made: a hidden directory that gets its name when all of it is there.
+"""Where a copy of a log is made: a hidden directory that gets its name when it is complete.
 
-It is ``.<name>.unfinished`` beside the target, and keeps what is done when a call is killed: the next one with the same
-target goes on from there. A lock (flock) on it lets only one call work at a time. Object stores have no renaming: there
-files get their names one by one, and the manifest says when all are there.
+It is ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the same
+target continues from there. A lock (flock) on it lets only one call work at a time. Object stores cannot rename: there
+files get their names one by one, and the manifest is written last.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from kpress.log._manifest import MANIFEST
 
 @dataclass(frozen=True)
 class Work:
-    """A place that this call alone writes to.
+    """A place to which only this call writes.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Work:
     target: str
 
     def directory(self, name: str) -> str:
-        """A directory of the copy, which is made; what killed calls left in it goes away."""
+        """Make a directory of the copy, and remove what killed calls left in it."""
         path = self.files.join(self.path, name) if name else self.path
         self.files.make_directory(path)
         self.files.sweep(path)
@@ -59,7 +59,7 @@ class Work:
         sync_directory(Path(self.target).parent)
 
     def clear(self) -> None:
-        """Leave nothing of what was done."""
+        """Remove everything."""
         if self.path == self.target:
             with suppress(FileNotFoundError):
                 self.files.delete(self.files.join(self.path, MANIFEST))

@@ -43,7 +43,7 @@ _INDEX_FIELDS = {
     f".{LEADER_EPOCH_CHECKPOINT}": "leaderEpoch",
     TXN_INDEX_FILE_SUFFIX: "transaction",
 }
-_LARGEST_MANIFEST = 64 << 20
+_LARGEST_MANIFEST = 64 << 20  # that of 2 GiB in chunks of 4 MiB has a few KB
 _LARGEST_CHUNK = 128 << 20  # chunk.size is 4 MiB in their examples
 _MOST_CHUNKS = 1 << 20  # a segment has 2 GiB at most
 _RULE = "segment manifest"
@@ -51,12 +51,12 @@ _RULE = "segment manifest"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What the manifest says of a segment.
+    """A segment's manifest.
 
     Attributes
     ----------
     file_size : int
-        Of the segment as Kafka wrote it.
+        Bytes of the segment as Kafka wrote it.
     chunk_size : int
         Of every chunk but the last.
     stored : list of int
@@ -176,7 +176,7 @@ def _chunk_sizes(text: str, count: int) -> list[int]:
 
 
 class _ChunkedFile(RandomAccessFile):
-    """A segment whose chunks are zstd frames, each of which is decompressed when it is needed.
+    """A segment whose chunks are zstd frames, decompressed when they are needed.
 
     Adjacent chunks are read by one request. The last two stay in memory: reads go from one to the next.
     """

@@ -87,7 +87,7 @@ class TimeIndex(Sequence[TimestampOffset]):
         return f"<kpress.log.TimeIndex: {len(self)} entries from offset {self.base_offset} on>"
 
     def lookup(self, timestamp: int) -> TimestampOffset:
-        """The last entry whose timestamp is at most `timestamp`; where there is none, the segment's beginning.
+        """The last entry whose timestamp is at most `timestamp`; if there is none, the segment's beginning.
 
         Examples
         --------
@@ -106,7 +106,7 @@ def read_time_index(source: SidecarSource, base_offset: int | None = None) -> Ti
     ----------
     source : path, bytes-like, or an object with `size` and `read_at`
     base_offset : int, optional
-        Of the segment. By default the number that the file's name begins with; 0 where there is no name.
+        Of the segment. By default the number that the file's name begins with; 0 if there is no name.
 
     Returns
     -------
@@ -186,7 +186,7 @@ def write_time_index(
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     entries : iterable of (timestamp, offset)
         Timestamps in ms ascend; offsets do not descend.
     base_offset : int

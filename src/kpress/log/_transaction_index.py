@@ -1,5 +1,5 @@
 """The transaction index of a segment, ``.txnindex`` (Kafka's TransactionIndex, KIP-98): the aborted transactions whose
-marker lies in it.
+marker is in it.
 
 ::
 
@@ -119,7 +119,7 @@ def write_transaction_index(target: SidecarTarget, transactions: Iterable[Aborte
     Parameters
     ----------
     target : path, or an object with `write`
-        A path's file is written beside it and gets its name when it is whole.
+        A file is written under a hidden name and renamed when it is complete.
     transactions : iterable of AbortedTxn
         In the order of their markers.
 

@@ -11,8 +11,8 @@ the first record of an open one: at the last stable offset.
        └──────────────────────► open ones
 
 A segment without aborts has no index, and neither has one that was copied without it; an index may have lost its end,
-or be padded with zeros. Only the markers tell, so all headers of a local log are read, and an index is compared with
-them. Of a remote log the indexes are trusted if each segment has one, and what is open at the beginning of the last
+or be padded with zeros. Only the markers are certain, so all headers of a local log are read, and indexes are compared
+with them. The indexes of a remote log are trusted if each segment has one; what is open at the start of the last
 segment is in its ``.snapshot``.
 """
 
@@ -34,7 +34,7 @@ from kpress.record import control_record, read_batches
 
 
 class SegmentLike(Protocol):
-    """A segment, wherever it lies."""
+    """A segment, wherever it is."""
 
     @property
     def base_offset(self) -> int: ...
@@ -47,7 +47,7 @@ class SegmentLike(Protocol):
 
 
 class Isolation(NamedTuple):
-    """What read_committed leaves out.
+    """The records that read_committed leaves out.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Isolation(NamedTuple):
     findings : tuple of Finding
         Indexes that are damaged.
     beyond : tuple of AbortedTxn
-        What indexes have of transactions whose markers lie after the end of the log.
+        Transactions of the indexes whose markers are after the end of the log.
     """
 
     aborted: tuple[AbortedTxn, ...]
@@ -87,7 +87,7 @@ def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isol
     Raises
     ------
     OSError
-        What is damaged is in the result.
+        Damage does not raise: it is in the result.
 
     Examples
     --------
@@ -138,8 +138,8 @@ def last_stable_offset(segments: Iterable[SegmentLike]) -> int | None:
 
 
 def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
-    """The aborted transactions of a partition: from its ``.txnindex`` files, and from the markers in the log where one
-    of them is missing or damaged.
+    """The aborted transactions of a partition: from its ``.txnindex`` files, and from the markers in the log if one of
+    them is missing or damaged.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
 
 
 def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
-    """How many records of aborted transactions there are, and of ongoing ones: those without a marker.
+    """The number of records in aborted transactions, and in ongoing ones, which have no marker.
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ class _Search:
         self.aborted.sort(key=lambda transaction: transaction.last_offset)
 
     def _index(self, segment: SegmentLike) -> list[AbortedTxn] | None:
-        """None where the markers must tell."""
+        """None if the markers must be read."""
         try:
             with segment.open_sibling(TXN_INDEX_FILE_SUFFIX) as file:
                 found = read_transaction_index(file, segment.base_offset)
@@ -238,7 +238,7 @@ class _Search:
         return found
 
     def _known(self, number: int) -> int:
-        """The last segment up to this one at whose beginning it is known what is open; `open` is that."""
+        """The last segment, up to this one, at whose start the open transactions are known; these are `open`."""
         for at in range(number, 0, -1):
             before, segment = self.segments[at - 1 : at + 1]
             if (found := self._snapshot(before if before.is_tiered else segment)) is not None:
@@ -260,7 +260,7 @@ class _Search:
         return {producer_id: first for producer_id, first in first_offsets if first >= 0}
 
     def _compare(self, segment: SegmentLike, index: list[AbortedTxn], next_offset: int) -> None:
-        """Add what only the index has; not what the log contradicts, which goes up to next_offset."""
+        """Add what only the index has, except what the log contradicts, which goes up to next_offset."""
         known = {(transaction.producer_id, transaction.last_offset) for transaction in self.aborted}
         for transaction in index:
             place = (transaction.producer_id, transaction.last_offset)
@@ -305,7 +305,7 @@ class _Search:
 
 
 def _is_abort(header: BatchHeader, file: FileRecords) -> bool:
-    """Whether a control batch is an ABORT marker. One that cannot be read is an error where its records are read."""
+    """Whether a control batch is an ABORT marker. A bad one is an error when its records are read."""
     try:
         with located(header.position, file.path):
             [batch] = read_batches(file.read(header.position, header.size))

@@ -1,4 +1,4 @@
-"""A log under another codec: the job, and what it would come to."""
+"""A log with another codec: the job, and an estimate of it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,13 @@ from kpress.log._segment import Partition, Segment
 from kpress.log._sidecar_files import write_indexes
 from kpress.typing import Integer, Level
 
+# 64 MiB in all: an estimate takes seconds
 _SAMPLED_SEGMENTS = 16
 _SAMPLED_BYTES = 4 << 20
 
 
 class Estimate(NamedTuple):
-    """What `kpress.transcode` with ``dry_run`` expects, from the first megabytes of up to 16 segments.
+    """The estimate of `kpress.transcode` with ``dry_run``, from the first megabytes of up to 16 segments.
 
     Attributes
     ----------
@@ -40,7 +41,7 @@ class Estimate(NamedTuple):
     cpu_seconds : float
         An estimate.
     sampled_bytes : int
-        Of the source, what the estimate comes from.
+        Bytes of the source on which the estimate is based.
     segments, sampled_segments : int
     """
 
@@ -54,7 +55,7 @@ class Estimate(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked of every segment."""
+    """The work for every segment."""
 
     operation: ClassVar[str] = "transcode"
     compression_type: str
@@ -91,7 +92,7 @@ class Job:
 
     def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         names = copy_small_files(partition, files, directory)
-        if isinstance(files, LocalFileSystem):  # those of a store would cost a second reading
+        if isinstance(files, LocalFileSystem):  # in a store these would have to be read a second time
             write_indexes(copied_segments(partition, files, directory))
         return names
 
@@ -109,9 +110,9 @@ def transcode(
     dry_run: bool = False,
     progress: ProgressCallback | None = None,
 ) -> Manifest | Estimate:
-    """The call that `kpress.transcode` describes."""
+    """Implements `kpress.transcode`."""
     job = Job(compression_type, level, batch_bytes, min_gain, integer(threads, "threads", 1, MOST_THREADS))
-    job.recoder()  # what it refuses is refused before any work
+    job.recoder()  # invalid arguments are refused before any work
     check_flags(dry_run=dry_run)
     if dry_run:
         _, opened, _, _ = opened_log(src, dst, resume, progress)
@@ -141,7 +142,7 @@ def _estimate(job: Job, partitions: tuple[Partition, ...]) -> Estimate:
 
 
 def _sample(job: Job, segment: Segment) -> Recoder:
-    """The first megabytes of a segment, made and forgotten, as this thread alone does it."""
+    """Convert the first megabytes of a segment in this thread, and drop the result."""
     with FileRecords(segment.open(), complete=not segment.is_last) as file:
         recoder = job.recoder(1, file.path)
         try:

@@ -1,12 +1,12 @@
-"""verify: whether a log is as a broker would have left it.
+"""verify: whether a log is intact, as a broker would leave it.
 
 ============  ====================================================================================================
-level         what is looked at
+level         what is checked
 ============  ====================================================================================================
 ``file``      sizes, and that every file beside a segment can be read and fits it
-``batch``     and every byte: headers, checksums, the order of offsets and of leader epochs
-``record``    and every record: decompressed, parsed, compared with its header; sequences of producers; indexes say
-              what the log says
+``batch``     also every byte: headers, checksums, the order of offsets and of leader epochs
+``record``    also every record: decompressed, parsed, compared with its header; sequences of producers; indexes
+              against the log
 ============  ====================================================================================================
 """
 
@@ -53,13 +53,13 @@ _T = TypeVar("_T")
 
 @dataclass
 class VerifyReport:
-    """What `verify` found.
+    """The result of `verify`.
 
     Attributes
     ----------
     level : {'file', 'batch', 'record'}
     segments, size : int
-        What was looked at, and the bytes of its ``.log`` files.
+        The number of segments, and the bytes of their ``.log`` files.
     batches : int
         Intact ones; 0 at level ``file``.
     records : int
@@ -75,7 +75,7 @@ class VerifyReport:
     findings: list[Finding] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
-        """As it is printed as JSON."""
+        """The fields for JSON output."""
         counts = {name: getattr(self, name) for name in ("level", "segments", "size", "batches", "records")}
         return {"findings": [finding.to_dict() for finding in self.findings], **counts}
 
@@ -87,18 +87,18 @@ def verify(
     filesystem: object = None,
     progress: ProgressCallback | None = None,
 ) -> VerifyReport:
-    """Look for whatever is wrong in a log. Nothing is changed.
+    """Check a log for errors. Nothing is changed.
 
     Parameters
     ----------
     path : path, URL, pattern, or several
         As `open_log` takes it.
     level : {'file', 'batch', 'record'}
-        What is looked at: names and the files beside the segments; all batches, too; all records, too.
+        'file': names and the files beside the segments. 'batch': also all batches. 'record': also all records.
     filesystem : optional
         As `open_log` takes it.
     progress : callable, optional
-        It is told how far the work has come, as a `Progress`.
+        Called with a `Progress` as the work goes on.
 
     Returns
     -------
@@ -132,7 +132,7 @@ def verify_partitions(
     level: Level,
     progress: ProgressCallback | None = None,
 ) -> VerifyReport:
-    """`verify` of what was opened."""
+    """`verify` of an opened log."""
     if level not in _LEVELS:
         raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}", field="level")
     report = VerifyReport(level, findings=list(skipped))
@@ -144,7 +144,7 @@ def verify_partitions(
 
 
 class _Sidecars:
-    """The files beside a segment, as far as they can be read; what is wrong with them goes to the findings."""
+    """The files beside a segment, as far as they can be read; their errors go to the findings."""
 
     def __init__(self, segment: Segment, findings: list[Finding]) -> None:
         self._segment = segment
@@ -164,7 +164,7 @@ class _Sidecars:
             with self._segment.open_sibling(suffix) as file:
                 return read(file)
         except FileNotFoundError:
-            if suffix == INDEX_FILE_SUFFIX:  # the one without which a broker reads the segment again
+            if suffix == INDEX_FILE_SUFFIX:  # without it a broker reads the segment again
                 self._findings.append(Finding(self.name(suffix), None, None, None, _DIRECTORY_RULE, "it is missing"))
         except KpressError as error:
             self._findings.append(Finding.of_error(error, file=self.name(suffix)))

@@ -1,4 +1,4 @@
-"""What was found in a log that its reader must know of: damage, and whatever was skipped, cut or read once only."""
+"""Findings in a log that its reader must know about: damage, and whatever was skipped, cut or read only once."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from kpress.errors import KpressError
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be, and where.
+    """Something wrong or noteworthy in a log, and its place.
 
     Attributes
     ----------
     file : str
     position : int | None
-        Of the first byte that it is about; None if it is about the file as a whole.
+        Of the first byte concerned; None if the file as a whole is concerned.
     size : int | None
-        Bytes that it is about.
+        Number of bytes concerned.
     offset : int | None
         Kafka's offset of the batch or record; or the first one after what is missing.
     rule : str
@@ -43,7 +43,7 @@ class Finding:
 
     @classmethod
     def of_error(cls, error: KpressError, *, file: str = "", size: int | None = None) -> Finding:
-        """What an error says of its place, as a finding.
+        """An error as a finding.
 
         Examples
         --------

@@ -1,4 +1,4 @@
-"""Which partition the Java producer gives a key (BuiltInPartitioner.partitionForKey, Utils.murmur2)."""
+"""The partition that the Java producer chooses for a key (BuiltInPartitioner.partitionForKey, Utils.murmur2)."""
 
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
 
@@ -18,7 +18,7 @@ cdef uint32_t mixed(uint32_t k) noexcept nogil:
 
 
 cdef uint32_t hash_of(const uint8_t* p, int64_t size) noexcept nogil:
-    """MurmurHash2 of 32 bits, which takes four bytes at a time in the order of a little-endian machine."""
+    """MurmurHash2, 32 bits: takes four bytes at a time in little-endian order."""
     cdef uint32_t h = <uint32_t>SEED ^ <uint32_t>size
     cdef int64_t i, whole = size & ~<int64_t>3
     for i in range(0, whole, 4):
@@ -56,7 +56,7 @@ def murmur2(data):
 
 
 def partition_for_key(key, partitions):
-    """The partition that Kafka's Java producer gives a key by default.
+    """The partition that Kafka's Java producer chooses for a key by default.
 
     Other clients have partitioners of their own: librdkafka's default hashes keys with CRC-32.
 
@@ -64,7 +64,7 @@ def partition_for_key(key, partitions):
     ----------
     key : bytes-like
     partitions : int
-        How many the topic has.
+        How many partitions the topic has.
 
     Returns
     -------

@@ -16,7 +16,7 @@ and back::
     _recompress     all entries of a record set
     in_place        what a broker changes in a header
 
-`decode`, `encode`, `set_writer`, `recode`, `convert` and `in_place` are also the doors for other rooms.
+`decode`, `encode`, `set_writer`, `recode`, `convert` and `in_place` are also open to other packages of kpress.
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches

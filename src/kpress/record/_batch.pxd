@@ -6,7 +6,7 @@ from kpress.codecs.table cimport CodecTable
 
 
 cdef class RecordSet:
-    """What the batches of one read_batches call share."""
+    """What all batches of one read_batches call share."""
     cdef InputView view
     cdef size_t cap
     cdef CodecTable codecs

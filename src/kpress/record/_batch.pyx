@@ -1,4 +1,4 @@
-"""A record set, entry by entry, by header alone: nothing is decompressed or copied before it is asked for."""
+"""A record set, entry by entry, by header alone: nothing is decompressed or copied until it is asked for."""
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
@@ -31,9 +31,9 @@ cdef enum:
 cdef class Batch:
     """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
 
-    Every attribute comes from the header. Iterating compares the checksum, decompresses and gives `Record` objects,
+    Every attribute comes from the header. Iterating checks the checksum, decompresses and gives `Record` objects,
     lazily; ``len(batch)`` is the number of records, and `records` a list of them. The three `set_` methods change
-    the caller's data in place, where it is writable.
+    the caller's data in place, if it is writable.
 
     Made by `read_batches`. It keeps the caller's data alive.
 
@@ -102,8 +102,8 @@ cdef class Batch:
 
     @property
     def base_offset(self):
-        """int: offset of the first record. That of a v0/v1 wrapper lies in its compressed set: reading it
-        decompresses, and raises what iterating would raise."""
+        """int: offset of the first record. For a v0/v1 wrapper this is in the compressed set: reading it decompresses,
+        and raises what iterating would raise."""
         if self._header.magic == 2 or not self.is_compressed:
             return self._header.base_offset
         return self._first_inner_offset()
@@ -130,7 +130,7 @@ cdef class Batch:
 
     @property
     def max_timestamp(self):
-        """int: milliseconds, -1 for none; the append time where timestamp_type is LogAppendTime."""
+        """int: milliseconds, -1 for none; the append time if timestamp_type is LogAppendTime."""
         return self._header.max_timestamp
 
     @property
@@ -242,7 +242,7 @@ cdef class Batch:
         check(status, &err, &at)
 
     cdef uint8_t* _change(self) except NULL:
-        """The entry, to be written to, and its header as it is now: another Batch of the bytes may have changed it."""
+        """The entry, for writing, and its current header: another Batch of the same bytes may have changed it."""
         if self._set.view.view.readonly:
             raise InvalidArgumentError("the data of this batch is read-only: give read_batches a bytearray or another "
                                        "writable buffer", field="data")
@@ -260,10 +260,10 @@ cdef class Batch:
                      &err, &at)
 
     def set_last_offset(self, offset):
-        """Give the entry another place in the log, as a broker does when it appends. Writes to the data.
+        """Give the entry other offsets, as a broker does when it appends. Writes to the data.
 
         No checksum covers the offset. A batch keeps its offset deltas: its base offset becomes `offset` -
-        last_offset_delta. A v0/v1 message, plain or wrapper, has this one offset.
+        last_offset_delta. A v0/v1 message, plain or wrapper, has just this offset.
 
         Parameters
         ----------
@@ -301,8 +301,8 @@ cdef class Batch:
     def set_max_timestamp(self, timestamp_type, max_timestamp):
         """Set timestamp type and max timestamp, as a broker with LogAppendTime does. Writes to the data.
 
-        Nothing is decompressed and no other byte is read: the checksum is patched. One that was wrong stays wrong.
-        Attribute bits that Kafka does not know are cleared, where anything changes.
+        Nothing is decompressed and no other byte is read: the checksum is patched. A wrong one stays wrong. If anything
+        changes, attribute bits that Kafka does not know are cleared.
 
         Parameters
         ----------
@@ -377,8 +377,8 @@ cdef class Batch:
     def __iter__(self):
         """The records, lazily: key, value and headers become objects when they are read.
 
-        Checksums are compared first, unless `read_batches` was told not to; those inside a v0/v1 wrapper, too.
-        Records before any other error are handed out first, as Kafka's own iterator does.
+        Checksums, also those inside a v0/v1 wrapper, are checked first, unless `read_batches` was told not to. Before
+        any other error the records before it are given, as by Kafka's own iterator.
         """
         cdef Records records = records_of(self._set.view, self._entry, &self._header, 0, self._set.cap,
                                           self._set.check_crcs, self._set.codecs)
@@ -397,7 +397,7 @@ cdef class Batch:
         return list(self)
 
     def __len__(self):
-        """Records in the batch, as its header declares. A v0/v1 wrapper does not say: it is decompressed, once."""
+        """Records in the batch, by its header. A v0/v1 wrapper's does not say, so it is decompressed, once."""
         if self._header.magic == 2:
             self._check_count()
             return self._header.records_count
@@ -406,8 +406,8 @@ cdef class Batch:
         return self._inner_count if self.is_compressed else 1
 
     cdef int _check_count(self) except -1:
-        """list(batch) takes memory for as many records as len(batch) says, before one of them was read: what the bytes
-        cannot hold is refused. No record takes less than 7 bytes."""
+        """list(batch) allocates memory for len(batch) records before it reads one, so a count too large for the bytes
+        is refused. No record takes less than 7 bytes."""
         cdef kp_error err
         cdef place at = place_of(&self._header)
         cdef int64_t bytes = self._header.size - KP_BATCH_HEADER
@@ -511,7 +511,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
 
     A last entry that is cut ends the iteration without an error, as in every Kafka client
-    (ByteBufferLogInputStream); `BatchIterator.trailing_bytes` tells of it, and `complete` makes it an error.
+    (ByteBufferLogInputStream); `BatchIterator.trailing_bytes` has its size, and `complete` makes it an error.
 
     Parameters
     ----------
@@ -519,8 +519,8 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
         Record set: the records field of a Produce request or Fetch answer, or the content of a ``.log`` file. It
         is not copied; batches and records keep it alive.
     check_crcs : bool
-        Compare the checksums of a batch when its records are read. False reads as Kafka's own iterator does, which
-        leaves that to its callers.
+        Check the checksums of a batch when its records are read. False: read as Kafka's own iterator does, which leaves
+        that to its callers.
     complete : bool
         The data must end with a whole entry.
     max_decompressed_bytes : int
@@ -528,7 +528,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     max_message_bytes : int
         An entry whose size field is larger than this is corrupt.
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
         another than the right one, as Kafka's consumers do, or read the frame; `Batch.lz4_header_error`

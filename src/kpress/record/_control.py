@@ -1,4 +1,4 @@
-"""What the records of control batches say: transaction markers and KRaft's own records."""
+"""The records of control batches: transaction markers and KRaft's own records."""
 
 from kpress.errors import ArgumentTypeError, InvalidRecordError
 from kpress.record._records import Record
@@ -15,7 +15,7 @@ _RULE = "control record"
 
 
 class ControlRecord:
-    """Type of a control record (org.apache.kafka.common.record.ControlRecordType), and what a marker adds.
+    """Type of a control record (org.apache.kafka.common.record.ControlRecordType), and a marker's epoch.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class ControlRecord:
 
 
 def control_record(record: Record) -> ControlRecord:
-    """Read the key, and of a transaction marker the value, of a record in a control batch.
+    """Read the key of a record in a control batch, and the value if it is a transaction marker.
 
     Versions above those known are read as version 0, as Kafka does.
 
@@ -84,13 +84,13 @@ def control_record(record: Record) -> ControlRecord:
 
 
 def _versioned(size: int, data: bytes | None, offset: int, field: str) -> int:
-    """What follows the version, which must not be negative, in the first `size` bytes."""
+    """The bytes after the version, which must not be negative, up to `size`."""
     if data is None or len(data) < size:
         found = "null" if data is None else f"{len(data)} bytes"
         raise InvalidRecordError(
             f"a control record's {field} is {found}, less than {size}", offset=offset, field=field, rule=_RULE
         )
-    # not struct, whose import would add a thirtieth to that of the package
+    # not struct: importing it would add a thirtieth to the package's import time
     version = int.from_bytes(data[:2], "big", signed=True)
     if version < 0:
         raise InvalidRecordError(

@@ -1,12 +1,12 @@
-"""How BatchBuilder keeps its limit with a codec, whose output nobody knows before it is there. At any time
+"""How BatchBuilder keeps its limit with a codec, whose output is not known in advance. At any time
 
     header + proven + payload_bound(records after proven)  <=  limit
 
-where `proven` is a payload that holds all records but the last ones (none, at first). While a record keeps that
-true it is taken without question. When it would not, the records after `proven` are compressed as a stream of
-their own and joined to it; when that is too large too, all records are compressed again, and become `proven` if
-they fit. Only a record that does not fit even then is refused. So every batch can be finished within the limit,
-and build() compresses the whole: it takes the joined payload only if nothing else fits.
+where `proven` is a payload that holds all records but the last ones (none, at first). As long as this holds with a new
+record, the record is taken at once. If it would not, the records after `proven` are compressed as a stream of their own
+and joined to it; if that is too large too, all records are compressed again, and become `proven` if they fit. Only a
+record that does not fit even then is refused. So every batch can be finished within the limit. build() compresses the
+whole, and takes the joined payload only if nothing else fits.
 """
 
 from libc.stdint cimport int64_t

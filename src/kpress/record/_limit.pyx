@@ -1,4 +1,4 @@
-"""The exact limit of a compressed batch; how it is kept is told in _limit.pxd."""
+"""The exact limit of a compressed batch; _limit.pxd explains how it is kept."""
 
 from libc.stdint cimport int64_t
 
@@ -49,8 +49,8 @@ cdef int compress_from(const batch_options* options, const pooled* records, size
 
 cdef bint join_tail(exact_limit* limit, const batch_options* options, const pooled* records, payload_join* join,
                     kp_error* err, int* status) noexcept nogil:
-    """Compress the records after `proven` and join them to it: readers take both for one stream. False: there is
-    no such thing in this codec."""
+    """Compress the records after `proven` and join them to it: readers take both for one stream. False: this codec
+    cannot join."""
     if not join_begin(options.codecs, options.codec, &limit.proven, join):
         return False
     status[0] = compress_from(options, records, limit.proven_size, &limit.proven, err)

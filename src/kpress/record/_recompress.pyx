@@ -1,4 +1,4 @@
-"""recompress: a record set under another codec, entry by entry (recode).
+"""recompress: a record set with another codec, entry by entry (recode).
 
 One pass without the GIL into pooled memory, which is copied once into the bytes object.
 """
@@ -49,16 +49,16 @@ cdef int recompress_all(recoder* r, const uint8_t* data, int64_t size, kp_error*
 
 
 def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
-    """Put every batch of a record set under another codec; offsets, headers and records stay what they are.
+    """Compress every batch of a record set with another codec; offsets, headers and records stay the same.
 
     A v2 batch keeps its header but for ``batchLength``, the codec bits of ``attributes`` and ``crc``: base offset,
     last offset delta, timestamps, delete horizon, producer fields, sequence, leader epoch and records count are
     those of the source, and no record is touched. Control batches and the empty batches that compaction leaves are
-    copied byte for byte; so are batches which are under that codec already, if no level is asked for. Wrapper
-    messages of v0 and v1 keep their magic; to ``none`` their messages become entries of their own. Plain v0/v1
-    messages stay as they are: only a wrapper carries a codec.
+    copied byte for byte; so are batches that have the codec already, if no level is given. Wrapper messages of v0 and
+    v1 keep their magic; with ``none`` their messages become entries of their own. Plain v0/v1 messages stay as they
+    are: only a wrapper has a codec.
 
-    Every checksum of the source is compared first, those inside of a wrapper where it is opened.
+    Every checksum of the source is checked first, and those inside a wrapper when it is opened.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """The records of a batch as Python objects, one at a time: key, value and headers are made when asked for.
 
-One record alive at a time costs a fraction of a list of all: its memory serves the next one.
+Keeping one record at a time costs a fraction of a list of all, because the next one reuses its memory.
 """
 
 cimport cython
@@ -41,7 +41,7 @@ cdef str text_of(const kp_field* f):
 
 
 cdef inline void put(kp_record* to, const kp_record* r) noexcept:
-    """Field by field, out of registers: a copy of the whole would wait for the stores that made it."""
+    """Field by field, from registers: a copy of the whole would wait for the stores that made it."""
     to.offset = r.offset
     to.timestamp = r.timestamp
     to.key.data = r.key.data
@@ -67,7 +67,7 @@ cdef class Record:
     ----------
     offset : int
     timestamp : int
-        Milliseconds; -1 for none. The batch's append time where timestamp_type is LogAppendTime.
+        Milliseconds; -1 for none. The batch's append time if timestamp_type is LogAppendTime.
     timestamp_type : TimestampType
     key, value : bytes | None
         Made when first read.
@@ -167,7 +167,7 @@ cdef class Record:
         return headers
 
     def is_valid(self):
-        """Whether a v0/v1 message's own checksum holds; a v2 record has none and is True.
+        """Whether a v0/v1 message's own checksum is right; True for a v2 record, which has none.
 
         Returns
         -------
@@ -214,7 +214,7 @@ cdef class Records:
         return record
 
     cdef Record _next_message(self):
-        """The next entry of a v0/v1 set; what a wrapper's reader checks was checked when it was opened."""
+        """The next entry of a v0/v1 set; a wrapper was checked when it was opened."""
         cdef kp_batch message
         cdef kp_error err
         cdef const uint8_t* at = self._cursor.p
@@ -233,13 +233,13 @@ cdef class Records:
         return record
 
     cdef object _explain(self, const kp_error* err):
-        """The error for a record that could not be read: the codec's where its bytes are what is missing."""
+        """The error for a record that could not be read: the codec's, if its bytes are what is missing."""
         if self._failed and err.status in (KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT):
             return self._error(&self._pending)
         return self._error(err)
 
     cdef object _rest(self):
-        """The error for what comes after the last record."""
+        """The error for bytes after the last record."""
         cdef kp_error err
         if self._failed:
             return self._error(&self._pending)
@@ -277,7 +277,7 @@ cdef Records records_of(InputView view, const uint8_t* entry, const kp_batch* ba
     cdef bint decompressed = records._source.frame == KP_IN_RECORDS
     records._place = place_of(batch, base)
     if status != KP_OK:
-        # of a v0/v1 wrapper nothing is handed out before all of it is found to be sound
+        # nothing of a v0/v1 wrapper is given before all of it has been checked
         if batch.magic < 2 or not decompressed:
             raise error_of(&records._pending, &records._place)
         records._failed = True  # some records may come before it

@@ -38,7 +38,7 @@ cdef enum:
 
 
 cdef class _RecordSource:
-    """The arguments, held so that nobody changes them while they are read without the GIL."""
+    """The arguments, held so that nothing changes them while they are read without the GIL."""
 
     cdef tuple values, keys, timestamps, headers, offsets
     cdef int64_t timestamp      # of all records, where timestamps is None
@@ -170,7 +170,7 @@ cdef int write_all(set_writer* w, _RecordSource source) except -1:
 
 def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=None, compression_type="none",
                   level=None, magic=2, base_offset=None, batch_bytes=None, batch_records=None, codecs=None, **options):
-    """Write records that lie in sequences: one batch, or as many as are asked for.
+    """Write records from sequences: as one batch, or as several.
 
     Parameters
     ----------
@@ -184,12 +184,12 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     offsets : sequence of int | None
         Increasing; gaps are allowed. None: counted from base_offset.
     base_offset : int | None
-        Offset of the first record where offsets is None. None: 0.
+        Offset of the first record if offsets is None. None: 0.
     batch_bytes : int | None
-        Cut a batch before the record with which it would be larger, uncompressed, header included; a single
-        record that is larger makes a batch of its own. None: do not cut.
+        Most bytes of a batch, uncompressed, header included. A batch ends before the record that would make it larger;
+        a single larger record makes a batch of its own. None: no limit.
     batch_records : int | None
-        Most records of a batch. None: do not cut.
+        Most records of a batch. None: no limit.
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
     **options
@@ -200,7 +200,7 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     Returns
     -------
     bytes
-        A record set; b"" for no records. A batch is also cut where an offset would be more than 2^31-1 above its base.
+        A record set; b"" for no records. A batch also ends before an offset more than 2^31-1 above its base.
 
     Raises
     ------
@@ -243,7 +243,7 @@ def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0,
     base_offset, last_offset : int
         What the batch covered.
     max_timestamp : int
-        ms since the epoch; of the batch before.
+        ms since the epoch; that of the batch before compaction.
     timestamp_type : int
         0 CreateTime, 1 LogAppendTime.
     producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional, is_control

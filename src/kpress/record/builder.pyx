@@ -83,9 +83,9 @@ cdef class BatchBuilder:
     delete_horizon_ms : int | None
         ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
     codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+        Codecs of your own besides Kafka's five.
     estimated_compression_ratio : float | None
-        None: the limit is exact. A number above 0, compressed by uncompressed bytes as KIP-126 counts: the limit is
+        None: the limit is exact. A number above 0 (compressed by uncompressed bytes, as in KIP-126): the limit is
         Kafka's write limit, which is kept by an estimate.
 
     Raises
@@ -97,14 +97,14 @@ cdef class BatchBuilder:
 
     Notes
     -----
-    The limit is exact: `append` refuses a record if, and only if, the batch with it would be larger. With a codec
-    that is found out by compressing, once the uncompressed records could be too large: filling such a batch
-    to its last byte costs some tens of compressions in all.
+    The limit is exact: `append` refuses a record if, and only if, the batch with it would be larger. With a codec, the
+    builder finds out by compressing once the uncompressed records could be too large: filling such a batch to its last
+    byte costs some tens of compressions in all.
 
     Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it takes the first record whatever
     its size, and a later one if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
     keep the limit. Batches come out smaller than they may be, or larger than the limit. With
-    `estimated_compression_ratio` the builder fills its batches in this way; without a codec the ratio plays no part.
+    `estimated_compression_ratio` the builder does the same; without a codec the ratio has no effect.
 
     Examples
     --------
@@ -279,7 +279,7 @@ cdef class BatchBuilder:
 
     @cython.final
     cdef void _ask_ahead(self) noexcept:
-        """Let the records that come go without a question into what memory there is, if the limit allows all of it."""
+        """Let the next records into the memory that is there without a check, if the limit allows all of it."""
         cdef size_t capacity = min(self.records.capacity, <size_t>MAX_SET_SIZE)
         if self._surely_fits(capacity - self.records.size):
             self.certain = capacity
@@ -417,7 +417,7 @@ cdef class BatchBuilder:
         Returns
         -------
         bytes
-            The batch; b"" where no record was appended.
+            The batch; b"" if no record was appended.
 
         Raises
         ------
@@ -515,8 +515,7 @@ cdef class BatchBuilder:
     def last_offset(self):
         """Offset of the last record, or what it was set to; None before the first.
 
-        May be set to what the batch covered before records were removed from it, as compaction does; the next record
-        goes after it.
+        May be set to what the batch covered before compaction removed records from it; the next record goes after it.
 
         Raises
         ------
@@ -545,7 +544,7 @@ cdef class BatchBuilder:
 
     @property
     def next_offset(self):
-        """Offset of the next record, unless `append` is told another."""
+        """Offset of the next record, unless `append` is given another."""
         return <int64_t>(<uint64_t>self.encoder.last_offset + 1)
 
     @property
@@ -572,7 +571,7 @@ cdef class BatchBuilder:
 
     @property
     def size_in_bytes(self):
-        """Bytes of the finished batch: exact without a codec and after `build`, else the most that it can be."""
+        """Bytes of the finished batch: exact without a codec and after `build`, else an upper bound."""
         if self.state == CLOSED:
             return self.result_size
         if self.encoder.records_count == 0:

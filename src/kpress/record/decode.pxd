@@ -16,14 +16,14 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
 cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil
 
 # KP_OK or KP_LZ4_HC: whether an entry compressed with lz4 whose magic is 1 or 2 has another header checksum than KIP-57
-# asks for. Whatever else is wrong with it is left to its decoder.
+# asks for. Any other error in it is left to its decoder.
 cdef int check_lz4_header(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
 
 # check_crc() for the messages of an open v0/v1 wrapper, which carry checksums of their own.
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil
 
-# What is wrong with an entry of which only the first `there` bytes were read, by its header and first record, where it
-# is sure to be an error once all of it is read. KP_OK: nothing is known of it.
+# The error, by header and first record, of an entry of which only the first `there` bytes were read; only if it is sure
+# to be an error once all of it is read. KP_OK: none is known.
 cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t there, const kp_batch* batch,
                       kp_error* err) noexcept nogil
 

@@ -46,7 +46,7 @@ cdef int check_lz4_header(const uint8_t* entry, const kp_batch* batch, kp_error*
 
 
 cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil:
-    """The same for a v0/v1 message, whatever its magic says where it lies in a wrapper."""
+    """The same for a v0/v1 message, whatever its magic is inside a wrapper."""
     cdef size_t covered = KP_MESSAGE_CRC_OFFSET + 4
     cdef uint32_t computed = crc32_update(0, entry + covered, <size_t>message.size - covered)
     return KP_OK if computed == message.crc else kp_fail(err, KP_CRC, KP_MESSAGE_CRC_OFFSET, message.crc, computed)
@@ -108,7 +108,7 @@ cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t ther
     if batch.magic != 2 or batch.records_count == 0:
         return KP_OK
     if batch.records_count > 0 and kp_batch_codec(batch) and row_of(context.codecs, kp_batch_codec(batch)) != NULL:
-        return KP_OK  # only decompressing it tells
+        return KP_OK  # only decompressing it shows this
     if open_source(context, entry, batch, entry + there, &context.scratch, 0, False, &source, err) != KP_OK:
         return err.status
     if batch.records_count > room // SMALLEST_RECORD:
@@ -131,7 +131,7 @@ cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t ther
 
 cdef int decompress(codec_context* context, int codec, int magic, bint prefix, pooled* scratch, size_t cap,
                     kp_source* source, kp_error* err) noexcept nogil:
-    """Replace the payload that source points to by its decompressed bytes at the end of `scratch`."""
+    """Replace the payload that source points to with its decompressed bytes at the end of `scratch`."""
     cdef const uint8_t* payload = source.start
     cdef size_t size = <size_t>(source.end - payload)
     cdef size_t before = scratch.size

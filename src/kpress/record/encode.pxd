@@ -1,13 +1,13 @@
-"""One batch in the making, for magic 0, 1 and 2: what the builder, lists and columns share.
+"""A batch being written, for magic 0, 1 and 2: what the builder, lists and columns share.
 
     options_of                                    arguments from Python -> batch_options
     batch_begin                                   an open batch at a base offset
     record_check, offset_delta_fits               may this record follow?
     record_size, record_room                      its bytes in this batch, and at most
-    record_write                                  writes them, and notes what the header will say
+    record_write                                  writes them, and collects what the header will say
     batch_finish                                  header and checksum around record bytes that are in place
 
-Nothing here allocates: the front doors own the memory. Layout of what they pass, with H = header_size():
+Nothing here allocates: the callers own the memory. Its layout, with H = header_size():
 
     | H bytes hole | record bytes, or their compressed payload |
 
@@ -76,12 +76,12 @@ ctypedef struct batch_encoder:
 
 
 # Fill `o` by the rules of MemoryRecordsBuilder from the arguments of `call`, the function or class that was called.
-# `given` are the keywords that it has no parameter for: the options in kpress.typing.BatchOptions, and others, which
-# are refused. What Java checks on close is checked here too: nothing of it can change later.
+# `given` holds the keywords that are no parameters of it: the options in kpress.typing.BatchOptions, and others, which
+# are refused. What Java checks on close is checked here too, because none of it can change later.
 cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
                     CodecTable codecs, object is_control, dict given) except -1
 
-# The __text_signature__ of a function that takes **options: with each of them by name, as inspect and help show it.
+# The __text_signature__ of a function that takes **options, with each option by name, for inspect and help.
 cdef str signature_with_options(object function)
 
 cdef size_t header_size(const batch_options* options) noexcept nogil
@@ -113,7 +113,7 @@ cdef inline int64_t max_last_offset(int64_t base_offset) noexcept nogil:
 
 
 cdef inline int64_t timestamp_base(const batch_encoder* e, const kp_record* row) noexcept nogil:
-    """What the record's timestampDelta counts from: the first record's timestamp, or the delete horizon."""
+    """The base of the record's timestampDelta: the first record's timestamp, or the delete horizon."""
     if e.records_count == 0 and e.options.delete_horizon_ms == NO_TIMESTAMP:
         return row.timestamp
     return e.base_timestamp
@@ -127,7 +127,7 @@ cdef inline size_t record_size(const batch_encoder* e, const kp_record* row) noe
 
 
 cdef inline size_t record_room(const kp_record* row) noexcept nogil:
-    """Room that record_write must find, which no record_size exceeds. Far quicker to know than that."""
+    """Room that record_write needs: at least record_size, and much faster to compute."""
     return KP_RECORD_OVERHEAD_MAX + max(row.key.size, 0) + max(row.value.size, 0) + row.headers.size
 
 

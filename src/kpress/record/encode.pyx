@@ -1,4 +1,4 @@
-"""What is done once per call or per batch: options, header, checksum."""
+"""The work done once per call or per batch: options, header, checksum."""
 
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.object cimport PyObject
@@ -62,14 +62,14 @@ cdef int check_timestamp_type(const batch_options* o, int timestamp_type) except
         refuse("timestamp_type",
                "timestamp_type -1 (none) is for magic 0 only: give 0 (CreateTime) or 1 (LogAppendTime)")
     if (timestamp_type == LOG_APPEND_TIME) != (o.log_append_time >= 0):
-        refuse("log_append_time", "timestamp_type 1 (LogAppendTime) and a log_append_time need each other")
+        refuse("log_append_time", "timestamp_type 1 (LogAppendTime) and log_append_time must be given together")
     return 0
 
 
 # --- the arguments ------------------------------------------------------------------------------------------------
 
-# The options that BatchBuilder, write_records and write_columns share, and what each is where it is left out. Their
-# types are in kpress.typing.BatchOptions.
+# The options that BatchBuilder, write_records and write_columns share, with their defaults. Their types are in
+# kpress.typing.BatchOptions.
 cdef dict BATCH_OPTIONS = {
     "timestamp_type": None,
     "log_append_time": -1,
@@ -142,7 +142,7 @@ cdef int take_times(batch_options* o, dict given, Py_ssize_t* found) except -1:
 
 
 cdef int take_given(batch_options* o, object call, dict given) except -1:
-    """What was given of BATCH_OPTIONS."""
+    """Take the options of BATCH_OPTIONS that were given."""
     cdef Py_ssize_t found = 0
     take_producer(o, given, &found)
     take_times(o, given, &found)

@@ -1,4 +1,4 @@
-"""An entry of a record set under another codec; nothing else of it changes."""
+"""An entry of a record set with another codec; nothing else in it changes."""
 
 from libc.stdint cimport uint8_t
 
@@ -21,7 +21,7 @@ ctypedef struct recoder:
 
 cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) noexcept nogil
 
-# Whether the codec exists for the entry's magic (KP_CODEC_MAGIC), and whether the entry is as wanted already.
+# Whether the codec exists for the entry's magic (KP_CODEC_MAGIC), and whether the entry has it already.
 cdef int check_codec(const recoder* r, kp_error* err) noexcept nogil
 cdef bint is_kept(const recoder* r) noexcept nogil
 
@@ -29,5 +29,5 @@ cdef bint is_kept(const recoder* r) noexcept nogil
 cdef int open_entry(const recoder* r, const uint8_t* entry, pooled* scratch, kp_source* source,
                     kp_error* err) noexcept nogil
 
-# Appends the records of an open entry to r.out, under the codec that is wanted.
+# Appends the records of an open entry to r.out, with the wanted codec.
 cdef int recode_source(recoder* r, const uint8_t* entry, const kp_source* source, kp_error* err) noexcept nogil

@@ -1,4 +1,4 @@
-"""An entry of a record set under another codec; nothing else of it changes.
+"""An entry of a record set with another codec; nothing else in it changes.
 
     v2 batch           header ─► kept but for batchLength, the codec bits and the CRC
                        payload ─► decompressed ─► compressed; no record is read or written
@@ -35,7 +35,7 @@ cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) no
 # --- one entry ----------------------------------------------------------------------------------------------
 
 cdef bint is_kept(const recoder* r) noexcept nogil:
-    """Whether the entry goes over byte for byte."""
+    """Whether the entry is copied byte for byte."""
     cdef int id = kp_batch_codec(&r.batch)
     if r.batch.magic < 2 and id == KP_NONE:
         return True
@@ -67,14 +67,14 @@ cdef int recode_source(recoder* r, const uint8_t* entry, const kp_source* source
 
 
 cdef int rewrap(recoder* r, const uint8_t* entry, const kp_source* source, kp_error* err) noexcept nogil:
-    """The entry's header, the compressed records, then the fields of the header that they decide."""
+    """The entry's header, the compressed records, then the header fields that depend on them."""
     cdef size_t start = r.out.size, header = KP_BATCH_HEADER
     cdef kp_record wrapper
     cdef kp_batch ignored
     if r.batch.magic < 2:
         if kp_message_read(entry, r.batch.size, 0, &ignored, &wrapper, err) != KP_OK:
             return err.status
-        if wrapper.value.data == NULL:  # it was there before: another thread writes to the bytes
+        if wrapper.value.data == NULL:  # it was there before: another thread wrote to the bytes
             return kp_fail(err, KP_WRAPPER_NULL, r.batch.size, 0, 0)
         header = <size_t>(wrapper.value.data - entry)
     cdef size_t records = <size_t>(source.end - source.start)

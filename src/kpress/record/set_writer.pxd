@@ -14,7 +14,7 @@ ctypedef struct set_writer:
     int64_t batch_bytes       # where a batch is cut: uncompressed bytes, header included
     int64_t batch_records     # and records
     int64_t rows              # written so far
-    int64_t first_row         # since the options are those that they are, and its offset: base_sequence belongs to it
+    int64_t first_row         # since the options last changed, and its offset: base_sequence belongs to it
     int64_t first_offset
     int32_t base_sequence
     bint placed               # the next batch has base_offset, and ends where writer_next or writer_end says

@@ -1,8 +1,8 @@
 """Rows -> a record set of as many batches as they need -> one bytes object.
 
-Without a codec the records are written straight into the bytes object that is returned: a copy of them would
-cost as much as writing them does. With one they are written to scratch memory and compressed after the header's
-place in pooled memory; the result is small then, and copied once.
+Without a codec the records are written straight into the bytes object that is returned: copying them would cost as much
+as writing them. With a codec they are written to scratch memory and compressed into pooled memory, after room for the
+header; the result is then small, and is copied once.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -63,7 +63,7 @@ cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) ex
 
 
 cdef int writer_expect(set_writer* w, size_t size, kp_error* err) noexcept nogil:
-    """Tell about how many bytes of records will come: memory is taken once then."""
+    """Say about how many bytes of records will come, so that memory is taken once."""
     if w.context != NULL:
         return KP_OK
     return reserve(w, size + header_size(&w.encoder.options) + KP_RECORD_OVERHEAD_MAX, err)
@@ -90,7 +90,7 @@ cdef int reserve(set_writer* w, size_t more, kp_error* err) noexcept nogil:
 
 
 cdef inline bint must_cut(const set_writer* w, const kp_record* row) noexcept nogil:
-    """Whether the batch cannot take the row because of what the header says for all its records."""
+    """Whether the row cannot be in the batch, because of a header field that holds for all its records."""
     if not offset_delta_fits(&w.encoder, row):
         return True
     return w.typed and w.encoder.options.magic and is_other_type(w, row)
@@ -189,7 +189,7 @@ cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t bas
 
 
 cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, kp_error* err) noexcept nogil:
-    """End the open batch with a header that says this."""
+    """End the open batch with this header."""
     w.encoder.last_offset, w.encoder.max_timestamp = last_offset, max_timestamp
     cdef int status = close_batch(w, err)
     w.encoder.records_count = 0
@@ -220,7 +220,7 @@ cdef inline size_t batch_size(const set_writer* w) noexcept nogil:
 
 
 cdef inline bint is_full(const set_writer* w, const kp_record* row) noexcept nogil:
-    """Whether the open batch is cut before the row."""
+    """Whether the open batch ends before the row."""
     if w.encoder.records_count >= w.batch_records:
         return True
     if <int64_t>(batch_size(w) + record_room(row)) <= w.batch_bytes:
@@ -255,7 +255,7 @@ cdef int make_room(set_writer* w, size_t size, kp_error* err) noexcept nogil:
 
 
 cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
-    """Raise what writer_rows failed with; it names the record."""
+    """Raise the error of writer_rows, with the record's number."""
     error = error_of(err)
     if isinstance(error, InvalidArgumentError):
         error.message = f"record {w.rows}: {error.message}"
@@ -263,8 +263,8 @@ cdef int raise_row(const set_writer* w, const kp_error* err) except -1:
 
 
 cdef int set_size(set_writer* w) except -1:
-    """Cut the result to what was written. Little slack stays allocated after it: giving it back would make the block
-    smaller than the next one that is asked for, and glibc then maps every such result again (see pool.h)."""
+    """Cut the result to what was written. A little slack stays allocated: giving it back would make the block smaller
+    than the next one that is asked for, and glibc would then map every such result again (see pool.h)."""
     if w.out.capacity - w.out.size > w.out.capacity // 4:
         if _PyBytes_Resize(&w.result, w.out.size):
             raise MemoryError

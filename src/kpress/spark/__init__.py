@@ -1,4 +1,4 @@
-"""Kafka log directories in Spark: the calls of kpress, spread over executors.
+"""Kafka log directories in Spark: kpress's functions, run on executors.
 
 ::
 

@@ -1,4 +1,4 @@
-"""One row per partition that tells whether two sets of records are the same."""
+"""One row per partition, which shows whether two sets of records are the same."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _RESULT = "topic string, partition int, records long, firstOffset long, lastOffs
 def digest(df: DataFrame) -> DataFrame:
     """A digest of the records of each partition in order of offset.
 
-    It covers offset, timestamp, timestampType, key, value and headers of every record, and does not depend on how the
+    It covers offset, timestamp, timestampType, key, value and headers of every record, and does not depend on how
     records are divided into batches, segments or Spark partitions. Records are shuffled by partition and sorted, so
     any DataFrame with these columns will do.
 
@@ -75,7 +75,7 @@ def _digests(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _runs(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """The batch, divided where topic or partition changes."""
+    """The batch, split where topic or partition changes."""
     import pyarrow.compute as pc
 
     start = 0

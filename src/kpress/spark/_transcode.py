@@ -1,4 +1,4 @@
-"""A log dir recompressed with another codec: executors read, prove and write the segments.
+"""A log dir recompressed with another codec: executors read, verify and write the segments.
 
     driver     list segments ─────────────► tasks ─► results ─► rename the whole ─► one row per partition
     executor                  one segment each: kpress.log.transcode_segment
@@ -45,15 +45,15 @@ class TranscodedPartition:
     records : int
         Without control records.
     batches_before, batches_after : int
-        Those that hold these records.
+        Batches that hold these records.
     bytes_before, bytes_after : int
         Of the segments.
     compression_types_before, compression_types_after : tuple of str
         Of these batches.
     digests : tuple of str
-        One per segment, the same for source and copy; over all records, markers and what their batches say of them.
+        One per segment, the same for source and copy: over all records and markers, with what their batches say.
     trailing_bytes : int
-        At the end of the last segment of the source: an entry that a crash cut, or zeros. They hold no record, and
+        Bytes at the end of the source's last segment: an entry that a crash cut, or zeros. They hold no record, and
         the copy ends before them.
     """
 
@@ -111,11 +111,11 @@ def transcode(
     """Recompress a log dir with another codec; every record keeps its offset.
 
     Executors do the work, one segment per task, in bounded memory; only paths and numbers go through the driver. The
-    source is only read. Each batch is proven when it is made, and each copy of a segment is read back before it gets
-    its name (`kpress.log.transcode_segment`); `dst` appears when all of them are there.
+    source is only read. Each batch is verified when it is made, and each copy of a segment is read back before it gets
+    its name (`kpress.log.transcode_segment`); `dst` appears when all of them are complete.
 
-    The files that stay valid are copied, too: ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and
-    ``.txnindex``, which speak of offsets. ``.index`` and ``.timeindex`` hold byte positions, which change with
+    Files that stay valid are copied too: ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and
+    ``.txnindex``, which refer to offsets. ``.index`` and ``.timeindex`` hold byte positions, which change with
     every batch's size, so they are left out: a broker that finds none rebuilds them.
 
     Every segment but the last of its partition must be complete. The last may end in an entry that a crash cut, or in
@@ -137,9 +137,9 @@ def transcode(
     level : int, optional
         As in `kpress.recompress`; None is what Kafka's Java producer does by default.
     batch_bytes : int, optional
-        Join adjacent small batches into batches of up to this many bytes before compression. Batches with a
-        producer id, of transactions, control batches, those with LogAppendTime and those that compaction thinned out
-        are recompressed one to one, as all are without this option.
+        Join adjacent small batches into batches of up to this many bytes before compression. Not joined
+        are control batches and batches with a producer id, a transaction, LogAppendTime or records removed by
+        compaction. Without this option no batches are joined.
 
     Returns
     -------
@@ -152,15 +152,15 @@ def transcode(
         `dst` exists or lies in `src`; `src` holds no partition, or something that `list_partitions` refuses, such as
         a symbolic link that leaves `src`; a codec, level or size that is not accepted.
     pyspark.errors.PySparkException
-        A task failed: it carries the text of the `KpressError`, with file, position and offset. Nothing is left
-        at `dst` or beside it.
+        A task failed: the error has the text of the `KpressError`, with file, position and offset. Nothing is left at
+        `dst` or beside it.
 
     Examples
     --------
     >>> for row in kpress.spark.transcode(spark, "logs", "cold", "zstd", 9):        # doctest: +SKIP
     ...     print(row.topic, row.partition, row.bytes_before, row.bytes_after)
     """
-    recompress(b"", compression_type, level)  # what it refuses is refused before any work
+    recompress(b"", compression_type, level)  # invalid arguments are refused before any work
     _check_batch_bytes(batch_bytes)
     source, target = Path(src).resolve(), Path(dst).absolute()
     partitions = list_partitions(source)
@@ -201,7 +201,7 @@ def _prepare(partitions: list[PartitionDirectory], source: Path, unfinished: Pat
 
 
 def _place(partition: PartitionDirectory, source: Path, target: Path) -> Path:
-    """Where a partition's directory lies in the copy: a partition needs a directory with the name of one."""
+    """The partition's directory in the copy, which must have a partition's name."""
     if partition.path == source and TopicPartition.of_directory(target.name):
         return Path()
     return Path(partition.path.name)

@@ -31,9 +31,9 @@ class KafkaLogDataSource(DataSource):
     timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
     headers array<struct<key: string, value: binary>>. Control records are never rows. Checksums are compared.
 
-    Every segment but the last of its partition must be complete. The last one may end in an entry that is cut, as
-    that of a running broker may, or in zeros; a warning in the executor's log (logger ``kpress.spark``) says how many
-    bytes were left out. Anything else after the last whole entry is an error.
+    Every segment but the last of its partition must be complete. The last one may end in a cut entry, as under a
+    running broker, or in zeros; a warning in the executor's log (logger ``kpress.spark``) says how many bytes were
+    left out. Anything else after the last whole entry is an error.
 
     Options: see `ReadOptions`.
 
@@ -61,7 +61,7 @@ class KafkaLogDataSource(DataSource):
 
 @dataclass(frozen=True, repr=False)
 class SegmentPartition(InputPartition):
-    """One segment: all that a task needs to read it without looking at other files."""
+    """One segment: all that a task needs to read it without other files."""
 
     topic: str
     partition: int
@@ -106,7 +106,7 @@ class KafkaLogReader(DataSourceReader):
         for segment in directory.segments:
             aborted = None
             if transactions is not None:
-                # one that ended before the segment does not matter to it: its producer may have gone on
+                # one that ended before the segment does not matter: its producer may have gone on
                 aborted = tuple(t[:2] for t in transactions if t.last_offset >= segment.base_offset)
             yield SegmentPartition(
                 topic_partition.topic,
@@ -136,7 +136,7 @@ class KafkaLogReader(DataSourceReader):
 
 
 def _rows(batch: pa.RecordBatch, partition: SegmentPartition, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with the two columns that records do not have, in the order and with the nested names Spark expects."""
+    """The batch with topic and partition, in the order and with the nested names that Spark expects."""
     constants = {"topic": pa.scalar(partition.topic), "partition": pa.scalar(partition.partition, pa.int32())}
     arrays = [
         pa.repeat(constants[field.name], batch.num_rows)

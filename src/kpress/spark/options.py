@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kpress.errors import InvalidArgumentError
 
-# Spark hands them on in lower case: case does not count.
+# Spark passes them on in lower case, so case does not matter.
 _ACCEPTED = ("path", "subscribe", "includeHeaders", "isolation.level", "max.partition.fetch.bytes")
 _ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 _FETCH_BYTES = 1 << 20  # ConsumerConfig's default
@@ -29,8 +29,8 @@ class ReadOptions:
     read_committed : bool
         ``isolation.level``, default read_uncommitted, as in Kafka's ConsumerConfig.
     fetch_bytes : int
-        ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch. As for a
-        consumer, one entry that is larger is read all the same.
+        ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch. A larger
+        entry is read all the same, as by a consumer.
     """
 
     path: str
@@ -41,7 +41,7 @@ class ReadOptions:
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> ReadOptions:
-        """From what Spark was given.
+        """From the options that Spark was given.
 
         Raises
         ------

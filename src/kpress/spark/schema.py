@@ -1,6 +1,6 @@
 """The columns of Spark's Kafka source, as Spark's types and as Arrow's.
 
-Spark compares the Arrow schema of what a reader gives with its own, including nested names and nullability.
+Spark compares the Arrow schema of a reader's batches with its own, nested names and nullability included.
 """
 
 from __future__ import annotations
