@@ -102,22 +102,23 @@ def damage(draw: random.Random, log: bytes) -> bytes:
 # ---- what was made of them
 
 
-def is_same_but_for_gzip(log: bytes, one: bytes, other: bytes) -> bool:
-    """Whether two conversions differ in nothing but what another build of zlib writes, and that only with gzip."""
+def is_same_but_for_gzip(log: bytes, one: bytes, other: bytes, others: tuple[int, ...] = (1,)) -> bool:
+    """Whether two conversions differ in nothing but what another build of zlib writes, and that only with gzip.
+    `others` are the ids of the codecs of which that is so."""
     if one == other:
         return True
-    if not has_gzip(log):
+    if not has_codec(log, others):
         return False
-    found, others = facts(one), facts(other)
-    both = min(len(found), len(others))  # one more may have room
-    return both > 0 and found[:both] == others[:both]
+    found, expected = facts(one), facts(other)
+    both = min(len(found), len(expected))  # one more may have room
+    return both > 0 and found[:both] == expected[:both]
 
 
-def has_gzip(log: bytes) -> bool:
+def has_codec(log: bytes, ids: tuple[int, ...]) -> bool:
     """Also after a magic above 2, which a broker reads as 2."""
     position, found = 0, False
     while position + 23 <= len(log):
-        found |= (log[position + 22] if log[position + 16] >= 2 else log[position + 17]) & 7 == 1
+        found |= (log[position + 22] if log[position + 16] >= 2 else log[position + 17]) & 7 in ids
         position += 12 + max(struct.unpack_from(">i", log, position + 8)[0], 5)
     return found
 
