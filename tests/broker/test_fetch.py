@@ -12,8 +12,10 @@ import pytest
 
 import kpress
 import oracle
+from drawn_logs import cut, damage, draw_log
 from kpress.broker import Fetched, Finding, Reason, fetch
 
+LARGE = 1 << 24
 SENT = re.compile(r"fetched-3\.9\.2/(?P<topic>.+)_v(?P<version>\d+)_o(?P<offset>\d+)_m(?P<limit>\d+)")
 FETCHED = {str(vector): vector for vector in oracle.RECORD_SETS if SENT.fullmatch(str(vector))}
 LOGS = {str(partition): partition for partition in oracle.PARTITIONS}
@@ -360,3 +362,21 @@ def test_all_records_were_one_batch_before_0_11() -> None:
 def test_what_is_no_log(log: Any) -> None:
     with pytest.raises(kpress.errors.ArgumentTypeError):
         fetch(log, 0, fetch_version=3)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_bytes_are_answered(seed: int) -> None:
+    """With an answer or one of our errors; sanitizers see what is read."""
+    draw = random.Random(seed)
+    for _ in range(10):
+        log = cut(draw, damage(draw, draw_log(draw, 0)))
+        for version in (1, 3, 4):
+            for broker in ("0.10.2", "1.1", "2.8", "3.9"):
+                try:
+                    fetched = fetch(log, 0, fetch_version=version, broker_version=broker, max_decompressed_bytes=LARGE)
+                except kpress.KpressError:
+                    continue
+                assert fetched.size == len(fetched.records) <= max(len(log), 12) * 200
+    for size in range(40):
+        noise = draw.randbytes(size * 3)
+        assert isinstance(fetch(noise, 0, fetch_version=2), Fetched)
