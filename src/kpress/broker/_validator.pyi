@@ -2,6 +2,7 @@ from typing import Final
 
 from typing_extensions import Buffer, disjoint_base
 
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
 from kpress.typing import Integer, Level
 
