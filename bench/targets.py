@@ -55,6 +55,8 @@ _PEER_WORDS = {
     "python_snappy",
     "in_memory",
     "bare_reads",
+    "decode_alone",
+    "decode_and_encode",
 }
 
 _row(
@@ -108,6 +110,13 @@ _row("transcode a segment", "apache5000", ("snappy to zstd",), recompress_alone=
 _row("transcode a segment", "apache5000", ("snappy to zstd",), at_most=True, proof_percent=(35,))
 _row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,))
 _row("peak memory, transcoding 1 GB", "apache5000", ("none to zstd",), at_most=True, growth_mib=(200,))
+
+# at most 1.1 times the bare work, 1.05 times for a rebuild
+_row("a broker keeps a batch", "apache5000", ("zstd",), decode_alone=(1 / 1.1,))
+_row("a broker keeps a batch", "apache5000", FIVE, LogValidator=(1.5, 1, 1.5, 1.5, 1))
+_REBUILDS = ("lz4 to none", "lz4 to gzip", "lz4 to snappy", "snappy to lz4", "lz4 to zstd")
+_row("a broker rebuilds a batch", "apache5000", _REBUILDS, decode_and_encode=(1 / 1.05,) * 5)
+_row("a broker rebuilds a batch", "apache5000", _REBUILDS, LogValidator=(1.5, 1.3, 1.5, 1.3, 1.1))
 
 # Of these (Rust and Go) the fastest counts as "native peer", once all are built.
 NATIVE_PEERS = ("kafka-protocol", "franz-go", "sarama")

@@ -10,6 +10,7 @@ from pathlib import Path
 from bench.peers.worker import ROOT
 
 BUILT = ROOT / "build/bench/peers"
+BROKER_JARS = ROOT / "build/broker"
 RUST = BUILT / "rust/release/kafka-protocol-peer"
 
 
@@ -30,3 +31,7 @@ PROGRAMS = [
     Program("franz-go", BUILT / "go/franz-go", (f"{BUILT}/go/franz-go",)),
     Program("sarama", BUILT / "go/sarama", (f"{BUILT}/go/sarama",)),
 ]
+
+# Kafka's LogValidator; the job is the log's codec.
+VALIDATOR = Program("LogValidator", BUILT / "broker/Validator.class",
+                    ("java", "-XX:+UseSerialGC", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*", "Validator"))
