@@ -12,6 +12,7 @@ import pytest
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "python"))
 import fuzz_arrow
+import fuzz_broker
 import fuzz_read
 import fuzz_scan
 import fuzz_sidecars
@@ -19,6 +20,7 @@ import fuzz_sidecars
 # and how many inputs of each
 TARGETS = {
     "arrow": (fuzz_arrow, 400),
+    "broker": (fuzz_broker, 400),
     "read": (fuzz_read, 400),
     "scan": (fuzz_scan, 20),
     "sidecars": (fuzz_sidecars, 400),

@@ -42,7 +42,7 @@ class Choices:
         return [name for i, name in enumerate(ALL_COLUMNS) if mask >> i & 1] or ["offset"]
 
 
-def _exact(data: bytes) -> memoryview:
+def exact(data: bytes) -> memoryview:
     """In memory that ends with it: bytes have a hidden byte more."""
     return memoryview((ctypes.c_char * len(data)).from_buffer_copy(data)).cast("B")
 
@@ -153,7 +153,7 @@ def _attempt(question: Callable[..., object], *arguments: object) -> object:
 
 def run(data: bytes) -> None:
     choose = Choices(data[:4].ljust(4, b"\0"))
-    _attempt(choose.of(CALLS), _exact(data[4:]), choose)
+    _attempt(choose.of(CALLS), exact(data[4:]), choose)
 
 
 def draw(rng: random.Random) -> bytes:
