@@ -363,6 +363,9 @@ def test_messages_in_a_wrapper(magic: int) -> None:
     assert f"'s magic does not match outer magic {magic}" in answer.record_errors[0][1]
     nested = wrapper(wrapper(inner, magic, 2), magic, 2)
     assert validated(nested, "gzip", target_magic=magic).refusal == "NESTED_COMPRESSION"
+    # the third record is nested: what was wrong with the first two is not told
+    answer = validated(wrapper(messages(magic, 2) + wrapper(inner, magic, 2), magic, 2), "gzip", compacted=True)
+    assert (answer.error_code, answer.refusal, answer.record_errors) == (87, "NESTED_COMPRESSION", [])
     answer = validated(wrapper(inner + bytes(11) + b"\5", magic, 2), "gzip", target_magic=magic)
     assert (answer.error_code, answer.refusal) == (2, "ENTRY_SIZE")
     assert validated(wrapper(b"", magic, 2), "gzip", target_magic=magic).refusal == "WRAPPER"

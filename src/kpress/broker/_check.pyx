@@ -7,9 +7,19 @@ from kpress._c.wire cimport KP_CONTROL, KP_OK, KP_TRANSACTIONAL
 
 
 cdef int refuse(validator* v, int code, int helpful, const char* refusal) noexcept nogil:
+    """As an exception does: it leaves no list of records behind."""
     v.error_code = helpful if v.helpful else code
     v.refusal = refusal
+    v.errors_count = 0
     return v.error_code
+
+
+cdef int refuse_records(validator* v, int code, const char* refusal) noexcept nogil:
+    """With the list."""
+    cdef int64_t count = v.errors_count
+    refuse(v, code, code, refusal)
+    v.errors_count = count
+    return code
 
 
 cdef int refuse_by_header(validator* v, const char* refusal) noexcept nogil:
@@ -82,9 +92,9 @@ cdef int check_rejected(validator* v) noexcept nogil:
         v.errors_count = 1
         v.has_timestamp_error = first.kind == OUT_OF_RANGE or first.kind == SET_BY_CLIENT
     if not v.has_timestamp_error:
-        return refuse_by_header(v, b"NULL_KEY" if first.kind == NULL_KEY else b"OFFSETS_REFUSED"
-                                if first.kind == WRONG_OFFSET else b"RECORD_MAGIC")
+        return refuse_records(v, INVALID_RECORD, b"NULL_KEY" if first.kind == NULL_KEY else b"OFFSETS_REFUSED"
+                              if first.kind == WRONG_OFFSET else b"RECORD_MAGIC")
     while first[i].kind != OUT_OF_RANGE and first[i].kind != SET_BY_CLIENT:
         i += 1
-    return refuse(v, INVALID_TIMESTAMP, INVALID_TIMESTAMP,
-                  b"TIMESTAMP_RANGE" if first[i].kind == OUT_OF_RANGE else b"LOG_APPEND_TIME_BY_CLIENT")
+    return refuse_records(v, INVALID_TIMESTAMP,
+                          b"TIMESTAMP_RANGE" if first[i].kind == OUT_OF_RANGE else b"LOG_APPEND_TIME_BY_CLIENT")
