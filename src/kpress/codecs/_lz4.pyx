@@ -31,6 +31,7 @@ from kpress._c.wire cimport (
     KP_LZ4_BLOCK_SIZE,
     KP_LZ4_FLG_BLOCK_CHECKSUM,
     KP_LZ4_FLG_CONTENT_CHECKSUM,
+    KP_LZ4_HC,
     KP_LZ4_HEADER_MIN,
     KP_LZ4_SHORT,
     KP_NO_MEMORY,
@@ -293,6 +294,12 @@ cdef bint lz4_complete(const codec_stream* s) noexcept nogil:
     return s.ended
 
 
+cdef int lz4_overlooked(const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    """KP_LZ4_HC: the frame's header has another checksum than KIP-57 asks for. Any other error is left to the decoder."""
+    cdef kp_lz4_frame frame
+    return KP_LZ4_HC if kp_lz4_header_read(src, size, True, &frame, err) == KP_LZ4_HC else KP_OK
+
+
 cdef void lz4_row(codec* row) noexcept:
     row.id = KP_LZ4
     row.name = "lz4"
@@ -303,6 +310,7 @@ cdef void lz4_row(codec* row) noexcept:
     row.gil_kept = 1 << 14
     row.expect = lz4_expect
     row.decode = lz4_decode
+    row.overlooked = lz4_overlooked
     row.bound = lz4_bound
     row.encode = lz4_encode
     row.joins = True                      # blocks, one after the other

@@ -191,7 +191,7 @@ cdef class Columns(ArrowRows):
 
     @property
     def lz4_header_errors(self):
-        return self._lz4_header_errors or []
+        return self.overlooked or []
 
     @property
     def nbytes(self):

@@ -13,7 +13,7 @@ cdef class Options:
     cdef tuple fields                    # of Field, those of the result
     cdef int threads
     cdef bint complete
-    cdef bint any_lz4_header             # lz4_header_checksum="ignore"
+    cdef bint overlooks                  # lz4_header_checksum="ignore"
     cdef aborted_transaction* aborted    # by first_offset
     cdef int64_t n_aborted
 

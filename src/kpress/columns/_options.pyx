@@ -42,7 +42,7 @@ cdef class Options:
         cdef Options self = Options.__new__(Options, MADE)
         cdef plan* p = &self.plan
         self.codecs = reading_table_of(codecs, lz4_header_checksum)
-        self.any_lz4_header = self.codecs is not table_of(codecs)
+        self.overlooks = self.codecs is not table_of(codecs)
         p.codecs = &self.codecs.rows
         p.layout, p.row_width, binary_format = choice_of("binary_type", binary_type, _LAYOUTS)
         p.micros, timestamp_format = choice_of("timestamp_unit", timestamp_unit, _UNITS)

@@ -22,7 +22,7 @@ from kpress.columns._options cimport Options
 from kpress.columns._plan cimport failure
 from kpress.columns._scan cimport scan, walk, walk_copy, walk_free
 from kpress._threads cimport Threads
-from kpress.record.decode cimport check_lz4_header
+from kpress.record.decode cimport check_overlooked
 
 
 cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file):
@@ -138,12 +138,12 @@ cdef class Window:
                 n += 1
             self.runs[i].n_chunks = 0
         cdef Columns result = Columns.make(self.options.fields, chunks, n)
-        if self.options.any_lz4_header:
-            result._lz4_header_errors = self.lz4_header_errors()
+        if self.options.overlooks:
+            result.overlooked = self.overlooked()
         return result
 
-    cdef list lz4_header_errors(self):
-        """The errors of LZ4 frames' headers, in order of the entries."""
+    cdef list overlooked(self):
+        """The errors that the caller lets pass, in order of the entries."""
         cdef kp_error err
         cdef place at
         cdef const kp_batch* batch
@@ -151,7 +151,7 @@ cdef class Window:
         errors = []
         for i in range(self.entries.n):
             batch = &self.entries.batches[i]
-            if check_lz4_header(self.plan.data + batch.position, batch, &err) != KP_OK:
+            if check_overlooked(self.plan.codecs, self.plan.data + batch.position, batch, &err) != KP_OK:
                 at = place_of(batch, self.base, self.file)
                 errors.append(error_of(&err, &at))
         return errors

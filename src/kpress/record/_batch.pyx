@@ -15,7 +15,7 @@ from kpress._sealed cimport seal
 from kpress._status cimport check, error_of, place, place_at, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport name_of, reading_table_of
-from kpress.record.decode cimport check_crc, check_lz4_header, open_source
+from kpress.record.decode cimport check_crc, check_overlooked, open_source
 from kpress.record.in_place cimport set_max_timestamp
 from kpress.record._records cimport Records, records_of
 
@@ -209,7 +209,7 @@ cdef class Batch:
         batch (KIP-57). Reading the records raises it, unless ``lz4_header_checksum="ignore"`` lets it pass."""
         cdef kp_error err
         cdef place at = place_of(&self._header)
-        if check_lz4_header(self._entry, &self._header, &err) == KP_OK:
+        if check_overlooked(&self._set.codecs.rows, self._entry, &self._header, &err) == KP_OK:
             return None
         return error_of(&err, &at)
 

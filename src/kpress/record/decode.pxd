@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
+from kpress.codecs.codec cimport codec_table
 from kpress.codecs.context cimport codec_context
 
 cdef enum:
@@ -15,9 +16,9 @@ cdef enum:
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
 cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil
 
-# KP_OK or KP_LZ4_HC: whether an entry compressed with lz4 whose magic is 1 or 2 has another header checksum than KIP-57
-# asks for. Any other error in it is left to its decoder.
-cdef int check_lz4_header(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
+# What of the payload's header a reader may overlook (see codec.pxd): KP_OK, or the status that tells it.
+cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
+                          kp_error* err) noexcept nogil
 
 # check_crc() for the messages of an open v0/v1 wrapper, which carry checksums of their own.
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil

@@ -6,15 +6,15 @@ from libc.string cimport memset
 from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE, KP_IN_PAYLOAD,
-    KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_LZ4, KP_LZ4_HC, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
     KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORD_LENGTH, KP_RECORDS_COUNT, KP_RECORDS_MISSING,
     KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor,
-    kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_in_frame, kp_lz4_frame,
-    kp_lz4_header_read, kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes, kp_read_varint, kp_record,
+    kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_in_frame,
+    kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes, kp_read_varint, kp_record,
     kp_record_next, kp_source, kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.codecs.codec cimport row_of
+from kpress.codecs.codec cimport codec, codec_table, row_of
 from kpress.codecs.payload cimport decompress_payload, decompress_prefix
 from kpress.codecs.context cimport codec_context
 
@@ -27,22 +27,24 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
     return KP_OK if computed == batch.crc else kp_fail(err, KP_CRC, KP_CRC_OFFSET, batch.crc, computed)
 
 
-cdef int check_lz4_header(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:
+cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
+                          kp_error* err) noexcept nogil:
+    cdef const codec* row = row_of(codecs, kp_batch_codec(batch))
     cdef const uint8_t* payload = entry + KP_BATCH_HEADER
     cdef size_t size = <size_t>batch.size - KP_BATCH_HEADER
-    cdef kp_lz4_frame frame
     cdef kp_record wrapper
     cdef kp_batch ignored
-    if batch.magic == 0 or kp_batch_codec(batch) != KP_LZ4:
+    cdef int status
+    if batch.magic == 0 or row == NULL or row.overlooked == NULL:
         return KP_OK
     if batch.magic == 1:
         if kp_message_read(entry, batch.size, 0, &ignored, &wrapper, err) != KP_OK or wrapper.value.data == NULL:
             return KP_OK
         payload, size = wrapper.value.data, <size_t>wrapper.value.size
-    if kp_lz4_header_read(payload, size, True, &frame, err) != KP_LZ4_HC:
-        return KP_OK
-    kp_in_frame(err, KP_IN_PAYLOAD, payload - entry)
-    return KP_LZ4_HC
+    status = row.overlooked(payload, size, err)
+    if status != KP_OK:
+        kp_in_frame(err, KP_IN_PAYLOAD, payload - entry)
+    return status
 
 
 cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil:
