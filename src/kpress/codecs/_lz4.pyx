@@ -295,7 +295,7 @@ cdef bint lz4_complete(const codec_stream* s) noexcept nogil:
 
 
 cdef int lz4_overlooked(const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
-    """KP_LZ4_HC: the frame's header has another checksum than KIP-57 asks for. Any other error is left to the decoder."""
+    """KP_LZ4_HC: the frame's header has another checksum than KIP-57 asks for. Other errors are left to the decoder."""
     cdef kp_lz4_frame frame
     return KP_LZ4_HC if kp_lz4_header_read(src, size, True, &frame, err) == KP_LZ4_HC else KP_OK
 

@@ -103,7 +103,8 @@ cdef struct codec:
     # takes the place for the payload's end.
     bint (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
                    size_t cap) noexcept nogil
-    # What of a payload's header a reader may overlook if its caller asks: KP_OK, or what `decode` says of it. NULL: nothing.
+    # What of a payload's header a reader may overlook if its caller asks: KP_OK, or what `decode` says of it. NULL:
+    # there is no such thing.
     int (*overlooked)(const uint8_t* src, size_t size, kp_error*) noexcept nogil
     size_t (*bound)(size_t size) noexcept nogil    # the most bytes that encode makes of `size`
     # `dst` has room for bound(size). raw: without the framing around it, if the codec has such a form.

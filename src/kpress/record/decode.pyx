@@ -14,7 +14,7 @@ from kpress._c.wire cimport (
     kp_record_next, kp_source, kp_source_fail,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.codecs.codec cimport codec, codec_table, row_of
+from kpress.codecs.codec cimport codec as codec_row, codec_table, row_of
 from kpress.codecs.payload cimport decompress_payload, decompress_prefix
 from kpress.codecs.context cimport codec_context
 
@@ -29,7 +29,7 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
 
 cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
                           kp_error* err) noexcept nogil:
-    cdef const codec* row = row_of(codecs, kp_batch_codec(batch))
+    cdef const codec_row* row = row_of(codecs, kp_batch_codec(batch))
     cdef const uint8_t* payload = entry + KP_BATCH_HEADER
     cdef size_t size = <size_t>batch.size - KP_BATCH_HEADER
     cdef kp_record wrapper
