@@ -5,6 +5,9 @@ from typing_extensions import disjoint_base
 from kpress.codecs import CodecTable
 
 @disjoint_base
+class TopicRatios: ...
+
+@disjoint_base
 class CompressionRatioEstimator:
     def __new__(cls, codecs: CodecTable | None = None) -> CompressionRatioEstimator: ...
     def estimation(self, topic: str, compression_type: str) -> float: ...

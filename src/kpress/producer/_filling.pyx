@@ -37,7 +37,7 @@ cdef int64_t upper_bound(const batch_options* o, const kp_record* row) noexcept 
 cdef class ProducerBatch:
     """One batch of a partition, from its first record to its answer. A BatchAccumulator makes them."""
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         raise ArgumentTypeError("a BatchAccumulator makes ProducerBatch objects")
 
     cdef bint full(self) noexcept:
