@@ -65,3 +65,14 @@ def test_a_large_segment_that_is_far_away_is_sampled(tmp_path: Path, monkeypatch
     assert far.ratio_of == {}  # no payload is read for it
     full = stats_of(found, full=True)
     assert (full.sampled, full.seen) == (False, near.seen)
+
+
+def test_a_control_batch_that_claims_a_codec(tmp_path: Path) -> None:
+    """No codec counts it: brokers never compress one."""
+    data = bytearray(kpress.write_records([b"value"], timestamps=0))
+    data[22] |= 0x20 | 4
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(data)
+    [partition] = kpress.open_log(path).partitions
+    stats = stats_of(partition)
+    assert (stats.control.batches, stats.codecs, stats.ratio_of) == (1, {}, {})

@@ -206,7 +206,7 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
         try:
             for header in _headers(file, ranges):
                 stats.add(header)
-                if header.is_compressed and not file.file.is_remote:
+                if header.is_compressed and not header.is_control and not file.file.is_remote:
                     _measure(stats, codec_name(header), file, header)
         except KpressError as error:
             stats.findings.append(Finding.of_error(error, file=segment.url))
