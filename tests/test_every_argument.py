@@ -41,6 +41,13 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "Decompressor.decompress": lambda: {"data": ZSTD},
     "Decompressor.flush": dict,
     "Record.is_valid": dict,
+    "analyze": lambda: {
+        "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
+        "codecs": "none",
+        "depths": [1],
+        "sample_bytes": 1024,
+        "threads": 1,
+    },
     "batch_table": lambda: {"data": DATA},
     "break_lz4_header": lambda: {"frame": bytearray(kpress.compress(b"", "lz4"))},
     "compress": lambda: {"data": b"", "compression_type": "zstd"},
@@ -139,7 +146,14 @@ def _parameters(call: str) -> list[str]:
 
 
 # These may lead to nothing.
-PATHS = {("open_log", "path"), ("transcode", "src"), ("convert", "src"), ("explain", "source"), ("explain", "config")}
+PATHS = {
+    ("analyze", "path"),
+    ("open_log", "path"),
+    ("transcode", "src"),
+    ("convert", "src"),
+    ("explain", "source"),
+    ("explain", "config"),
+}
 
 
 def test_every_public_call_is_tried() -> None:

@@ -19,6 +19,7 @@ from kpress import broker as broker
 from kpress import log as log
 from kpress import producer as producer
 from kpress import spark as spark
+from kpress._analyze import analyze
 from kpress._buffers import pool_bytes, release_unused
 from kpress._convert import convert
 from kpress._explain import explain
@@ -103,6 +104,7 @@ __all__ = [
     "StorageError",
     "TimestampType",
     "UnsupportedCompressionTypeError",
+    "analyze",
     "batch_table",
     "break_lz4_header",
     "compress",

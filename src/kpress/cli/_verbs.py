@@ -7,6 +7,7 @@ COMPLETION_VARIABLE = "_KPRESS_COMPLETE"  # click's name for it
 VERBS = {
     "ls": "List partitions and their segments.",
     "stats": "Tell what is stored: codecs, records per batch, ratios, formats.",
+    "analyze": "Measure codecs, levels and batch depths on your own records.",
     "dump": "Print the records of a log, or its batches.",
     "tail": "Print the last records of each partition.",
     "find": "Find records by key, value or header.",

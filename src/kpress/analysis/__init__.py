@@ -1,0 +1,20 @@
+"""Which codec, at which level, in batches how deep: measured on the user's own records.
+
+::
+
+    log, URL, file of lines ──► _sample     batches spread over the whole, uncompressed; _lines: cut from a text
+    "zstd,1,3/lz4"          ──► _grid       codecs and levels
+                                _measure    record sets of each codec, level and depth: sizes, then speeds
+                                _recommend  what to set, what it saves
+                                _analysis   the result: cells, Pareto front, JSON
+                                _analyze    all of it, one after another
+
+The name of the room is not that of its call, `kpress.analyze`: importing a room gives its name to the package.
+"""
+
+from kpress.analysis._analysis import Analysis, Cell, Speed
+from kpress.analysis._analyze import analyze
+from kpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
+from kpress.analysis._rate import Rate, parse_rate
+
+__all__ = ["DEFAULT_CODECS", "Analysis", "Cell", "Rate", "Setting", "Speed", "analyze", "parse_codecs", "parse_rate"]

@@ -1,0 +1,69 @@
+"""Codecs and levels as they are typed: lzbench's ``zstd,1,3/lz4/gzip,6``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from kpress._arguments import shown_value
+from kpress.codecs import compress
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from kpress.typing import CompressionType
+
+DEFAULT_CODECS = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
+_LEVEL = re.compile(r"-?[0-9]{1,6}")
+
+
+class Setting(NamedTuple):
+    """A codec at a level; the level None is what Kafka's clients use."""
+
+    codec: CompressionType
+    level: int | None
+
+    def __str__(self) -> str:
+        return self.codec if self.level is None else f"{self.codec} {self.level}"
+
+
+def parse_codecs(text: str) -> tuple[Setting, ...]:
+    """Codecs and levels in the order in which they are given, each once.
+
+    Parameters
+    ----------
+    text : str
+        Codecs with ``/`` between them, each with its levels after commas; without levels, Kafka's own.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        A codec or level that there is not; the message names those that there are.
+
+    Examples
+    --------
+    >>> from kpress.analysis import parse_codecs
+    >>> [str(setting) for setting in parse_codecs("zstd,1,3/lz4")]
+    ['zstd 1', 'zstd 3', 'lz4']
+    """
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"codecs must be text, not {type(text).__name__}", field="codecs")
+    found = [setting for part in text.split("/") for setting in _settings(part.strip(), text)]
+    return tuple(dict.fromkeys(found))
+
+
+def _settings(part: str, text: str) -> list[Setting]:
+    codec, *levels = (word.strip() for word in part.split(","))
+    if not codec or not all(_LEVEL.fullmatch(level) for level in levels):
+        raise InvalidArgumentError(f"codecs={shown_value(text)} is not of the form zstd,1,3/lz4/gzip,6", field="codecs")
+    known = cast("CompressionType", codec)  # if it is not, compress says so
+    settings = [Setting(known, int(level)) for level in levels] or [Setting(known, None)]
+    for setting in settings:
+        _check(setting)
+    return settings
+
+
+def _check(setting: Setting) -> None:
+    try:
+        compress(b"", setting.codec, setting.level)
+    except (InvalidArgumentError, ArgumentTypeError) as error:
+        raise InvalidArgumentError(error.message, field="codecs") from None

@@ -1,0 +1,217 @@
+"""Record sets of every codec, level and depth, written by `kpress.write_columns` and read back: sizes, then speeds.
+
+Sizes are measured by several threads, piece by piece. Speeds are measured by one thread, with nothing beside it, on the
+records of batches in Kafka's framing, like lzbench's: each call several times.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from itertools import islice
+from statistics import median, quantiles
+from typing import NamedTuple
+
+from kpress.analysis._analysis import Speed
+from kpress.analysis._grid import Setting
+from kpress.analysis._sample import Sample
+from kpress.codecs import compress, decompress
+from kpress.columns import Columns, read_columns, write_columns
+from kpress.errors import CorruptRecordError
+from kpress.record import read_batches, recompress
+
+PIECE_BYTES = 4 << 20
+SPEED_BYTES = 8 << 20
+_LEAST_ROUNDS, _MOST_ROUNDS = 3, 25
+_LEAST_SECONDS = 0.2  # of all rounds
+_STORED = ("offset", "timestamp", "key", "value", "headers", "baseOffset")
+_NEW = ("timestamp", "key", "value", "headers")
+
+
+class Size(NamedTuple):
+    """Bytes of whole record sets before and after compression."""
+
+    input_bytes: int
+    output_bytes: int
+    batches: int
+
+
+class Measure:
+    """Measures a sample.
+
+    Parameters
+    ----------
+    sample : Sample
+    threads : int, optional
+        For sizes; by default one per core.
+    """
+
+    def __init__(self, sample: Sample, threads: int | None = None) -> None:
+        self._sample = sample
+        self._threads = threads or _cores()
+        self._rows = read_columns(sample.data, _NEW, threads=self._threads)
+
+    # ---- sizes
+
+    def sizes(
+        self,
+        depth: int | None,
+        settings: Sequence[Setting],
+        done: Callable[[int], object],
+        most_records: int | None = None,
+    ) -> list[Size]:
+        """The sizes of all settings at one depth.
+
+        Parameters
+        ----------
+        depth : int | None
+            Records per batch; None: as stored.
+        settings : sequence of Setting
+        done : callable
+            Gets bytes that were measured, once for each setting.
+        most_records : int, optional
+            Take no more than the first of the sample.
+
+        Raises
+        ------
+        CorruptRecordError
+            What was written is not what was to be written.
+        """
+        totals = [Size(0, 0, 0)] * len(settings)
+        for found in self._in_threads(self._pieces(depth, most_records), depth, settings):
+            totals = [
+                Size(*(a + b for a, b in zip(total, one, strict=True)))
+                for total, one in zip(totals, found, strict=True)
+            ]
+            done(len(settings) * found[0].input_bytes)
+        return totals
+
+    def _in_threads(
+        self, pieces: Iterator[Columns], depth: int | None, settings: Sequence[Setting]
+    ) -> Iterator[list[Size]]:
+        """No more pieces than threads are in work, so that no more are in memory."""
+        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="kpress-analyze")
+        try:
+            pending = {pool.submit(_sizes, piece, depth, settings) for piece in islice(pieces, self._threads)}
+            while pending:
+                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+                pending |= {pool.submit(_sizes, piece, depth, settings) for piece in islice(pieces, len(finished))}
+                yield from (future.result() for future in finished)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _pieces(self, depth: int | None, most_records: int | None = None) -> Iterator[Columns]:
+        """The rows, some whole batches at a time."""
+        if depth is None:
+            yield from (read_columns(piece, _STORED) for piece in self._stored_pieces())
+            return
+        step = depth * max(1, int(PIECE_BYTES / (depth * self._sample.record_bytes)))
+        rows = min(most_records or self._rows.num_rows, self._rows.num_rows)
+        for start in range(0, rows, step):
+            yield self._rows.slice(start, min(step, rows - start))
+
+    def _stored_pieces(self) -> Iterator[memoryview]:
+        data, start = memoryview(self._sample.data).toreadonly(), 0
+        for end, following in zip(self._sample.ends, [*self._sample.ends[1:], None], strict=True):
+            if following is None or following - start > PIECE_BYTES:
+                yield data[start:end]
+                start = end
+
+    # ---- speeds
+
+    def payloads(self, depth: int | None) -> list[bytes]:
+        """The records of batches, evenly from the sample, `SPEED_BYTES` at most."""
+        pieces = list(self._stored_pieces()) if depth is None else list(self._pieces(depth))
+        wanted = max(1, min(len(pieces), 8))
+        chosen = [pieces[number * len(pieces) // wanted] for number in range(wanted)]
+        found: list[bytes] = []
+        for piece in chosen:
+            left = SPEED_BYTES // wanted
+            plain = piece if isinstance(piece, memoryview) else _written(piece, depth, Setting("none", None))
+            for batch in read_batches(plain):
+                if left <= 0:
+                    break
+                found.append(bytes(batch.payload)[:left])
+                left -= len(found[-1])
+        return found
+
+    def speed(self, setting: Setting, payloads: Sequence[bytes], timing: str) -> Speed:
+        """How fast one thread compresses and decompresses these."""
+        codec, level = setting
+        packed = [compress(payload, codec, level) for payload in payloads]
+        most = max(map(len, payloads))
+
+        def pack() -> None:
+            for payload in payloads:
+                compress(payload, codec, level)
+
+        def unpack() -> None:
+            for payload in packed:
+                decompress(payload, codec, most)
+
+        size = sum(map(len, payloads))
+        compressing, decompressing = _rounds(pack), _rounds(unpack)
+        return Speed(
+            _mb_s(size, compressing, timing),
+            _mb_s(size, decompressing, timing),
+            _spread(compressing),
+            _spread(decompressing),
+            min(len(compressing), len(decompressing)),
+        )
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memcpy_mb_s(timing: str) -> float:
+    """How fast one thread copies `SPEED_BYTES`: the line that no codec reaches."""
+    source = memoryview(bytearray(SPEED_BYTES))
+    target = memoryview(bytearray(SPEED_BYTES))
+
+    def copy() -> None:
+        target[:] = source
+
+    return _mb_s(SPEED_BYTES, _rounds(copy), timing)
+
+
+def _sizes(rows: Columns, depth: int | None, settings: Sequence[Setting]) -> list[Size]:
+    plain = _written(rows, depth, Setting("none", None))
+    batches = sum(1 for _ in read_batches(plain))
+    found = []
+    for setting in settings:
+        written = plain if setting == ("none", None) else _written(rows, depth, setting)
+        if setting.codec != "none" and recompress(written, "none") != plain:
+            raise CorruptRecordError(
+                f"records written with {setting} are not read as they were", rule="what is written is what is read"
+            )
+        found.append(Size(len(plain), len(written), batches))
+    return found
+
+
+def _written(rows: Columns, depth: int | None, setting: Setting) -> bytes:
+    return write_columns(rows, setting.codec, setting.level, batch_bytes=None, batch_records=depth)
+
+
+def _rounds(call: Callable[[], None]) -> list[float]:
+    """Seconds of each call."""
+    call()
+    seconds: list[float] = []
+    while len(seconds) < _LEAST_ROUNDS or (sum(seconds) < _LEAST_SECONDS and len(seconds) < _MOST_ROUNDS):
+        started = time.perf_counter()
+        call()
+        seconds.append(max(time.perf_counter() - started, 1e-9))
+    return seconds
+
+
+def _mb_s(size: int, seconds: Sequence[float], timing: str) -> float:
+    return size / 1e6 / (min(seconds) if timing == "fastest" else median(seconds))
+
+
+def _spread(seconds: Sequence[float]) -> float:
+    """Between the quartiles, as a part of the median: one call that was interrupted does not count."""
+    first, middle, third = quantiles(seconds, n=4)
+    return (third - first) / middle
