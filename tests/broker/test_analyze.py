@@ -96,12 +96,13 @@ def test_headers_of_a_producer() -> None:
     assert (first.records_count, first.last_offset_delta, first.last_offset, first.size) == (2, 1, 1, len(data))
 
 
-def test_headers_look_at_two_entries_and_at_no_checksum() -> None:
+def test_headers_look_at_all_entries_and_at_no_checksum() -> None:
     bad = changed(BATCH, len(BATCH) - 1, b"!")
     found = headers(bad + bad + bytes(17))
-    assert (found.error_code, found.entries, found.scan_error_after) == (0, 2, -1)
+    assert (found.error_code, found.entries, found.scan_error_after) == (2, 2, 2)
     found = headers(bad + bytes(17))
     assert (found.error_code, found.entries, found.scan_error_after) == (2, 1, 1)
     short = headers(changed(BATCH, 8, struct.pack(">i", 14)))
     assert short.first
-    assert (short.first.size, short.first.codec) == (26, 3)
+    assert (short.first.size, short.first.codec, short.hides_producer) == (26, 3, True)
+    assert not headers(changed(BATCH, 8, struct.pack(">i", 39))).hides_producer

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import struct
 import subprocess
 import tempfile
@@ -87,9 +88,11 @@ class Kafka:
 
     def __exit__(self, *_: object) -> None:
         assert self.process.stdin and self.process.stdout
-        self.process.stdin.close()
+        self.process.kill()  # it has nothing to finish, and may be in the middle of an answer
+        self.process.wait()
         self.process.stdout.close()
-        self.process.wait(60)
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
         self.directory.cleanup()
 
     def ask(self, cases: Sequence[Case]) -> Iterator[list[Answer]]:

@@ -63,7 +63,7 @@ def _append(log: PartitionLog, request: Request) -> Verdict:
 
 
 def differences(case: Case, request: Request, kafka: Answer, ours: Verdict) -> Iterator[str]:
-    if is_a_matter_of_size(case, kafka, ours) or is_damage_of_zstd(request, kafka, ours):
+    if is_a_matter_of_size(case, request, kafka, ours) or is_damage_of_zstd(request, kafka, ours):
         return
     if ours.error_code != kafka.error_code:
         yield f"error {ours.error_code} ({[str(reason) for reason in ours.reasons]}), in Kafka {kafka.error_code}"
@@ -77,13 +77,13 @@ def differences(case: Case, request: Request, kafka: Answer, ours: Verdict) -> I
     if ours.relation != relation(request.records, kafka):
         yield f"{ours.relation}, in Kafka {relation(request.records, kafka)}"
     if kafka.error_code == 0:
-        yield from _different_log(case, kafka, ours)
+        yield from _different_log(case, request, kafka, ours)
 
 
-def is_a_matter_of_size(case: Case, kafka: Answer, ours: Verdict) -> bool:
+def is_a_matter_of_size(case: Case, request: Request, kafka: Answer, ours: Verdict) -> bool:
     """A limit lies between the sizes that two builds of a codec give to a rebuilt batch."""
     codes = {kafka.error_code, ours.error_code}
-    return codes in ({0, 10}, {0, 18}) and _target(case) in OTHER_BUILDS.values()
+    return codes in ({0, 10}, {0, 18}) and _target(case, request) in OTHER_BUILDS.values()
 
 
 def is_damage_of_zstd(request: Request, kafka: Answer, ours: Verdict) -> bool:
@@ -93,21 +93,23 @@ def is_damage_of_zstd(request: Request, kafka: Answer, ours: Verdict) -> bool:
     return codes in ((-1, 87), (87, -1)) and len(data) > 61 and data[16] == 2 and data[22] & 7 == 4
 
 
-def _target(case: Case) -> str | None:
+def _target(case: Case, request: Request) -> str | None:
     """The codec of rebuilt batches, if its bytes are another build's."""
     codec = case.settings.get("compression.type", "producer")
+    if codec == "producer" and len(request.records) > 22:
+        codec = OTHER_BUILDS.get(request.records[22 if request.records[16] == 2 else 17] & 7, "none")
     if codec == "lz4" and case.settings.get("compression.lz4.level") not in ("1", "2"):
         return None
     return codec
 
 
-def _different_log(case: Case, kafka: Answer, ours: Verdict) -> Iterator[str]:
+def _different_log(case: Case, request: Request, kafka: Answer, ours: Verdict) -> Iterator[str]:
     theirs = (kafka.first_offset, kafka.log_append_time)
     if kafka.last_offset >= 0 and (ours.base_offset, ours.log_append_time) != theirs:
         yield f"base offset and append time {(ours.base_offset, ours.log_append_time)}, in Kafka {theirs}"
     is_same = ours.records == kafka.records
     if not is_same and kafka.rebuilt_records:
-        is_same = same(ours.records, kafka.records, _target(case))
+        is_same = same(ours.records, kafka.records, _target(case, request))
     if not is_same:
         yield f"stored {bytes(ours.records).hex()[:400]}, in Kafka {kafka.records.hex()[:400]}"
 
@@ -156,7 +158,8 @@ def _opened(entry: bytes, target: str | None) -> object:
     if codec is None or (codec == "lz4" and target != "lz4") or 12 + _size(entry) != len(entry):
         return entry
     fields = (entry[21:61], entry[12:16]) if is_v2 else entry[16 : at - 4]
-    return entry[:8], entry[16], fields, kpress.decompress(entry[at:], codec)
+    stream = kpress.decompressor(codec, 1 << 30, magic=entry[16])
+    return entry[:8], entry[16], fields, stream.decompress(entry[at:]) + stream.flush()
 
 
 # ---- the tests

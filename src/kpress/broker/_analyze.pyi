@@ -14,6 +14,7 @@ class Analysis:
     first: BatchHeader | None
     second: BatchHeader | None
     scan_error_after: int
+    hides_producer: bool
     max_entry_size: int
     max_timestamp: int
     last_offset: int

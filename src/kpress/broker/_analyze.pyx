@@ -21,7 +21,7 @@ cdef enum:
     LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, baseSequence
     PRODUCER_ID_END = 51
     BASE_SEQUENCE_END = 57
-    KEPT_HEADERS = 2       # the request layer looks at no more
+    KEPT_HEADERS = 2       # ProduceRequest looks at no more
     UNKNOWN_SERVER_ERROR = -1
     CORRUPT_MESSAGE = 2
     MESSAGE_TOO_LARGE = 10
@@ -47,6 +47,7 @@ ctypedef struct pass_over:
     int64_t last_offset
     int source_codec
     bint scan_failed
+    bint hides_producer
 
 
 cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
@@ -133,9 +134,8 @@ cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
             read_short(data + position, &p.batch)
         if p.checks and check_entry(p, data + position, status == KP_BATCH_LENGTH):
             return
+        p.hides_producer |= p.batch.magic == 2 and p.batch.size < PRODUCER_ID_END
         count_entry(p)
-        if not p.checks and p.entries == KEPT_HEADERS:
-            return
         position += p.batch.size
 
 
@@ -195,6 +195,8 @@ cdef class Analysis:
     first, second : BatchHeader | None
     scan_error_after : int
         How many entries come before the one at which the scanner gives up, for its size or magic; -1: it does not.
+    hides_producer : bool
+        Whether the header of a batch ends before its producer id does.
     source_codec : int
         Kafka's id of the last compressed entry's codec; 0: all are uncompressed.
     max_entry_size, max_timestamp, last_offset : int
@@ -205,6 +207,7 @@ cdef class Analysis:
     cdef readonly str refusal, detail
     cdef readonly int64_t error_position, valid_bytes, entries, scan_error_after
     cdef readonly int64_t max_entry_size, max_timestamp, last_offset
+    cdef readonly bint hides_producer
     cdef readonly BatchHeader first, second
 
 
@@ -222,6 +225,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
             found.detail = str(error_of(&p.err, &at))
     found.valid_bytes, found.entries = p.valid_bytes, p.entries
     found.scan_error_after = p.entries if p.scan_failed else -1
+    found.hides_producer = p.hides_producer
     found.max_entry_size, found.max_timestamp, found.last_offset = p.max_entry_size, p.max_timestamp, p.last_offset
     if p.entries > 0:
         found.first = header_of(&p.kept[0])
@@ -231,7 +235,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
 
 
 def headers(records):
-    """The first two headers of a record set, and whether its scanner gets to them.
+    """The headers of a record set, as far as its scanner gets.
 
     Parameters
     ----------
@@ -241,7 +245,7 @@ def headers(records):
     Returns
     -------
     Analysis
-        `error_code` is 0 or, where the scanner gives up at the first or second entry, 2.
+        `error_code` is 0 or, where the scanner gives up, its code.
 
     Examples
     --------

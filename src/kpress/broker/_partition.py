@@ -35,7 +35,7 @@ _HEADER, _ATTRIBUTES = 61, 21
 _SIZE_AT, _OVERHEAD, _MAGIC_AT = 8, 12, 16
 _NEWEST_MAGIC = 2
 _TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
-_PRODUCER_ID_END, _BASE_SEQUENCE_END = 51, 57
+_BASE_SEQUENCE_END = 57
 _LOG_APPEND_TIME = 0x08
 _VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
 
@@ -132,16 +132,19 @@ class Partition:
         return integer(given, "produce_version", 0, _VERSION_MAX)
 
     def _verify(self, found: Analysis, request: Request) -> Verdict | None:
-        """ReplicaManager asks the coordinator before it appends to a transaction (KIP-890)."""
-        first = found.first
-        if first is None or first.magic < 2 or not self.rules.verifies_transactions:
+        """ReplicaManager asks every header for its producer, and the coordinator for its transaction (KIP-890)."""
+        if not self.rules.verifies_transactions:
             return None
-        # it looks for transactional batches, and reads outside of a header that is cut
-        needed = _BASE_SEQUENCE_END if first.is_transactional and first.producer_id >= 0 else _PRODUCER_ID_END
-        if first.size < needed:
+        first = found.first
+        if first is not None and not (first.is_transactional and first.producer_id >= 0):
+            first = None
+        # it reads outside of a header that is cut
+        if found.hides_producer or (first is not None and first.size < _BASE_SEQUENCE_END):
             code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
             return refused(code, Reason.ENTRY_SIZE)
-        if not first.is_transactional or first.producer_id < 0:
+        if found.refusal:
+            return refused(found.error_code, Reason[found.refusal])
+        if first is None:
             return None
         since = self.rules.epoch_bump_produce_version
         bumps = since is not None and request.version >= since
