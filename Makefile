@@ -93,7 +93,12 @@ scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 broker: $(TESTING)  ## brokers are started on salvaged, transcoded and converted logs, serve every record, and answer every Fetch
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
-	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py
+	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \
+	  tests/analysis/test_analyze_beside_kafka.py
+
+report: $(TESTING)  ## the report of kpress analyze in a headless browser, light and dark
+	@build_support/debian.sh browser
+	$(PYTHON) -m pytest -q tests/analysis/test_report.py
 
 build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
 	rm -rf $(@D)
@@ -114,7 +119,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker
+	$(MAKE) sanitize-threads differential broker report
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 
@@ -195,4 +200,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules old-brokers broker fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules old-brokers broker report fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

@@ -106,3 +106,17 @@ def test_a_path_that_is_not_there(run: Run, tmp_path: Path) -> None:
 def test_an_empty_log(run: Run, tmp_path: Path) -> None:
     done = run("analyze", partition(tmp_path, b""))
     assert done.status == 2 and "there is no intact record in it" in done.err
+
+
+def test_the_report(run: Run, tmp_path: Path) -> None:
+    report = tmp_path / "report.html"
+    done = run("analyze", partition(tmp_path), "-e", "none/zstd,3", "--report", report)
+    assert done.status == 0
+    page = report.read_text()
+    assert page.startswith("<!DOCTYPE html>") and "compression.zstd.level=3" in page
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["orders-0", "report.html"]
+
+
+def test_a_report_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    done = run("analyze", partition(tmp_path), "-e", "none", "--report", tmp_path / "none" / "report.html")
+    assert (done.status, done.out) == (3, b"")

@@ -8,6 +8,7 @@
                                 _recommend  what to set, what it saves
                                 _analysis   the result: cells, Pareto front, JSON
                                 _analyze    all of it, one after another
+                                _report     an HTML file with plots
 
 The name of the room is not that of its call, `kpress.analyze`: importing a room gives its name to the package.
 """
@@ -16,5 +17,17 @@ from kpress.analysis._analysis import Analysis, Cell, Speed
 from kpress.analysis._analyze import analyze
 from kpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
 from kpress.analysis._rate import Rate, parse_rate
+from kpress.analysis._report import html_of
 
-__all__ = ["DEFAULT_CODECS", "Analysis", "Cell", "Rate", "Setting", "Speed", "analyze", "parse_codecs", "parse_rate"]
+__all__ = [
+    "DEFAULT_CODECS",
+    "Analysis",
+    "Cell",
+    "Rate",
+    "Setting",
+    "Speed",
+    "analyze",
+    "html_of",
+    "parse_codecs",
+    "parse_rate",
+]

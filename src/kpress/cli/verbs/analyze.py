@@ -10,12 +10,13 @@ from typing import Any
 import click
 
 import kpress
-from kpress.analysis import DEFAULT_CODECS, Analysis, Cell
+from kpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
 from kpress.cli._command import paths, verb
 from kpress.cli._findings import report_reading
 from kpress.cli._output import count, print_json, print_table, size, write
-from kpress.cli._parameters import SIZE, one_or_several
+from kpress.cli._parameters import SIZE, Paths, one_or_several
 from kpress.cli._progress import Progress
+from kpress.files import LocalFileSystem
 
 _TIMING = ("fastest", "median")
 
@@ -23,8 +24,8 @@ _TIMING = ("fastest", "median")
 @verb(
     "analyze",
     ("kpress analyze /var/kafka-logs/orders-0", "What each codec would make of a partition, and what to set."),
-    ("kpress analyze access.txt -e zstd,1,3,6/lz4 --rate 20MB/s --price-gb 0.023",
-     "Of a file of lines: some codecs and levels, CPU time, and what is saved."),
+    ("kpress analyze access.txt -e zstd,1,3,6/lz4 --rate 20MB/s --price-gb 0.023 --report report.html",
+     "Of a file of lines: some codecs and levels, CPU time, what is saved; and a page with plots."),
     ("kpress analyze 's3://backup/kafka-logs/orders-*' --sample 256MiB --json",
      "Of a topic in an object store, for a program to read."),
 )  # fmt: skip
@@ -46,6 +47,7 @@ _TIMING = ("fastest", "median")
 )  # fmt: skip
 @click.option("--rate", metavar="RATE", help="What is produced, uncompressed: 20MB/s, 50000records/s.")
 @click.option("--price-gb", metavar="PRICE", type=float, help="Of a GB (10^9 bytes) of storage.")
+@click.option("--report", metavar="FILE", type=Paths(), help="Also write an HTML file with plots, which opens offline.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
 def command(
@@ -58,6 +60,7 @@ def command(
     timing: Any,
     rate: str | None,
     price_gb: float | None,
+    report: str | None,
     as_json: bool,
     as_csv: bool,
 ) -> int:
@@ -83,6 +86,10 @@ def command(
             price_gb=price_gb,
             progress=progress,
         )
+    if report is not None:
+        with LocalFileSystem().create(report) as file:
+            file.write(html_of(found).encode())
+            file.publish()
     if as_json:
         print_json(found.to_dict())
     elif as_csv:
