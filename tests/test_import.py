@@ -1,5 +1,6 @@
 """What `import kpress` may cost: nothing but the standard library and our own modules."""
 
+import ast
 import importlib
 import subprocess
 import sys
@@ -47,6 +48,32 @@ def test_rooms_that_are_loaded_when_they_are_used():
         "module 'kpress' has no attribute 'logs'",
         "module 'kpress.log' has no attribute 'list_partition'",
     ]
+
+
+def test_names_are_those_that_type_checkers_see():
+    stub = ast.parse(Path(kpress.log.__file__).with_name("_names.pyi").read_text(encoding="utf-8"))
+    imported = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    from kpress.log import _names
+
+    assert {node.module: " ".join(alias.name for alias in node.names) for node in imported} == _names.MODULES
+    assert all(hasattr(kpress.log, name) for name in _names.__all__)
+
+
+LIGHT = """
+import sys
+from kpress.cli import main
+assert main(["dump", sys.argv[1], "--format", "jsonl"]) == 0
+print(*sorted({"concurrent.futures", "kpress.log._copy_log", "kpress.log._salvage", "kpress.log._verify", "rich.table"}
+              & set(sys.modules)))
+"""
+
+
+def test_a_command_imports_what_it_needs(tmp_path):
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(kpress.write_records([b"value"]))
+    command = [sys.executable, "-c", LIGHT, str(path)]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert [line[:1] for line in printed.splitlines()] == ["{", ""]
 
 
 # without site, whose .pth files may load anything: where kpress lies is told by hand

@@ -1,10 +1,13 @@
-/* The parts of a text that a JSON string holds unescaped (RFC 8259, section 7): eight bytes at a time. */
+/* The parts of a text that a JSON string holds unescaped (RFC 8259, section 7): sixteen or eight bytes at a time. */
 #ifndef KPRESS_JSON_H
 #define KPRESS_JSON_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "kpress/endian.h"
 
@@ -16,20 +19,51 @@ static inline uint64_t kp_json_special(uint64_t x) {
     return (x | control | quote | backslash) & 0x80 * ones;
 }
 
-/* Copies bytes up to the first that is special; returns how many. `to` has room for `size` bytes. */
+/* The first special byte of eight, of which there is one. */
+static inline size_t kp_json_first(uint64_t special) { return (unsigned)__builtin_ctzll(special) >> 3; }
+
+/* At most eight bytes, without a loop: the last four or eight overlap those before them. */
+static inline size_t kp_json_copy_few(uint8_t *to, const uint8_t *from, size_t size) {
+    uint64_t special, x;
+    if (size >= 4) {
+        uint32_t low = kp_load_le32(from), high = kp_load_le32(from + size - 4);
+        kp_store_le32(to, low);
+        kp_store_le32(to + size - 4, high);
+        x = low | (uint64_t)high << 8 * (size - 4);
+    } else if (size) {
+        /* the first, the middle and the last byte: two or all three may be the same */
+        x = from[0] | (uint32_t)from[size >> 1] << 8 * (size >> 1) | (uint32_t)from[size - 1] << 8 * (size - 1);
+        to[0] = from[0];
+        to[size >> 1] = from[size >> 1];
+        to[size - 1] = from[size - 1];
+    } else {
+        return 0;
+    }
+    special = kp_json_special(x) & (UINT64_MAX >> (64 - 8 * size));
+    return special ? kp_json_first(special) : size;
+}
+
+/* Copies bytes up to the first that is special; returns how many. `to` has room for `size` bytes, which may all be
+ * written. */
 static inline size_t kp_json_copy(uint8_t *to, const uint8_t *from, size_t size) {
     size_t i = 0;
+#ifdef __SSE2__
+    const __m128i space = _mm_set1_epi8(0x20), quote = _mm_set1_epi8(0x22), backslash = _mm_set1_epi8(0x5c);
+    for (; size - i >= 16; i += 16) {
+        __m128i x = _mm_loadu_si128((const __m128i *)(from + i));
+        _mm_storeu_si128((__m128i *)(to + i), x);
+        __m128i found = _mm_or_si128(_mm_cmpeq_epi8(x, quote), _mm_cmpeq_epi8(x, backslash));
+        found = _mm_or_si128(found, _mm_cmplt_epi8(x, space)); /* signed: 0x80 and above too */
+        unsigned mask = (unsigned)_mm_movemask_epi8(found);
+        if (mask) return i + (unsigned)__builtin_ctz(mask);
+    }
+#endif
     for (; size - i >= 8; i += 8) {
-        uint64_t special = kp_json_special(kp_load_le64(from + i));
-        memcpy(to + i, from + i, 8);
-        if (special) return i + ((unsigned)__builtin_ctzll(special) >> 3);
+        uint64_t x = kp_load_le64(from + i), special = kp_json_special(x);
+        kp_store_le64(to + i, x);
+        if (special) return i + kp_json_first(special);
     }
-    for (; i < size; i++) {
-        uint8_t c = from[i];
-        if (c < 0x20 || c >= 0x80 || c == 0x22 || c == 0x5c) return i;
-        to[i] = c;
-    }
-    return i;
+    return i + kp_json_copy_few(to + i, from + i, size - i);
 }
 
 #endif

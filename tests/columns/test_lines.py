@@ -159,7 +159,24 @@ def test_columns_of_every_kind() -> None:
     assert csv_rows(unknown) == b"\r\n"
 
 
-@pytest.mark.parametrize("number", [0, 9, 10, 99, 100, 101, 12345, (1 << 63) - 1])
+@pytest.mark.parametrize("size", range(70))
+@pytest.mark.parametrize("byte", [0x00, 0x1F, 0x22, 0x5C, 0x7F, 0x80])
+def test_a_byte_that_needs_care_is_found_anywhere(size: int, byte: int) -> None:
+    values = [b"x" * at + bytes([byte]) + b"y" * (size - at) for at in range(size + 1)]
+    lines = json_lines(kpress.read_columns(kpress.write_records(values), ["value"])).splitlines()
+    assert [json.loads(line)["value"] for line in lines] == [as_java(value) for value in values]
+
+
+EDGES = [10**digits + more for digits in range(19) for more in (-1, 0, 1)]
+
+
+@pytest.mark.parametrize("number", [-(1 << 31), -12345678, -2])
+def test_negative_numbers(number: int) -> None:
+    columns = kpress.read_columns(kpress.write_records([b""]), ["offset"])
+    assert json_lines(with_constants(columns, ["number"], {"number": (int, number)})) == b'{"number":%d}\n' % number
+
+
+@pytest.mark.parametrize("number", [*EDGES, 12345, 1234567890123456789, (1 << 63) - 1])
 def test_numbers(number: int) -> None:
     data = kpress.write_records([b""], producer_id=number, producer_epoch=0, base_sequence=0)
     assert json_lines(kpress.read_columns(data, ["producerId"])) == b'{"producerId":%d}\n' % number
@@ -171,6 +188,32 @@ def test_parts_and_slices() -> None:
     offsets = [json.loads(line)["offset"] for line in json_lines(columns[2:11]).splitlines()]
     assert offsets == list(range(2, 11))
     assert json_lines(columns[4:4]) == b""
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("lines", [json_lines, csv_rows])
+def test_text_that_is_written_in_pieces(lines: Any, keep: bool) -> None:
+    data = b"".join(kpress.write_records([b"v" * 999] * 300, base_offset=300 * i) for i in range(5))
+    columns = kpress.read_columns(data, ["offset", "value"], threads=2)
+    written: list[Any] = []
+    assert lines(columns, write=lambda piece: written.append(piece if keep else bytes(piece))) == b""
+    assert len(written) > 2 and b"".join(written) == lines(columns)
+    assert lines(columns[:0], write=written.append) == b""
+
+
+def test_an_error_of_whatever_the_text_is_written_to() -> None:
+    columns = kpress.read_columns(kpress.write_records([b"v"]), ["value"])
+    in_use = kpress.pool_bytes()[0]
+    with pytest.raises(ZeroDivisionError):
+        json_lines(columns, write=lambda piece: 1 // 0)
+    assert kpress.pool_bytes()[0] == in_use
+
+
+def test_names_of_any_length() -> None:
+    columns = kpress.read_columns(kpress.write_records([b""]), ["offset"])
+    names = ["n" * size for size in (1, 27, 28, 29, 60, 61, 200)]
+    named = with_constants(columns, names, {name: (int, len(name)) for name in names})
+    assert json.loads(json_lines(named)) == {name: len(name) for name in names}
 
 
 def test_lines_of_dump_log_segments() -> None:

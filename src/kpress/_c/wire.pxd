@@ -301,6 +301,12 @@ cdef extern from "kpress/atomics.h" nogil:
     bint kp_flag_is_set(const int*)
 
 
+cdef extern from "kpress/decimal.h" nogil:
+    enum:
+        KP_DECIMAL_ROOM
+    size_t kp_decimal(uint8_t*, int64_t)
+
+
 cdef extern from "kpress/json.h" nogil:
     size_t kp_json_copy(uint8_t*, const uint8_t*, size_t)
 

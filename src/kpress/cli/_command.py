@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 import click
 
 from kpress.cli._parameters import SIZE, Paths
-from kpress.log import INDEX_INTERVAL_BYTES
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -82,6 +81,8 @@ def as_json(function: _Function) -> _Function:
 
 def index_interval(function: _Function) -> _Function:
     """--index-interval-bytes: what indexes that a broker makes depend on."""
+    from kpress.log import INDEX_INTERVAL_BYTES
+
     return click.option(
         "--index-interval-bytes",
         type=SIZE,

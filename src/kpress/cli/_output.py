@@ -18,7 +18,7 @@ def print_json(result: object) -> None:
     write((json.dumps(result, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogateescape"))
 
 
-def write(data: bytes) -> None:
+def write(data: bytes | memoryview) -> None:
     """Bytes as they are."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)

@@ -113,8 +113,8 @@ class Shown:
             _print_arrow(self.format, results, schema)
 
     def _print_json_lines(self, results: Iterable[Columns]) -> None:
-        for columns in _pieces(results):
-            write(json_lines(columns, self.values or "utf8"))
+        for columns in results:
+            json_lines(columns, self.values or "utf8", write=write)
 
     def _print_json(self, results: Iterable[Columns]) -> None:
         """The same objects in one: {"records": [...]}."""
@@ -127,8 +127,8 @@ class Shown:
 
     def _print_csv(self, results: Iterable[Columns]) -> None:
         write((",".join(self.columns) + "\r\n").encode())
-        for columns in _pieces(results):
-            write(csv_rows(columns, self.values or "utf8"))
+        for columns in results:
+            csv_rows(columns, self.values or "utf8", write=write)
 
     def _print_table(self, results: Iterable[Columns]) -> None:
         numbers = {"partition", "offset", "producerId", "producerEpoch", "sequence", "partitionLeaderEpoch"}

@@ -4,17 +4,20 @@ Lines are made from the arrays themselves, without a Python object per record.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t
+from cpython.ref cimport PyObject
+from libc.stdint cimport SIZE_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
 
 from kpress._arguments cimport choice_of, flag_of
-from kpress._buffers cimport pooled, pooled_free
+from kpress._buffers cimport PooledBlock, pooled, pooled_free
+from kpress._c.python cimport references
 from kpress._c.wire cimport KP_OK
 from kpress.columns._arrow_out cimport array_data, part
 from kpress.columns._columns cimport Columns
 from kpress.columns._text cimport (
     AS_BASE64, AS_HEX, AS_JSON, AS_SIZE, AS_UTF8, put, put_csv_bytes, put_csv_quoted, put_json_bytes, put_json_text,
-    put_number, put_utf8, shown_as,
+    put_number, put_utf8, room, shown_as,
 )
 from kpress.columns._values cimport (
     BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US,
@@ -26,11 +29,16 @@ from kpress.errors import ArgumentTypeError, InvalidArgumentError
 _SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSON, "size": AS_SIZE}
 
 
+cdef enum:
+    BLOCK = 32
+    PIECE = 1 << 18         # bytes of text that are still in the cache when they are written
+
+
 # A column: how it is read, and what comes before its values.
 ctypedef struct text_column:
     value_kind kind
     int64_t number
-    const char* before
+    const char* before      # of whole BLOCKs
     size_t before_size
 
 
@@ -43,6 +51,12 @@ ctypedef struct writer:
     int64_t n_columns
     bint metadata
     bint contents
+
+
+# A row of a part.
+ctypedef struct place:
+    int64_t part
+    int64_t row
 
 
 ctypedef int (*line_writer)(writer* w, const part* p, int64_t i) noexcept nogil
@@ -66,6 +80,8 @@ cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i
     cdef const array_data* pair = &a.children[0]
     cdef bytes_slice key, value
     cdef int64_t n, first = ends[i]
+    if ends[i + 1] == first:
+        return put(out, b"[]", 2)
     if put(out, b"[", 1):
         return -1
     for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
@@ -83,6 +99,8 @@ cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i
 cdef int put_json_value(pooled* out, bytes_slice value, shown_as form) noexcept nogil:
     if value.size < 0:
         return put(out, b"null", 4)
+    if form == AS_UTF8:
+        return put_json_text(out, value.data, <size_t>value.size)
     return put_json_bytes(out, value.data, <size_t>value.size, form)
 
 
@@ -102,14 +120,24 @@ cdef int put_json_cell(writer* w, const array_data* a, value_kind kind, int64_t 
     return put_number(&w.out, number_at(a, kind, i))
 
 
+cdef inline int put_before(pooled* out, const text_column* c) noexcept nogil:
+    """What comes before a value, by copies of a constant size, which need no call."""
+    cdef size_t i = 0
+    if room(out, c.before_size + BLOCK):
+        return -1
+    while i < c.before_size:
+        memcpy(out.data + out.size + i, c.before + i, BLOCK)
+        i += BLOCK
+    out.size += c.before_size
+    return KP_OK
+
+
 cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
     cdef text_column* c
     cdef int64_t n
     for n in range(w.n_columns):
         c = &w.columns[n]
-        if put(&w.out, c.before, c.before_size):
-            return -1
-        if put_json_cell(w, &p.chunk.columns[c.number], c.kind, i):
+        if put_before(&w.out, c) or put_json_cell(w, &p.chunk.columns[c.number], c.kind, i):
             return -1
     return put(&w.out, b"}\n", 2)
 
@@ -221,20 +249,55 @@ cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
 
 # --- all rows -----------------------------------------------------------------------------------------------------
 
-cdef int put_rows(writer* w, const part* parts, int64_t n_parts, line_writer line) noexcept nogil:
-    cdef int64_t n, i
-    for n in range(n_parts):
-        for i in range(parts[n].offset, parts[n].offset + parts[n].rows):
-            if line(w, &parts[n], i):
-                return -1
+cdef int put_rows(writer* w, const part* parts, int64_t n_parts, place* at, line_writer line,
+                  size_t most) noexcept nogil:
+    """Lines from a place on, until there are `most` bytes of them."""
+    while at.part < n_parts and w.out.size < most:
+        if at.row == parts[at.part].rows:
+            at.part, at.row = at.part + 1, 0
+        elif line(w, &parts[at.part], parts[at.part].offset + at.row):
+            return -1
+        else:
+            at.row += 1
     return KP_OK
 
 
-cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_writer line, bytes head):
+cdef int hand_out(writer* w, object write) except -1:
+    """The text so far goes to `write`, and its block is used again unless `write` keeps it."""
+    cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
+    block.buffer = w.out
+    memset(&w.out, 0, sizeof(pooled))
+    write(memoryview(block))
+    if references(<PyObject*>block) == 1:
+        w.out = block.buffer
+        w.out.size = 0
+        memset(&block.buffer, 0, sizeof(pooled))
+    return 0
+
+
+cdef bytes text_of(Columns columns, writer* w, line_writer line, object write):
+    """All of the text; nothing where it goes to `write`."""
+    cdef size_t most = SIZE_MAX if write is None else PIECE
+    cdef place at
+    at.part = at.row = 0
+    while True:
+        with nogil:
+            status = put_rows(w, columns._parts, columns._n_parts, &at, line, most)
+        if status:
+            raise MemoryError()
+        if write is None:
+            return PyBytes_FromStringAndSize(<const char*>w.out.data, <Py_ssize_t>w.out.size)
+        if not w.out.size:
+            return b""
+        hand_out(w, write)
+
+
+cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_writer line, bytes head, object write):
     """The lines; `before` has what comes before the value of each column."""
     cdef int64_t i
     cdef bytes text
     fields = {field.name: (number, field.format) for number, field in enumerate(columns._fields)}
+    blocks = [text.ljust(-(-len(text) // BLOCK) * BLOCK) for text in before]
     w.n_columns = len(names)
     w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
     try:
@@ -243,16 +306,12 @@ cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_wr
         for i in range(w.n_columns):
             w.columns[i].number, format = fields[names[i]]
             w.columns[i].kind = kind_of(format)
-            text = before[i]
-            w.columns[i].before, w.columns[i].before_size = text, <size_t>len(text)
+            text = blocks[i]
+            w.columns[i].before, w.columns[i].before_size = text, <size_t>len(before[i])
         text = head
         if put(&w.out, <const char*>text, <size_t>len(text)):
             raise MemoryError()
-        with nogil:
-            status = put_rows(w, columns._parts, columns._n_parts, line)
-        if status:
-            raise MemoryError()
-        return PyBytes_FromStringAndSize(<const char*>w.out.data, <Py_ssize_t>w.out.size)
+        return text_of(columns, w, line, write)
     finally:
         free(w.columns)
         pooled_free(&w.out)
@@ -275,7 +334,7 @@ cdef Columns checked(object columns):
     return columns
 
 
-def json_lines(columns, values="utf8"):
+def json_lines(columns, values="utf8", *, write=None):
     """One JSON object per row, each on a line, in UTF-8.
 
     Parameters
@@ -284,11 +343,15 @@ def json_lines(columns, values="utf8"):
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
         How keys, values and header values are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in hex
         or base64; as JSON if they are JSON and as text if not; or as their number of bytes.
+    write : callable, optional
+        Is called with the text, in pieces that are still in the CPU's caches, in place of one result. A piece is a
+        buffer that is used again, if nothing keeps it.
 
     Returns
     -------
     bytes
-        Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are ``[[key, value], ...]``.
+        Empty with `write`. Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are
+        ``[[key, value], ...]``.
 
     Examples
     --------
@@ -302,10 +365,10 @@ def json_lines(columns, values="utf8"):
     cdef Columns rows = checked(columns)
     names = rows.column_names
     before = [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
-    return lines_of(rows, &w, names, before, json_line, b"")
+    return lines_of(rows, &w, names, before, json_line, b"", write)
 
 
-def csv_rows(columns, values="utf8", *, header=False):
+def csv_rows(columns, values="utf8", *, header=False, write=None):
     """One CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
 
     Parameters
@@ -315,10 +378,13 @@ def csv_rows(columns, values="utf8", *, header=False):
         As for `json_lines`; headers are JSON text.
     header : bool
         Begin with a row of the columns' names.
+    write : callable, optional
+        As for `json_lines`.
 
     Returns
     -------
     bytes
+        Empty with `write`.
 
     Examples
     --------
@@ -332,7 +398,7 @@ def csv_rows(columns, values="utf8", *, header=False):
     cdef Columns rows = checked(columns)
     names = rows.column_names
     head = ",".join(names).encode() + b"\r\n" if flag_of(header, "header") else b""
-    return lines_of(rows, &w, names, [b""] * len(names), csv_line, head)
+    return lines_of(rows, &w, names, [b""] * len(names), csv_line, head, write)
 
 
 def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
@@ -368,4 +434,4 @@ def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
     if missing:
         raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
     w.metadata, w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
-    return lines_of(rows, &w, list(_DUMPED), [b""] * len(_DUMPED), dump_line, b"")
+    return lines_of(rows, &w, list(_DUMPED), [b""] * len(_DUMPED), dump_line, b"", None)

@@ -6,17 +6,15 @@ Bytes that are not UTF-8 become U+FFFD as in utf8.h, so the output is always UTF
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint64_t
 from libc.string cimport memchr, memcmp, memcpy
 
-from kpress._buffers cimport pooled, pooled_reserve_more
-from kpress._c.wire cimport KP_OK, kp_error, kp_json_copy, kp_utf8_copy, kp_utf8_sequence
+from kpress._buffers cimport pooled
+from kpress._c.wire cimport KP_OK, kp_json_copy, kp_utf8_copy, kp_utf8_sequence
 
 cdef enum:
     STEP = 4096         # bytes for which room is made at a time; escaped, they may become six times as many
-    NUMBER = 20         # characters of an int64
     DEEPEST = 64        # arrays and objects within each other: bits of a number
 
 cdef uint64_t HIGH = 0x8080808080808080
 
-cdef char[200] DIGITS       # 00 01 .. 99
 cdef uint16_t[4096] PAIRS   # two characters of base64 for 12 bits
 cdef char[512] HEX          # two characters for a byte
 cdef char[256] ESCAPES      # the letter after a backslash; 1: \u00XX
@@ -27,8 +25,6 @@ cdef void fill_tables():
     cdef const char* hexadecimal = b"0123456789abcdef"
     cdef char[2] pair
     cdef int i
-    for i in range(100):
-        DIGITS[2 * i], DIGITS[2 * i + 1] = <char>(48 + i // 10), <char>(48 + i % 10)
     for i in range(4096):
         pair[0], pair[1] = alphabet[i >> 6], alphabet[i & 63]
         memcpy(&PAIRS[i], pair, 2)
@@ -40,41 +36,6 @@ cdef void fill_tables():
 
 
 fill_tables()
-
-
-cdef inline int room(pooled* out, size_t more) noexcept nogil:
-    cdef kp_error ignored
-    if out.data != NULL and out.capacity - out.size >= more:
-        return KP_OK
-    return pooled_reserve_more(out, more, &ignored)
-
-
-cdef int put(pooled* out, const void* data, size_t size) noexcept nogil:
-    if room(out, size):
-        return -1
-    memcpy(out.data + out.size, data, size)
-    out.size += size
-    return KP_OK
-
-
-cdef int put_number(pooled* out, int64_t value) noexcept nogil:
-    cdef char[NUMBER] digits
-    cdef int at = NUMBER
-    cdef uint64_t left = <uint64_t>value if value >= 0 else ~<uint64_t>value + 1
-    while left >= 100:
-        at -= 2
-        memcpy(digits + at, DIGITS + 2 * (left % 100), 2)
-        left //= 100
-    if left >= 10:
-        at -= 2
-        memcpy(digits + at, DIGITS + 2 * left, 2)
-    else:
-        at -= 1
-        digits[at] = <char>(48 + left)
-    if value < 0:
-        at -= 1
-        digits[at] = 45
-    return put(out, digits + at, <size_t>(NUMBER - at))
 
 
 # --- text -------------------------------------------------------------------------------------------------------
@@ -124,7 +85,7 @@ cdef int put_escaped(pooled* out, const uint8_t* p, size_t size) noexcept nogil:
     cdef int sequence
     while i < size:
         stop = min(size, i + STEP)
-        if room(out, 6 * STEP + 8):
+        if room(out, 6 * (stop - i) + 8):
             return -1
         to = out.data + out.size
         while i < stop:

@@ -17,6 +17,40 @@ ctypedef struct bytes_slice:
     int64_t size          # -1: null
 
 
+cdef enum:
+    VIEW_INLINED = 12    # bytes of a value that a binary view holds itself
+
+
+cdef inline bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
+    cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
+    return bits == NULL or bits[i >> 3] >> (i & 7) & 1
+
+
+cdef inline bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef bytes_slice found
+    cdef int64_t start, end
+    cdef const int32_t* view  # size, then the bytes, or the first four, a buffer's number, and where they lie in it
+    found.data, found.size = b"", -1
+    if not is_valid_at(a, i):
+        return found
+    if kind == BINARY_VIEW:
+        view = <const int32_t*>a.buffers[1] + 4 * i
+        found.size = view[0]
+        if view[0] <= VIEW_INLINED:
+            found.data = <const uint8_t*>(view + 1)
+        else:
+            found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]
+        return found
+    if kind == LARGE_BINARY:
+        start, end = (<const int64_t*>a.buffers[1])[i], (<const int64_t*>a.buffers[1])[i + 1]
+    else:
+        start, end = (<const int32_t*>a.buffers[1])[i], (<const int32_t*>a.buffers[1])[i + 1]
+    found.size = end - start
+    if found.size:  # there may be no data at all
+        found.data = <const uint8_t*>a.buffers[2] + start
+    return found
+
+
 cdef inline int64_t number_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
     """The number of row i, or the time: its milliseconds or microseconds."""
     cdef const void* values = a.buffers[1]
@@ -33,8 +67,6 @@ cdef inline int64_t number_at(const array_data* a, value_kind kind, int64_t i) n
     return (<const int64_t*>values)[i]
 
 
-cdef bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil
 cdef value_kind kind_of(str format) except *
-cdef bint is_valid_at(const array_data* a, int64_t i) noexcept nogil
 cdef object value_at(const array_data* a, value_kind kind, int64_t i)
 cdef int64_t bytes_of(const array_data* a, value_kind kind, int64_t start, int64_t rows) noexcept nogil

@@ -4,14 +4,11 @@ For a look at the data, or for use without an Arrow library: a consumer of the A
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t
 
 from kpress.columns._arrow_out cimport array_data
 
 from kpress.errors import InvalidArgumentError
-
-cdef enum:
-    VIEW_INLINED = 12
 
 cdef dict KINDS = {
     "b": BOOL, "c": INT8, "s": INT16, "i": INT32, "I": UINT32, "l": INT64, "z": BINARY, "Z": LARGE_BINARY,
@@ -23,11 +20,6 @@ WIDTHS[:] = [0, 1, 2, 4, 4, 8, 4, 8, 16, 4, 8, 8, 4]
 
 cdef value_kind kind_of(str format) except *:
     return KINDS[format]
-
-
-cdef bint is_valid_at(const array_data* a, int64_t i) noexcept nogil:
-    cdef const uint8_t* bits = <const uint8_t*>a.buffers[0]
-    return bits == NULL or bits[i >> 3] >> (i & 7) & 1
 
 
 cdef object value_at(const array_data* a, value_kind kind, int64_t i):
@@ -44,31 +36,6 @@ cdef object value_at(const array_data* a, value_kind kind, int64_t i):
         return headers_at(a, i)
     cdef bytes value = bytes_at(a, kind, i)
     return value.decode("utf-8", "replace") if kind == STRING else value
-
-
-cdef bytes_slice slice_at(const array_data* a, value_kind kind, int64_t i) noexcept nogil:
-    cdef bytes_slice found
-    cdef int64_t start, end
-    cdef const int32_t* view  # size, then the bytes, or the first four, a buffer's number, and where they lie in it
-    found.data, found.size = b"", -1
-    if not is_valid_at(a, i):
-        return found
-    if kind == BINARY_VIEW:
-        view = <const int32_t*>a.buffers[1] + 4 * i
-        found.size = view[0]
-        if view[0] <= VIEW_INLINED:
-            found.data = <const uint8_t*>(view + 1)
-        else:
-            found.data = <const uint8_t*>a.buffers[2 + view[2]] + view[3]
-        return found
-    if kind == LARGE_BINARY:
-        start, end = (<const int64_t*>a.buffers[1])[i], (<const int64_t*>a.buffers[1])[i + 1]
-    else:
-        start, end = (<const int32_t*>a.buffers[1])[i], (<const int32_t*>a.buffers[1])[i + 1]
-    found.size = end - start
-    if found.size:  # there may be no data at all
-        found.data = <const uint8_t*>a.buffers[2] + start
-    return found
 
 
 cdef bytes bytes_at(const array_data* a, value_kind kind, int64_t i):

@@ -10,14 +10,15 @@ from kpress.log._batches import LogBatch, batches_of, count_of, table_of
 from kpress.log._file_records import OnCorrupt
 from kpress.log._open import open_paths
 from kpress.log._read import IsolationLevel, LogReader, ReadOptions
-from kpress.log._scan import ScanReport, scan_partitions
 from kpress.log._segment import Partition
-from kpress.log._verify import Level, VerifyReport, verify_partitions
 from kpress.log.findings import Finding
 from kpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from kpress.log._scan import ScanReport
+    from kpress.log._verify import Level, VerifyReport
 
 
 class Log:
@@ -223,6 +224,8 @@ class Log:
         >>> kpress.open_log("demo/logs").verify("record").findings                  # doctest: +SKIP
         []
         """
+        from kpress.log._verify import verify_partitions
+
         return verify_partitions(self.partitions, self.skipped, level)
 
     def scan(self) -> ScanReport:
@@ -237,6 +240,8 @@ class Log:
         >>> kpress.open_log("demo/logs").scan().findings                            # doctest: +SKIP
         []
         """
+        from kpress.log._scan import scan_partitions
+
         return scan_partitions(self.partitions, self.skipped)
 
 

@@ -16,11 +16,11 @@ from kpress.cli._output import StreamTable, count, moment, note, print_json, siz
 from kpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Paths, Range
 from kpress.cli._progress import Progress
 from kpress.cli._records import FORMATS, Shown, head_of, shows_records
-from kpress.log import DumpOptions, Finding, LogBatch, SegmentDump, is_sidecar, sidecar_lines
+from kpress.log import Finding
 
 if TYPE_CHECKING:
     from kpress.columns import Columns
-    from kpress.log import Log
+    from kpress.log import Log, LogBatch
 
 _EVERYTHING = Bounds(None, None)
 
@@ -232,6 +232,8 @@ def _batch_row(batch: LogBatch) -> tuple[str, ...]:
 
 def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
     """Logs, and the files beside them where these are named, in the order in which they are named."""
+    from kpress.log import is_sidecar, sidecar_lines
+
     if not any(map(is_sidecar, names)):
         return _dump_as_kafka(_open(names), **options)
     status = CLEAN
@@ -246,6 +248,8 @@ def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
 
 
 def _dump_as_kafka(log: Log, **options: Any) -> int:
+    from kpress.log import DumpOptions, SegmentDump
+
     for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
         if given:
             raise click.UsageError(f"--{name} does not go with --format kafka")
