@@ -59,8 +59,8 @@ def bench_read_directory(race, tmp_path_factory, smoke, codec):
 
 
 def _like(records: RecordSet, codec: str) -> int:
-    """Bytes of entries that give columns of 6 MB, as `Log.read` makes them."""
-    return (6 << 20) * len(records.batch(codec)) // records.size
+    """Bytes of entries that give columns of 5 MB, as `Log.read` makes them."""
+    return (5 << 20) * len(records.batch(codec)) // records.size
 
 
 class _Noted(RandomAccessFile):

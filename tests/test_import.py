@@ -63,7 +63,8 @@ LIGHT = """
 import sys
 from kpress.cli import main
 assert main(["dump", sys.argv[1], "--format", "jsonl"]) == 0
-print(*sorted({"concurrent.futures", "kpress.log._copy_log", "kpress.log._salvage", "kpress.log._verify", "rich.table"}
+print(*sorted({"concurrent.futures", "kpress.log._copy_log", "kpress.log._salvage", "kpress.log._verify", "rich",
+               "shutil"}
               & set(sys.modules)))
 """
 

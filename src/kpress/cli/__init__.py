@@ -15,6 +15,7 @@ modules that use them, when they are used.
 
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 __all__ = ["main"]
 
@@ -41,12 +42,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     kpress 0.1.0
     0
     """
-    try:
-        import click  # noqa: F401
-        import rich  # noqa: F401
-    except ImportError as error:
-        print(f"kpress: the command line needs {error.name}: {INSTALL}", file=sys.stderr)
-        return 2
+    for name in ("click", "rich"):
+        if find_spec(name) is None:
+            print(f"kpress: the command line needs {name}: {INSTALL}", file=sys.stderr)
+            return 2
     from kpress.cli._app import run
 
     return run(sys.argv[1:] if arguments is None else list(arguments))

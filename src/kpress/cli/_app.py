@@ -7,7 +7,6 @@ import sys
 from importlib import import_module
 
 import click
-from click.shell_completion import shell_complete
 
 import kpress
 from kpress.cli._outcome import INTERRUPTED, PIPE_CLOSED, USAGE, report
@@ -65,6 +64,8 @@ def run(arguments: list[str]) -> int:
     """Run the command that the arguments name; returns the exit status."""
     instruction = os.environ.get(COMPLETION_VARIABLE)
     if instruction:
+        from click.shell_completion import shell_complete
+
         return shell_complete(program, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
     context = None
     try:

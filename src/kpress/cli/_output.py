@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Sequence
-from shutil import get_terminal_size
 from typing import Any
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -82,7 +81,7 @@ class StreamTable:
         self._is_number = [name.startswith(">") for name in columns]
         self._widths = [len(name) for name in self._names]
         self._is_begun = False
-        self._line = get_terminal_size().columns if sys.stdout.isatty() else _WIDE
+        self._line = _terminal_width() if sys.stdout.isatty() else _WIDE
 
     def print(self, rows: Iterable[Sequence[str]]) -> None:
         """These rows, after the header if they are the first."""
@@ -104,6 +103,12 @@ class StreamTable:
         used = sum(self._widths[:-1]) + 2 * len(parts)
         last = row[-1].rjust(self._widths[-1]) if self._is_number[-1] else row[-1]
         return "  ".join([*parts, cut(last, max(self._line - used, 8))]).rstrip() + "\n"
+
+
+def _terminal_width() -> int:
+    from shutil import get_terminal_size
+
+    return get_terminal_size().columns
 
 
 def cut(text: str, width: int) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,8 +39,14 @@ def unfinished_directory(target: Path) -> Iterator[Path]:
     try:
         yield path
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        _remove_directory(path)
         os.close(descriptor)
+
+
+def _remove_directory(path: Path) -> None:
+    import shutil  # here, because it imports every compressor that Python has
+
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def sweep(target: Path) -> None:
@@ -72,7 +77,7 @@ def _remove_if_dead(path: Path) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_directory(path)
         else:
             path.unlink(missing_ok=True)
     except OSError:

@@ -35,7 +35,7 @@ OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 # The errors of a log's bytes: not those of a store, nor of wrong arguments.
 DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
-_RESULT_BYTES = 6 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
+_RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
 _FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many
 _GROWTH = 4  # from one result to the next, for the same reason
 
