@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import struct
 from pathlib import Path
@@ -207,7 +208,23 @@ def test_a_part_of_a_file_of_lines(tmp_path: Path) -> None:
         kpress.analyze(path, "none", depths=[1], sample_bytes=2 << 20, seed=seed) for seed in (1, 1, 2)
     )
     assert sizes(one) == sizes(again) != sizes(other)
-    assert one.sample["runs"] == 2 and 0.2 < one.sample["coverage"] < 0.35
+    assert one.sample["runs"] == 8 and 0.2 < one.sample["coverage"] < 0.35
+
+
+def test_runs_of_lines_begin_and_end_with_whole_ones(tmp_path: Path) -> None:
+    from kpress.analysis._lines import sample_lines
+    from kpress.files import LocalFileSystem
+
+    values = lines(100_000)
+    path = tmp_path / "access.txt"
+    path.write_bytes(b"\n".join(values))
+    with LocalFileSystem().open(str(path)) as file:
+        sample = sample_lines(file, 4 << 20, seed=1)
+    found = kpress.read_columns(bytes(sample.data), ["value"])["value"].to_pylist()
+    assert sample.runs == 8 and len(found) == sample.records
+    place = {value: number for number, value in enumerate(values)}
+    numbers = [place[value] for value in found]  # every one of them is a line
+    assert sum(after - before != 1 for before, after in itertools.pairwise(numbers)) == 7  # where a run ends
 
 
 def test_a_line_that_no_broker_takes(tmp_path: Path) -> None:
@@ -288,6 +305,7 @@ def test_bytes_that_no_codec_makes_smaller(tmp_path: Path) -> None:
     found = kpress.analyze(path)
     assert found.recommendation["lines"][0] == "compression.type=none"
     assert found.recommendation["saves"]["bytes"] == 0
+    assert kpress.analyze(path, "lz4").recommendation["codec"] == "lz4"
 
 
 def test_what_is_saved(partition: Path) -> None:
@@ -302,6 +320,9 @@ def test_what_is_saved(partition: Path) -> None:
     assert saves["compress_cpu_seconds_a_day"] == pytest.approx(rate * 86400 / 1e6 / cell.speed.compress_mb_s)
     assert saves["bytes_a_day"] == pytest.approx(86_400_000 * saves["bytes"] / cell.records, rel=1e-6)
     assert found.recommendation["settings"]["linger.ms"] == 25  # 25 records of 1000 a second
+    both = [partition, log_of(partition.parent / "orders-1")]
+    several = kpress.analyze(both, "zstd,3", depths=[1], rate="1000records/s")
+    assert several.recommendation["settings"]["linger.ms"] == 50
 
 
 @pytest.mark.parametrize(

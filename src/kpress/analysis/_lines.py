@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from random import Random
 
-from kpress.analysis._sample import LEAST_RUN_BYTES, MOST_RUNS, Sample
+from kpress.analysis._sample import LEAST_RUN_BYTES, LEAST_RUNS, MOST_RUNS, Sample
 from kpress.errors import InvalidArgumentError
 from kpress.files import FileSystem, RandomAccessFile
 from kpress.record import BatchBuilder
@@ -15,6 +16,7 @@ _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
 _MAGIC_AT = 16  # of every entry of a log, in all formats
 _MOST_MAGIC = 2
 _LONGEST_LINE = 1 << 20  # of a record that a broker takes by default; longer lines are cut into several
+_READ_BYTES = 256 << 10
 
 
 def is_lines(files: FileSystem, path: str) -> bool:
@@ -37,7 +39,7 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
     ----------
     file : RandomAccessFile
     limit : int
-        Bytes of uncompressed batches; the last batch may exceed it.
+        Bytes of uncompressed batches, about.
     seed : int
 
     Raises
@@ -46,50 +48,59 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
         There is no line.
     """
     sample = Sample(total_bytes=file.size)
-    batches = _Batches(sample, limit)
-    number = 1 if file.size <= limit else max(1, min(limit // LEAST_RUN_BYTES, MOST_RUNS))
+    batches = _Batches(sample)
+    number = 1 if file.size <= limit else min(max(limit // LEAST_RUN_BYTES, LEAST_RUNS), MOST_RUNS)
     part = file.size / number
     taken = min(part, limit / number)
     random = Random(seed)
     position = 0
     for at in range(number):
         start = max(position, int(at * part + random.random() * (part - taken)))
-        position = _read_run(file, start, min(start + int(taken) + 1, file.size), batches)
-        sample.runs += 1
-    batches.end()
+        before = sample.covered_bytes
+        most = 2 * limit if number == 1 else (at + 1) * limit // number  # a record is larger than its line
+        position = _read_run(file, start, int((at + 1) * part), most, batches)
+        sample.runs += sample.covered_bytes > before
     if not sample.counts:
         raise InvalidArgumentError(f"{file.name}: there is no line in it", field="path")
     return sample
 
 
-def _read_run(file: RandomAccessFile, start: int, end: int, batches: _Batches) -> int:
-    """Lines that begin in a range; returns where the last one ended."""
-    position = start
-    rest = b""
-    is_cut = start > 0  # the line there began before
-    while position < end:
-        data = rest + file.read_exactly(position, min(_LONGEST_LINE, file.size - position))
-        position += len(data) - len(rest)
-        lines = data.split(b"\n")
-        rest = lines.pop()
-        if is_cut and lines:
-            del lines[0]
-            is_cut = False
+def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches: _Batches) -> int:
+    """Lines that begin in a range, until the sample has so many bytes; returns where the last one ended."""
+    for begin, following, line in _lines(file, start):
+        if begin >= end or batches.size >= limit:
+            break
+        batches.append(line, following - begin)
+        start = following
+    batches.end()
+    return start
+
+
+def _lines(file: RandomAccessFile, position: int) -> Iterator[tuple[int, int, bytes]]:
+    """Whole lines from a position on: where each begins, where the next one begins, and what it holds."""
+    is_whole = position == 0 or file.read_exactly(position - 1, 1) == b"\n"
+    begin, rest = position, b""
+    while position < file.size:
+        data = file.read_exactly(position, min(_READ_BYTES, file.size - position))
+        position += len(data)
+        *lines, rest = (rest + data).split(b"\n")
         for line in lines:
-            batches.append(line)
+            following = begin + len(line) + 1
+            if is_whole:
+                yield begin, following, line.removesuffix(b"\r")
+            begin, is_whole = following, True
         if len(rest) >= _LONGEST_LINE:
-            batches.append(rest[:_LONGEST_LINE])
-            rest = rest[_LONGEST_LINE:]
-    if rest and position >= file.size:
-        batches.append(rest)
-    return position
+            yield begin, position, rest
+            begin, rest = position, b""
+    if rest and is_whole:
+        yield begin, position, rest
 
 
 class _Batches:
     """Fills batches of `BATCH_SIZE` bytes."""
 
-    def __init__(self, sample: Sample, limit: int) -> None:
-        self._sample, self._limit = sample, limit
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
         self._begin()
 
     def _begin(self) -> None:
@@ -97,16 +108,18 @@ class _Batches:
         self._count = self._bytes = 0
         self._is_full = False
 
-    def append(self, line: bytes) -> None:
-        """One record, unless the sample is full."""
-        value = line.removesuffix(b"\r")
-        if len(self._sample.data) >= self._limit:
-            return
+    @property
+    def size(self) -> int:
+        """Bytes of the sample, with what is in the batch that is open."""
+        return len(self._sample.data) + self._bytes
+
+    def append(self, value: bytes, covered: int) -> None:
+        """One record, which stands for so many bytes of the file."""
         if self._is_full or not self._builder.append(value, timestamp=0):
             self.end()
             self._append_first(value)
         self._count += 1
-        self._bytes += len(line) + 1
+        self._bytes += covered
 
     def _append_first(self, value: bytes) -> None:
         """As Kafka's producer does: a record that is larger than a batch should be is alone in one."""

@@ -56,15 +56,24 @@ class Situation:
 
 
 def choose(cells: Sequence[Cell]) -> Cell:
-    """The cell whose bytes are worth its CPU time, among those that a producer may send with its defaults."""
+    """The cell whose bytes are worth its CPU time, among those that a producer may send with its defaults.
+
+    Where the codecs were given without ``none``, one of them is chosen even if it saves nothing."""
+    worthwhile = [cell for cell in cells if cell.codec == "none" or _saves(cell)]
+    cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
     shallow = min(cells, key=lambda cell: cell.depth).depth
     best = min((cell for cell in cells if cell.depth == shallow), key=_cost)
     deeper = [cell for cell in cells if cell.depth > shallow and _batch_size(cell) <= _MAX_REQUEST_SIZE]
     for depth in sorted({cell.depth for cell in deeper}):
         other = min((cell for cell in deeper if cell.depth == depth), key=_cost)
-        if other.codec != "none" and _cost(other) <= _cost(best) + math.log2(1 - SAVED_PER_DOUBLING):
+        if _saves(other) and _cost(other) <= _cost(best) + math.log2(1 - SAVED_PER_DOUBLING):
             best = other
     return best
+
+
+def _saves(cell: Cell) -> bool:
+    """Whether it is worth any CPU time, however fast it was when it was measured."""
+    return cell.output_bytes <= (1 - SAVED_PER_DOUBLING) * cell.input_bytes
 
 
 def _cost(cell: Cell) -> float:
