@@ -69,9 +69,9 @@ def test_streams_that_were_not_made_say_so(made: type) -> None:
     stream = made.__new__(made)
     for use in ("compress", "decompress"):
         if hasattr(stream, use):
-            with pytest.raises(TypeError, match="make such objects"):
+            with pytest.raises(TypeError, match="make one with"):
                 getattr(stream, use)(b"x")
-    with pytest.raises(TypeError, match="make such objects"):
+    with pytest.raises(TypeError, match="make one with"):
         stream.flush()
 
 

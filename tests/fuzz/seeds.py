@@ -55,6 +55,9 @@ def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield "record", b"\2" + packed if entry[16] == 2 else b"\1" + entry
         count = entry[V2_HEADER - 1 : V2_HEADER] if entry[16] == 2 else b"\1"
         yield "columns", bytes([0, 0xFF, entry[16]]) + count + bytes(2) + (packed if entry[16] == 2 else entry)
+        if entry[16] == 2 and codec == 0:
+            yield "skip", packed
+        yield "decimal", entry[:64]
         yield "crc32c", bytes(15) + entry
         yield "snappy_encode", bytes([1, 0, 1, 9]) + packed
         yield "utf8", packed

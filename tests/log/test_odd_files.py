@@ -83,7 +83,7 @@ def test_a_partition_inside_a_partition(tmp_path: Path) -> None:
     [
         ("00000000000000000000.index", "offset index"),
         ("00000000000000000000.timeindex", "time index"),
-        ("00000000000000000000.txnindex", "read_transaction_index"),
+        ("00000000000000000000.txnindex", "transaction index"),
         ("00000000000000000000.snapshot", "producer state"),
         ("leader-epoch-checkpoint", "leader epochs"),
         ("partition.metadata", "metadata"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from typing_extensions import Buffer
 
@@ -212,8 +212,7 @@ class Partition:
             return refused(Errors.MESSAGE_TOO_LARGE, Reason.REBUILT_TOO_LARGE, *reasons_of(validation.reasons))
         if len(validation.records) > self.config.segment_bytes:
             return refused(Errors.RECORD_LIST_TOO_LARGE, Reason.SET_TOO_LARGE, *reasons_of(validation.reasons))
-        stored = headers(validation.records).first
-        assert stored is not None
+        stored = cast(BatchHeader, headers(validation.records).first)  # there is one: what was sent has one
         return _Ready(whole, was_cut, found.first, stored, validation)
 
     def _validate(

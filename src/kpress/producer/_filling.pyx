@@ -12,6 +12,7 @@ from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_BATCH_HEADER, KP_LOG_OVERHEAD, KP_TRANSACTIONAL, kp_field_size, kp_message_size, kp_record, kp_wrapper_size,
 )
+from kpress._sealed cimport seal
 from kpress.codecs.table cimport codec_of, level_of, table_of
 from kpress.producer._estimator cimport CompressionRatioEstimator
 from kpress.record.builder cimport BatchBuilder, bytes_field
@@ -36,9 +37,6 @@ cdef int64_t upper_bound(const batch_options* o, const kp_record* row) noexcept 
 
 cdef class ProducerBatch:
     """One batch of a partition, from its first record to its answer. A BatchAccumulator makes them."""
-
-    def __init__(self, *args, **kwargs):
-        raise ArgumentTypeError("a BatchAccumulator makes ProducerBatch objects")
 
     cdef bint full(self) noexcept:
         """MemoryRecordsBuilder.isFull"""
@@ -186,6 +184,10 @@ cdef class PartitionQueue:
         batch = self.batches.popleft()
         self.last = self.batches[len(self.batches) - 1] if self.batches else None
         return batch
+
+
+seal(ProducerBatch, "BatchAccumulator")
+seal(PartitionQueue, "BatchAccumulator")
 
 
 cdef class BatchFiller:
