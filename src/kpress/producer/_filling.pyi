@@ -21,7 +21,6 @@ class ProducerBatch:
     _last_attempt_ms: int
     _last_append_ms: int
     _final_state: str | None
-    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property
     def magic(self) -> int: ...
     @property
