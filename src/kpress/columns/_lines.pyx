@@ -297,7 +297,7 @@ cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_wr
     cdef int64_t i
     cdef bytes text
     fields = {field.name: (number, field.format) for number, field in enumerate(columns._fields)}
-    blocks = [text.ljust(-(-len(text) // BLOCK) * BLOCK) for text in before]
+    blocks = [text.ljust((len(text) + BLOCK - 1) // BLOCK * BLOCK) for text in before]
     w.n_columns = len(names)
     w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
     try:
