@@ -464,6 +464,18 @@ def test_headers_that_call_back() -> None:
     assert batch.records_count == 1
 
 
+@pytest.mark.parametrize("now_ms", ["soon", -1, None, 2**63])
+def test_a_clock_that_is_none(now_ms: Any) -> None:
+    """Also where the batch is there already."""
+    accumulator = BatchAccumulator()
+    accumulator.append(b"x")
+    with pytest.raises((kpress.InvalidArgumentError, kpress.ArgumentTypeError)) as caught:
+        accumulator.append(b"y", now_ms=now_ms)
+    assert caught.value.field == "now_ms"
+    [batch] = accumulator.drain()
+    assert batch.records_count == 1
+
+
 def test_what_is_counted() -> None:
     accumulator = BatchAccumulator()
     assert math.isnan(accumulator.metrics()["batch-size-avg"])

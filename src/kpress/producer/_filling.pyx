@@ -5,7 +5,7 @@ Source: org.apache.kafka.clients.producer.internals: RecordAccumulator.append an
 
 from collections import deque
 
-from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView
@@ -263,6 +263,7 @@ cdef class BatchFiller:
             row.key.data, row.key.size = key_view.data, key_view.size
         self._busy = True  # numbers and headers may run the caller's code
         try:
+            now_ms = integer_of(now_ms, "now_ms", 0, INT64_MAX)
             return self.put(self.queue_of(topic, partition), &row, timestamp, headers, callback, now_ms)
         finally:
             self._busy = False
@@ -292,7 +293,7 @@ cdef class BatchFiller:
         cdef ProducerBatch batch = ProducerBatch.__new__(ProducerBatch)
         cdef object ratio = self.estimator.estimation(queue.topic, self.compression_type)
         batch.topic, batch.partition = queue.topic, queue.partition
-        batch.created_ms = integer_of(now_ms, "now_ms", 0, 9223372036854775807)
+        batch.created_ms = now_ms
         batch._last_attempt_ms = batch._last_append_ms = now_ms
         batch.ratio = 1.0
         batch.builder = BatchBuilder(self.magic, self.compression_type, self.level, self.batch_size, codecs=self.codecs,
