@@ -58,6 +58,8 @@ WORDS: dict[str, dict[Any, str] | str] = {
     "default_max_message_bytes": "max.message.bytes is {} by default, before 1000012",
     "least_segment_bytes": "segment.bytes is at least {}",
     "verifies_transactions": "a transaction is verified with its coordinator (19)",
+    "compares_producers": "transactional batches of several producers in a set are refused (49), and header fields "
+    "beyond the end of an entry are -1, also without a transactional id",
     "epoch_bump_produce_version": "from Produce {} on, each transaction has an epoch of its own",
     "transactions_have_epochs": "an open transaction is told by its epoch, too",
     "fences_before_verification": "an older epoch is refused before the coordinator is asked",

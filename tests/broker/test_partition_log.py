@@ -192,6 +192,49 @@ def test_a_header_that_is_cut_is_read_beyond_its_end(txn: bool, producer: int, s
     assert validate(data, now_ms=NOW, transactional_id="unknown", helpful=True).error_code in (2, 19)
 
 
+@pytest.mark.parametrize(
+    ("version", "sent", "code"),
+    [
+        ("3.9", [(-1, 0, False), (7, 0, True), (8, 0, True)], 49),
+        ("3.9", [(-1, 0, False), (7, 0, True), (7, 1, True)], 49),
+        ("3.9", [(-1, 0, False), (7, 0, True), (7, 0, True)], 87),
+        ("3.9", [(-1, 0, False), (7, 0, True), (8, 0, False)], 87),
+        ("3.9", [(7, 0, True), (8, 0, True)], 53),
+        ("3.8", [(-1, 0, False), (7, 0, True), (8, 0, True)], 49),
+        ("3.7", [(-1, 0, False), (7, 0, True), (8, 0, True)], 87),
+    ],
+)
+def test_transactions_of_several_producers_in_an_old_request(
+    version: str, sent: list[tuple[int, int, bool]], code: int
+) -> None:
+    data = b"".join(batch(0, producer=producer, epoch=epoch, txn=txn) for producer, epoch, txn in sent)
+    verdict = log_of(version).append(data, produce_version=2, now_ms=NOW)
+    assert verdict.error_code == code
+    assert (verdict.reasons == [Reason.MIXED_PRODUCERS]) is (code == 49)
+
+
+@pytest.mark.parametrize(
+    ("version", "sizes", "tail", "code"),
+    [
+        ("3.9", [0, 52], b"", -1),  # a transactional batch without its epoch
+        ("3.9", [0, 52], bytes(17), 2),
+        ("3.9", [0, 50], bytes(17), -1),  # without its producer id
+        ("3.9", [56, 0], b"", -1),  # the first batch without its sequence
+        ("3.9", [56, 57], b"", -1),
+        ("3.9", [57, 57], b"", 2),
+        ("3.9", [0, 0], b"", 87),
+        ("3.7", [0, 52], b"", 2),
+        ("3.7", [0, 50], b"", 2),
+    ],
+)
+def test_headers_that_are_cut_in_an_old_request(version: str, sizes: list[int], tail: bytes, code: int) -> None:
+    data = tail
+    for size, whole in zip(reversed(sizes), (batch(0, txn=True), batch(0, producer=-1)), strict=True):
+        cut = whole[:8] + (size - 12).to_bytes(4, "big") + whole[12:size] if size else whole
+        data = cut + data
+    assert log_of(version).append(data, produce_version=2, now_ms=NOW).error_code == code
+
+
 def test_a_later_batch_waits_for_the_one_that_could_not_be_verified() -> None:
     log = log_of("3.9")
     unknown = log.append(batch(3, txn=True), transactional_id="unknown", now_ms=NOW)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import odd_sets
 from kafka_classes import Case, Request
@@ -20,10 +20,16 @@ def cases(seed: int, requests: int, version: str) -> Iterator[Case]:
     draw = random.Random(f"{seed} {version}")
     index = 0
     while requests > 0:
-        case = (_history if draw.random() < 0.06 else _single)(draw, f"{version} seed {seed} #{index}", version)
+        case = _kind(draw, version)(draw, f"{version} seed {seed} #{index}", version)
         yield case
         requests -= len(case.requests)
         index += 1
+
+
+def _kind(draw: random.Random, version: str) -> Callable[[random.Random, str, str], Case]:
+    if version == "3.9" and draw.random() < 0.04:
+        return _several
+    return _history if draw.random() < 0.06 else _single
 
 
 # ---- one request
@@ -46,6 +52,24 @@ def _single(draw: random.Random, name: str, version: str) -> Case:
     verified = transactional_id == KNOWN
     request = Request(data, produce_version, transactional_id, verified, times.now)
     return Case(name, [request], settings, _offset(draw), draw.choice((0, 0, 1, 7, 2**31 - 1)))
+
+
+def _several(draw: random.Random, name: str, version: str) -> Case:
+    """Batches of some producers in a request that may hold more than one; some in transactions, some headers cut."""
+    times = Times(NOW, 2**63 - 1, 2**63 - 1)
+    producers = [Producer(draw.choice((-1, 0, 1, 1)), draw.choice((0, 0, 1)), 0) for _ in range(draw.randrange(1, 5))]
+    batches = [_with_bits(odd_sets.v2(draw, times, producer, 0), draw.choice((0, 16, 16))) for producer in producers]
+    if draw.random() < 0.8:
+        batches[0] = _with_bits(odd_sets.v2(draw, times, Producer(), 0), 0)
+    if draw.random() < 0.4:
+        at = draw.randrange(len(batches))
+        batches[at] = _cut_header(batches[at], draw.choice((50, 51, 52, 53, 56, 57, 60)))
+    data = b"".join(batches) + draw.choice((b"", b"", bytes(17)))
+    return Case(name, [Request(data, draw.choice((0, 2, 2, 3)), "", False, NOW)], {}, _offset(draw), 0)
+
+
+def _cut_header(data: bytes, size: int) -> bytes:
+    return data[:8] + (size - 12).to_bytes(4, "big") + data[12:size]
 
 
 def _v2(draw: random.Random, times: Times) -> bytes:

@@ -15,6 +15,8 @@ class Analysis:
     second: BatchHeader | None
     scan_error_after: int
     hides_producer: bool
+    hides_epoch: bool
+    mixes_producers: bool
     max_entry_size: int
     max_timestamp: int
     last_offset: int

@@ -18,8 +18,9 @@ from kpress._status cimport error_of, place_at
 from kpress.record.decode cimport check_crc
 
 cdef enum:
-    LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, baseSequence
+    LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, producerEpoch, baseSequence
     PRODUCER_ID_END = 51
+    PRODUCER_EPOCH_END = 53
     BASE_SEQUENCE_END = 57
     KEPT_HEADERS = 2       # ProduceRequest looks at no more
     UNKNOWN_SERVER_ERROR = -1
@@ -47,7 +48,12 @@ ctypedef struct pass_over:
     int64_t last_offset
     int source_codec
     bint scan_failed
+    int64_t transactional       # entries that are, of a producer with an id
+    int64_t producer_id         # of the first of them
+    int producer_epoch
     bint hides_producer
+    bint hides_epoch
+    bint mixes_producers
 
 
 cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
@@ -68,8 +74,9 @@ cdef void read_short(const uint8_t* entry, kp_batch* batch) noexcept nogil:
     said.producer_id = said.producer_epoch = said.base_sequence = said.partition_leader_epoch = -1
     if batch.size >= PRODUCER_ID_END:
         said.producer_id = <int64_t>kp_load_be64(entry + PRODUCER_ID_END - 8)
-    if batch.size >= BASE_SEQUENCE_END:
+    if batch.size >= PRODUCER_EPOCH_END:
         said.producer_epoch = <int16_t>kp_load_be16(entry + PRODUCER_ID_END)
+    if batch.size >= BASE_SEQUENCE_END:
         said.base_sequence = <int32_t>kp_load_be32(entry + BASE_SEQUENCE_END - 4)
     batch[0] = said
 
@@ -107,6 +114,27 @@ cdef void count_entry(pass_over* p) noexcept nogil:
         p.source_codec = kp_batch_codec(batch)
 
 
+cdef void note_producer(pass_over* p) noexcept nogil:
+    """ReplicaManager.handleProduceAppend asks every batch for its producer, transactional ones for their epoch."""
+    cdef kp_batch* batch = &p.batch
+    if batch.magic != 2:
+        return
+    if batch.size < PRODUCER_ID_END:
+        p.hides_producer = True
+    elif batch.attributes & KP_TRANSACTIONAL and batch.producer_id >= 0:
+        p.hides_epoch |= batch.size < PRODUCER_EPOCH_END
+        if p.transactional == 0:
+            p.producer_id, p.producer_epoch = batch.producer_id, batch.producer_epoch
+        elif batch.producer_id != p.producer_id or batch.producer_epoch != p.producer_epoch:
+            p.mixes_producers = True
+        p.transactional += 1
+
+
+cdef bint hides_first_sequence(pass_over* p) noexcept nogil:
+    """Where there are transactional batches, the first one of all is asked for its sequence."""
+    return p.transactional > 0 and p.kept[0].magic == 2 and p.kept[0].size < BASE_SEQUENCE_END
+
+
 cdef bint overflows(const uint8_t* data, int64_t size, int64_t position) noexcept nogil:
     """Whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at that."""
     return (size - position > KP_MAGIC_OFFSET
@@ -134,7 +162,7 @@ cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
             read_short(data + position, &p.batch)
         if p.checks and check_entry(p, data + position, status == KP_BATCH_LENGTH):
             return
-        p.hides_producer |= p.batch.magic == 2 and p.batch.size < PRODUCER_ID_END
+        note_producer(p)
         count_entry(p)
         position += p.batch.size
 
@@ -197,6 +225,11 @@ cdef class Analysis:
         How many entries come before the one at which the scanner gives up, for its size or magic; -1: it does not.
     hides_producer : bool
         Whether the header of a batch ends before its producer id does.
+    hides_epoch : bool
+        Whether that of a transactional batch ends before its epoch does; or, if there is one, that of the first batch
+        before its sequence does.
+    mixes_producers : bool
+        Whether transactional batches are of several producers, or epochs of one.
     source_codec : int
         Kafka's id of the last compressed entry's codec; 0: all are uncompressed.
     max_entry_size, max_timestamp, last_offset : int
@@ -207,7 +240,7 @@ cdef class Analysis:
     cdef readonly str refusal, detail
     cdef readonly int64_t error_position, valid_bytes, entries, scan_error_after
     cdef readonly int64_t max_entry_size, max_timestamp, last_offset
-    cdef readonly bint hides_producer
+    cdef readonly bint hides_producer, hides_epoch, mixes_producers
     cdef readonly BatchHeader first, second
 
 
@@ -226,6 +259,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
     found.valid_bytes, found.entries = p.valid_bytes, p.entries
     found.scan_error_after = p.entries if p.scan_failed else -1
     found.hides_producer = p.hides_producer
+    found.hides_epoch, found.mixes_producers = p.hides_epoch or hides_first_sequence(p), p.mixes_producers
     found.max_entry_size, found.max_timestamp, found.last_offset = p.max_entry_size, p.max_timestamp, p.last_offset
     if p.entries > 0:
         found.first = header_of(&p.kept[0])

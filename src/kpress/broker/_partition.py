@@ -35,7 +35,6 @@ _HEADER, _ATTRIBUTES = 61, 21
 _SIZE_AT, _OVERHEAD, _MAGIC_AT = 8, 12, 16
 _NEWEST_MAGIC = 2
 _TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
-_BASE_SEQUENCE_END = 57
 _LOG_APPEND_TIME = 0x08
 _VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
 
@@ -135,23 +134,29 @@ class Partition:
         """ReplicaManager asks every header for its producer, and the coordinator for its transaction (KIP-890)."""
         if not self.rules.verifies_transactions:
             return None
-        first = found.first
-        if first is not None and not (first.is_transactional and first.producer_id >= 0):
-            first = None
-        # it reads outside of a header that is cut
-        if found.hides_producer or (first is not None and first.size < _BASE_SEQUENCE_END):
-            code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
-            return refused(code, Reason.ENTRY_SIZE)
-        if found.refusal:
-            return refused(found.error_code, Reason[found.refusal])
-        if first is None:
-            return None
         since = self.rules.epoch_bump_produce_version
         bumps = since is not None and request.version >= since
-        if not (bumps or self.config.verifies_transactions):
+        verifies = request.has_transactional_id and (bumps or self.config.verifies_transactions)
+        if not (verifies or self.rules.compares_producers):
+            return None
+        if verdict := self._check_producers(found):
+            return verdict
+        first = found.first
+        if not verifies or first is None or not first.is_transactional or first.producer_id < 0:
             return None
         reason = self.producers.verify(first, request.transactional_id in self.verified, bumps)
         return refused(reason.error_code, reason) if reason else None
+
+    def _check_producers(self, found: Analysis) -> Verdict | None:
+        """All headers are read, and where one is cut, what lies outside of it: that is -1."""
+        code = Errors.CORRUPT_MESSAGE if self.helpful else Errors.UNKNOWN_SERVER_ERROR
+        if found.hides_producer:
+            return refused(code, Reason.ENTRY_SIZE)
+        if found.refusal:
+            return refused(found.error_code, Reason[found.refusal])
+        if found.hides_epoch:
+            return refused(code, Reason.ENTRY_SIZE)
+        return refused(Errors.INVALID_PRODUCER_ID_MAPPING, Reason.MIXED_PRODUCERS) if found.mixes_producers else None
 
     def _append(self, records: Buffer, now: int) -> Verdict:
         if self.rules.message_sets is not None:

@@ -168,6 +168,11 @@ class Reason(StrEnum):
         "The record set holds more than one batch.",
         "Have the client send one batch per partition and request.",
     )
+    MIXED_PRODUCERS = (
+        "MIXED_PRODUCERS", REQUEST, 49, "one transactional producer", "KIP-890, ReplicaManager.handleProduceAppend",
+        "The transactional batches of the record set have several producer ids or epochs.",
+        "Have the client send one batch per partition and request; Produce 3 and later take no more.",
+    )
     TRANSACTION_UNVERIFIED = (
         "TRANSACTION_UNVERIFIED", REQUEST, 19, "verified transaction", "KIP-890, ReplicaManager",
         "The coordinator does not know of the transaction, or not of this partition in it.",

@@ -54,6 +54,8 @@ class BrokerRules:
         Of message.timestamp.after.max.ms, max.message.bytes and segment.bytes.
     verifies_transactions : bool
         Whether the coordinator is asked before the first batch of a transaction is appended.
+    compares_producers : bool
+        Whether that needs no transactional id: the producers of all batches in the set are read and compared.
     epoch_bump_produce_version : int | None
         From this Produce on, each transaction has an epoch of its own; None: never.
     transactions_have_epochs, fences_before_verification, bumped_epochs_begin_at_0 : bool
@@ -97,6 +99,7 @@ class BrokerRules:
     least_segment_bytes: int = 14
     verifies_transactions: bool = False
     epoch_bump_produce_version: int | None = None
+    compares_producers: bool = False
     transactions_have_epochs: bool = False
     fences_before_verification: bool = False
     bumped_epochs_begin_at_0: bool = False
@@ -224,7 +227,11 @@ _CHANGES: tuple[tuple[Version, dict[str, Any], str], ...] = (
         "KIP-937, KIP-890, KAFKA-14633",
     ),
     ((3, 7), {"produce_versions": (0, 10)}, "KIP-951"),
-    ((3, 8), {"produce_versions": (0, 11), "has_compression_levels": True}, "KIP-890, KIP-390"),
+    (
+        (3, 8),
+        {"produce_versions": (0, 11), "has_compression_levels": True, "compares_producers": True},
+        "KIP-890, KIP-390, ReplicaManager.handleProduceAppend",
+    ),
     (
         (4, 0),
         {

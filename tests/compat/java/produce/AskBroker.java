@@ -8,6 +8,7 @@ import java.io.FileOutputStream;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -123,11 +124,16 @@ public final class AskBroker {
 
     /** ReplicaManager.handleProduceAppend, with a coordinator that knows each transaction or none. */
     private VerificationGuard guard(MemoryRecords records, short version, String transactionalId, boolean verified) {
-        Set<Long> producers = new HashSet<>();
+        List<MutableRecordBatch> transactional = new ArrayList<>();
         for (MutableRecordBatch batch : records.batches()) {
             if (batch.hasProducerId() && batch.isTransactional()) {
-                producers.add(batch.producerId());
+                transactional.add(batch);
             }
+        }
+        Set<List<Number>> producers = new HashSet<>();
+        transactional.forEach(batch -> producers.add(List.of(batch.producerId(), batch.producerEpoch())));
+        if (!transactional.isEmpty()) {
+            records.firstBatch().baseSequence(); // which is read here, also beyond the end of the batch
         }
         if (producers.size() > 1) {
             throw new InvalidPidMappingException("Transactional records contained more than one producer ID");
