@@ -34,7 +34,8 @@ def test_the_interface_that_others_rely_on(run: Run, tmp_path: Path) -> None:
     grid = [("zstd", 1), ("zstd", 3), ("lz4", None), ("gzip", 6), ("snappy", None)]
     assert [(cell["codec"], cell["level"]) for cell in found["cells"]] == 2 * grid
     assert [cell["batch_records"] for cell in found["cells"]] == [10] * 5 + [100] * 5
-    assert found["cells"][3]["output_bytes"] == sum(map(len, batches()))  # as it is stored
+    stored = sum(map(len, batches()))  # by libdeflate; Java has zlib
+    assert found["cells"][3]["output_bytes"] == pytest.approx(stored, rel=0.02)
     assert found["versions"]["kpress"] == kpress.__version__ and found["versions"]["zstd"]
 
 
