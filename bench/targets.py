@@ -54,6 +54,7 @@ _PEER_WORDS = {
     "isa_l",
     "python_snappy",
     "in_memory",
+    "cuts_known",
     "bare_reads",
     "decode_alone",
     "decode_and_encode",
@@ -79,6 +80,8 @@ _row("encode from columns", "apache5000", ("none", "snappy", "zstd"), aiokafka=(
 _row("encode from columns", "apache5000", ("gzip", "lz4"), aiokafka_level=(2.2, 4.5))
 _row("encode from columns", "nginx500", FIVE, limit=(80, 90, 90, 90, 90))
 _row("encode from lists", "apache5000", NONE_ZSTD, aiokafka=(4, 2.5))
+_row("pack to 16 KiB", "apache5000", FRAMED, cuts_known=(0.62,) * 4)
+_row("pack to 256 KiB", "apache5000", FRAMED, cuts_known=(0.91,) * 4)
 _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 8, 2))
 _row(
     "records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8), kafka_python=(12,) * 5

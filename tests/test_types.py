@@ -180,6 +180,7 @@ def _stub_parameters(stub, name):
         ("record/builder.pyi", "__new__", kpress.BatchBuilder),
         ("record/_write_records.pyi", "write_records", kpress.write_records),
         ("columns/_write.pyi", "write_columns", kpress.write_columns),
+        ("producer/_packing.pyi", "pack", kpress.producer.pack),
     ],
 )
 def test_stub_and_signature_show_the_same_options(stub, name, call):

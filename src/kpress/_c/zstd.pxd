@@ -2,7 +2,8 @@
 
 cdef extern from * nogil:
     """
-    #define ZSTD_STATIC_LINKING_ONLY  /* ZSTD_getCParams: the window that a level has when the size is unknown */
+    /* ZSTD_getCParams: the window that a level has when the size is unknown; and ZSTD_c_srcSizeHint */
+    #define ZSTD_STATIC_LINKING_ONLY
     #include <zstd.h>
     #include <zstd_errors.h>
     """
@@ -24,6 +25,7 @@ cdef extern from * nogil:
     ctypedef enum ZSTD_cParameter:
         ZSTD_c_compressionLevel
         ZSTD_c_contentSizeFlag
+        ZSTD_c_srcSizeHint
     ctypedef enum ZSTD_EndDirective:
         ZSTD_e_continue
         ZSTD_e_flush

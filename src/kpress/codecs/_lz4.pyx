@@ -316,6 +316,7 @@ cdef void lz4_row(codec* row) noexcept:
     row.joins = True                      # blocks, one after the other
     row.join_tail = WORD                  # the end mark
     row.join_head = KP_LZ4_HEADER_MIN
+    row.join_unit = BLOCK
     row.free_state = lz4_free
     row.compressor.most = row.decompressor.most = STEP
     row.compressor.open = lz4_compress_open

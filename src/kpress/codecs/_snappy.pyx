@@ -253,6 +253,7 @@ cdef void snappy_row(codec* row) noexcept:
     row.encode = snappy_encode
     row.joins = True   # chunks, one after the other
     row.join_head = HEADER
+    row.join_unit = CHUNK
     row.free_state = snappy_free
     row.compressor.most = row.decompressor.most = STEP
     row.compressor.open = snappy_compress_open

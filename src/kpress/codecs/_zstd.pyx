@@ -1,7 +1,7 @@
 """zstd frames (RFC 8878) through libzstd, in the shape of Java's ZstdOutputStream: no content size, no
 checksum, an empty last block."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
@@ -31,6 +31,7 @@ from kpress._c.zstd cimport (
     ZSTD_ErrorCode,
     ZSTD_c_compressionLevel,
     ZSTD_c_contentSizeFlag,
+    ZSTD_c_srcSizeHint,
     ZSTD_compress2,
     ZSTD_compressBound,
     ZSTD_compressStream2,
@@ -59,30 +60,11 @@ from kpress._c.zstd cimport (
 )
 from kpress.codecs._output cimport output_room
 from kpress.codecs._zstd_frames cimport (
-    BLOCK_HEADER,
-    BLOCK_MAX,
-    JAVA_INPUT,
-    LONGEST_HEADER,
-    RLE,
-    WINDOW_LOG_MIN,
-    ends_as_java_allows,
-    frame_walk,
-    is_ignored_prefix,
-    may_begin,
-    read_frame,
-    read_head,
-    walk_blocks,
-    walked_frame,
+    BLOCK_HEADER, BLOCK_MAX, JAVA_INPUT, LONGEST_HEADER, RLE, WINDOW_LOG_MIN, ends_as_java_allows, frame_walk,
+    is_ignored_prefix, may_begin, read_frame, read_head, walk_blocks, walked_frame,
 )
 from kpress.codecs.codec cimport (
-    codec,
-    codec_stream,
-    codec_unit,
-    level_or_default,
-    progress,
-    size_range,
-    spend,
-    state_made,
+    codec, codec_stream, codec_unit, level_or_default, progress, size_range, spend, state_made,
 )
 
 cdef enum:
@@ -139,6 +121,7 @@ ctypedef struct zstd_state:
     ZSTD_CCtx* compressor
     ZSTD_DCtx* decompressor
     bint grown                # one of the two may have become very large
+    bint hinted               # the compressor was told of a size
 
 
 cdef ZSTD_DCtx* decompressor_of(void** state) noexcept nogil:
@@ -301,6 +284,9 @@ cdef int ready_compressor(void** state, int level, kp_error* err) noexcept nogil
     own.grown = own.grown or level > <int>SMALL_LEVEL
     ZSTD_CCtx_reset(own.compressor, ZSTD_reset_session_only)
     ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_compressionLevel, level)
+    if own.hinted:
+        ZSTD_CCtx_setParameter(own.compressor, ZSTD_c_srcSizeHint, 0)
+        own.hinted = False
     return KP_OK
 
 
@@ -324,6 +310,25 @@ cdef int zstd_encode(const codec* row, void** state, int level, int magic, bint 
     dst[WINDOW_AT] = <uint8_t>((ZSTD_getCParams(level, 0, 0).windowLog - WINDOW_LOG_MIN) << 3)
     produced[0] = end_with_empty_block(dst, written)
     return KP_OK
+
+
+cdef int zstd_begin_parts(void** state, int level, size_t expected, kp_error* err) noexcept nogil:
+    """The size lets libzstd choose tables as a call with a known size does."""
+    if ready_compressor(state, level, err) != KP_OK:
+        return err.status
+    (<zstd_state*>state[0]).hinted = True
+    ZSTD_CCtx_setParameter((<zstd_state*>state[0]).compressor, ZSTD_c_srcSizeHint,
+                           <int>min(expected, <size_t>INT32_MAX))
+    return KP_OK
+
+
+cdef int zstd_part(void** state, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity, size_t* produced,
+                   kp_error* err) noexcept nogil:
+    cdef ZSTD_inBuffer input = [src, size, 0]
+    cdef ZSTD_outBuffer output = [dst, capacity, 0]
+    cdef size_t left = ZSTD_compressStream2((<zstd_state*>state[0]).compressor, &output, &input, ZSTD_e_flush)
+    produced[0] = output.pos
+    return compress_failed(left, err) if left else KP_OK
 
 
 # --- in pieces: compression ------------------------------------------------------------------------------------------
@@ -563,6 +568,10 @@ cdef void zstd_row(codec* row) noexcept:
     row.bound = zstd_bound
     row.encode = zstd_encode
     row.joins = True   # frames, one after the other
+    row.begin_parts = zstd_begin_parts
+    row.part = zstd_part
+    row.parts_end = "\x01\0\0"   # an empty last block
+    row.parts_end_size = BLOCK_HEADER
     row.free_state = zstd_free
     row.shrink_state = zstd_shrink
     row.compressor.open = zstd_compress_open

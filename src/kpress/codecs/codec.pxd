@@ -17,6 +17,7 @@ cdef enum:
     # A codec that copies its input gets a piece in steps of this size, which fit the cache.
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
+    PART_ROOM = 1 << 10           # for what ends a part
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
 
 cdef struct codec
@@ -115,6 +116,16 @@ cdef struct codec:
     bint joins
     size_t join_tail      # at the end of the first
     size_t join_head      # at the start of the second
+    size_t join_unit      # after a multiple of so many bytes, that is what one payload of both would be; 0: never
+
+    # A payload in parts: each is compressed when it is given, with those before it as its history, and what they gave
+    # is a payload at any time if parts_end comes after it. NULL: there is no such form. `expected`: about how many
+    # bytes are to come; 0: nobody knows. `dst` has room for bound(size) and PART_ROOM.
+    int (*begin_parts)(void** state, int level, size_t expected, kp_error*) noexcept nogil
+    int (*part)(void** state, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity, size_t* produced,
+                kp_error*) noexcept nogil
+    const char* parts_end
+    size_t parts_end_size
 
     size_t (*free_state)(void* state) noexcept nogil     # returns about how many bytes were freed
     void (*shrink_state)(void** state) noexcept nogil    # before a context waits for its next use; NULL: nothing to do

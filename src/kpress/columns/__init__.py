@@ -10,6 +10,7 @@
     _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
     _write    _arrow_in ─► rows ─► kpress.record.set_writer
+    column_rows  the same rows, for rooms that cut batches themselves
 
 `_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
 """

@@ -56,7 +56,8 @@ class ProduceError(KpressError):
 
 
 class RecordTooLargeError(ProduceError):
-    """A record is larger than `max_request_size`: nothing was sent (Kafka's RecordTooLargeException).
+    """A record is larger than `max_request_size` or than a limit allows alone: nothing was sent (Kafka's
+    RecordTooLargeException).
 
     Examples
     --------

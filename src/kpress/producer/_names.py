@@ -6,10 +6,12 @@ from kpress.producer._errors import ProduceError, RecordTooLargeError
 from kpress.producer._estimator import CompressionRatioEstimator
 from kpress.producer._filling import ProducerBatch
 from kpress.producer._murmur2 import murmur2, partition_for_key
+from kpress.producer._packing import BatchPacker, pack
 from kpress.producer._split import split
 
 __all__ = [
     "BatchAccumulator",
+    "BatchPacker",
     "CompressionRatioEstimator",
     "ProduceAnswer",
     "ProduceError",
@@ -17,6 +19,7 @@ __all__ = [
     "RecordMetadata",
     "RecordTooLargeError",
     "murmur2",
+    "pack",
     "partition_for_key",
     "split",
 ]

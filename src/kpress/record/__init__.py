@@ -9,14 +9,14 @@
 and back::
 
     builder         records appended one by one       ─┐
-    _write_records  sequences, through _record_args    ├─► encode      one batch: records, header, checksum
+    _write_records  sequences (rows, _record_args)     ├─► encode      one batch: records, header, checksum
                                                        ─┘   set_writer  as many batches as rows need
     recode          an entry under another codec
     convert         records in another magic
     _recompress     all entries of a record set
     in_place        what a broker changes in a header
 
-`decode`, `encode`, `set_writer`, `recode`, `convert` and `in_place` are also open to other packages of kpress.
+`decode`, `encode`, `set_writer`, `rows`, `recode`, `convert` and `in_place` are also open to other packages of kpress.
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches

@@ -1,13 +1,11 @@
 """write_records: sequences of keys and values -> a record set; empty_batch: a batch without records."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.tuple cimport PyTuple_GET_ITEM
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t
 from libc.string cimport memset
 
-from kpress._arguments cimport integer_of, time_of, tuple_of
-from kpress._buffers cimport InputView, pooled, pooled_free
-from kpress._c.wire cimport KP_LOG_APPEND_TIME, kp_error, kp_field, kp_record
+from kpress._arguments cimport integer_of, time_of
+from kpress._c.wire cimport KP_LOG_APPEND_TIME, kp_error, kp_record
 from kpress.codecs.table cimport CodecTable, table_of
 from kpress.record.encode cimport (
     NO_TIMESTAMP,
@@ -19,7 +17,7 @@ from kpress.record.encode cimport (
     options_of,
     signature_with_options,
 )
-from kpress.record._record_args cimport bytes_field, encode_headers
+from kpress.record.rows cimport ROWS, RecordRows
 from kpress.record.set_writer cimport (
     raise_row,
     set_writer,
@@ -30,139 +28,16 @@ from kpress.record.set_writer cimport (
     writer_rows,
 )
 
-from kpress.errors import InvalidArgumentError, KpressError
 
-cdef enum:
-    ROWS = 256             # filled with the GIL, then written without it
-    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
-
-
-cdef class _RecordSource:
-    """The arguments, held so that nothing changes them while they are read without the GIL."""
-
-    cdef tuple values, keys, timestamps, headers, offsets
-    cdef int64_t timestamp      # of all records, where timestamps is None
-    cdef int64_t base_offset
-    cdef Py_ssize_t count
-    cdef Py_ssize_t at          # the record that is being filled
-    cdef list copies            # of keys and values that are not bytes
-    cdef pooled header_bytes    # of the rows that are being filled
-
-    def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset):
-        self.values = sequence_of(values, "values", None)
-        self.count = len(self.values)
-        self.copies = []
-        if keys is not None:
-            self.keys = sequence_of(keys, "keys", self.count)
-        if headers is not None:
-            self.headers = sequence_of(headers, "headers", self.count)
-        if offsets is not None:
-            self.offsets = sequence_of(offsets, "offsets", self.count)
-        if isinstance(timestamps, str) or not hasattr(type(timestamps), "__iter__"):  # one time for all records
-            self.timestamp = NO_TIMESTAMP if timestamps is None else time_of(timestamps, "timestamps", NO_TIMESTAMP,
-                                                                             INT64_MAX)
-        else:
-            self.timestamps = sequence_of(timestamps, "timestamps", self.count)
-        if base_offset is not None:
-            if offsets is not None:
-                raise InvalidArgumentError("give either base_offset or offsets", field="base_offset")
-            self.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
-
-    def __dealloc__(self):
-        pooled_free(&self.header_bytes)
-
-    cdef size_t expected(self):
-        cdef size_t total = self.count * RECORD_OVERHEAD
-        total += bytes_in(self.values)
-        return total + bytes_in(self.keys) if self.keys is not None else total
-
-    cdef int fill(self, kp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
-        """n rows from number `start` on."""
-        cdef Py_ssize_t i
-        for i in range(n):
-            self.at = start + i
-            self.fill_field(&rows[i].value, self.values, start + i)
-            if self.keys is None:
-                rows[i].key.data, rows[i].key.size = NULL, -1
-            else:
-                self.fill_field(&rows[i].key, self.keys, start + i)
-            rows[i].headers.size = 0
-            rows[i].timestamp = self.timestamp
-            rows[i].offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>(start + i))  # a wrap is refused later
-        if self.timestamps is not None:
-            for i in range(n):
-                self.at = start + i
-                rows[i].timestamp = time_of(self.timestamps[start + i], "timestamps", NO_TIMESTAMP, INT64_MAX)
-        if self.offsets is not None:
-            for i in range(n):
-                self.at = start + i
-                rows[i].offset = integer_of(self.offsets[start + i], "offsets", 0, INT64_MAX)
-        if self.headers is not None:
-            self.fill_headers(rows, start, n)
-        return 0
-
-    cdef inline int fill_field(self, kp_field* f, tuple column, Py_ssize_t i) except -1:
-        if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
-            self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
-        return 0
-
-    cdef int fill_copy(self, kp_field* f, object value, str name) except -1:
-        cdef InputView view = InputView(value, f"each of {name}", name)
-        cdef bytes copy = view.data[:view.size]
-        self.copies.append(copy)
-        bytes_field(copy, f)
-        return 0
-
-    cdef int fill_headers(self, kp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
-        cdef Py_ssize_t i
-        cdef size_t before
-        cdef const uint8_t* at
-        self.header_bytes.size = 0
-        for i in range(n):
-            self.at = start + i
-            headers = self.headers[start + i]
-            if headers is None:
-                continue
-            before = self.header_bytes.size
-            encode_headers(headers, &self.header_bytes)
-            rows[i].headers.size = self.header_bytes.size - before
-        at = self.header_bytes.data
-        for i in range(n):
-            rows[i].headers.data = at
-            at += rows[i].headers.size
-        return 0
-
-
-cdef tuple sequence_of(object values, str name, object count):
-    result = tuple_of(values, name, "one element per record")
-    if count is not None and len(result) != count:
-        raise InvalidArgumentError(f"{len(result)} {name} for {count} values", field=name)
-    return result
-
-
-cdef size_t bytes_in(tuple values):
-    cdef size_t total = 0
-    for value in values:
-        if PyBytes_CheckExact(value):
-            total += PyBytes_GET_SIZE(value)
-    return total
-
-
-cdef int write_all(set_writer* w, _RecordSource source) except -1:
+cdef int write_all(set_writer* w, RecordRows source) except -1:
     cdef kp_record rows[ROWS]
     cdef kp_error err
-    cdef Py_ssize_t start = 0, n
+    cdef int64_t n = 1
     cdef int status = writer_expect(w, source.expected(), &err)
-    while status == 0 and start < source.count:
-        n = min(source.count - start, ROWS)
-        try:
-            source.fill(rows, start, n)
-        except KpressError as error:
-            error.message = f"record {source.at}: {error.message}"
-            raise
+    while status == 0 and n > 0:
+        n = source.next(rows, ROWS)
         with nogil:
             status = writer_rows(w, rows, n, &err)
-        start += n
     if status:
         raise_row(w, &err)
     return 0
@@ -218,7 +93,7 @@ def write_records(values, keys=None, timestamps=None, headers=None, *, offsets=N
     """
     cdef set_writer w
     cdef CodecTable table = table_of(codecs)
-    cdef _RecordSource source = _RecordSource(values, keys, timestamps, headers, offsets, base_offset)
+    cdef RecordRows source = RecordRows(values, keys, timestamps, headers, offsets, base_offset)
     memset(&w, 0, sizeof(w))
     try:
         options_of(&w.encoder.options, write_records, magic, compression_type, level, table, False, options)

@@ -88,7 +88,8 @@ cdef str signature_with_options(object function):
     defaults.update(function.__kwdefaults__)
     defaults.update(BATCH_OPTIONS)
     positional = list(code.co_varnames[:code.co_argcount])
-    keywords = [name for name in defaults if name not in positional]
+    own = list(code.co_varnames[code.co_argcount:code.co_argcount + code.co_kwonlyargcount])
+    keywords = own + [name for name in defaults if name not in positional and name not in own]
     shown = [f"{name}={defaults[name]!r}" if name in defaults else name for name in [*positional, *keywords]]
     shown.insert(len(positional), "*")
     return f"({', '.join(shown)})"

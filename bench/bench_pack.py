@@ -1,0 +1,40 @@
+"""Batches of exact sizes, against compressing the same batches once, where somebody knows the cuts beforehand."""
+
+import pyarrow as pa
+import pytest
+
+import kpress
+from bench.answers import equal
+from bench.corpus import CODECS, SETS
+from bench.race import Cell, Contender
+
+LIMITS = {"16 KiB": (1 << 14, 1), "256 KiB": (1 << 18, 12)}  # and how many times the records are taken
+
+
+@pytest.mark.parametrize("codec", CODECS[1:])
+@pytest.mark.parametrize("size", LIMITS)
+def bench_pack(race, smoke, size, codec):
+    """Arrow columns to batches of at most so many compressed bytes."""
+    limit, times = LIMITS[size]
+    records = SETS["apache5000"]
+    table = pa.concat_tables([records.table.select(["timestamp", "key", "value"])] * (1 if smoke else times))
+    table = table.combine_chunks()
+
+    def ours() -> list[bytes]:
+        return list(kpress.producer.pack(table, limit=limit, compression_type=codec))
+
+    cuts, start = [], 0
+    for data in ours():
+        [batch] = kpress.read_batches(data)
+        cuts.append(table.slice(start, batch.records_count))
+        start += batch.records_count
+
+    def once() -> list[bytes]:
+        return [kpress.write_columns(cut, codec, batch_bytes=None) for cut in cuts]
+
+    def check() -> None:
+        equal(start, table.num_rows, "record count")
+        equal(max(len(data) for data in ours()) <= limit, True, "within the limit")
+
+    race(Cell(f"pack to {size}", records.name, codec, table.num_rows, records.size * times), ours,
+         Contender("cuts known", once), check=check)
