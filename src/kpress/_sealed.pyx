@@ -20,6 +20,7 @@ cdef PyObject* refuse_new(PyTypeObject* kind, PyObject* args, PyObject* kwargs) 
 cdef int seal(type kind, str made_by) except -1:
     MADE_BY[kind] = made_by
     (<PyTypeObject*><PyObject*>kind).tp_new = refuse_new
+    (<PyTypeObject*><PyObject*>kind).tp_vectorcall = NULL  # Cython 3.3 and later: it would call tp_new of the class
     PyType_Modified(<PyTypeObject*><PyObject*>kind)
     return 0
 

@@ -54,9 +54,9 @@ for name, kind in sorted(vars(module).items()):
         made = kind.__new__(kind)
     except TypeError as error:
         print("refused:", error)
-        continue
-    poke(made)
-    del made
+    else:
+        poke(made)
+        del made
     for arguments in GIVEN:
         poke(attempt(kind, *arguments))
 print("done")

@@ -6,6 +6,7 @@ from libc.string cimport memcpy, memset
 
 from kpress._arguments cimport integer_of
 from kpress._c.wire cimport KP_BATCH_HEADER, KP_NONE, kp_error, kp_record
+from kpress._sealed cimport seal
 from kpress._status cimport check, error_of
 from kpress.codecs.table cimport CodecTable, table_of
 from kpress.columns.column_rows cimport ColumnRows
@@ -15,7 +16,7 @@ from kpress.producer._packer cimport (
 from kpress.record.encode cimport batch_encoder, batch_finish, options_of, signature_with_options
 from kpress.record.rows cimport ROWS, RecordRows, RowSource
 
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError
 from kpress.producer._errors import RecordTooLargeError
 
 
@@ -33,9 +34,6 @@ cdef class BatchPacker:
     cdef bint failed
     cdef bint busy
 
-    def __init__(self):
-        raise ArgumentTypeError("pack makes BatchPacker objects")
-
     def __dealloc__(self):
         pack_free(&self.p)
 
@@ -43,8 +41,6 @@ cdef class BatchPacker:
         return self
 
     def __next__(self):
-        if self.source is None:
-            raise ArgumentTypeError("pack makes BatchPacker objects")
         if self.busy:
             raise InvalidArgumentError("the iterator is in use by another call")
         if self.failed:
@@ -134,6 +130,9 @@ cdef class BatchPacker:
             batch_finish(&encoder, start, size)
         self.packed += self.p.fit.n
         return result
+
+
+seal(BatchPacker, "pack")
 
 
 cdef RowSource source_of(values, keys, timestamps, headers, offsets, base_offset, coerce_timestamps):
