@@ -85,6 +85,7 @@ LIBRARIES = {
     "log._recoder": (),
     "broker._analyze": (),
     "broker._check": (),
+    "broker._stored": (),
     "broker._rebuild": (),
     "broker._walk": (),
     "broker._validator": (),

@@ -10,12 +10,14 @@
                        _validator                what LogValidator makes of the records ──► _walk, record by record
                                                                                         ──► _check, the rules
                                                                                         ──► _rebuild, written again
+                       _stored                   what the log holds of it: bytes are made when they are asked for
                        _producers                epochs, sequences, transactions: ProducerStateManager
 
     fetch ─► Fetched   _fetch                    what a fetch gets of a log (_fetch_rules: by release)
                        _lazy_conversion          what is sent to old clients, and promised before (KIP-283)
                        _down_convert             batches in an older magic
 
+                       _settings                 what is the same for every record set, remembered from call to call
                        _config, _config_names    settings of topic and broker, by Kafka's property names
                        _versions                 what changed from release to release
                        _errors                   Kafka's codes and their names

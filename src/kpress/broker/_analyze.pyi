@@ -8,6 +8,7 @@ class Analysis:
     refusal: str | None
     detail: str | None
     error_position: int
+    size: int
     valid_bytes: int
     source_codec: int
     entries: int

@@ -180,11 +180,6 @@ cdef class BatchHeader:
     is_transactional, is_control : bool
     """
 
-    cdef readonly int64_t position, size, base_offset, last_offset, base_timestamp, max_timestamp, producer_id
-    cdef readonly int magic, attributes, codec, last_offset_delta, producer_epoch, base_sequence, last_sequence
-    cdef readonly int partition_leader_epoch, records_count
-    cdef readonly bint is_transactional, is_control
-
 
 cdef BatchHeader header_of(const kp_batch* batch):
     cdef BatchHeader header = BatchHeader.__new__(BatchHeader)
@@ -216,8 +211,8 @@ cdef class Analysis:
         With an error: what was found, where there is more to say than the reason does.
     error_position : int
         Of the entry with the error, in bytes; -1: there is none.
-    valid_bytes : int
-        Bytes of whole entries; what follows is a partial one.
+    size, valid_bytes : int
+        Bytes of the record set, and of whole entries in it; what follows is a partial one.
     entries : int
         That were looked at.
     first, second : BatchHeader | None
@@ -238,7 +233,7 @@ cdef class Analysis:
 
     cdef readonly int error_code, source_codec
     cdef readonly str refusal, detail
-    cdef readonly int64_t error_position, valid_bytes, entries, scan_error_after
+    cdef readonly int64_t error_position, size, valid_bytes, entries, scan_error_after
     cdef readonly int64_t max_entry_size, max_timestamp, last_offset
     cdef readonly bint hides_producer, hides_epoch, mixes_producers
     cdef readonly BatchHeader first, second
@@ -249,7 +244,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
     with nogil:
         run(p, view.data, view.size)
     found.error_code, found.source_codec = p.error_code, p.source_codec
-    found.error_position = -1
+    found.error_position, found.size = -1, view.size
     if p.error_code:
         found.error_position = p.batch.position
         found.refusal = p.refusal.decode("ascii")

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import lru_cache
 from typing import TypeAlias
 
 from kpress._arguments import shown_value
@@ -161,27 +160,7 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
     ArgumentTypeError
         Settings that are not in a mapping, or a value of another type.
     """
-    items = _items(given)
-    if codecs is None and all(type(name) is str and type(value) in (str, int, bool) for name, value in items):
-        return _read_once(tuple((name, type(value), value) for name, value in items), rules)
-    return _read(items, rules, codecs)
-
-
-def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
-    if given is not None and not isinstance(given, Mapping):
-        message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
-        raise ArgumentTypeError(message, field="topic_config")
-    return tuple(given.items()) if given else ()
-
-
-@lru_cache(maxsize=64)
-def _read_once(typed: tuple[tuple[str, type, Value], ...], rules: BrokerRules) -> LogConfig:
-    """Reading the settings takes longer than the verdict on a small batch. The types are there because 1 == True."""
-    return _read(tuple((name, value) for name, _, value in typed), rules, None)
-
-
-def _read(items: tuple[tuple[str, Value], ...], rules: BrokerRules, codecs: CodecTable | None) -> LogConfig:
-    settings = _Settings(items, codecs)
+    settings = _Settings(_items(given), codecs)
     protocol = _inter_broker_protocol(settings, rules)
     before, after = _timestamp_bounds(settings, rules)
     timestamp_type = settings.choice(
@@ -204,6 +183,13 @@ def _read(items: tuple[tuple[str, Value], ...], rules: BrokerRules, codecs: Code
         target_magic=_target_magic(settings, rules, protocol),
         takes_zstd=protocol >= _ZSTD_PROTOCOL or not rules.gates_zstd_by_protocol,
     )
+
+
+def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
+    if given is not None and not isinstance(given, Mapping):
+        message = f"topic_config must be a mapping of names to values, not {type(given).__name__}"
+        raise ArgumentTypeError(message, field="topic_config")
+    return tuple(given.items()) if given else ()
 
 
 def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: CodecTable | None = None) -> int:

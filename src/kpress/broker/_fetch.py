@@ -13,13 +13,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from kpress._arguments import integer
-from kpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes, log_config
+from kpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
 from kpress.broker._errors import Errors, name_of
 from kpress.broker._fetch_rules import FetchRules, fetch_rules_of
 from kpress.broker._fetched import Fetched
 from kpress.broker._lazy_conversion import DownConversion, cut_bytes_of, holds_newer
 from kpress.broker._reasons import Finding, Reason
-from kpress.broker._versions import BrokerRules, rules_of
+from kpress.broker._settings import settings_of
+from kpress.broker._versions import BrokerRules
 from kpress.codecs import DEFAULT_MAX_SIZE, CodecTable
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from kpress.log.partition_read import MemorySegment, PartitionRead, SegmentFiles
@@ -141,11 +142,11 @@ def fetch(
     """
     version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
     offset = integer(fetch_offset, "fetch_offset", -_LONG_MAX - 1, _LONG_MAX)
-    rules = rules_of(broker_version)
+    settings = settings_of(broker_version, topic_config, codecs)
     request = _Request(
-        rules=rules,
-        fetches=fetch_rules_of(rules),
-        config=log_config(topic_config, rules, codecs),
+        rules=settings.rules,
+        fetches=fetch_rules_of(settings.rules),
+        config=settings.config,
         version=version,
         offset=offset,
         whole=version > _HARD_LIMIT and minimum_one_batch,

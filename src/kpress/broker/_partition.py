@@ -9,7 +9,6 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
 from typing_extensions import Buffer
@@ -17,16 +16,17 @@ from typing_extensions import Buffer
 from kpress._arguments import integer
 from kpress._arguments import time as time_of
 from kpress.broker._analyze import Analysis, BatchHeader, analyze, headers
-from kpress.broker._config import CODEC_IDS, LogConfig
+from kpress.broker._config import CODEC_IDS
 from kpress.broker._errors import Errors
 from kpress.broker._message_sets import append_messages
 from kpress.broker._producers import Producers, RememberedBatch
 from kpress.broker._reasons import Finding, Reason, findings_of, reasons_of
 from kpress.broker._request import Request, check_request, closed, version_for
-from kpress.broker._validator import RULES, Validation, validate_records
+from kpress.broker._settings import Settings
+from kpress.broker._stored import StoredSet
+from kpress.broker._validator import Validation, validate_records
 from kpress.broker._verdict import Relation, Verdict, accepted, refused
-from kpress.broker._versions import BrokerRules, MessageSets
-from kpress.codecs import CodecTable
+from kpress.broker._versions import MessageSets
 from kpress.errors import ArgumentTypeError
 from kpress.typing import Integer, Time
 
@@ -42,49 +42,46 @@ _VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
 class _Ready(NamedTuple):
     """A record set that may be appended."""
 
-    whole: memoryview
     was_cut: bool
     sent: BatchHeader
     stored: BatchHeader
+    records: StoredSet
     validation: Validation
 
-    @property
-    def findings(self) -> list[Finding]:
-        return findings_of(self.validation.findings)
 
-
-@dataclass(slots=True)
 class Partition:
-    """The settings of a partition, and what it knows.
+    """What a partition is set to, and what it knows.
 
     Attributes
     ----------
-    rules : BrokerRules
-    config : LogConfig
+    settings : Settings
     producers : Producers
     next_offset : int
     leader_epoch : int
     verified : frozenset of str
         Transactional ids whose transaction the coordinator knows.
     helpful : bool
-    codecs : CodecTable | None
-    known_codecs : frozenset of int
-        Ids that a broker of this release, or the caller's table, knows.
     """
 
-    rules: BrokerRules
-    config: LogConfig
-    producers: Producers
-    next_offset: int
-    leader_epoch: int
-    verified: frozenset[str]
-    helpful: bool
-    codecs: CodecTable | None
-    known_codecs: frozenset[int] = field(init=False)
+    __slots__ = ("config", "helpful", "leader_epoch", "next_offset", "producers", "rules", "settings", "verified")
 
-    def __post_init__(self) -> None:
-        ids = CODEC_IDS if self.codecs is None else self.codecs.ids
-        self.known_codecs = frozenset(id for name, id in ids.items() if name != "zstd" or self.rules.zstd)
+    def __init__(
+        self,
+        settings: Settings,
+        producers: Producers,
+        next_offset: int,
+        leader_epoch: int,
+        verified: frozenset[str],
+        helpful: bool,
+    ) -> None:
+        self.settings = settings
+        self.rules = settings.rules
+        self.config = settings.config
+        self.producers = producers
+        self.next_offset = next_offset
+        self.leader_epoch = leader_epoch
+        self.verified = verified
+        self.helpful = helpful
 
     def append(
         self, records: Buffer | None, produce_version: Integer | None, transactional_id: str | None, now_ms: Time | None
@@ -101,7 +98,7 @@ class Partition:
         least, most = self.rules.produce_versions
         if not least <= request.version <= most:
             return closed(Reason.PRODUCE_VERSION)
-        verdict = check_request(records, found, request, self.rules, self.known_codecs, self.helpful)
+        verdict = check_request(records, found, request, self.rules, self.settings.known_codecs, self.helpful)
         verdict = verdict or self._verify(found, request) or self._append(records, now)
         if verdict.record_errors and request.version < _TELLS_OF_RECORDS and self._cannot_tell:
             return refused(Errors.UNKNOWN_SERVER_ERROR, *verdict.reasons, findings=verdict.findings)
@@ -167,9 +164,9 @@ class Partition:
         stored = ready.stored
         if stored.producer_id >= 0:
             if repeated := self.producers.repeated(stored):
-                return _repeated(repeated, ready.findings)
+                return _repeated(repeated, findings_of(ready.validation.findings))
             if reason := self.producers.check(stored):
-                return refused(reason.error_code, reason, findings=ready.findings)
+                return refused(reason.error_code, reason, findings=findings_of(ready.validation.findings))
             self.producers.append(stored)
         return self._appended(ready)
 
@@ -196,7 +193,7 @@ class Partition:
 
     def _ready(self, records: Buffer, now: int, is_client: bool) -> _Ready | Verdict:
         """What would be appended: the checks of UnifiedLog and LogValidator."""
-        limit, known = self.config.max_message_bytes, max(self.known_codecs)
+        limit, known = self.config.max_message_bytes, self.settings.last_codec
         found = analyze(
             records, max_message_bytes=limit, known_codecs=known, is_client=is_client, helpful=self.helpful
         )
@@ -204,24 +201,24 @@ class Partition:
             return refused(self.rules.code_of(found.error_code), Reason[found.refusal])
         if found.first is None:
             return accepted(reasons=[Reason.NO_BATCH])
-        target, level = self.config.target(found.source_codec, self.codecs)
+        target, level = self.config.target(found.source_codec, self.settings.codecs)
         if target == _ZSTD and not self.config.takes_zstd:
             return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_INTER_BROKER_PROTOCOL)
-        whole = _bytes_of(records)
-        was_cut = len(whole) > found.valid_bytes
-        whole = whole[: found.valid_bytes]
+        was_cut = found.size > found.valid_bytes
+        whole = _bytes_of(records)[: found.valid_bytes] if was_cut else records
         validation = self._validate(whole, found.source_codec, target, level, now, is_client)
-        if validation.refusal:
-            return self._invalid(validation, Reason[validation.refusal])
+        becomes = validation.stored
+        if becomes is None:
+            return self._invalid(validation, Reason[validation.refusal or ""])
         if validation.size_may_have_changed and validation.largest_batch > limit:
             return refused(Errors.MESSAGE_TOO_LARGE, Reason.REBUILT_TOO_LARGE, *reasons_of(validation.reasons))
-        if len(validation.records) > self.config.segment_bytes:
+        if becomes.size > self.config.segment_bytes:
             return refused(Errors.RECORD_LIST_TOO_LARGE, Reason.SET_TOO_LARGE, *reasons_of(validation.reasons))
-        stored = cast(BatchHeader, headers(validation.records).first)  # there is one: what was sent has one
-        return _Ready(whole, was_cut, found.first, stored, validation)
+        stored = cast(BatchHeader, becomes.header)  # there is one: what was sent has one
+        return _Ready(was_cut, found.first, stored, becomes, validation)
 
     def _validate(
-        self, whole: memoryview, source: int, target: int, level: int | None, now: int, is_client: bool
+        self, whole: Buffer, source: int, target: int, level: int | None, now: int, is_client: bool
     ) -> Validation:
         config = self.config
         return validate_records(
@@ -238,9 +235,9 @@ class Partition:
             next_offset=self.next_offset,
             now_ms=now,
             origin_client=is_client,
-            rules=sum(RULES[name] for name in self.rules.quirks),
+            rules=self.settings.quirks,
             helpful=self.helpful,
-            codecs=self.codecs,
+            codecs=self.settings.codecs,
         )
 
     def _invalid(self, validation: Validation, reason: Reason) -> Verdict:
@@ -261,9 +258,9 @@ class Partition:
             reasons.append(Reason.PARTIAL_ENTRY)
         return accepted(
             relation=relation,
-            records=ready.validation.records,
+            records=ready.records,
             reasons=reasons,
-            findings=ready.findings,
+            findings=findings_of(ready.validation.findings),
             log_append_time=ready.validation.log_append_time if self.config.log_append_time else -1,
             base_offset=base_offset,
         )
@@ -272,7 +269,7 @@ class Partition:
         """How what is stored differs from what was sent, and why."""
         sent, stored, is_rebuilt = ready.sent, ready.stored, ready.validation.rebuilt
         reasons = reasons_of(ready.validation.reasons)
-        if not (is_rebuilt or _headers_differ(ready)):
+        if not (is_rebuilt or ready.records.rewritten):
             return "kept", []
         if self.config.log_append_time and stored.magic > 0:
             reasons.append(Reason.LOG_APPEND_TIME)
@@ -308,17 +305,3 @@ def _repeated(batch: RememberedBatch, findings: list[Finding]) -> Verdict:
         log_append_time=batch.timestamp,
         base_offset=batch.first_offset,
     )
-
-
-def _headers_differ(ready: _Ready) -> bool:
-    """Whether more than offset and leader epoch changed in place."""
-    whole, stored = ready.whole, memoryview(ready.validation.records)
-    if ready.sent.magic == 2:
-        return whole[_ATTRIBUTES:_HEADER] != stored[_ATTRIBUTES:_HEADER]
-    position = 0
-    while position < len(whole):  # the size of a message does not change in place
-        end = position + _OVERHEAD + int.from_bytes(whole[position + _SIZE_AT : position + _OVERHEAD], "big")
-        if whole[position + _OVERHEAD : end] != stored[position + _OVERHEAD : end]:
-            return True
-        position = end
-    return False

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing_extensions import Buffer
 
 from kpress._arguments import integer
-from kpress.broker._config import TopicConfig, log_config
+from kpress.broker._config import TopicConfig
 from kpress.broker._partition import Partition, clock
 from kpress.broker._producers import Producers, listed
+from kpress.broker._settings import settings_of
 from kpress.broker._verdict import Verdict
-from kpress.broker._versions import rules_of
 from kpress.codecs import CodecTable
 from kpress.errors import ArgumentTypeError
 from kpress.log import ProducerState
@@ -21,6 +21,7 @@ from kpress.typing import Integer, Time
 # A batch holds fewer than 2^31 records, and no offset of any may be larger than 2^63 - 1.
 _LAST_NEXT_OFFSET = 2**63 - 1 - 2**31
 _LAST_EPOCH = 2**31 - 1
+_NO_TEXTS: frozenset[str] = frozenset()
 
 
 class PartitionLog:
@@ -218,26 +219,23 @@ def partition(
     codecs: CodecTable | None,
 ) -> Partition:
     """A partition, its arguments checked."""
-    rules = rules_of(broker_version)
-    if codecs is not None and not isinstance(codecs, CodecTable):
-        message = f"codecs must be a kpress.CodecTable, not {type(codecs).__name__}"
-        raise ArgumentTypeError(message, field="codecs")
+    settings = settings_of(broker_version, topic_config, codecs)
     if not isinstance(helpful, bool):
         raise ArgumentTypeError(f"helpful must be True or False, not {type(helpful).__name__}", field="helpful")
     return Partition(
-        rules=rules,
-        config=log_config(topic_config, rules, codecs),
-        producers=Producers.of_snapshot(rules, producers),
-        next_offset=integer(next_offset, "next_offset", 0, _LAST_NEXT_OFFSET),
-        leader_epoch=integer(leader_epoch, "leader_epoch", -1, _LAST_EPOCH),
-        verified=_texts(verified_transactions),
-        helpful=helpful,
-        codecs=codecs,
+        settings,
+        Producers.of_snapshot(settings.rules, producers),
+        integer(next_offset, "next_offset", 0, _LAST_NEXT_OFFSET),
+        integer(leader_epoch, "leader_epoch", -1, _LAST_EPOCH),
+        _texts(verified_transactions),
+        helpful,
     )
 
 
 def _texts(values: Iterable[str]) -> frozenset[str]:
     """Transactional ids; one alone in place of several is a mistake."""
+    if type(values) is tuple and not values:
+        return _NO_TEXTS
     message = "verified_transactions must be an iterable of str"
     given = listed(values)
     if given is None:

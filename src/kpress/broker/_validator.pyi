@@ -2,6 +2,7 @@ from typing import Final
 
 from typing_extensions import Buffer, disjoint_base
 
+from kpress.broker._stored import StoredSet
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable
 from kpress.typing import Integer, Level
@@ -17,7 +18,9 @@ class Validation:
     error_message: str | None
     detail: str | None
     record_errors: list[tuple[int, str]]
-    records: bytes
+    stored: StoredSet | None
+    @property
+    def records(self) -> bytes: ...
     rebuilt: bool
     size_may_have_changed: bool
     largest_batch: int

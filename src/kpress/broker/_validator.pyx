@@ -4,19 +4,17 @@
     B   source and target codec none                                     converted
     C   all else                                                         one batch or wrapper: in place, or rebuilt
 
-In place, records are checked where they lie, and what is stored is a copy with other headers: the checksum is patched.
+In place, records are checked where they lie, and headers alone change (_stored): the checksum is patched.
 A rebuild goes from record to record: one pass, but for a batch whose inner offsets turn out to be wrong.
 """
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memset
 
 from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport InputView, pooled_free
 from kpress._c.wire cimport (
-    KP_CONTROL, KP_LOG_APPEND_TIME, KP_NONE, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_TRANSACTIONAL,
-    kp_batch, kp_batch_codec, kp_batch_next, kp_error, kp_store_be32, kp_store_be64,
+    KP_CONTROL, KP_LOG_APPEND_TIME, KP_NONE, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_next, kp_error,
 )
 from kpress._status cimport error_of, place_of
 from kpress.broker._check cimport (
@@ -27,11 +25,11 @@ from kpress.broker._check cimport (
     validator,
 )
 from kpress.broker._rebuild cimport begin_rebuild, check_written, end_rebuild, free_rebuild
+from kpress.broker._stored cimport StoredSet, keep, written
 from kpress.broker._walk cimport walk, walk_fields, write_again
 from kpress.codecs.codec cimport CODEC_IDS, row_of
 from kpress.codecs.context cimport context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, level_of, table_of
-from kpress.record.in_place cimport set_max_timestamp
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import InvalidArgumentError
@@ -185,30 +183,6 @@ cdef int check_repair(validator* v) noexcept nogil:
     return 0
 
 
-# --- in place --------------------------------------------------------------------------------------------------------
-
-cdef void store_entry(const validator* v, uint8_t* entry, const kp_batch* b, int64_t last_offset,
-                      int64_t max_timestamp) noexcept nogil:
-    kp_store_be64(entry, <uint64_t>last_offset - <uint64_t><int64_t>b.last_offset_delta)
-    if v.target_magic == 2 and b.magic == 2:
-        kp_store_be32(entry + KP_PARTITION_LEADER_EPOCH_OFFSET, <uint32_t>v.leader_epoch)
-    if v.target_magic > 0 and b.magic > 0:
-        set_max_timestamp(entry, b, v.log_append_time, v.now_ms if v.log_append_time else max_timestamp)
-
-
-cdef void store(validator* v, uint8_t* out, int path) noexcept nogil:
-    """Copy the set to `out`, with the headers that the log will have."""
-    cdef int64_t position = 0, offset = v.start_offset
-    memcpy(out, v.data, <size_t>v.size)
-    if path == COMPRESSED or v.first.magic == 2:
-        store_entry(v, out, &v.first, moved(offset, v.records - 1), v.max_timestamp)
-    else:
-        while next_entry(v, &position):
-            store_entry(v, out + v.batch.position, &v.batch, offset, max(v.batch.max_timestamp, NO_TIMESTAMP))
-            offset = moved(offset, 1)
-    v.next_offset = moved(v.start_offset, v.records)
-
-
 # --- the answer ------------------------------------------------------------------------------------------------------
 
 RULES = {
@@ -241,8 +215,10 @@ cdef class Validation:
         With an error: what was found, and where, if there is more to say than the reason does.
     record_errors : list of (int, str)
         Index in the batch and text of each record that was rejected.
+    stored : StoredSet | None
+        What the log will hold; None with an error.
     records : bytes
-        As the log will hold them; empty with an error.
+        Its bytes.
     path : str
         "A", in place; "B", converted; "C", compressed: in place unless `rebuilt`.
     rebuilt : bool
@@ -264,9 +240,13 @@ cdef class Validation:
     cdef readonly int error_code, reasons, findings
     cdef readonly str refusal, error_message, detail, path
     cdef readonly list record_errors
-    cdef readonly bytes records
+    cdef readonly StoredSet stored
     cdef readonly bint rebuilt, size_may_have_changed
     cdef readonly int64_t largest_batch, max_timestamp, shallow_offset_of_max_timestamp, log_append_time, next_offset
+
+    @property
+    def records(self):
+        return b"" if self.stored is None else self.stored.records
 
 
 # --- texts, as brokers have them but for the name of the partition ---------------------------------------------------
@@ -329,7 +309,7 @@ cdef str errors_text(list errors, bint has_timestamp_error):
 cdef Validation refused(const validator* v, int path):
     cdef Validation answer = Validation.__new__(Validation)
     answer.error_code, answer.refusal, answer.path = v.error_code, v.refusal.decode("ascii"), chr(path)
-    answer.record_errors, answer.records = [], b""
+    answer.record_errors = []
     answer.reasons, answer.findings = v.reasons, v.findings
     answer.max_timestamp = answer.shallow_offset_of_max_timestamp = answer.log_append_time = -1
     answer.next_offset = v.start_offset
@@ -349,14 +329,14 @@ cdef str detail_of(const validator* v):
     return str(error)
 
 
-cdef Validation accepted(const validator* v, int path, bytes records):
+cdef Validation accepted(const validator* v, int path, StoredSet stored):
     cdef Validation answer = Validation.__new__(Validation)
-    answer.path, answer.records, answer.record_errors = chr(path), records, []
+    answer.path, answer.stored, answer.record_errors = chr(path), stored, []
     answer.rebuilt = answer.size_may_have_changed = v.writing
     answer.reasons, answer.findings = v.reasons, v.findings
     answer.next_offset = v.next_offset
     answer.log_append_time = v.now_ms if v.log_append_time else -1
-    answer.largest_batch = largest_entry(records) if v.writing else v.max_entry_size
+    answer.largest_batch = largest_entry(stored.records) if v.writing else v.max_entry_size
     set_timestamps(answer, v, path)
     return answer
 
@@ -395,14 +375,6 @@ cdef int set_timestamps(Validation answer, const validator* v, int path) except 
     return 0
 
 
-cdef bytes keep(validator* v, int path):
-    cdef bytes records = PyBytes_FromStringAndSize(NULL, v.size)
-    cdef uint8_t* out = <uint8_t*>PyBytes_AS_STRING(records)
-    with nogil:
-        store(v, out, path)
-    return records
-
-
 cdef bint can_rebuild(const validator* v) noexcept:
     """Whether the builder exists: zstd needs magic 2."""
     return v.target_magic >= row_of(v.context.codecs, v.target_codec).least_magic
@@ -415,7 +387,7 @@ cdef int check_rebuild(validator* v) noexcept:
     return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE, b"REBUILD_REFUSED")
 
 
-cdef Validation decide(validator* v, int level):
+cdef Validation decide(validator* v, int level, object data):
     cdef int path, code
     with nogil:
         path = choose(v)
@@ -439,7 +411,9 @@ cdef Validation decide(validator* v, int level):
         raise error_of(&v.err, &at)
     if code:
         return refused(v, path)
-    return accepted(v, path, end_rebuild(v) if v.writing else keep(v, path))
+    if v.writing:
+        return accepted(v, path, written(end_rebuild(v)))
+    return accepted(v, path, keep(v, data, path == COMPRESSED or v.first.magic == 2))
 
 
 cdef int64_t bound(int64_t value, int64_t change) noexcept:
@@ -550,7 +524,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
     if v.context == NULL:
         raise MemoryError()
     try:
-        return decide(&v, level)
+        return decide(&v, level, data)
     finally:
         context_release(v.context)
         free_rebuild(&v)

@@ -3,16 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from kpress.broker._errors import Errors, name_of
 from kpress.broker._reasons import Finding, Reason
 
+if TYPE_CHECKING:
+    from kpress.broker._stored import StoredSet
+
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
 
 
+class _Stored:
+    """Makes the bytes of a set that was kept when they are asked for: a copy costs as much as all checks."""
+
+    __slots__ = ("_stored",)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name != "records":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            records = self._stored.records
+            object.__setattr__(self, "records", records)
+            return records
+
+
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(_Stored):
     """What a broker answers to a record set, what its log would hold of it, and why.
 
     Attributes
@@ -76,18 +94,25 @@ class Verdict:
         return self.error_code == 0
 
 
+_NONE = int(Errors.NONE), Errors.NONE.name
+
+
 def accepted(
     *,
     relation: Relation = "nothing stored",
-    records: bytes = b"",
+    records: bytes | StoredSet = b"",
     reasons: list[Reason],
     findings: list[Finding] | None = None,
     log_append_time: int = -1,
     base_offset: int = -1,
 ) -> Verdict:
     """The verdict on a record set that is answered without an error."""
-    none, name = int(Errors.NONE), Errors.NONE.name
-    return Verdict(none, name, None, [], relation, records, reasons, findings or [], log_append_time, base_offset)
+    made = records if isinstance(records, bytes) else b""
+    verdict = Verdict(*_NONE, None, [], relation, made, reasons, findings or [], log_append_time, base_offset)
+    if made is not records:
+        object.__setattr__(verdict, "_stored", records)
+        object.__delattr__(verdict, "records")
+    return verdict
 
 
 def refused(
