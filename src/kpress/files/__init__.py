@@ -4,8 +4,9 @@
 
     path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
                                  _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
-                                 _arrow      │                                        _ranges, _buffered
-                                 _fsspec     └─► create          Writer: written beside, published under its name
+                                 _arrow      │
+                                 _fsspec     │                   (or a _part of it)   _ranges, _buffered
+                                             └─► create          Writer: written beside, published under its name
 
 `_interface` says what each of them promises. Local files are read with pread: truncating one meanwhile gives an error,
 where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
@@ -18,6 +19,7 @@ from kpress.files._errors import located
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from kpress.files._links import check_link, check_regular, open_file
 from kpress.files._local import LocalFileSystem, sync_directory
+from kpress.files._part import FilePart
 from kpress.files._ranges import coalesce
 from kpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
 from kpress.files._resolve import resolve
@@ -27,6 +29,7 @@ __all__ = [
     "READ_AHEAD_BYTES",
     "Buffered",
     "FileInfo",
+    "FilePart",
     "FileSystem",
     "LocalFileSystem",
     "RandomAccessFile",

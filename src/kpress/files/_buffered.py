@@ -20,6 +20,7 @@ class Buffered(RandomAccessFile):
     def __init__(self, file: RandomAccessFile) -> None:
         self.name = file.name
         self.size = file.size
+        self.start = file.start
         self._file = file
         self._start = 0
         self._data = b""

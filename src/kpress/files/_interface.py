@@ -77,11 +77,14 @@ class RandomAccessFile(ABC):
         Bytes when it was opened; bytes appended later are not read.
     is_remote : bool
         Each read is a request, so reading ahead and larger pieces pay off.
+    start : int
+        Where reading begins: 0 but for a part of a file.
     """
 
     name: str
     size: int
     is_remote: bool = True
+    start: int = 0
 
     @abstractmethod
     def read_at(self, position: int, length: int) -> bytes:

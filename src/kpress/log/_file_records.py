@@ -73,7 +73,7 @@ class FileRecords:
     size : int
         Bytes of the file when it was opened; bytes appended later are not read.
     valid_bytes : int
-        Bytes of the whole entries that were returned.
+        Where the last whole entry ends that was returned.
     trailing_bytes : int
         Bytes after them at the end of the file; 0 before the end is reached.
     tail : {'', 'cut', 'zeros'}
@@ -98,7 +98,7 @@ class FileRecords:
         self.complete = complete
         self.max_message_bytes = max_message_bytes
         self.size = self.file.size
-        self.valid_bytes = 0
+        self.valid_bytes = self.file.start
         self.trailing_bytes = 0
         self.tail: Tail = ""
         self.next_offset: int | None = None
@@ -126,20 +126,21 @@ class FileRecords:
             self.valid_bytes += len(piece)
         self._end(self.valid_bytes, self.next_offset)
 
-    def headers(self, position: int = 0, *, window_bytes: int | None = None) -> HeaderHop:
+    def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderHop:
         """A walk over the entries from a position on, by headers alone. `judge` says what it is that ends it.
 
         Parameters
         ----------
-        position : int
-            Of an entry.
+        position : int, optional
+            Of an entry; by default the first.
         window_bytes : int, optional
             Of one read; else the hop chooses. A remote file is read in large pieces, never by an entry.
         """
         if window_bytes is None and self.file.is_remote:
             window_bytes = READ_AHEAD_BYTES
+        at = self.file.start if position is None else position
         return HeaderHop(
-            self.file, position=position, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes
+            self.file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes
         )
 
     def transactional_batches(self, hop: HeaderHop | None = None) -> Iterator[BatchHeader]:
@@ -179,7 +180,7 @@ class FileRecords:
         self,
         columns: Sequence[str] | None = None,
         *,
-        position: int = 0,
+        position: int | None = None,
         on_corrupt: OnCorrupt = "raise",
         size: ResultSize | None = None,
         **options: Any,
@@ -189,8 +190,8 @@ class FileRecords:
         Parameters
         ----------
         columns : sequence of str, optional
-        position : int
-            Of an entry: where to begin.
+        position : int, optional
+            Of an entry: where to begin. By default the first.
         on_corrupt : {'raise', 'skip', 'stop'}
             At damage: raise an error, go on with the next intact entry, or end the file. What was left out is then in
             `findings`.
@@ -205,8 +206,8 @@ class FileRecords:
             What `iter_columns` raises; and CorruptRecordError for an end that the file may not have, after all rows
             before it.
         """
-        at: int | None = position
-        self.valid_bytes = position
+        self.valid_bytes = self.file.start if position is None else position
+        at: int | None = self.valid_bytes
         try:
             while at is not None:
                 at = yield from self._columns(columns, at, on_corrupt == "skip", size, options)

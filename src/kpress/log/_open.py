@@ -58,7 +58,7 @@ def open_paths(path: object, filesystem: object) -> Opened:
             "(<20 digits>.log) in it, nor is it one itself, nor a folder of segments",
             field="path",
         )
-    return Opened(_merged(partitions), tuple(skipped))
+    return Opened(merged(partitions), tuple(skipped))
 
 
 def _several(path: object) -> Iterator[str | os.PathLike[str]]:
@@ -133,7 +133,7 @@ def _one_file(files: FileSystem, info: FileInfo) -> Layout:
 # --- several places ---------------------------------------------------------------------------------------------
 
 
-def _merged(partitions: list[Partition]) -> tuple[Partition, ...]:
+def merged(partitions: list[Partition]) -> tuple[Partition, ...]:
     """The segments of one partition may be in several places: a tier and a broker, say."""
     found: dict[tuple[object, ...], Partition] = {}
     for partition in partitions:

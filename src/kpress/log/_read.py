@@ -11,7 +11,7 @@ a consumer would get them; Kafka's LogLoader also drops whatever is in the range
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
@@ -55,6 +55,7 @@ class ReadOptions:
     timestamp_unit: TimestampUnit = "ms"
     binary_type: BinaryType = "binary"
     lz4_header_checksum: HeaderChecksum = "verify"
+    batch_bytes: int | None = None  # of the file in each result; None: as many as give results of 4 to 8 MB
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
@@ -105,8 +106,15 @@ class LogReader:
     ...     rows = sum(columns.num_rows for columns in reader)
     """
 
-    def __init__(self, partitions: Iterable[Partition], columns: Iterable[str] | None, options: ReadOptions) -> None:
+    def __init__(
+        self,
+        partitions: Iterable[Partition],
+        columns: Iterable[str] | None,
+        options: ReadOptions,
+        isolation: Callable[[Partition, bool], Isolation] | None = None,
+    ) -> None:
         self._partitions = tuple(partitions)
+        self._isolation_of = isolation or (lambda partition, skip: isolation_of(partition.segments, skip=skip))
         self._options = options
         self._names = self._chosen(columns)
         self._of_records = [name for name in self._names if name not in PLACE_COLUMNS]
@@ -226,7 +234,8 @@ class LogReader:
     def _read_partition(self, partition: Partition, size: ResultSize) -> Iterator[Columns]:
         isolation = self._isolation(partition)
         end = _least(self._options.end_offset, isolation.last_stable_offset if isolation else None)
-        walk = _Walk(self._options.start_offset, self._options.start_timestamp, size)
+        by_columns = size if self._options.batch_bytes is None else None
+        walk = _Walk(self._options.start_offset, self._options.start_timestamp, by_columns)
         for number, segment in enumerate(partition.segments):
             if end is not None and segment.base_offset >= end:
                 break
@@ -243,7 +252,7 @@ class LogReader:
     def _isolation(self, partition: Partition) -> Isolation | None:
         if self._options.isolation_level == "read_uncommitted":
             return None
-        isolation = isolation_of(partition.segments, skip=self._options.on_corrupt == "skip")
+        isolation = self._isolation_of(partition, self._options.on_corrupt == "skip")
         self.findings += isolation.findings
         if isolation.last_stable_offset is not None:
             self.last_stable_offsets[str(partition)] = isolation.last_stable_offset
@@ -253,6 +262,8 @@ class LogReader:
         self, segment: Segment, walk: _Walk, isolation: Isolation | None, end: int | None
     ) -> Iterator[Columns]:
         options = {**self._decoding(), "start_offset": walk.offset, "end_offset": end}
+        if self._options.batch_bytes is not None:
+            options["batch_bytes"] = self._options.batch_bytes
         if walk.before and segment.base_offset < (walk.offset or 0):
             self._overlap(segment, walk)
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
@@ -282,27 +293,29 @@ class LogReader:
         """None if the segment has nothing to read."""
         by_offset = walk.offset is not None and walk.offset > segment.base_offset
         if not by_offset and walk.timestamp is None:
-            return _Start(0, None)
+            return _Start(file.file.start, None)
         source = Buffered(file.file) if file.file.is_remote else file.file
         seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url)
         try:
-            return self._sought(seek, segment, walk, by_offset)
+            return self._sought(seek, segment, file, walk, by_offset)
         except DAMAGE:
-            return _Start(0, None)  # reading on to there reports it
+            return _Start(file.file.start, None)  # reading on to there reports it
         finally:
             self.findings += [found for found in seek.findings if found.position is not None]
 
-    def _sought(self, seek: SegmentSeek, segment: Segment, walk: _Walk, by_offset: bool) -> _Start | None:
+    def _sought(
+        self, seek: SegmentSeek, segment: Segment, file: FileRecords, walk: _Walk, by_offset: bool
+    ) -> _Start | None:
         if walk.timestamp is not None:
             place = seek.timestamp(walk.timestamp, walk.offset or 0)
             if place is None:
                 # an entry that is cut, or worse, may follow: only the last segment may end in one
-                return None if not segment.is_last else _Start(0, None)
+                return None if not segment.is_last else _Start(file.file.start, None)
             walk.timestamp = None  # later segments may have any times: each record is compared
             return _Start(place.position, place.offset)
         header = seek.offset(walk.offset or 0) if by_offset else None
         if header is None:
-            return None if not segment.is_last else _Start(0, None)
+            return None if not segment.is_last else _Start(file.file.start, None)
         return _Start(header.position, header.base_offset)
 
     def _overlap(self, segment: Segment, walk: _Walk) -> None:
@@ -316,7 +329,7 @@ class LogReader:
 class _Walk:
     """How far a partition was read."""
 
-    def __init__(self, offset: int | None, timestamp: int | None, size: ResultSize) -> None:
+    def __init__(self, offset: int | None, timestamp: int | None, size: ResultSize | None) -> None:
         self.size = size
         self.offset = offset  # where the next segment is read from
         self.timestamp = timestamp  # until a record that late was found

@@ -78,7 +78,7 @@ class Scanner:
         self.file = file
         self.base_offset = base_offset
         self._last = min(base_offset + INT32_MAX, _INT64_MAX)
-        self._hop = HeaderHop(file, window_bytes=WINDOW_BYTES)
+        self._hop = HeaderHop(file, position=getattr(file, "start", 0), window_bytes=WINDOW_BYTES)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:
         """Intact entries and bad ranges, in order; every byte of the file is in one of them."""

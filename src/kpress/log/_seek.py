@@ -53,7 +53,7 @@ class SegmentSeek:
     Parameters
     ----------
     file : object with `size`, `read_at` and `read_into`
-        The ``.log`` file.
+        The ``.log`` file, or a part of it.
     base_offset : int
         Of the segment.
     open_sibling : callable, optional
@@ -78,6 +78,7 @@ class SegmentSeek:
         self, file: Any, base_offset: int = 0, open_sibling: Callable[[str], Any] | None = None, name: str | None = None
     ) -> None:
         self.file = file
+        self._start = getattr(file, "start", 0)
         self.base_offset = base_offset
         self.name = name or str(getattr(file, "name", "") or "")
         self.findings: list[Finding] = []
@@ -125,13 +126,13 @@ class SegmentSeek:
         """A hop that begins at or before the batch with this offset."""
         index = self.index
         entry = index.lookup(target) if index is not None else None
-        if index is None or entry is None or not entry.position:
-            return HeaderHop(self.file)
+        if index is None or entry is None or entry.position <= self._start:
+            return HeaderHop(self.file, position=self._start)
         if wrong := self._contradiction(entry):
             at = index.index(entry) * INDEX_ENTRY_SIZE
             self._found(INDEX_FILE_SUFFIX, wrong, "offset index", at, INDEX_ENTRY_SIZE, entry.offset)
             self.index = None
-            return HeaderHop(self.file)
+            return HeaderHop(self.file, position=self._start)
         return HeaderHop(self.file, position=entry.position)
 
     def _contradiction(self, entry: OffsetPosition) -> str:

@@ -95,7 +95,7 @@ def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isol
     >>> isolation_of(partition.segments).last_stable_offset                         # doctest: +SKIP
     1208
     """
-    search = _Search(list(segments), skip)
+    search = TransactionSearch(list(segments), skip)
     search.run()
     open_ones = search.open.values()
     return Isolation(
@@ -198,7 +198,7 @@ def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
 
 
 @dataclass
-class _Search:
+class TransactionSearch:
     segments: list[SegmentLike]
     skip: bool
     aborted: list[AbortedTxn] = field(default_factory=list)
@@ -215,7 +215,7 @@ class _Search:
         for index in indexes[:start]:
             self.aborted += index or ()
         for segment, index in zip(self.segments[start:], indexes[start:], strict=True):
-            next_offset = self._scan(segment) if self.error is None else 0
+            next_offset = self.scan(segment) if self.error is None else 0
             self._compare(segment, index or [], next_offset)
         self.aborted.sort(key=lambda transaction: transaction.last_offset)
 
@@ -241,12 +241,12 @@ class _Search:
         """The last segment, up to this one, at whose start the open transactions are known; these are `open`."""
         for at in range(number, 0, -1):
             before, segment = self.segments[at - 1 : at + 1]
-            if (found := self._snapshot(before if before.is_tiered else segment)) is not None:
+            if (found := self.snapshot_of(before if before.is_tiered else segment)) is not None:
                 self.open = found
                 return at
         return 0
 
-    def _snapshot(self, segment: SegmentLike) -> dict[int, int] | None:
+    def snapshot_of(self, segment: SegmentLike) -> dict[int, int] | None:
         """The transactions that a producer snapshot has as open."""
         try:
             with segment.open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
@@ -276,14 +276,14 @@ class _Search:
             elif place not in known:
                 self.aborted.append(transaction)
 
-    def _scan(self, segment: SegmentLike) -> int:
+    def scan(self, segment: SegmentLike) -> int:
         """The offset after the last batch; 0 if there is none."""
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
             hop = file.headers()
             while True:
                 try:
                     for header in file.transactional_batches(hop):
-                        self._pass(header, file)
+                        self.pass_batch(header, file)
                 except CorruptRecordError as error:
                     first = max(hop.next_offset or 0, segment.base_offset)
                     if self.skip and hop.search(hop.position + 1, first, first + INT32_MAX):
@@ -291,7 +291,7 @@ class _Search:
                     self.error = None if self.skip else error
                 return hop.next_offset or 0
 
-    def _pass(self, header: BatchHeader, file: FileRecords) -> None:
+    def pass_batch(self, header: BatchHeader, file: FileRecords) -> None:
         if not header.is_control:
             self.open.setdefault(header.producer_id, header.base_offset)
             return

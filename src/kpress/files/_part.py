@@ -1,0 +1,37 @@
+"""A part of a file that is read as if nothing came before and after it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kpress.files._interface import RandomAccessFile
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+class FilePart(RandomAccessFile):
+    """The bytes of a file from `start` to `end`, at the positions that they have in it.
+
+    Parameters
+    ----------
+    file : RandomAccessFile
+        Closed with this.
+    start, end : int
+    """
+
+    def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:
+        self.name = file.name
+        self.is_remote = file.is_remote
+        self.size = min(end, file.size)
+        self.start = min(start, self.size)
+        self._file = file
+
+    def read_at(self, position: int, length: int) -> bytes:
+        return self._file.read_at(position, max(min(length, self.size - position), 0))
+
+    def read_into(self, position: int, buffer: Buffer) -> int:
+        return self._file.read_into(position, memoryview(buffer).cast("B")[: max(self.size - position, 0)])
+
+    def close(self) -> None:
+        self._file.close()

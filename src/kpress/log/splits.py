@@ -1,0 +1,381 @@
+"""A log as many pieces of work of about the same size: small segments together, large ones in parts.
+
+::
+
+    partitions ──► plan: names and sizes ──► pieces of LogSplits ──► LogSplit.located ──► LogReader, and other tools
+    (open_log)     small segments packed     pickled, and sent       _part
+                   large ones cut            to other processes      _part_isolation: read_committed
+
+No data is read for a plan. Where a part begins is found by whoever reads it. A door for `kpress.spark`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from kpress._file_names import INDEX_FILE_SUFFIX
+from kpress.columns import Columns
+from kpress.errors import KpressError
+from kpress.files import Buffered, FileSystem
+from kpress.log._end import end_offset, near_the_end
+from kpress.log._file_records import FileRecords, OnCorrupt
+from kpress.log._open import merged, open_paths
+from kpress.log._part import part_of
+from kpress.log._part_isolation import has_state, isolation_of_part
+from kpress.log._read import IsolationLevel, LogReader, ReadOptions
+from kpress.log._seek import SegmentSeek
+from kpress.log._segment import Partition, Segment
+from kpress.log._transactions import Isolation
+from kpress.log.findings import Finding
+from kpress.typing import TimestampUnit
+
+__all__ = ["LogSplit", "Piece", "offset_of_timestamp", "plan", "read_split"]
+
+
+@dataclass(frozen=True)
+class LogSplit:
+    """Segments of one partition that follow one another; the first and the last may be cut.
+
+    Attributes
+    ----------
+    topic : str | None
+    partition : int | None
+    url : str
+        Of the partition's directory.
+    segments : tuple of Segment
+    places : tuple of (FileSystem, str)
+        The directories of all the partition's segments.
+    start : int
+        Of the first segment: the batches that begin at this byte or later.
+    end : int | None
+        Of the last segment: the batches that begin before this byte.
+    start_offset, end_offset : int | None
+        Wanted ones; the second is not included.
+    before : Segment | None
+        The segment before the first, which may overlap it.
+    size : int
+        Bytes.
+    """
+
+    topic: str | None
+    partition: int | None
+    url: str
+    segments: tuple[Segment, ...]
+    places: tuple[tuple[FileSystem, str], ...]
+    start: int = 0
+    end: int | None = None
+    start_offset: int | None = None
+    end_offset: int | None = None
+    before: Segment | None = None
+    size: int = 0
+
+    def located(self) -> Partition:
+        """A partition of these segments and parts of segments, of which none is empty."""
+        last = len(self.segments) - 1
+        parts = [
+            part_of(segment, self.start if number == 0 else 0, self.end if number == last else None)
+            for number, segment in enumerate(self.segments)
+        ]
+        kept = tuple(part for part in parts if part.size or part in self.segments)
+        return Partition(self.topic, self.partition, self.url, kept)
+
+    def isolation(self, parts: Partition, skip: bool) -> Isolation:
+        """What read_committed leaves out of these parts."""
+        if not parts.segments:
+            return Isolation((), None, None, ())
+        opened = [one for files, path in self.places for one in open_paths(path, files).partitions]
+        same = [one for one in opened if (one.topic, one.partition) == (self.topic, self.partition)]
+        [whole] = merged(same)
+        return isolation_of_part(whole.segments, parts.segments, skip=skip)
+
+    def first_offset(self) -> int | None:
+        """The first offset that this split has to give: after those of the segment before, where the two overlap."""
+        if self.before is None:
+            return self.start_offset
+        with FileRecords(self.before.open(), complete=False) as file:
+            if file.file.is_remote and INDEX_FILE_SUFFIX not in self.before.files:
+                return self.start_offset  # all of it would have to be read
+            hop = near_the_end(self.before, file)
+            try:
+                for _ in hop:
+                    pass
+            except KpressError:
+                pass  # whoever reads that segment says so
+            found = hop.next_offset or 0
+        if found <= self.segments[0].base_offset:
+            return self.start_offset
+        return max(found, self.start_offset or 0)
+
+    @property
+    def is_whole_from_its_start(self) -> bool:
+        return not self.start and self.start_offset is None
+
+
+Piece = tuple[LogSplit, ...]
+
+
+# --- the plan ---------------------------------------------------------------------------------------------------------
+
+
+def plan(
+    partitions: Iterable[Partition],
+    piece_bytes: int,
+    *,
+    ranges: dict[str, tuple[int | None, int | None]] | None = None,
+    most_offsets: int | None = None,
+    committed: bool = False,
+) -> list[Piece]:
+    """Pieces of about the same size.
+
+    Parameters
+    ----------
+    partitions : iterable of Partition
+    piece_bytes : int
+        What a piece has at most, unless one segment's state cannot be known without reading others.
+    ranges : dict, optional
+        By the partitions' text: the offsets that are wanted, the second of which is not included.
+    most_offsets : int, optional
+        A piece has no more offsets than this.
+    committed : bool
+        The pieces are for read_committed: they begin where a ``.snapshot`` says which transactions are open.
+
+    Returns
+    -------
+    list of Piece
+        In the order of the partitions and their segments.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import splits
+    >>> log = kpress.open_log("demo/logs")                                          # doctest: +SKIP
+    >>> len(splits.plan(log.partitions, 1 << 20))                                   # doctest: +SKIP
+    3
+    """
+    packer = _Packer(piece_bytes, most_offsets)
+    for partition in partitions:
+        start, end = (ranges or {}).get(str(partition), (None, None))
+        for split, offsets in _splits_of(partition, piece_bytes, start, end, most_offsets, committed):
+            packer.add(split, offsets)
+    return packer.pieces()
+
+
+class _Packer:
+    """Puts splits that follow one another together, as long as they fit."""
+
+    def __init__(self, most_bytes: int, most_offsets: int | None) -> None:
+        self._most_bytes, self._most_offsets = most_bytes, most_offsets
+        self._pieces: list[list[LogSplit]] = []
+        self._bytes = self._offsets = 0
+
+    def add(self, split: LogSplit, offsets: int) -> None:
+        is_full = self._bytes + split.size > self._most_bytes or (
+            self._most_offsets is not None and self._offsets + offsets > self._most_offsets
+        )
+        if not self._pieces or is_full:
+            self._pieces.append([])
+            self._bytes = self._offsets = 0
+        self._bytes += split.size
+        self._offsets += offsets
+        self._pieces[-1].append(split)
+
+    def pieces(self) -> list[Piece]:
+        return [tuple(_joined(piece)) for piece in self._pieces]
+
+
+def _joined(splits: list[LogSplit]) -> Iterator[LogSplit]:
+    """Splits of one partition become one."""
+    run: list[LogSplit] = []
+    for split in splits:
+        if run and not (split.url == run[0].url and split.is_whole_from_its_start and run[-1].end is None):
+            yield _one(run)
+            run = []
+        run.append(split)
+    yield _one(run)
+
+
+def _one(run: list[LogSplit]) -> LogSplit:
+    last = run[-1]
+    segments = tuple(segment for split in run for segment in split.segments)
+    size = sum(split.size for split in run)
+    return replace(run[0], segments=segments, end=last.end, end_offset=last.end_offset, size=size)
+
+
+def _splits_of(
+    partition: Partition,
+    piece_bytes: int,
+    start: int | None,
+    end: int | None,
+    most_offsets: int | None,
+    committed: bool,
+) -> Iterator[tuple[LogSplit, int]]:
+    """The smallest splits of a partition, each with how many offsets it may have."""
+    segments = partition.segments
+    places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
+    before: Segment | None = None
+    for run in _runs(segments, committed):
+        bases = [segment.base_offset for segment in segments[run[-1] + 1 : run[-1] + 2]]
+        following = bases[0] if bases else None
+        first = segments[run[0]].base_offset
+        kept = tuple(segments[number] for number in run)
+        if (end is not None and first >= end) or (start is not None and following is not None and following <= start):
+            before = kept[-1]
+            continue
+        wanted_start = start if start is not None and start > first else None
+        wanted_end = end if end is not None and (following is None or following > end) else None
+        size = sum(_size_of(segment) for segment in kept)
+        split = LogSplit(
+            partition.topic, partition.partition, partition.url, kept, places,
+            start_offset=wanted_start, end_offset=wanted_end, before=before, size=size,
+        )  # fmt: skip
+        offsets = _offsets_in(split, partition, following) if most_offsets is not None else 0
+        yield from _cut(split, offsets, piece_bytes, most_offsets)
+        before = kept[-1]
+
+
+def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
+    """The segments by themselves; for read_committed those after which nothing says what is open go with the next."""
+    run: list[int] = []
+    for number in range(len(segments)):
+        if run and (not committed or has_state(segments, number)):
+            yield run
+            run = []
+        run.append(number)
+    if run:
+        yield run
+
+
+def _size_of(segment: Segment) -> int:
+    if segment.size is not None:
+        return segment.size
+    return segment.filesystem.info(segment.path).size or 0
+
+
+def _cut(
+    split: LogSplit, offsets: int, piece_bytes: int, most_offsets: int | None
+) -> Iterator[tuple[LogSplit, int]]:
+    by_offsets = -(-offsets // most_offsets) if most_offsets is not None else 0
+    if by_offsets > 1:
+        yield from _cut_by_offset(split, offsets, max(by_offsets, -(-split.size // piece_bytes)))
+        return
+    count = -(-split.size // piece_bytes) if len(split.segments) == 1 else 1
+    if count <= 1:
+        yield split, offsets
+        return
+    cuts = [split.size * number // count for number in range(count + 1)]
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        is_last = number == count - 1
+        yield replace(split, start=start, end=None if is_last else end, size=end - start), 0
+
+
+def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[LogSplit, int]]:
+    first = max(split.segments[0].base_offset, split.start_offset or 0)
+    cuts = [first + offsets * number // count for number in range(count + 1)]
+    for number, (start, end) in enumerate(pairwise(cuts)):
+        is_last = number == count - 1
+        yield (
+            replace(
+                split,
+                start_offset=start if number else split.start_offset,
+                end_offset=split.end_offset if is_last else end,
+                size=split.size // count,
+            ),
+            end - start,
+        )
+
+
+def _offsets_in(split: LogSplit, partition: Partition, following: int | None) -> int:
+    first = max(split.segments[0].base_offset, split.start_offset or 0)
+    end = split.end_offset if split.end_offset is not None else following
+    if end is None:
+        end = end_offset(partition)
+    return max(end - first, 0)
+
+
+# --- a timestamp ------------------------------------------------------------------------------------------------------
+
+
+def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
+    """The first offset whose timestamp is at least this one, as a broker's ListOffsets finds it.
+
+    Parameters
+    ----------
+    partition : Partition
+    timestamp : int
+        In ms.
+
+    Returns
+    -------
+    int | None
+        None if no record is that late.
+
+    Raises
+    ------
+    KpressError
+        Damage comes first.
+    """
+    for number, segment in enumerate(partition.segments):
+        with segment.open() as file:
+            source = Buffered(file) if file.is_remote else file
+            seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url)
+            if _ends_before(seek, partition.segments[number + 1 : number + 2], timestamp):
+                continue
+            place = seek.timestamp(timestamp)
+        if place is not None:
+            return place.offset
+    return None
+
+
+def _ends_before(seek: SegmentSeek, following: Sequence[Segment], timestamp: int) -> bool:
+    """Whether all records of a closed segment are earlier: its time index ends with its largest timestamp."""
+    times = seek.time_index
+    return bool(following) and times is not None and len(times) > 0 and 0 < times[-1].timestamp < timestamp
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_split(
+    split: LogSplit,
+    columns: Sequence[str],
+    *,
+    findings: list[Finding],
+    isolation_level: IsolationLevel = "read_uncommitted",
+    on_corrupt: OnCorrupt = "raise",
+    timestamp_unit: TimestampUnit = "ms",
+    batch_bytes: int | None = None,
+) -> Iterator[Columns]:
+    """The records of a split, as `Log.read` gives them.
+
+    Parameters
+    ----------
+    split : LogSplit
+    columns : sequence of str
+    findings : list of Finding
+        Gets what `LogReader.findings` has, also if reading ends early.
+    isolation_level, on_corrupt, timestamp_unit
+        As for `Log.read`.
+    batch_bytes : int, optional
+        Bytes of the file in each result.
+
+    Yields
+    ------
+    Columns
+    """
+    options = ReadOptions.of(
+        start_offset=split.first_offset(),
+        end_offset=split.end_offset,
+        start_timestamp=None,
+        end_timestamp=None,
+        isolation_level=isolation_level,
+        on_corrupt=on_corrupt,
+        timestamp_unit=timestamp_unit,
+        batch_bytes=batch_bytes,
+    )
+    with LogReader([split.located()], columns, options, split.isolation) as reader:
+        try:
+            yield from reader
+        finally:
+            findings += reader.findings

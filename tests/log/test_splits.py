@@ -1,0 +1,234 @@
+"""Pieces of a log hold together what the whole log does: cut anywhere, with and without the files beside it."""
+
+import pickle
+import random
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+import drawn_logs
+import kpress
+import oracle
+from kpress.log import Finding, splits
+
+COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
+KINDS = ("v2",) * 8 + ("transaction",) * 8 + ("marker",) * 4 + ("gaps", "empty", "large")
+
+
+def in_pieces(path: Path, piece_bytes: int, isolation: str = "read_uncommitted", **wanted: object) -> pa.Table:
+    """As separate processes would read them."""
+    log = kpress.open_log(path)
+    committed = isolation == "read_committed"
+    on_corrupt = wanted.pop("on_corrupt", "raise")
+    pieces = splits.plan(log.partitions, piece_bytes, committed=committed, **wanted)  # type: ignore[arg-type]
+    tables = []
+    options = {"isolation_level": isolation, "on_corrupt": on_corrupt}
+    for piece in pieces:
+        for split in pickle.loads(pickle.dumps(piece)):
+            for columns in splits.read_split(split, COLUMNS, findings=[], **options):  # type: ignore[arg-type]
+                tables.append(columns.to_pyarrow())
+    return rows_of(tables)
+
+
+def rows_of(tables: list[pa.Table]) -> list[dict[str, object]]:
+    return [row for table in tables for row in table.to_pylist()]
+
+
+def whole(path: Path, isolation: str = "read_uncommitted", **options: object) -> list[dict[str, object]]:
+    reader = kpress.open_log(path).read(COLUMNS, isolation_level=isolation, **options)  # type: ignore[arg-type]
+    return rows_of([reader.to_pyarrow()])
+
+
+def without(directory: Path, *suffixes: str) -> None:
+    for path in directory.iterdir():
+        if path.suffix in suffixes:
+            path.unlink()
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+def test_pieces_of_what_kafka_wrote(partition: oracle.Partition, isolation: str, tmp_path: Path) -> None:
+    path = partition.write_to(tmp_path)
+    expected = whole(path, isolation)
+    size = sum(file.stat().st_size for file in path.glob("*.log"))
+    for piece_bytes in (max(size // 7, 1), max(size // 2, 1), size + 1):
+        assert in_pieces(path, piece_bytes, isolation) == expected
+    without(path, ".index", ".timeindex", ".snapshot", ".txnindex")
+    assert in_pieces(path, max(size // 5, 1), isolation) == expected
+
+
+def drawn(directory: Path, seed: int, segments: int = 3) -> Path:
+    """A partition of batches of many kinds, without the files beside its segments."""
+    draw = random.Random(seed)
+    path = directory / "t-0"
+    path.mkdir(parents=True)
+    offset = 0
+    for _ in range(segments):
+        data, base = b"", offset
+        for _ in range(draw.randrange(1, 60)):
+            batch, offset = drawn_logs.draw_batch(draw, draw.choice(KINDS), offset, False)
+            data += batch
+        (path / f"{base:020d}.log").write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_pieces_of_drawn_logs(seed: int, tmp_path: Path) -> None:
+    """Cut without an index; then with one, and with snapshots."""
+    path = drawn(tmp_path, seed)
+    for has_sidecars in (False, True):
+        if has_sidecars:
+            kpress.log.reindex(path)
+            assert list(path.glob("*.index"))
+        for isolation in ("read_uncommitted", "read_committed"):
+            expected = whole(path, isolation)
+            size = sum(file.stat().st_size for file in path.glob("*.log"))
+            for piece_bytes in (size // 23, size // 4):
+                assert in_pieces(path, piece_bytes, isolation) == expected
+
+
+def test_small_segments_share_a_piece_and_large_ones_are_cut(tmp_path: Path) -> None:
+    for number in range(40):
+        path = tmp_path / f"small-{number}"
+        path.mkdir()
+        (path / f"{0:020d}.log").write_bytes(kpress.write_records([b"x"] * 10))
+    large = tmp_path / "large-0"
+    large.mkdir()
+    data = b"".join(kpress.write_records([b"y" * 100] * 10, base_offset=10 * number) for number in range(100))
+    (large / f"{0:020d}.log").write_bytes(data)
+    pieces = splits.plan(kpress.open_log(tmp_path).partitions, 25_000)
+    assert [sum(split.size for split in piece) <= 25_000 for piece in pieces] == [True] * len(pieces)
+    cut = -(-len(data) // 25_000)
+    assert len(pieces) == cut + 1
+    assert sum(len(piece) for piece in pieces) == cut + 40
+    assert in_pieces(tmp_path, 25_000) == whole(tmp_path)
+
+
+def test_ranges_of_offsets(tmp_path: Path) -> None:
+    path = drawn(tmp_path, 3)
+    rows = whole(path)
+    last = rows[-1]["offset"]
+    assert isinstance(last, int)
+    for start, end in ((5, last), (0, last // 2), (last // 3, last // 3 + 1), (last, None), (None, 2)):
+        expected = [
+            row for row in rows if (start or 0) <= row["offset"] < (last + 1 if end is None else end)  # type: ignore[operator]
+        ]
+        assert in_pieces(path, 4000, ranges={"t-0": (start, end)}) == expected
+        pieces = splits.plan(
+            kpress.open_log(path).partitions, 1 << 30, ranges={"t-0": (start, end)}, most_offsets=max(last // 6, 1)
+        )
+        assert in_pieces(path, 1 << 30, ranges={"t-0": (start, end)}, most_offsets=max(last // 6, 1)) == expected
+        if end is None and start is None:
+            assert len(pieces) >= 6
+
+
+def test_a_batch_in_a_value_is_no_place_to_begin(tmp_path: Path) -> None:
+    """Its checksum is right and its offset may be one of the segment's; a chain of them would lead on for a while."""
+    inner = b"".join(kpress.write_records([b"inner"] * 3, base_offset=100 + 3 * number) for number in range(40))
+    path = tmp_path / "t-0"
+    path.mkdir()
+    data, offset = b"", 0
+    for _ in range(10):
+        data += kpress.write_records([inner], base_offset=offset)
+        data += kpress.write_records([b"outer"] * 3, base_offset=offset + 1)
+        offset += 4
+    (path / f"{0:020d}.log").write_bytes(data)
+    expected = whole(path)
+    for piece_bytes in range(500, 6000, 450):
+        assert in_pieces(path, piece_bytes) == expected
+
+
+def test_a_chain_of_batches_in_a_value_is_an_error_at_most(tmp_path: Path) -> None:
+    """A value that is itself a long log, made to deceive: never other rows."""
+    inner = b"".join(kpress.write_records([b"inner"] * 3, base_offset=1 + 3 * number) for number in range(2000))
+    path = tmp_path / "t-0"
+    path.mkdir()
+    data = kpress.write_records([inner]) + kpress.write_records([b"outer"] * 3, base_offset=9000)
+    (path / f"{0:020d}.log").write_bytes(data)
+    with pytest.raises(kpress.CorruptRecordError, match="cut"):
+        in_pieces(path, len(data) // 3)
+    kpress.log.reindex(path)
+    assert in_pieces(path, len(data) // 3) == whole(path)
+
+
+@pytest.mark.parametrize("tail", [b"", bytes(5000)])
+def test_the_end_may_be_cut_or_zeros(tail: bytes, tmp_path: Path) -> None:
+    path = drawn(tmp_path, 5)
+    last = max(path.glob("*.log"))
+    data = last.read_bytes()
+    last.write_bytes(data + tail if tail else data[:-7])
+    for piece_bytes in (200, 1500, 60_000):
+        assert in_pieces(path, piece_bytes) == whole(path)
+
+
+def test_damage_is_found_by_one_piece_and_skipped_by_all(tmp_path: Path) -> None:
+    path = tmp_path / "t-0"
+    path.mkdir()
+    batches = [kpress.write_records([b"value"] * 3, base_offset=3 * number) for number in range(60)]
+    for at in (9, 30, -1):  # its size, its header, its records
+        damaged = bytearray(b"".join(batches))
+        damaged[20 * len(batches[0]) + at % len(batches[0])] ^= 1
+        (path / f"{0:020d}.log").write_bytes(damaged)
+        expected = whole(path, on_corrupt="skip")
+        assert len(expected) < 180
+        for piece_bytes in (len(batches[0]) - 3, 700, 10_000):
+            assert in_pieces(path, piece_bytes, on_corrupt="skip") == expected
+            with pytest.raises(kpress.CorruptRecordError):
+                in_pieces(path, piece_bytes)
+
+
+def test_segments_that_overlap_are_read_once(tmp_path: Path) -> None:
+    path = tmp_path / "t-0"
+    path.mkdir()
+    batches = [kpress.write_records([b"value"] * 3, base_offset=3 * number) for number in range(30)]
+    (path / f"{0:020d}.log").write_bytes(b"".join(batches[:20]))
+    (path / f"{30:020d}.log").write_bytes(b"".join(batches[10:]))
+    for piece_bytes in (300, 1200, 100_000):
+        assert [row["offset"] for row in in_pieces(path, piece_bytes)] == list(range(90))
+
+
+def test_findings_are_told_at_the_end(tmp_path: Path) -> None:
+    path = drawn(tmp_path, 7, 1)
+    with open(next(path.glob("*.log")), "ab") as file:
+        file.write(bytes(100))
+    [piece] = splits.plan(kpress.open_log(path).partitions, 1 << 30)
+    findings: list[Finding] = []
+    for _ in splits.read_split(piece[0], ["offset"], findings=findings, batch_bytes=1000):
+        pass
+    assert [(finding.size, finding.rule) for finding in findings] == [(100, "preallocated file")]
+
+
+def test_a_hanging_transaction_is_found_from_any_piece(tmp_path: Path) -> None:
+    """Also where its start is in a segment before the piece, and snapshots tell of it."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    options = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
+    plain = [kpress.write_records([b"a"] * 3, base_offset=3 * number) for number in range(40)]
+    plain[7] = kpress.write_records([b"b"] * 3, base_offset=21, **options)  # type: ignore[arg-type]
+    for first in (0, 10, 20, 30):
+        (path / f"{3 * first:020d}.log").write_bytes(b"".join(plain[first : first + 10]))
+    for has_sidecars in (False, True):
+        if has_sidecars:
+            kpress.log.reindex(path)
+        offsets = [row["offset"] for row in in_pieces(path, 500, "read_committed")]
+        assert offsets == list(range(21))
+
+
+def test_timestamps(tmp_path: Path) -> None:
+    path = tmp_path / "t-0"
+    path.mkdir()
+    for first in (0, 10):
+        data = b""
+        for number in range(first, first + 10):
+            builder = kpress.BatchBuilder(base_offset=3 * number)
+            for at in range(3):
+                builder.append(b"v", timestamp=1000 * number + at)
+            data += builder.build()
+        (path / f"{3 * first:020d}.log").write_bytes(data)
+    for has_sidecars in (False, True):
+        if has_sidecars:
+            kpress.log.reindex(path)
+        [partition] = kpress.open_log(path).partitions
+        for timestamp, offset in ((0, 0), (1001, 4), (1003, 6), (12_000, 36), (19_002, 59), (19_003, None)):
+            assert splits.offset_of_timestamp(partition, timestamp) == offset
