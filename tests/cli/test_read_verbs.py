@@ -96,6 +96,17 @@ def test_dump_as_kafka_does_it(run: Run, tmp_path: Path) -> None:
     ]
 
 
+STATE = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/__transaction_state-0")
+
+
+def test_dump_with_a_decoder(run: Run, tmp_path: Path) -> None:
+    directory = STATE.write_to(tmp_path)
+    done = run("dump", directory, "--format", "kafka", "--transaction-log-decoder")
+    text = oracle.read("segments/" + STATE.entry["dump_log_segments"]).decode()
+    expected = [line for line in text.splitlines() if line.startswith("| offset: ") or " magic: " in line]
+    assert (done.status, done.lines) == (0, expected)
+
+
 @pytest.mark.parametrize("format_", ["json", "jsonl", "csv", "table", "arrow", "parquet"])
 def test_formats(run: Run, log: Path, format_: str) -> None:
     done = run("dump", log, "--format", format_, "--offset", "8..12", "--columns", "partition,offset,value")
@@ -231,6 +242,8 @@ def test_options_of_one_format_are_refused_with_another(run: Run, log: Path) -> 
     assert run("dump", log, "--deep-iteration").status == 2
     assert run("dump", log, "-f", "arrow", "--values", "hex").status == 2
     assert run("dump", log, "-f", "kafka", "--columns", "key").status == 2
+    assert run("dump", log, "--offsets-decoder").status == 2
+    assert run("dump", log, "-f", "kafka", "--offsets-decoder", "--redact").status == 2
     assert run("dump", log, "--batches", "--redact").status == 2
 
 

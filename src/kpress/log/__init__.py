@@ -7,6 +7,8 @@
         00000000000000012345.log        _file_records      a record set, in pieces of whole entries
                                         _dump              what Kafka's DumpLogSegments prints of it
                                                            (_kraft_records: of a quorum's own records;
+                                                           _internal_records: of internal topics, by _messages
+                                                           and _internal_schemas;
                                                            _dump_sidecars: of the files beside it)
                                         _stats             what is stored in it: codecs, depths, ratios
                                         _end               where the last of them ends

@@ -11,13 +11,14 @@ Records of v2 batches stay columns. Control records and records of v0 and v1 are
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from kpress.codecs import decompress
 from kpress.columns import dump_lines, read_columns
 from kpress.errors import KpressError
 from kpress.files import located
 from kpress.log._file_records import FileRecords
+from kpress.log._internal_records import decoded
 from kpress.log._kraft_records import kraft_record_text
 from kpress.log._segment import Segment
 from kpress.log.findings import Finding
@@ -48,6 +49,9 @@ class DumpOptions(NamedTuple):
         Only batches with offsets in this range, which excludes end_offset. The tool itself has no such option.
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
         How keys and values are printed; the tool has utf8.
+    decoder : {'offsets', 'transaction-log', 'share-group-state', 'cluster-metadata'}, optional
+        Keys and values are records of an internal topic, and are printed as JSON (the tool's ``--offsets-decoder`` and
+        so on). Needs `deep_iteration` and `print_data_log`.
     """
 
     deep_iteration: bool = True
@@ -57,6 +61,7 @@ class DumpOptions(NamedTuple):
     start_offset: int | None = None
     end_offset: int | None = None
     values: ShownAs = "utf8"
+    decoder: Literal["offsets", "transaction-log", "share-group-state", "cluster-metadata"] | None = None
 
 
 _DEFAULT = DumpOptions()
@@ -113,7 +118,7 @@ class SegmentDump:
                 self.findings.append(Finding(*place, "record set framing", message))
 
     def _piece(self, position: int, piece: memoryview) -> Iterator[bytes]:
-        rows = self._rows(piece) if self.options.deep_iteration else None
+        rows = self._rows(piece) if self._takes_columns else None
         most = self.options.max_bytes
         lines: list[bytes] = []
         row = 0
@@ -151,6 +156,8 @@ class SegmentDump:
         options = self.options
         if batch.is_control:
             return b"".join(self._metadata(batch, record, _control_of(record)) + b"\n" for record in batch)
+        if options.decoder is not None:
+            return b"".join(self._decoded_lines(batch, options.decoder))
         if rows is None:
             with located(batch.position):
                 rows = read_columns(batch.data, _COLUMNS, check_crcs=False)
@@ -159,11 +166,22 @@ class SegmentDump:
         metadata = not options.skip_record_metadata
         return dump_lines(rows, metadata=metadata, contents=options.print_data_log, values=options.values)
 
+    @property
+    def _takes_columns(self) -> bool:
+        return self.options.deep_iteration and self.options.decoder is None
+
+    def _decoded_lines(self, batch: Batch, decoder: str) -> Iterator[bytes]:
+        """Records of internal topics are few, and are printed one by one."""
+        lines = _legacy_checks(batch) if batch.magic < 2 else ((record, "") for record in batch)
+        for record, check in lines:
+            metadata = self._metadata(batch, record, check)
+            shown = zip((b" key: ", b" payload: "), decoded(record, decoder), strict=True)
+            contents = b"".join(name + text.encode("utf-8", "replace") for name, text in shown if text is not None)
+            yield (metadata or (b"|" if contents else b"")) + contents + b"\n"
+
     def _legacy_lines(self, batch: Batch, rows: Columns) -> Iterator[bytes]:
-        """Each message has a checksum of its own, and neither sequence nor headers."""
-        messages = _messages_of(batch) if batch.is_compressed else [batch]
-        for number, (record, message) in enumerate(zip(batch, messages, strict=True)):
-            yield self._metadata(batch, record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}")
+        for number, (record, check) in enumerate(_legacy_checks(batch)):
+            yield self._metadata(batch, record, check)
             row = rows.slice(number, 1)
             contents = self.options.print_data_log
             yield dump_lines(row, metadata=False, contents=contents, values=self.options.values).removeprefix(b"|")
@@ -218,6 +236,13 @@ def batch_line(batch: Batch, position: int) -> bytes:
         f"magic: {batch.magic} compresscodec: {batch.compression_type} crc: {batch.crc} "
         f"isvalid: {_bool(batch.is_valid())}\n"
     ).encode()
+
+
+def _legacy_checks(batch: Batch) -> Iterator[tuple[Record, str]]:
+    """Each message has a checksum of its own, and neither sequence nor headers."""
+    messages = _messages_of(batch) if batch.is_compressed else [batch]
+    for record, message in zip(batch, messages, strict=True):
+        yield record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}"
 
 
 def _messages_of(wrapper: Batch) -> list[Batch]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,6 +23,20 @@ if TYPE_CHECKING:
     from kpress.log import Log, LogBatch
 
 _EVERYTHING = Bounds(None, None)
+_DECODERS = {
+    "offsets": "__consumer_offsets",
+    "transaction-log": "__transaction_state",
+    "share-group-state": "__share_group_state",
+    "cluster-metadata": "__cluster_metadata",
+}
+
+
+def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Of several the last counts."""
+    for name, topic in reversed(_DECODERS.items()):
+        text = f"--format kafka: records of {topic} as JSON; implies --print-data-log."
+        function = click.option(f"--{name}-decoder", "decoder", flag_value=name, help=text)(function)
+    return function
 
 
 @verb(
@@ -39,6 +53,10 @@ _EVERYTHING = Bounds(None, None)
     (
         "kpress dump --files A.log,B.log --format kafka --deep-iteration --print-data-log",
         "What Kafka's own DumpLogSegments prints of records and batches.",
+    ),
+    (
+        "kpress dump --files __consumer_offsets-0/00000000000000000000.log --format kafka --offsets-decoder",
+        "Which groups committed what.",
     ),
 )
 @click.argument("paths", metavar="[PATH...]", nargs=-1, type=Paths())
@@ -75,6 +93,7 @@ _EVERYTHING = Bounds(None, None)
 @click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
 @click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")
 @click.option("--index-sanity-check", is_flag=True, help="--format kafka: of indexes only whether they are sound.")
+@_decoder_options
 @click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
 def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
     """Print the records of a log, or its batches.
@@ -85,6 +104,8 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
 
     What was cut or skipped is said on stderr, and makes the exit status 1."""
     is_kafka = options["format_"] == "kafka"
+    if options["decoder"] and not is_kafka:
+        raise click.UsageError(f"--{options['decoder']}-decoder is for --format kafka")
     for name in ("deep_iteration", "print_data_log", "skip_record_metadata", "index_sanity_check", "max_bytes"):
         if options[name] and not is_kafka:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
@@ -253,14 +274,20 @@ def _dump_as_kafka(log: Log, **options: Any) -> int:
     for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
         if given:
             raise click.UsageError(f"--{name} does not go with --format kafka")
+    decoder = options["decoder"]
+    for name in ("values", "redact"):
+        if decoder and options[name]:
+            raise click.UsageError(f"--{name} does not go with --{decoder}-decoder")
+    contents = options["print_data_log"] or bool(decoder)
     chosen = DumpOptions(
-        deep_iteration=options["deep_iteration"] or options["print_data_log"],
-        print_data_log=options["print_data_log"] and not options["redact"],
+        deep_iteration=options["deep_iteration"] or contents,
+        print_data_log=contents and not options["redact"],
         skip_record_metadata=options["skip_record_metadata"],
         max_bytes=options["max_bytes"],
         start_offset=options["offset"].start,
         end_offset=options["offset"].end,
         values=options["values"] or "utf8",
+        decoder=decoder,
     )
     findings: list[Finding] = []
     left = options["head"]
