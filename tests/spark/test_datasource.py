@@ -1,6 +1,8 @@
 """format("kpress"): rows are what Kafka's consumer returned, in a task and without Spark around the reader."""
 
+import json
 import pickle
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +16,12 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
 
+from pyspark.sql import datasource
 from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kpress.spark import KafkaLogDataSource, ReadOptions
-from kpress.spark.schema import arrow_schema, spark_schema
+from kpress.spark.datasource import piece_bytes
+from kpress.spark.schema import arrow_schema, column_names, spark_schema
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 RECORDS = {  # demo/logs/README.md
@@ -57,7 +61,7 @@ def read(path: Path, **options: str) -> list[dict[str, Any]]:
     rows = []
     for partition in reader.partitions():
         for batch in pickle.loads(pickle.dumps(reader)).read(pickle.loads(pickle.dumps(partition))):
-            assert batch.schema.equals(arrow_schema(include_headers=True))
+            assert batch.schema.equals(arrow_schema(column_names("records", True, False)))
             times = batch.column("timestamp").cast("int64").to_pylist()
             for row, time in zip(batch.to_pylist(), times, strict=True):
                 rows.append(row | {"timestamp": time // 1000 if time is not None else None})
@@ -135,7 +139,7 @@ def test_rows_do_not_vanish_behind_a_damaged_length(segment: int, tmp_path: Path
     assert (caught.value.file, caught.value.position) == (str(path), at)
 
 
-@pytest.mark.parametrize(("tail", "what"), [(b"", "an entry that is cut"), (bytes(500), "zeros")])
+@pytest.mark.parametrize(("tail", "what"), [(b"", "the last entry is cut"), (bytes(500), "zero bytes follow")])
 def test_only_the_last_segment_may_have_a_tail(
     tail: bytes, what: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -146,7 +150,8 @@ def test_only_the_last_segment_may_have_a_tail(
     rows = read(directory)
     trailing = len(tail) or len(batches[-1]) - 5
     assert len(rows) == 180 if tail else 177
-    assert [record.getMessage() for record in caplog.records] == [f"{last} ends in {trailing} bytes of {what}"]
+    [message] = [record.getMessage() for record in caplog.records]
+    assert message.startswith(f"{last}: byte ") and what in message and str(trailing) in message
     first = directory / SEGMENTS[0]
     data = first.read_bytes()
     first.write_bytes(data + tail if tail else data[:-5])
@@ -160,38 +165,317 @@ def test_only_the_last_segment_may_have_a_tail(
 
 def test_options() -> None:
     given = {"PATH": "/logs", "Subscribe": " a ,b,", "INCLUDEHEADERS": "True", "isolation.level": "read_committed"}
-    assert ReadOptions.parse(given) == ReadOptions("/logs", ("a", "b"), True, True)
+    options = ReadOptions.parse(given)
+    assert (options.paths, options.topics.names) == (("/logs",), ("a", "b"))
+    assert (options.include_headers, options.isolation_level) == (True, "read_committed")
+    assert ReadOptions.parse({"paths": '["/a", "s3://b/c"]'}).paths == ("/a", "s3://b/c")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"path": "p", "startingOffsets": "earliest"}, "unknown option startingoffsets; accepted are path, subscribe"),
-        ({}, "a path is needed"),
-        ({"path": "p", "includeHeaders": "yes"}, "includeHeaders must be false or true, not 'yes'"),
-        ({"path": "p", "isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
-        ({"path": "p", "max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
-        ({"path": "p", "max.partition.fetch.bytes": "1 MB"}, "not '1 MB'"),
-        ({"path": "p", "max.partition.fetch.bytes": "9" * 5000}, "from 1 to 2147483647, not '9999"),
+        ({"startingOffset": "earliest"}, "unknown option startingOffset; accepted are path, subscribe"),
+        ({"includeHeaders": "yes"}, "includeHeaders must be false or true, not 'yes'"),
+        ({"isolation.level": "serializable"}, "read_uncommitted or read_committed, not 'serializable'"),
+        ({"max.partition.fetch.bytes": "0"}, "from 1 to 2147483647, not '0'"),
+        ({"max.partition.fetch.bytes": "1 MB"}, "not '1 MB'"),
+        ({"max.partition.fetch.bytes": "9" * 5000}, "from 1 to 2147483647, not '9999"),
+        ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
+        ({"mode": "strict"}, "mode must be failfast, dropmalformed or permissive, not 'strict'"),
+        ({"level": "rows"}, "level must be records, batches or bytes, not 'rows'"),
+        ({"pushFilters": "1"}, "pushFilters must be true or false"),
+        ({"columns": "key,valeu"}, "there is no column valeu; there are key, value, topic"),
+        ({"columns": "key,key"}, "named once"),
+        ({"columns": " , "}, "at least one"),
+        ({"level": "batches", "columns": "value"}, "there are topic, partition, file"),
+        ({"mode": "permissive", "columns": "value"}, "_corrupt_record string, or to findingsPath"),
+        ({"findingsPath": "/f"}, "findingsPath is for mode=PERMISSIVE"),
+        ({"subscribe": "a", "assign": "{}"}, "only one of subscribe, assign"),
+        ({"subscribePattern": "(a"}, "no regular expression"),
+        ({"assign": "a-0"}, r"assign must be JSON like \{\"orders\": \[0, 1\]\}, not 'a-0'"),
+        ({"assign": '{"a": [true]}'}, "assign must be JSON"),
+        ({"startingOffsets": "first"}, "startingOffsets must be JSON like"),
+        ({"startingOffsets": "latest"}, "cannot be latest"),
+        ({"endingOffsets": "earliest"}, "cannot be earliest"),
+        ({"startingOffsets": '{"a": {"0": -1}}'}, "cannot be -1"),
+        ({"endingOffsets": '{"a": {"0": -2}}'}, "endingOffsets must be JSON"),
+        ({"endingOffsets": '{"a": {"zero": 2}}'}, "endingOffsets must be JSON"),
+        ({"endingOffsets": "[" * 100_000}, "endingOffsets must be JSON"),
+        ({"startingTimestamp": "2026-09-01"}, "startingTimestamp must be milliseconds since 1970"),
+        ({"startingOffsetsByTimestamp": "7"}, "startingOffsetsByTimestamp must be JSON"),
+        ({"startingOffsetsByTimestampStrategy": "none"}, "must be error or latest"),
     ],
 )
 def test_options_that_are_not_accepted(options: dict[str, str], message: str) -> None:
     with pytest.raises(kpress.InvalidArgumentError, match=message) as caught:
-        ReadOptions.parse(options)
+        KafkaLogDataSource({"path": "p"} | options)
     assert caught.value.field is not None
-    assert caught.value.field.lower() in [*map(str.lower, options), "path"]
+    assert caught.value.field.lower() in map(str.lower, options)
 
 
-def test_topics_that_are_not_there() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="no topic orders; it has access-json, access-log"):
-        read(DEMO_LOGS, subscribe="sessions,orders")
+def test_a_path_is_needed() -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="a path is needed"):
+        KafkaLogDataSource({})
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        read(Path("/nowhere"))
+    with pytest.raises(kpress.InvalidArgumentError, match="nowhere://"):
+        read(Path("/"), paths='["nowhere://bucket/logs"]')
 
 
-def test_the_schema_is_given() -> None:
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"subscribe": "sessions,orders"}, "no topic orders; it has access-json, access-log"),
+        ({"subscribePattern": "x.*"}, "no topic that matches 'x.*'; it has access-json"),
+        ({"assign": '{"sessions": [0, 2]}'}, "no partition sessions-2; it has access-json-0"),
+        ({"startingOffsets": '{"sessions": {"7": 0}}'}, "startingOffsets names sessions-7, which is not read"),
+        ({"startingOffsets": '{"sessions": {"0": 9999}}'}, "offsets from 0 to 1643, and option startingOffsets asks"),
+        ({"endingOffsets": '{"sessions": {"0": 1644}}'}, "failOnDataLoss=false"),
+        ({"startingTimestamp": "99999999999999"}, "no record with a timestamp of 99999999999999 or later"),
+    ],
+)
+def test_what_is_not_there(options: dict[str, str], message: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        read(DEMO_LOGS, **options)
+
+
+def numbers(path: Path, **options: str) -> dict[tuple[str, int], list[int]]:
+    found: dict[tuple[str, int], list[int]] = {}
+    for row in read(path, **options):
+        found.setdefault((row["topic"], row["partition"]), []).append(row["offset"])
+    return found
+
+
+def test_topics_and_offsets() -> None:
+    assert {topic for topic, _ in numbers(DEMO_LOGS, subscribePattern="access-.*")} == {"access-json", "access-log"}
+    assert numbers(DEMO_LOGS, assign='{"sessions": [1], "nginx-status": [0]}').keys() == {
+        ("sessions", 1),
+        ("nginx-status", 0),
+    }
+    found = numbers(
+        DEMO_LOGS,
+        subscribe="sessions",
+        startingOffsets='{"sessions": {"0": 100, "1": -2}}',
+        endingOffsets='{"sessions": {"0": 110, "1": -1}}',
+    )
+    every = numbers(DEMO_LOGS, subscribe="sessions")
+    assert found == {("sessions", 0): list(range(100, 110)), ("sessions", 1): every["sessions", 1]}
+    found = numbers(
+        DEMO_LOGS, subscribe="sessions", endingOffsets='{"sessions": {"0": 5000, "1": 1}}', failOnDataLoss="false"
+    )
+    assert {key: len(offsets) for key, offsets in found.items()} == {("sessions", 0): 1634, ("sessions", 1): 1}
+
+
+def test_offsets_by_timestamp() -> None:
+    """As a broker's ListOffsets finds them. Markers have a timestamp, too, so this topic has no transactions."""
+    rows = read(DEMO_LOGS / "access-log-0")
+    times = [row["timestamp"] for row in rows]
+    start, end = sorted(times)[500], sorted(times)[900]
+    first = next(row["offset"] for row in rows if row["timestamp"] >= start)
+    last = next(row["offset"] for row in rows if row["timestamp"] >= end)
+    expected = {("access-log", 0): [row["offset"] for row in rows if first <= row["offset"] < last]}
+    assert len(expected["access-log", 0]) > 100
+    path = DEMO_LOGS / "access-log-0"
+    assert numbers(path, startingTimestamp=str(start), endingTimestamp=str(end)) == expected
+    by_partition = [json.dumps({"access-log": {"0": time}}) for time in (start, end)]
+    assert (
+        numbers(path, startingOffsetsByTimestamp=by_partition[0], endingOffsetsByTimestamp=by_partition[1]) == expected
+    )
+    late = {"startingTimestamp": str(max(times) + 1), "startingOffsetsByTimestampStrategy": "latest"}
+    assert numbers(path, **late) == {}
+    assert len(read(path, endingTimestamp=str(max(times) + 1))) == len(rows)
+
+
+def test_several_paths_and_patterns() -> None:
+    several = json.dumps([str(DEMO_LOGS / "sessions-*"), f"file://{DEMO_LOGS}/nginx-status-0"])
+    assert numbers(DEMO_LOGS, paths=several).keys() == {("sessions", 0), ("sessions", 1), ("nginx-status", 0)}
+
+
+# ---- columns
+
+
+def test_only_the_columns_that_are_asked_for() -> None:
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0"), "columns": "offset, topic"})
+    assert source.schema() == spark_schema(["offset", "topic"])
+    [piece] = source.reader(source.schema()).partitions()
+    batch = next(iter(source.reader(source.schema()).read(piece)))
+    assert batch.schema.equals(arrow_schema(["offset", "topic"]))
+    with pytest.raises(kpress.InvalidArgumentError, match="option columns says offset, topic, and the schema offset"):
+        source.reader(spark_schema(["offset"]))
+
+
+def test_the_schema_is_a_part_of_ours() -> None:
     source = KafkaLogDataSource({"path": "p"})
-    assert source.schema() == spark_schema(include_headers=False)
-    with pytest.raises(kpress.InvalidArgumentError, match="key, value, topic"):
-        source.reader(StructType([StructField("key", BinaryType())]))
+    assert source.schema() == spark_schema(column_names("records", False, False))
+    with pytest.raises(kpress.InvalidArgumentError, match="no column valeu; there are key, value, topic"):
+        source.reader(StructType([StructField("valeu", BinaryType())]))
+    with pytest.raises(kpress.InvalidArgumentError, match="column offset is bigint, not binary"):
+        source.reader(StructType([StructField("offset", BinaryType())]))
+
+
+# ---- tasks
+
+
+@pytest.mark.parametrize(
+    ("total", "most", "cores", "expected"),
+    [
+        (1 << 30, 128 << 20, 2, 128 << 20),
+        (100 << 20, 128 << 20, 4, 25 << 20),
+        (100 << 20, 128 << 20, 1000, 4 << 20),
+        (100 << 20, 1 << 20, 1000, 1 << 20),
+        (0, 128 << 20, 2, 4 << 20),
+    ],
+)
+def test_the_size_of_a_task(total: int, most: int, cores: int, expected: int) -> None:
+    assert piece_bytes(total, most, cores) == expected
+
+
+def test_tasks_are_as_many_as_wanted() -> None:
+    def tasks(**options: str) -> int:
+        source = KafkaLogDataSource({"path": str(DEMO_LOGS)} | options)
+        return len(source.reader(source.schema()).partitions())
+
+    assert tasks() == 2  # all of it has 4.5 MB
+    assert tasks(maxPartitionBytes="100000") > 10
+    assert tasks(subscribe="sessions", maxRecordsPerPartition="100") == 2 + 15 + 3 + 18
+    whole = sorted(str(row) for row in read(DEMO_LOGS))
+    assert sorted(str(row) for row in read(DEMO_LOGS, maxPartitionBytes="50000")) == whole
+    assert sorted(str(row) for row in read(DEMO_LOGS, maxRecordsPerPartition="333")) == whole
+
+
+def test_a_plan_reads_no_data_and_is_linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is opened; the work of a task is pickled with that task alone."""
+    for number in range(3):
+        directory = tmp_path / f"t-{number}"
+        directory.mkdir()
+        for base in range(700):
+            (directory / f"{base * 10:020d}.log").write_bytes(b"x" * 100)
+            (directory / f"{base * 10:020d}.index").write_bytes(b"")
+
+    def refuse(*arguments: Any) -> None:
+        raise AssertionError("a file was opened")
+
+    monkeypatch.setattr("kpress.files._local._LocalFile.__init__", refuse)
+    source = KafkaLogDataSource({"path": str(tmp_path), "maxPartitionBytes": "5000"})
+    reader = source.reader(source.schema())
+    pieces = reader.partitions()
+    assert len(pieces) == 42
+    assert len(pickle.dumps(reader)) < 5000
+    assert max(len(pickle.dumps(piece)) for piece in pieces) < 50 * 1000
+
+
+# ---- damage
+
+
+def damaged(root: Path) -> tuple[Path, int]:
+    """A partition whose 11th batch of 30 has a wrong checksum, and that batch's position."""
+    directory, batches = two_segments(root)
+    path = directory / SEGMENTS[0]
+    data = bytearray(path.read_bytes())
+    at = sum(map(len, batches[:10]))
+    data[at + 70] ^= 1
+    path.write_bytes(data)
+    return directory, at
+
+
+def lost(path: Path, **options: str) -> list[dict[str, Any]]:
+    """The rows that are reports."""
+    source = KafkaLogDataSource({"path": str(path), "mode": "PERMISSIVE"} | options)
+    reader = source.reader(source.schema())
+    rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
+    assert source.schema().fieldNames()[-1] == "_corrupt_record"
+    return [row for row in rows if row["_corrupt_record"] is not None]
+
+
+@pytest.mark.parametrize("level", ["records", "bytes"])
+def test_modes(level: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    directory, at = damaged(tmp_path)
+    name = {"records": "offset", "bytes": "baseOffset"}[level]
+    options = {"path": str(directory), "level": level, "columns": name}
+
+    def values(**more: str) -> list[int]:
+        source = KafkaLogDataSource(options | more)
+        reader = source.reader(source.schema())
+        return [row[name] for one in reader.partitions() for batch in reader.read(one) for row in batch.to_pylist()]
+
+    step = {"records": 1, "bytes": 3}[level]
+    expected = [*range(0, 30, step), *range(33, 180, step)]
+    with pytest.raises(kpress.CorruptRecordError, match="checksum"):
+        values()
+    assert values(mode="dropMalformed") == expected
+    assert "stored checksum" in caplog.text
+    findings = tmp_path / "findings"
+    for _ in range(2):  # a task that is tried again writes the same file
+        assert values(mode="PERMISSIVE", findingsPath=str(findings)) == expected
+    [file] = findings.iterdir()
+    [line] = file.read_text().splitlines()
+    assert json.loads(line)["position"] in (at, at + 17)
+    [row] = lost(directory, level=level)
+    assert json.loads(row["_corrupt_record"])["rule"] == "checksum"
+    assert (row["topic"], row["partition"]) == ("t", 0)
+
+
+def test_batches_as_rows() -> None:
+    """What Kafka's header says, as in `Log.batch_table`."""
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS), "level": "batches", "maxPartitionBytes": "100000"})
+    reader = source.reader(source.schema())
+    rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
+    expected = kpress.open_log(DEMO_LOGS).batch_table().select(list(rows[0])).to_pylist()
+    assert rows == expected
+
+
+@pytest.mark.parametrize("partition", oracle.PARTITIONS[::4], ids=str)
+def test_batches_of_all_versions_as_rows(partition: oracle.Partition, tmp_path: Path) -> None:
+    path = partition.write_to(tmp_path)
+    source = KafkaLogDataSource({"path": str(path), "level": "batches"})
+    reader = source.reader(source.schema())
+    rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
+    assert rows == kpress.open_log(path).batch_table().select(source.schema().fieldNames()).to_pylist()
+
+
+def test_bytes_as_rows() -> None:
+    path = DEMO_LOGS / "sessions-1"
+    source = KafkaLogDataSource({"path": str(path), "level": "bytes", "columns": "batch"})
+    reader = source.reader(source.schema())
+    data = [row["batch"] for one in reader.partitions() for batch in reader.read(one) for row in batch.to_pylist()]
+    assert b"".join(data) == b"".join(file.read_bytes() for file in sorted(path.glob("*.log")))
+
+
+# ---- filters
+
+
+@pytest.mark.parametrize(
+    ("filters", "count"),
+    [
+        ([datasource.GreaterThanOrEqual(("offset",), 1600)], 42),
+        ([datasource.GreaterThan(("offset",), 1600), datasource.LessThanOrEqual(("offset",), 1610)], 10),
+        ([datasource.LessThan(("offset",), 7), datasource.EqualTo(("topic",), "sessions")], 7),
+        ([datasource.In(("offset",), (3, 5))], 3),
+        ([datasource.EqualTo(("partition",), 1)], 0),
+        ([datasource.EqualTo(("value",), b""), datasource.StringContains(("topic",), "x")], 1634),
+        ([datasource.EqualTo(("a", "offset"), 7)], 1634),
+    ],
+)
+def test_filters_narrow_what_is_read(filters: list[Any], count: int) -> None:
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS / "sessions-0"), "pushFilters": "true"})
+    reader = source.reader(source.schema())
+    assert reader.pushFilters(filters) == filters  # Spark applies them again
+    assert sum(batch.num_rows for piece in reader.partitions() for batch in reader.read(piece)) == count
+
+
+def test_filters_on_time() -> None:
+    path = DEMO_LOGS / "sessions-0"
+    times = [row["timestamp"] for row in read(path)]
+    limit = datetime.fromtimestamp(times[700] / 1000, UTC)
+    source = KafkaLogDataSource({"path": str(path), "pushFilters": "true"})
+    for filters, expected in (
+        ([datasource.GreaterThanOrEqual(("timestamp",), limit)], [time for time in times if time >= times[700]]),
+        ([datasource.LessThan(("timestamp",), limit)], [time for time in times if time <= times[700]]),
+        ([datasource.EqualTo(("timestamp",), limit)], [time for time in times if time == times[700]]),
+    ):
+        reader = source.reader(source.schema())
+        reader.pushFilters(filters)
+        assert sum(batch.num_rows for one in reader.partitions() for batch in reader.read(one)) == len(expected)
 
 
 # ---- through Spark
@@ -199,7 +483,7 @@ def test_the_schema_is_given() -> None:
 
 def test_spark_finds_and_reads_the_demo_logs(spark: Any) -> None:
     logs = spark.read.format("kpress").load(str(DEMO_LOGS))
-    assert logs.schema == spark_schema(include_headers=False)
+    assert logs.schema == spark_schema(column_names("records", False, False))
     counts = logs.groupBy("topic", "partition").count().collect()
     assert {(row.topic, row.partition): row["count"] for row in counts} == RECORDS
 
@@ -220,5 +504,33 @@ def test_spark_reads_committed_rows(spark: Any, tmp_path: Path) -> None:
 def test_spark_shows_what_is_wrong_with_an_option(spark: Any) -> None:
     from pyspark.errors import PySparkException
 
-    with pytest.raises(PySparkException, match="unknown option startingoffsets; accepted are path, subscribe"):
-        spark.read.format("kpress").option("startingOffsets", "earliest").load(str(DEMO_LOGS)).count()
+    with pytest.raises(PySparkException, match="unknown option startingoffset; accepted are path, subscribe"):
+        spark.read.format("kpress").option("startingOffset", "earliest").load(str(DEMO_LOGS)).count()
+
+
+def test_spark_takes_columns_and_filters(spark: Any, tmp_path: Path) -> None:
+    """Filters reach the reader where the session allows it; what it read is counted by its plan of offsets."""
+    assert spark.read.format("kpress").schema("offset long").load(str(DEMO_LOGS)).count() == sum(RECORDS.values())
+    key = "spark.sql.python.filterPushdown.enabled"
+    spark.conf.set(key, "true")
+    try:
+        kpress.spark.register(spark)
+        logs = spark.read.format("kpress").option("columns", "offset,partition,topic").load(str(DEMO_LOGS))
+        wanted = logs.where("topic = 'sessions' AND partition = 1 AND offset >= 1000 AND offset < 1010")
+        assert [row.offset for row in wanted.orderBy("offset").collect()] == list(range(1000, 1010))
+        plan = wanted._jdf.queryExecution().executedPlan().toString()
+        assert "PushedFilters" not in plan or "offset" in plan
+    finally:
+        spark.conf.set(key, "false")
+        kpress.spark.register(spark)
+    assert logs.sparkSession.read.format("kpress").load(str(DEMO_LOGS)).where("offset = 3").count() == 8
+
+
+def test_spark_reports_damage_in_rows(spark: Any, tmp_path: Path) -> None:
+    directory, _ = damaged(tmp_path)
+    logs = spark.read.format("kpress").option("mode", "PERMISSIVE").load(str(directory))
+    assert logs.where("_corrupt_record IS NULL").count() == 177
+    [row] = logs.where("_corrupt_record IS NOT NULL").collect()
+    assert json.loads(row._corrupt_record)["rule"] == "checksum"
+    batches = spark.read.format("kpress").option("level", "batches").load(str(directory))
+    assert batches.selectExpr("sum(recordsCount)", "max(lastOffset)").collect()[0] == (180, 179)

@@ -17,21 +17,24 @@ from itertools import pairwise
 
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.columns import Columns
-from kpress.errors import KpressError
+from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import Buffered, FileSystem
+from kpress.log._batch_header import BatchHeader
 from kpress.log._end import end_offset, near_the_end
-from kpress.log._file_records import FileRecords, OnCorrupt
+from kpress.log._file_records import INT64_MAX, FileRecords, OnCorrupt
+from kpress.log._hop import HeaderHop
 from kpress.log._open import merged, open_paths
 from kpress.log._part import part_of
 from kpress.log._part_isolation import has_state, isolation_of_part
 from kpress.log._read import IsolationLevel, LogReader, ReadOptions
 from kpress.log._seek import SegmentSeek
-from kpress.log._segment import Partition, Segment
+from kpress.log._segment import INT32_MAX, Partition, Segment
+from kpress.log._segment_tail import tail_findings
 from kpress.log._transactions import Isolation
 from kpress.log.findings import Finding
 from kpress.typing import TimestampUnit
 
-__all__ = ["LogSplit", "Piece", "offset_of_timestamp", "plan", "read_split"]
+__all__ = ["LogSplit", "Piece", "batches_in", "offset_of_timestamp", "plan", "read_split"]
 
 
 @dataclass(frozen=True)
@@ -344,6 +347,8 @@ def read_split(
     findings: list[Finding],
     isolation_level: IsolationLevel = "read_uncommitted",
     on_corrupt: OnCorrupt = "raise",
+    start_timestamp: int | None = None,
+    end_timestamp: int | None = None,
     timestamp_unit: TimestampUnit = "ms",
     batch_bytes: int | None = None,
 ) -> Iterator[Columns]:
@@ -355,7 +360,7 @@ def read_split(
     columns : sequence of str
     findings : list of Finding
         Gets what `LogReader.findings` has, also if reading ends early.
-    isolation_level, on_corrupt, timestamp_unit
+    isolation_level, on_corrupt, start_timestamp, end_timestamp, timestamp_unit
         As for `Log.read`.
     batch_bytes : int, optional
         Bytes of the file in each result.
@@ -367,8 +372,8 @@ def read_split(
     options = ReadOptions.of(
         start_offset=split.first_offset(),
         end_offset=split.end_offset,
-        start_timestamp=None,
-        end_timestamp=None,
+        start_timestamp=start_timestamp,
+        end_timestamp=end_timestamp,
         isolation_level=isolation_level,
         on_corrupt=on_corrupt,
         timestamp_unit=timestamp_unit,
@@ -379,3 +384,77 @@ def read_split(
             yield from reader
         finally:
             findings += reader.findings
+
+
+def batches_in(
+    split: LogSplit, *, findings: list[Finding], on_corrupt: OnCorrupt = "raise", check_crcs: bool = False
+) -> Iterator[tuple[FileRecords, BatchHeader]]:
+    """The batches of a split by their headers, each with its file, as long as that is open.
+
+    Parameters
+    ----------
+    split : LogSplit
+    findings : list of Finding
+        Gets what was skipped, and what follows the last whole entry of a log.
+    on_corrupt : {'raise', 'skip'}
+    check_crcs : bool
+        A wrong checksum is damage, too.
+
+    Yields
+    ------
+    tuple of (FileRecords, BatchHeader)
+    """
+    first = split.first_offset()
+    for segment in split.located().segments:
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            for header in _headers(segment, file, on_corrupt, check_crcs, findings):
+                if (first is None or header.last_offset >= first) and not _is_after(header, split.end_offset):
+                    yield file, header
+            findings += tail_findings(segment, file)
+
+
+def _is_after(header: BatchHeader, end_offset: int | None) -> bool:
+    """A v0/v1 wrapper's header does not say where it begins."""
+    return end_offset is not None and header.base_offset >= end_offset and header.records_count >= 0
+
+
+def _headers(
+    segment: Segment, file: FileRecords, on_corrupt: OnCorrupt, check_crcs: bool, findings: list[Finding]
+) -> Iterator[BatchHeader]:
+    hop = file.headers()
+    while True:
+        try:
+            for header in hop:
+                error = hop.checksum_error() if check_crcs else None
+                if error is None:
+                    yield header
+                elif on_corrupt == "raise":
+                    raise error
+                else:
+                    findings.append(Finding.of_error(error, file=segment.url, size=header.size))
+            file.judge(hop)
+            return
+        except CorruptRecordError as error:
+            if on_corrupt == "raise":
+                file.judge(hop, error)
+                return
+            if not _skipped(segment, file, hop, error, findings):
+                return
+
+
+def _skipped(
+    segment: Segment, file: FileRecords, hop: HeaderHop, error: CorruptRecordError, findings: list[Finding]
+) -> bool:
+    """Whether an intact entry follows; what is before it is a finding, unless it is zeros at the end of the log."""
+    try:
+        file.judge(hop, error)
+        return False
+    except CorruptRecordError:
+        start = hop.position
+    first = max(hop.next_offset or 0, segment.base_offset)
+    is_found = hop.search(start + 1, first, min(first + INT32_MAX, INT64_MAX))
+    end = hop.position if is_found else file.size
+    file.trailing_bytes = 0
+    place = (segment.url, start, end - start, hop.next_offset)
+    findings.append(Finding(*place, error.rule or "", f"{error.message}; skipped up to byte {end}"))
+    return is_found

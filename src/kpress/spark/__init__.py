@@ -2,9 +2,12 @@
 
 ::
 
-    datasource   spark.read.format("kpress").load(log dir)   one task per segment, Arrow record batches
-    options      what that takes                             parsed once, on the driver
-    schema       what it gives                               the columns of Spark's Kafka source
+    datasource   spark.read.format("kpress").load(path)      tasks of about the same size, Arrow record batches
+                                                             (_batch_rows: a row per batch)
+    options      what that takes                             parsed at once (_offsets: topics and offsets)
+    schema       what it gives                               the columns of Spark's Kafka source, or of batches
+    _filters     what of a query's filters is used to read less
+    _session     what a session tells of itself
     _transcode   transcode(spark, src, dst, "zstd")          by reference: executors read and write the segments
     _digest      digest(df)                                  one row per partition, to compare two sets of records
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kpress.spark._digest import digest
+from kpress.spark._session import for_session
 from kpress.spark._transcode import TranscodedPartition, transcode
 from kpress.spark.datasource import KafkaLogDataSource
 from kpress.spark.options import ReadOptions
@@ -18,6 +19,9 @@ __all__ = ["KafkaLogDataSource", "ReadOptions", "TranscodedPartition", "digest",
 def register(spark: SparkSession) -> None:
     """Make ``spark.read.format("kpress")`` known to a session that does not find it by itself.
 
+    What is known of the session goes with it: how many tasks run side by side, for the size of tasks, and whether
+    filters are handed down (spark.sql.python.filterPushdown.enabled).
+
     Parameters
     ----------
     spark : SparkSession
@@ -27,4 +31,10 @@ def register(spark: SparkSession) -> None:
     >>> kpress.spark.register(spark)                                # doctest: +SKIP
     >>> spark.read.format("kpress").load("/var/kafka-logs").show()  # doctest: +SKIP
     """
-    spark.dataSource.register(KafkaLogDataSource)
+    from pyspark.errors import PySparkException
+
+    try:
+        spark.dataSource.register(for_session(spark))
+    except PySparkException as error:  # 4.0, where Spark has found the data source by itself
+        if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
+            raise

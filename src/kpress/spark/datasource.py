@@ -1,39 +1,50 @@
-"""format("kpress"): the records of a Kafka log dir as rows, one Spark partition per segment."""
+"""format("kpress"): the records of a log as rows, wherever it is.
+
+::
+
+    driver       options ──► open_log ──► splits.plan ──► LogPieces      names and sizes, no data
+    executor     a LogPiece ──► splits.read_split ──► Arrow record batches
+"""
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from kpress.errors import InvalidArgumentError
-from kpress.log import FileRecords, PartitionDirectory, isolation_of, list_partitions
-from kpress.spark.options import ReadOptions
-from kpress.spark.schema import arrow_schema, spark_schema
+from kpress.files import resolve
+from kpress.log import Finding, open_log
+from kpress.log.splits import LogSplit, Piece, plan, read_split
+from kpress.spark._batch_rows import byte_rows, header_rows
+from kpress.spark._filters import Wanted, wanted_by
+from kpress.spark.options import ReadOptions, check_columns
+from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_other_types, spark_schema
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyspark.sql.types import StructType
 
-_NOT_IN_RECORDS = ("topic", "partition")
+_LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("kpress.spark")
 
 
 class KafkaLogDataSource(DataSource):
-    """Kafka log directories as a batch source.
+    """Kafka logs as a batch source.
 
     The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
     timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
-    headers array<struct<key: string, value: binary>>. Control records are never rows. Checksums are compared.
+    headers array<struct<key: string, value: binary>>. `.schema(...)` or the option ``columns`` takes some of them, and
+    only these are built. Control records are never rows. Checksums are compared.
 
     Every segment but the last of its partition must be complete. The last one may end in a cut entry, as under a
     running broker, or in zeros; a warning in the executor's log (logger ``kpress.spark``) says how many bytes were
-    left out. Anything else after the last whole entry is an error.
+    left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
 
     Options: see `ReadOptions`.
 
@@ -43,105 +54,171 @@ class KafkaLogDataSource(DataSource):
     ...       .option("isolation.level", "read_committed").load("/var/kafka-logs"))
     """
 
+    parallelism: int | None = None  # what `register` saw of the session
+    is_pushdown_on = False
+
+    def __init__(self, options: Any) -> None:
+        super().__init__(options)
+        self.parsed = ReadOptions.parse(options)
+
     @classmethod
     def name(cls) -> str:
         return "kpress"
 
     def schema(self) -> StructType:
-        return spark_schema(ReadOptions.parse(self.options).include_headers)
+        return spark_schema(self.parsed.column_names)
 
     def reader(self, schema: StructType) -> KafkaLogReader:
-        options = ReadOptions.parse(self.options)
-        if schema.fieldNames() != (own := spark_schema(options.include_headers)).fieldNames():
+        options, names = self.parsed, tuple(schema.fieldNames())
+        check_columns(names, column_names(options.level, True, options.reports_in_rows), "schema")
+        refuse_other_types(schema)
+        if options.columns is not None and options.columns != names:
             raise InvalidArgumentError(
-                f"the columns cannot be chosen: they are {', '.join(own.fieldNames())}", field="schema"
+                f"option columns says {', '.join(options.columns)}, and the schema {', '.join(names)}", field="columns"
             )
-        return KafkaLogReader(options)
+        kind = KafkaLogReader
+        if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
+            kind = FilteringReader
+        return kind(options, names, self.parallelism)
 
 
 @dataclass(frozen=True, repr=False)
-class SegmentPartition(InputPartition):
-    """One segment: all that a task needs to read it without other files."""
+class LogPiece(InputPartition):
+    """The work of one task."""
 
-    topic: str
-    partition: int
-    path: str
-    is_last: bool
-    end_offset: int | None
-    aborted_transactions: tuple[tuple[int, int], ...] | None
+    number: int
+    splits: Piece
+    wanted: Wanted
 
     def __repr__(self) -> str:
-        return f"SegmentPartition({self.path})"
+        return f"LogPiece({self.number}: {', '.join(split.url for split in self.splits)})"
 
 
 class KafkaLogReader(DataSourceReader):
-    """Lists segments on the driver, and reads each in a task of its own."""
+    """Plans on the driver, and reads a piece in each task."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: ReadOptions, names: Sequence[str], parallelism: int | None) -> None:
         self.options = options
+        self.names = tuple(names)
+        self.parallelism = parallelism
+        self.wanted = Wanted()
 
-    def partitions(self) -> Sequence[SegmentPartition]:
-        directories = list_partitions(self.options.path)
-        topics = {directory.topic_partition.topic for directory in directories}
-        if missing := [topic for topic in self.options.topics if topic not in topics]:
-            raise InvalidArgumentError(
-                f"{self.options.path} has no topic {', '.join(missing)}; it has {', '.join(sorted(topics))}",
-                field="subscribe",
-            )
-        return [
-            segment
-            for directory in directories
-            if not self.options.topics or directory.topic_partition.topic in self.options.topics
-            for segment in self._segments(directory)
-        ]
+    # --- on the driver --------------------------------------------------------------------------------------------
 
-    def _segments(self, directory: PartitionDirectory) -> Iterator[SegmentPartition]:
-        end_offset, transactions = None, None
-        if self.options.read_committed:
-            isolation = isolation_of(directory.segments)
-            if isolation.error is not None:
-                raise isolation.error
-            end_offset, transactions = isolation.last_stable_offset, isolation.aborted
-        topic_partition = directory.topic_partition
-        for segment in directory.segments:
-            aborted = None
-            if transactions is not None:
-                # one that ended before the segment does not matter: its producer may have gone on
-                aborted = tuple(t[:2] for t in transactions if t.last_offset >= segment.base_offset)
-            yield SegmentPartition(
-                topic_partition.topic,
-                topic_partition.partition,
-                str(segment.path),
-                segment.is_last,
-                end_offset,
-                aborted,
-            )
+    def partitions(self) -> Sequence[LogPiece]:
+        """One per task; at least one, because Spark makes up one where there is none."""
+        options = self.options
+        found = options.topics.of(open_log(options.paths).partitions, ", ".join(options.paths))
+        ranges = options.bounds.ranges(found, options.fail_on_data_loss)
+        found = [partition for partition in found if self.wanted.has(partition)]
+        narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}
+        total = sum(segment.size or 0 for partition in found for segment in partition.segments)
+        pieces = plan(
+            found,
+            piece_bytes(total, options.max_partition_bytes, options.min_partitions or self.parallelism),
+            ranges=narrowed,
+            most_offsets=options.max_records,
+            committed=options.isolation_level == "read_committed" and options.level == "records",
+        )
+        return [LogPiece(number, piece, self.wanted) for number, piece in enumerate(pieces or [()])]
+
+    # --- on executors ---------------------------------------------------------------------------------------------
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        segment = cast(SegmentPartition, partition)  # Spark hands back what partitions() gave
-        schema = arrow_schema(self.options.include_headers)
-        with FileRecords(segment.path, complete=not segment.is_last) as file:
-            for columns in file.columns(
-                [name for name in schema.names if name not in _NOT_IN_RECORDS],
-                batch_bytes=self.options.fetch_bytes,
+        piece = cast(LogPiece, partition)  # Spark hands back what partitions() gave
+        found: list[Finding] = []
+        names = [name for name in self.names if name != CORRUPT]
+        schema = arrow_schema(self.names)
+        for split in piece.splits:
+            findings: list[Finding] = []
+            for batch in self._rows(split, names, findings, piece.wanted):
+                yield _as(schema, batch)
+            if self.options.reports_in_rows and findings:
+                yield _reported(schema, split, findings)
+            found += findings
+        self._tell(piece, found)
+
+    def _rows(
+        self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
+    ) -> Iterator[pa.RecordBatch]:
+        options = self.options
+        on_corrupt: Any = "raise" if options.mode == "FAILFAST" else "skip"
+        if options.level == "batches":
+            yield from header_rows(split, names, findings, on_corrupt)
+        elif options.level == "bytes":
+            yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes)
+        else:
+            for columns in read_split(
+                split,
+                names,
+                findings=findings,
+                isolation_level=options.isolation_level,
+                on_corrupt=on_corrupt,
+                start_timestamp=wanted.start_timestamp,
+                end_timestamp=wanted.end_timestamp,
                 timestamp_unit="us",
-                end_offset=segment.end_offset,
-                aborted_transactions=segment.aborted_transactions,
+                batch_bytes=options.fetch_bytes,
             ):
-                for batch in pa.RecordBatchReader.from_stream(columns):
-                    yield _rows(batch, segment, schema)
-            if file.trailing_bytes:
-                what = "zeros" if file.tail == "zeros" else "an entry that is cut"
-                _LOGGER.warning("%s ends in %d bytes of %s", segment.path, file.trailing_bytes, what)
+                yield from pa.RecordBatchReader.from_stream(columns)
+
+    def _tell(self, piece: LogPiece, findings: list[Finding]) -> None:
+        """Report what was skipped or cut, where the rows do not."""
+        if self.options.findings_path is not None:
+            _write_findings(self.options.findings_path, piece.number, findings)
+        elif not self.options.reports_in_rows:
+            for finding in findings:
+                _LOGGER.warning("%s", finding)
 
 
-def _rows(batch: pa.RecordBatch, partition: SegmentPartition, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with topic and partition, in the order and with the nested names that Spark expects."""
-    constants = {"topic": pa.scalar(partition.topic), "partition": pa.scalar(partition.partition, pa.int32())}
-    arrays = [
-        pa.repeat(constants[field.name], batch.num_rows)
-        if field.name in constants
-        else batch.column(field.name).cast(field.type)
-        for field in schema
-    ]
+class FilteringReader(KafkaLogReader):
+    """Reads less where filters allow it. Spark refuses such a reader unless its configuration lets it ask for that."""
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
+        """All of them are applied again by Spark: a batch is read or left out as a whole."""
+        self.wanted = wanted_by(filters)
+        return filters
+
+
+def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
+    """Bytes of a task: enough tasks for all cores, but none of them tiny (as Spark's FilePartition.maxSplitBytes)."""
+    cores = parallelism or len(os.sched_getaffinity(0))
+    return min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
+
+
+def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with the nested names that Spark expects, and perhaps an empty column for findings."""
+    arrays = []
+    for field in schema:
+        if field.name == CORRUPT:
+            arrays.append(pa.nulls(batch.num_rows, field.type))
+            continue
+        column = batch.column(field.name)
+        arrays.append(column if column.type == field.type else column.cast(field.type))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa.RecordBatch:
+    """A row for each finding: what is known of its place, and all of it as JSON."""
+    known: dict[str, list[Any]] = {
+        CORRUPT: [json.dumps(finding.to_dict()) for finding in findings],
+        "topic": [split.topic] * len(findings),
+        "partition": [split.partition] * len(findings),
+        "offset": [finding.offset for finding in findings],
+        "baseOffset": [finding.offset for finding in findings],
+        "position": [finding.position for finding in findings],
+        "file": [finding.file for finding in findings],
+    }
+    empty = [None] * len(findings)
+    arrays = [pa.array(known.get(field.name, empty), field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _write_findings(directory: str, number: int, findings: list[Finding]) -> None:
+    """The same file for every attempt of a task."""
+    if not findings:
+        return
+    files, path = resolve(directory)
+    files.make_directory(path)
+    with files.create(files.join(path, f"part-{number:05d}.json")) as writer:
+        writer.write("".join(f"{json.dumps(finding.to_dict())}\n" for finding in findings).encode())
+        writer.publish()

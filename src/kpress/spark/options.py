@@ -1,17 +1,49 @@
-"""The options of ``format("kpress")``: checked once, on the driver."""
+"""The options of ``format("kpress")``: checked at once, before any file is opened."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
+from kpress._arguments import shown_value
 from kpress.errors import InvalidArgumentError
+from kpress.spark._offsets import Bounds, Topics, parse_bounds, parse_topics
+from kpress.spark.schema import column_names
 
-# Spark passes them on in lower case, so case does not matter.
-_ACCEPTED = ("path", "subscribe", "includeHeaders", "isolation.level", "max.partition.fetch.bytes")
-_ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
-_FETCH_BYTES = 1 << 20  # ConsumerConfig's default
-_FETCH_BYTES_MOST = (1 << 31) - 1
+# Spark passes names on in lower case, so case does not matter.
+_ACCEPTED = (
+    "path",
+    "subscribe",
+    "subscribePattern",
+    "assign",
+    "startingOffsets",
+    "endingOffsets",
+    "startingTimestamp",
+    "endingTimestamp",
+    "startingOffsetsByTimestamp",
+    "endingOffsetsByTimestamp",
+    "startingOffsetsByTimestampStrategy",
+    "minPartitions",
+    "maxRecordsPerPartition",
+    "maxPartitionBytes",
+    "failOnDataLoss",
+    "includeHeaders",
+    "isolation.level",
+    "max.partition.fetch.bytes",
+    "mode",
+    "findingsPath",
+    "columns",
+    "level",
+    "pushFilters",
+)
+_INT32_MAX = (1 << 31) - 1
+_INT64_MAX = (1 << 63) - 1
+_MODES: dict[str, Mode] = {"failfast": "FAILFAST", "dropmalformed": "DROPMALFORMED", "permissive": "PERMISSIVE"}
+
+Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
+Level = Literal["records", "batches", "bytes"]
 
 
 @dataclass(frozen=True)
@@ -20,24 +52,69 @@ class ReadOptions:
 
     Attributes
     ----------
-    path : str
-        A broker's log dir or the directory of one partition.
-    topics : tuple of str
-        ``subscribe``: names separated by commas, as for Spark's Kafka source; empty means all topics.
+    paths : tuple of str
+        ``path``, or several given to ``load``: log dirs, directories of partitions, segments, patterns or URLs, as
+        `kpress.open_log` takes them.
+    topics : Topics
+        ``subscribe``, ``subscribePattern`` or ``assign``; by default all.
+    bounds : Bounds
+        ``startingOffsets`` and the other options of that kind; by default everything.
+    min_partitions : int | None
+        ``minPartitions``: as many tasks, if there are enough batches.
+    max_records : int | None
+        ``maxRecordsPerPartition``: no task has more offsets.
+    max_partition_bytes : int
+        ``maxPartitionBytes``, default 134217728, as in Spark's file sources: bytes of files in one task.
+    fail_on_data_loss : bool
+        ``failOnDataLoss``, default true: an offset that the log does not have is an error.
     include_headers : bool
         ``includeHeaders``, default false: add a column of headers.
-    read_committed : bool
-        ``isolation.level``, default read_uncommitted, as in Kafka's ConsumerConfig.
+    isolation_level : {'read_uncommitted', 'read_committed'}
+        ``isolation.level``, as in Kafka's ConsumerConfig.
     fetch_bytes : int
         ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch. A larger
         entry is read all the same, as by a consumer.
+    mode : {'FAILFAST', 'DROPMALFORMED', 'PERMISSIVE'}
+        ``mode``: damage is an error; or is skipped; or is skipped and reported, in a column ``_corrupt_record`` or to
+        ``findingsPath``.
+    findings_path : str | None
+        ``findingsPath``: a directory that gets a file of JSON lines for each task that found something.
+    columns : tuple of str | None
+        ``columns``: names separated by commas, the only ones that are built. `.schema(...)` does the same.
+    level : {'records', 'batches', 'bytes'}
+        ``level``: a row per record; a row per batch, from its header alone; a row per batch with its bytes.
+    push_filters : bool | None
+        ``pushFilters``: use filters on offset, timestamp, partition and topic to read less. Needs
+        spark.sql.python.filterPushdown.enabled; None: where `register` saw that.
     """
 
-    path: str
-    topics: tuple[str, ...] = ()
+    paths: tuple[str, ...]
+    topics: Topics = field(default_factory=Topics)
+    bounds: Bounds = field(default_factory=Bounds)
+    min_partitions: int | None = None
+    max_records: int | None = None
+    max_partition_bytes: int = 128 << 20
+    fail_on_data_loss: bool = True
     include_headers: bool = False
-    read_committed: bool = False
-    fetch_bytes: int = _FETCH_BYTES
+    isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
+    fetch_bytes: int = 1 << 20  # ConsumerConfig's default
+    mode: Mode = "FAILFAST"
+    findings_path: str | None = None
+    columns: tuple[str, ...] | None = None
+    level: Level = "records"
+    push_filters: bool | None = None
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The columns of the result, unless `.schema(...)` says otherwise."""
+        if self.columns is not None:
+            return self.columns
+        return column_names(self.level, self.include_headers, self.reports_in_rows)
+
+    @property
+    def reports_in_rows(self) -> bool:
+        """Whether findings are rows of the result."""
+        return self.mode == "PERMISSIVE" and self.findings_path is None
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> ReadOptions:
@@ -50,42 +127,95 @@ class ReadOptions:
 
         Examples
         --------
-        >>> ReadOptions.parse({"path": "/logs", "subscribe": "orders, payments", "includeheaders": "true"})
-        ReadOptions(path='/logs', topics=('orders', 'payments'), include_headers=True, read_committed=False, \
-fetch_bytes=1048576)
+        >>> options = ReadOptions.parse({"path": "/logs", "subscribe": "orders, payments", "includeheaders": "true"})
+        >>> options.paths, options.topics.names, options.include_headers, options.mode
+        (('/logs',), ('orders', 'payments'), True, 'FAILFAST')
         """
-        given = {name.lower(): value for name, value in options.items()}
-        unknown = sorted(given.keys() - {name.lower() for name in _ACCEPTED})
-        if unknown:
+        given = Given(options)
+        made = cls(
+            paths=given.paths(),
+            topics=parse_topics(given.text),
+            bounds=parse_bounds(given.text),
+            min_partitions=given.number("minPartitions", _INT32_MAX),
+            max_records=given.number("maxRecordsPerPartition", _INT64_MAX),
+            max_partition_bytes=given.number("maxPartitionBytes", _INT64_MAX) or 128 << 20,
+            fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
+            include_headers=given.choice("includeHeaders", ("false", "true")) == "true",
+            isolation_level=given.choice("isolation.level", ("read_uncommitted", "read_committed")),
+            fetch_bytes=given.number("max.partition.fetch.bytes", _INT32_MAX) or 1 << 20,
+            mode=_MODES[given.choice("mode", tuple(_MODES))],
+            findings_path=given.text("findingsPath"),
+            level=given.choice("level", ("records", "batches", "bytes")),
+            push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
+        )
+        return made.with_columns(given.text("columns"))
+
+    def with_columns(self, text: str | None) -> ReadOptions:
+        if self.findings_path is not None and self.mode != "PERMISSIVE":
+            raise InvalidArgumentError("option findingsPath is for mode=PERMISSIVE", field="findingsPath")
+        if text is None:
+            return self
+        names = tuple(name.strip() for name in text.split(",") if name.strip())
+        known = column_names(self.level, True, self.reports_in_rows)
+        check_columns(names, known, "columns")
+        return ReadOptions(**vars(self) | {"columns": names})
+
+
+def check_columns(names: tuple[str, ...], known: tuple[str, ...], where: str) -> None:
+    """Raise for names that are not there, twice there, or none at all."""
+    if wrong := [name for name in names if name not in known]:
+        raise InvalidArgumentError(
+            f"there is no column {', '.join(wrong)}; there are {', '.join(known)}"[:1000], field=where
+        )
+    if not names or len(set(names)) < len(names):
+        raise InvalidArgumentError("each column is named once, and there must be at least one", field=where)
+    if "_corrupt_record" in known and "_corrupt_record" not in names:
+        raise InvalidArgumentError(
+            "mode=PERMISSIVE reports in a column _corrupt_record string, or to findingsPath: one of them is needed",
+            field=where,
+        )
+
+
+class Given:
+    """The options of a call, by name, whatever its case."""
+
+    def __init__(self, options: Mapping[str, str]) -> None:
+        self._values = {name.lower(): value for name, value in options.items()}
+        known = {name.lower() for name in _ACCEPTED} | {"paths"}  # Spark's own name for several
+        if unknown := sorted(name for name in options if name.lower() not in known):
             raise InvalidArgumentError(
                 f"unknown option {', '.join(unknown)}; accepted are {', '.join(_ACCEPTED)}", field=unknown[0]
             )
-        if not given.get("path"):
-            raise InvalidArgumentError("a path is needed: load(<log dir or partition directory>)", field="path")
-        topics = tuple(name.strip() for name in given.get("subscribe", "").split(","))
-        return cls(
-            path=given["path"],
-            topics=tuple(name for name in topics if name),
-            include_headers=_choice("includeHeaders", given, ("false", "true")) == "true",
-            read_committed=_choice("isolation.level", given, _ISOLATION_LEVELS) == "read_committed",
-            fetch_bytes=_fetch_bytes(given),
-        )
 
+    def text(self, name: str) -> str | None:
+        return self._values.get(name.lower())
 
-def _choice(name: str, given: Mapping[str, str], accepted: tuple[str, ...]) -> str:
-    """The value; the first of the accepted ones is the default."""
-    value = given.get(name.lower(), accepted[0]).lower()
-    if value not in accepted:
-        raise InvalidArgumentError(f"option {name} must be {' or '.join(accepted)}, not {value!r}", field=name)
-    return value
+    def paths(self) -> tuple[str, ...]:
+        several = self.text("paths")
+        paths = json.loads(several) if several else [self.text("path")]
+        found = tuple(path for path in paths if path)
+        if not found:
+            raise InvalidArgumentError(
+                "a path is needed: load(<log dir, directory of a partition, pattern or URL>)", field="path"
+            )
+        return found
 
+    def choice(self, name: str, accepted: tuple[str, ...]) -> Any:
+        """The value; the first of the accepted ones is the default."""
+        value = (self.text(name) or accepted[0]).lower()
+        if value not in accepted:
+            shown = [one for one in accepted if one]
+            said = " or ".join([", ".join(shown[:-1]), shown[-1]])
+            raise InvalidArgumentError(f"option {name} must be {said}, not {shown_value(value)}", field=name)
+        return value
 
-def _fetch_bytes(given: Mapping[str, str]) -> int:
-    name = "max.partition.fetch.bytes"
-    value = given.get(name, str(_FETCH_BYTES))
-    short = value.isascii() and value.isdigit() and len(value) <= len(str(_FETCH_BYTES_MOST))
-    if not short or not 1 <= int(value) <= _FETCH_BYTES_MOST:
-        raise InvalidArgumentError(
-            f"option {name} must be a number from 1 to {_FETCH_BYTES_MOST}, not {value[:50]!r}", field=name
-        )
-    return int(value)
+    def number(self, name: str, most: int) -> int | None:
+        value = self.text(name)
+        if value is None:
+            return None
+        is_short = value.isascii() and value.isdigit() and len(value) <= len(str(most))
+        if not is_short or not 1 <= int(value) <= most:
+            raise InvalidArgumentError(
+                f"option {name} must be a number from 1 to {most}, not {value[:50]!r}", field=name
+            )
+        return int(value)
