@@ -1,23 +1,27 @@
 """What the broker writes in place of a set that it cannot keep: see the .pxd."""
 
-from libc.stdint cimport uint8_t, uint64_t
+from libc.stdint cimport INT64_MAX, int32_t, uint8_t, uint64_t
 from libc.string cimport memmove, memset
 
 from kpress._buffers cimport pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_HEADERS_MAGIC, KP_KEY_LENGTH, KP_LOG_APPEND_TIME, KP_MESSAGE_SIZE, KP_NO_MEMORY, KP_OK, KP_SET_SIZE,
-    KP_TRANSACTIONAL, KP_VALUE_LENGTH, KP_VARLONG_MAX,
-    kp_batch, kp_cursor, kp_field_size, kp_field_write, kp_header, kp_header_read, kp_headers_of, kp_record,
-    kp_utf8_copy, kp_utf8_sequence, kp_varlong_size, kp_varlong_write,
+    KP_BATCH_HEADER, KP_HEADERS_MAGIC, KP_KEY_LENGTH, KP_LOG_APPEND_TIME, KP_MESSAGE_SIZE, KP_NO_MEMORY, KP_OK,
+    KP_SET_SIZE, KP_TRANSACTIONAL, KP_VALUE_LENGTH, KP_VARLONG_MAX, kp_batch, kp_cursor, kp_error, kp_field_size,
+    kp_field_write, kp_header, kp_header_read, kp_headers_of, kp_record, kp_record_size, kp_source, kp_utf8_copy,
+    kp_utf8_sequence, kp_varlong_size, kp_varlong_write,
 )
 from kpress.broker._check cimport (
-    FAILED, INVALID_RECORD, MESSAGE_TOO_LARGE, UNKNOWN_SERVER_ERROR, UNSUPPORTED_FOR_MESSAGE_FORMAT, refuse,
+    ANY_ENTRIES, FAILED, INVALID_RECORD, MESSAGE_TOO_LARGE, NO_TIMESTAMP, UNKNOWN_SERVER_ERROR,
+    UNSUPPORTED_FOR_MESSAGE_FORMAT, refuse,
 )
-from kpress.record.encode cimport batch_options
-from kpress.record.set_writer cimport writer_free, writer_next_at, writer_open, writer_result, writer_rows
+from kpress.record.encode cimport MAX_SET_SIZE, batch_options
+from kpress.record.set_writer cimport (
+    writer_expect, writer_free, writer_next_at, writer_open, writer_result, writer_rows, writer_take,
+)
 
 cdef enum:
     REPLACED = 3   # bytes of U+FFFD, for one byte that is no UTF-8
+    NULL_LENGTH = 1   # -1 as a varint
 
 
 cdef void set_options(validator* v, int level) noexcept nogil:
@@ -106,6 +110,47 @@ cdef int write_record(validator* v, const kp_record* record) noexcept nogil:
     if writer_rows(&v.writer, &row, 1, &v.write_err) != KP_OK and not v.fails_late:
         return check_written(v)
     return 0
+
+
+# --- records that stay as they are -----------------------------------------------------------------------------------
+
+cdef void expect_records(validator* v, int64_t size) noexcept nogil:
+    cdef kp_error ignored
+    writer_expect(&v.writer, <size_t>size, &ignored)  # what there is no memory for, is found when it is written
+
+
+cdef bint may_take(const validator* v, const kp_source* s) noexcept nogil:
+    """Not where several batches become one, nor where the batch's time stands for that of its records."""
+    return (v.batch.magic == 2 and v.target_magic == 2 and v.fails_late and not v.rules & ANY_ENTRIES
+            and not s.log_append_time and s.end - s.start <= MAX_SET_SIZE - KP_BATCH_HEADER
+            and v.next_offset <= INT64_MAX - s.count)
+
+
+cdef bint is_same(const kp_source* s, const kp_record* r, int32_t index, int64_t size,
+                  const uint8_t* end) noexcept nogil:
+    """The deltas are what they were where the first is 0, as in every batch of Java's. A varint is of minimal form if
+    all of them together are; but every negative length is null, and Java writes -1."""
+    cdef const uint8_t* at
+    cdef int64_t least = <int64_t>kp_record_size(r, s.base_offset, s.base_timestamp)
+    if least != size or <uint64_t>r.offset - <uint64_t>s.base_offset != <uint64_t>index or r.attributes:
+        return False
+    if (r.timestamp < 0 and r.timestamp != NO_TIMESTAMP) or (index == 0 and r.timestamp != s.base_timestamp):
+        return False
+    if r.header_count and not is_canonical(r):
+        return False
+    if r.key.size < 0 or r.value.size < 0:
+        at = end - max(r.headers.size, 1) - 1 - max(r.value.size, 0)
+        if r.value.size >= 0:
+            at -= kp_varlong_size(r.value.size) - 1
+        if r.value.size < 0 and at[0] != NULL_LENGTH:
+            return False
+        return r.key.size >= 0 or (at - 1)[0] == NULL_LENGTH
+    return True
+
+
+cdef void take_records(validator* v, const kp_source* s, int64_t max_timestamp) noexcept nogil:
+    writer_take(&v.writer, s.start, <size_t>(s.end - s.start), s.count, s.base_timestamp, max_timestamp)
+    v.next_offset = <int64_t>(<uint64_t>v.next_offset + <uint64_t>s.count)
 
 
 # --- what the builder refuses ----------------------------------------------------------------------------------------

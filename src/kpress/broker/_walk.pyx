@@ -32,7 +32,9 @@ from kpress.broker._check cimport (
     STRICT_LENGTHS, TRAILING_BYTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE, WRONG_MAGIC,
     WRONG_OFFSET, ZSTD_TAIL, check_rejected, record_error, refuse, reject, rejected, validator,
 )
-from kpress.broker._rebuild cimport refuse_unreadable, write_record
+from kpress.broker._rebuild cimport (
+    expect_records, is_same, may_take, refuse_unreadable, take_records, write_record,
+)
 from kpress.codecs.payload cimport decompress_prefix
 from kpress.record.decode cimport check_message_crc, open_source
 
@@ -141,6 +143,9 @@ cdef int walk_records(validator* v, const kp_source* s, bint pending, bint compr
     cdef int64_t expected = v.expected, most = NO_TIMESTAMP, least = NO_TIMESTAMP
     cdef int kind, fault
     cdef bint in_order = True, writing = v.writing, by_client = s.log_append_time
+    cdef bint same = writing and may_take(v, s)   # so far, nothing was handed to the builder
+    if writing and not same:
+        expect_records(v, s.end - s.start)
     for i in range(s.count):
         at = cursor.p
         if not kp_record_read(&cursor, &r):
@@ -164,15 +169,32 @@ cdef int walk_records(validator* v, const kp_source* s, bint pending, bint compr
         else:
             see_timestamp(v, r.timestamp, &most, &least)
             in_order &= r.offset == expected
-            if writing and write_record(v, &r):
+            if writing and same and not is_same(s, &r, i, cursor.p - at, cursor.p):
+                same = False
+                write_first(v, s, i)
+            if writing and not same and write_record(v, &r):
                 return v.error_code
         expected += 1
     if s.count > 0 and check_end(v, s, cursor.p, pending):
         return v.error_code
+    if writing and same and s.count > 0:
+        take_records(v, s, most)
     v.expected = expected
     v.records += s.count
     note_batch(v, most, least, in_order, counts)
     return check_rejected(v)
+
+
+cdef void write_first(validator* v, const kp_source* s, int32_t count) noexcept nogil:
+    """Records that were read before; what the builder refuses is not among them."""
+    cdef kp_cursor cursor = kp_cursor_of(s.start, <size_t>(s.end - s.start))
+    cdef kp_record r
+    expect_records(v, s.end - s.start)
+    for _ in range(count):
+        if not kp_record_read(&cursor, &r):
+            return  # another thread writes to the bytes
+        kp_record_place(s, &r)
+        write_record(v, &r)
 
 
 cdef void note_batch(validator* v, int64_t most, int64_t least, bint in_order, bint counts) noexcept nogil:
@@ -364,6 +386,7 @@ cdef int write_again(validator* v) noexcept nogil:
     cdef kp_batch message
     cdef kp_record r
     cdef int32_t i
+    expect_records(v, s.end - s.start)
     for i in range(s.count):
         at = cursor.p
         if v.batch.magic == 2:

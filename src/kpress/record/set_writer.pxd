@@ -24,6 +24,8 @@ ctypedef struct set_writer:
     bint mixed                # batches may have different codecs, or none: all of them go through a context
     size_t start              # of the open batch in out
     pooled out                # the record set. Without a codec its memory is `result`, else it is pooled
+    const uint8_t* taken      # records of the open batch that lie elsewhere: see writer_take
+    size_t taken_size
     PyObject* result
     codec_context* context    # with a codec: its scratch holds the open batch's records
 
@@ -36,6 +38,11 @@ cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, k
 cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp, bint payload,
                       kp_error* err) noexcept nogil
 cdef int writer_rows(set_writer* w, const kp_record* rows, size_t n, kp_error* err) noexcept nogil
+
+# In place of rows: the `count` records of the batch that writer_next_at announced, of magic 2, as it would write
+# them at the base offset. Their bytes stay where they are until the batch is closed.
+cdef void writer_take(set_writer* w, const uint8_t* records, size_t size, int32_t count, int64_t base_timestamp,
+                      int64_t max_timestamp) noexcept nogil
 cdef int raise_row(const set_writer* w, const kp_error* err) except -1
 cdef bytes writer_result(set_writer* w)
 cdef void writer_free(set_writer* w) noexcept

@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_Clear
 from cpython.ref cimport Py_DECREF, Py_XDECREF
 from libc.stdint cimport INT32_MAX
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport pooled_free, pooled_reserve_more
@@ -151,16 +151,54 @@ cdef int open_batch(set_writer* w, const kp_record* row, kp_error* err) noexcept
     return status
 
 
+cdef void writer_take(set_writer* w, const uint8_t* records, size_t size, int32_t count, int64_t base_timestamp,
+                      int64_t max_timestamp) noexcept nogil:
+    cdef batch_encoder* e = &w.encoder
+    batch_begin(e, w.base_offset)
+    e.last_offset, e.records_count = w.base_offset + count - 1, count
+    e.base_timestamp, e.max_timestamp = base_timestamp, max_timestamp
+    w.taken, w.taken_size = records, size
+    w.rows += count
+
+
+cdef int close_taken(set_writer* w, kp_error* err) noexcept nogil:
+    cdef size_t header = header_size(&w.encoder.options)
+    cdef int status
+    w.start = w.out.size
+    if w.context != NULL:
+        status = pooled_reserve_more(&w.out, header, err)
+        if status == KP_OK:
+            w.out.size += header
+            status = compress_payload(w.context, w.encoder.options.codec, w.encoder.options.level, 2, w.taken,
+                                      w.taken_size, &w.out, err)
+    else:
+        status = reserve(w, header + w.taken_size, err)
+        if status == KP_OK:
+            memcpy(w.out.data + w.out.size + header, w.taken, w.taken_size)
+            w.out.size += header + w.taken_size
+    w.taken = NULL
+    return status
+
+
 cdef int close_batch(set_writer* w, kp_error* err) noexcept nogil:
     cdef int status
     if w.encoder.records_count == 0:
         return KP_OK
+    if w.taken != NULL:
+        if close_taken(w, err):
+            return err.status
+        return finish_batch(w, err)
     if w.context != NULL:
         status = compress_payload(w.context, w.encoder.options.codec, w.encoder.options.level, w.encoder.options.magic,
                                   w.context.scratch.data, w.context.scratch.size, &w.out, err)
         if status:
             return status
         w.context.scratch.size = 0
+    return finish_batch(w, err)
+
+
+cdef int finish_batch(set_writer* w, kp_error* err) noexcept nogil:
+    """The header, and the checksum in it, of a batch whose records or payload are in place."""
     cdef size_t size = w.out.size - w.start
     if <int64_t>size > MAX_SET_SIZE and header_size(&w.encoder.options):
         return kp_fail(err, KP_SET_SIZE, -1, <int64_t>size, MAX_SET_SIZE)
