@@ -27,6 +27,9 @@ BENCH ?= bench
 FUZZ_SECONDS ?= 60
 FULL_FUZZ_SECONDS ?= 600
 SETS ?= 200000
+STREAMS ?= 1000
+UPDATES ?= 1000000
+SCHEDULES ?= 10000
 
 SOURCES := setup.py src/kpress/_modules.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -65,12 +68,18 @@ differential: $(TESTING)  ## Kafka's own classes and kpress read the same sets, 
 	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
 	$(MAKE) $(OLD_JARS)/3.9.2/.jars
 	KPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
-	$(MAKE) broker-rules old-brokers
+	$(MAKE) broker-rules producer-rules old-brokers
 
 broker-rules: $(TESTING)  ## the classes of brokers 3.9 and 4.3 and kpress.broker answer the same SETS of Produce requests
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
 	KPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
+
+producer-rules: $(TESTING)  ## Kafka's own producer and kpress.producer fill, send and split STREAMS streams of records
+	@build_support/debian.sh differential
+	$(MAKE) build/broker/.jars
+	KPRESS_PRODUCER_STREAMS=$(STREAMS) KPRESS_PRODUCER_UPDATES=$(UPDATES) KPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
+	  $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py tests/producer/test_splitting.py
 
 OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
 OLD_JARS    := build/old-brokers
@@ -200,4 +209,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules old-brokers broker report fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

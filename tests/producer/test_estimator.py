@@ -58,10 +58,22 @@ def test_topics_and_codecs_have_estimates_of_their_own() -> None:
     assert estimator.estimation("t", "zstd") == 1.0
 
 
-def test_a_number_that_is_none_changes_nothing() -> None:
-    """In Java no comparison with NaN is true."""
+@pytest.mark.parametrize("ratio", [float("nan"), float("inf"), -0.1, 3.5e38])
+def test_a_ratio_that_no_batch_has(ratio: float) -> None:
     estimator = CompressionRatioEstimator()
-    assert estimator.update_estimation("t", "gzip", float("nan")) == 1.0
+    for change in (estimator.update_estimation, estimator.set_estimation):
+        with pytest.raises(kpress.InvalidArgumentError, match="0 or more"):
+            change("t", "gzip", ratio)
+    assert estimator.estimation("t", "gzip") == 1.0
+
+
+def test_a_ratio_of_0_takes_records_without_end() -> None:
+    """As in Java: what is in the batch counts nothing, the next record its own size."""
+    accumulator = kpress.producer.BatchAccumulator(batch_size=300, compression_type="gzip")
+    accumulator.estimator.set_estimation("", "gzip", 0.0)
+    assert not any(accumulator.append(bytes(100)) for _ in range(1000))
+    [batch] = accumulator.drain()
+    assert batch.records_count == 1000
 
 
 @pytest.mark.parametrize(

@@ -537,7 +537,8 @@ def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size
     assert [len(batch) for batch in kpress.read_batches(builder.build())] == [expected]
 
 
-@pytest.mark.parametrize(("ratio", "error"), [(0, kpress.InvalidArgumentError), (-1.0, kpress.InvalidArgumentError),
+@pytest.mark.parametrize(("ratio", "error"), [(-1.0, kpress.InvalidArgumentError),
+                                              (3.5e38, kpress.InvalidArgumentError),
                                               (float("nan"), kpress.InvalidArgumentError),
                                               (float("inf"), kpress.InvalidArgumentError),
                                               ("1.0", kpress.ArgumentTypeError), (True, kpress.ArgumentTypeError)])

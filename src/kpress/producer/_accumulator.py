@@ -261,17 +261,18 @@ class BatchAccumulator(BatchFiller):
         given: list[ProducerBatch] = []
         size = 0
         keys = list(self._queues)
+        at = first = self._drained_last  # where the call before ended (drainBatchesForOneNode)
         for turn in range(len(keys)):
-            at = (self._drained_last + turn) % len(keys)
+            at = (first + turn) % len(keys)
             queue = self._queues[keys[at]]
             if not self._is_ready(queue, now_ms, flush):
                 continue
             if given and size + queue.batches[0].estimated_size_in_bytes > self.max_request_size:
-                self._drained_last = at
-                return given
+                break
             given.append(self._send_off(queue))
             size += len(given[-1].records)
-        self._drained_last = (self._drained_last + 1) % max(1, len(keys))
+        if given:
+            self._drained_last = at
         return given
 
     def _now(self, now_ms: int) -> int:

@@ -3,7 +3,8 @@
 All numbers are float32, step by step, as in Java: another rounding would move the border of a batch by a record.
 """
 
-from cpython.float cimport PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from libc.float cimport FLT_MAX
 
 from kpress.codecs.codec cimport CODEC_IDS
 from kpress.codecs.table cimport codec_of, table_of
@@ -27,15 +28,26 @@ cdef float updated(float estimate, float observed) noexcept nogil:
     return observed if observed > step else step
 
 
-cdef float ratio_given(object value, str name) except? -1:
-    if PyFloat_CheckExact(value):
-        return <float><double>value
+cdef double number_given(object value, str name) except? -1:
     if isinstance(value, bool) or not hasattr(type(value), "__float__"):
         raise ArgumentTypeError(f"{name} must be a float, not {type(value).__name__}", field=name)
     try:
-        return <float><double>float(value)
+        return float(value)
+    except TypeError as error:  # a NumPy array has a __float__, but only one of a single number can use it
+        raise ArgumentTypeError(f"{name} must be a float: {error}", field=name) from error
     except OverflowError as error:
         raise InvalidArgumentError(f"{name} must be a float: {error}", field=name) from error
+
+
+cdef float ratio_given(object value, str name) except -1:
+    cdef double number
+    if PyFloat_CheckExact(value):
+        number = PyFloat_AS_DOUBLE(value)
+    else:
+        number = number_given(value, name)
+    if 0 <= number <= FLT_MAX:
+        return <float>number
+    raise InvalidArgumentError(f"{name} must be 0 or more and a float32, not {number}", field=name)
 
 
 cdef class TopicRatios:
@@ -71,7 +83,7 @@ cdef class CompressionRatioEstimator:
     Raises
     ------
     InvalidArgumentError
-        In every method: a compression type that is not known.
+        In every method: a compression type that is not known, a ratio below 0 or beyond a float32.
     ArgumentTypeError
         In every method: a topic that is no str, a ratio that is no number.
 

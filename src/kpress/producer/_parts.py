@@ -54,10 +54,8 @@ def parts_of(filler: BatchFiller, batch: ProducerBatch) -> list[ProducerBatch]:
     thunks = batch._take_thunks()
     try:
         parts = cut(filler, batch, filler.batch_size, entry, thunks)
-        half = len(batch.records) // 2
-        while len(parts) == 1:
-            parts = cut(filler, batch, half, entry, thunks)
-            half //= 2
+        if len(parts) == 1:
+            parts = cut(filler, batch, filler.batch_size, entry, thunks, most=(len(entry) + 1) // 2)
         return parts
     finally:
         batch._give_thunks(thunks)  # until the parts are in its place, they are its own
@@ -69,13 +67,15 @@ def cut(
     batch_size: int,
     records: Iterable[Record],
     thunks: Sequence[Any] | None,
+    *,
+    most: int = 2**31,
 ) -> list[ProducerBatch]:
-    """The records in batches that are filled for `batch_size`, each with its callback."""
+    """The records in batches that are filled for `batch_size` and have at most `most`, each with its callback."""
     place = ("", 0, 0) if parent is None else (parent.topic, parent.partition, parent.created_ms)
     parts: list[ProducerBatch] = []
     for i, record in enumerate(records):
         callback = None if thunks is None else thunks[i]
-        if parts and filler._take(parts[-1], record, callback):
+        if parts and parts[-1].records_count < most and filler._take(parts[-1], record, callback):
             continue
         parts.append(filler._part(*place, batch_size))
         filler._take(parts[-1], record, callback)

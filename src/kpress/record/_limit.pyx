@@ -1,5 +1,6 @@
 """The exact limit of a compressed batch; _limit.pxd explains how it is kept."""
 
+from libc.float cimport FLT_MAX
 from libc.stdint cimport int64_t
 
 from kpress._buffers cimport pooled, pooled_free
@@ -129,6 +130,6 @@ cdef float ratio_of(object value) except? -1:
         raise ArgumentTypeError(f"{name} must be a float or None: {error}", field=name) from error
     except OverflowError as error:
         raise InvalidArgumentError(f"{name} must be a float: {error}", field=name) from error
-    if not 0 < number < float("inf") or <float>number <= 0:
-        raise InvalidArgumentError(f"{name} must be above 0, not {number}", field=name)
+    if not 0 <= number <= FLT_MAX:
+        raise InvalidArgumentError(f"{name} must be 0 or more and a float32, not {number}", field=name)
     return <float>number

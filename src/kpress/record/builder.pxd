@@ -18,7 +18,7 @@ cdef class BatchBuilder:
     cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
     cdef pooled headers       # of the record that is being appended, encoded
     cdef exact_limit exact
-    cdef float ratio          # of Kafka's estimate; 0: the limit is exact
+    cdef float ratio          # of Kafka's estimate; negative: the limit is exact
     cdef int64_t write_limit  # the limit as it was asked for
     cdef int64_t result_size  # of what build() returned; -1 before
     cdef int64_t payload_size

@@ -85,7 +85,7 @@ cdef class BatchBuilder:
     codecs : CodecTable | None
         Codecs of your own besides Kafka's five.
     estimated_compression_ratio : float | None
-        None: the limit is exact. A number above 0 (compressed by uncompressed bytes, as in KIP-126): the limit is
+        None: the limit is exact. A number of 0 or more (compressed by uncompressed bytes, KIP-126): the limit is
         Kafka's write limit, which is kept by an estimate.
 
     Raises
@@ -125,8 +125,8 @@ cdef class BatchBuilder:
         options_of(&self.encoder.options, BatchBuilder, magic, compression_type, level, self.codecs, is_control,
                    options)
         self.write_limit = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
-        self.ratio = 0 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
-        self.exact.size = MAX_SET_SIZE if self.ratio else self.write_limit
+        self.ratio = -1 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
+        self.exact.size = MAX_SET_SIZE if self.ratio >= 0 else self.write_limit
         batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
         self.result_size = -1
         self.state = OPEN
@@ -246,7 +246,7 @@ cdef class BatchBuilder:
         cdef size_t size = record_size(&self.encoder, row)
         if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
             return False
-        if self.ratio:
+        if self.ratio >= 0:
             return self._add_estimated(row, size)
         cdef bint fits = self._surely_fits(size)
         if not fits and not self.encoder.options.codec:
