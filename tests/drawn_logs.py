@@ -54,6 +54,28 @@ def draw_batch(draw: random.Random, kind: str, offset: int, zstd: bool) -> tuple
     return builder.build(), offsets[-1] + 1
 
 
+def draw_transactions(draw: random.Random) -> list[bytes]:
+    """Segments in which three producers begin transactions, and commit or abort most of them."""
+    segments, offset, began = [], 0, set[int]()
+    for _ in range(draw.choice((1, 2, 2, 3))):
+        segments.append(b"")
+        for _ in range(draw.randrange(10, 40)):
+            producer = draw.choice((7, 8, 9, None))
+            if producer in began and draw.random() < 0.5:
+                began.discard(producer)
+                segments[-1] += marker(draw, offset, producer)
+                offset += 1
+                continue
+            options: dict[str, Any] = {}
+            if producer is not None:
+                began.add(producer)
+                options = {"producer_id": producer, "producer_epoch": 1, "base_sequence": 3, "is_transactional": True}
+            lines = draw.choices(LINES, k=draw.choice((1, 3, 30)))
+            segments[-1] += kpress.write_records(lines, base_offset=offset, timestamps=T, **options)
+            offset += len(lines)
+    return segments
+
+
 def options_of(draw: random.Random, kind: str, magic: int) -> dict[str, Any]:
     if kind == "append time" or (kind == "v1" and draw.random() < 0.3):
         return {"timestamp_type": 1, "log_append_time": T + 99}
@@ -70,9 +92,9 @@ def value_of(draw: random.Random, kind: str) -> bytes | None:
     return draw.choice((draw.choice(LINES), draw.choice(LINES), b"", None))
 
 
-def marker(draw: random.Random, offset: int) -> bytes:
+def marker(draw: random.Random, offset: int, producer: int = 7) -> bytes:
     builder = kpress.BatchBuilder(
-        base_offset=offset, is_control=True, is_transactional=True, producer_id=7, producer_epoch=1
+        base_offset=offset, is_control=True, is_transactional=True, producer_id=producer, producer_epoch=1
     )
     builder.append_end_txn_marker(draw.random() < 0.5, coordinator_epoch=3, timestamp=T)
     return builder.build()

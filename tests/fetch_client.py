@@ -1,4 +1,4 @@
-"""Fetch requests 0 to 12 over a socket (FetchRequest.json, FetchResponse.json): one topic, partition 0."""
+"""Fetch requests 0 to 18 over a socket (FetchRequest.json, FetchResponse.json): one topic, partition 0."""
 
 from __future__ import annotations
 
@@ -7,6 +7,19 @@ import struct
 from typing import NamedTuple
 
 FETCH = 1
+NAMED_BY_ID = 13  # KIP-516
+
+
+class Request(NamedTuple):
+    """Fetch 13 and later ask for a topic's id."""
+
+    topic: str
+    offset: int
+    version: int
+    limit: int
+    max_bytes: int
+    committed: bool = False
+    topic_id: bytes = bytes(16)
 
 
 class Answer(NamedTuple):
@@ -14,16 +27,19 @@ class Answer(NamedTuple):
     high_watermark: int = -1
     log_start_offset: int = -1
     records: bytes = b""
+    last_stable_offset: int = -1
+    aborted_transactions: list[tuple[int, int]] | None = None
 
 
-def request_of(topic: str, offset: int, version: int, limit: int, max_bytes: int) -> bytes:
+def request_of(request: Request) -> bytes:
+    _, offset, version, limit, max_bytes, committed, _ = request
     flexible = version >= 12
-    name = topic.encode()
     parts = [struct.pack(">hhihc", FETCH, version, 7, 1, b"t"), b"\0" * flexible]
-    parts.append(struct.pack(">iii", -1, 0, 0))  # no replica, no waiting
-    parts += [struct.pack(">i", max_bytes)] * (version >= 3) + [b"\0"] * (version >= 4)
+    parts += [struct.pack(">i", -1)] * (version < 15)  # no replica
+    parts.append(struct.pack(">ii", 0, 0))  # no waiting
+    parts += [struct.pack(">i", max_bytes)] * (version >= 3) + [bytes([committed])] * (version >= 4)
     parts += [struct.pack(">ii", 0, -1)] * (version >= 7)  # no session
-    parts.append(bytes([2, len(name) + 1]) + name if flexible else struct.pack(">ih", 1, len(name)) + name)
+    parts.append(topic_of(request))
     parts.append(b"\2" if flexible else struct.pack(">i", 1))
     parts += [struct.pack(">i", 0), *[struct.pack(">i", -1)] * (version >= 9), struct.pack(">q", offset)]
     parts += [struct.pack(">i", -1)] * flexible + [struct.pack(">q", -1)] * (version >= 5)
@@ -33,13 +49,20 @@ def request_of(topic: str, offset: int, version: int, limit: int, max_bytes: int
     return b"".join([*parts, b"\0" * flexible])
 
 
-def ask(port: int, topic: str, offset: int, version: int, limit: int, max_bytes: int) -> Answer:
-    request = request_of(topic, offset, version, limit, max_bytes)
+def topic_of(request: Request) -> bytes:
+    name = request.topic.encode()
+    if request.version >= NAMED_BY_ID:
+        return b"\2" + request.topic_id
+    return bytes([2, len(name) + 1]) + name if request.version == 12 else struct.pack(">ih", 1, len(name)) + name
+
+
+def ask(port: int, question: Request) -> Answer:
+    request = request_of(question)
     with socket.create_connection(("127.0.0.1", port), 20) as connection:
         connection.sendall(struct.pack(">i", len(request)) + request)
         size = receive(connection, 4)
         response = size and receive(connection, struct.unpack(">i", size)[0])
-    return read_answer(Reader(response), version) if response else Answer(None)
+    return read_answer(Reader(response), question.version) if response else Answer(None)
 
 
 def receive(connection: socket.socket, size: int) -> bytes | None:
@@ -88,19 +111,25 @@ def read_answer(r: Reader, version: int) -> Answer:
         if top:
             return Answer(top)
     assert r.length(flexible) == 1
-    name = r.length(flexible, "h")
+    name = 16 if version >= NAMED_BY_ID else r.length(flexible, "h")
     r.at += name
     assert r.length(flexible) == 1 and r.take("i") == 0
     code, watermark = r.take("h"), r.take("q")
-    start = -1
-    if version >= 4:
-        r.take("q")
-    if version >= 5:
-        start = r.take("q")
-    if version >= 4:
-        for _ in range(max(r.length(flexible), 0)):
-            r.at += 16 + flexible
+    stable = r.take("q") if version >= 4 else -1
+    start = r.take("q") if version >= 5 else -1
+    aborted = read_aborted(r, flexible) if version >= 4 else None
     if version >= 11:
         r.take("i")
     size = r.length(flexible)
-    return Answer(code, watermark, start, r.data[r.at : r.at + max(size, 0)])
+    return Answer(code, watermark, start, r.data[r.at : r.at + max(size, 0)], stable, aborted)
+
+
+def read_aborted(r: Reader, flexible: bool) -> list[tuple[int, int]] | None:
+    count = r.length(flexible)
+    if count < 0:
+        return None
+    found = []
+    for _ in range(count):
+        found.append((r.take("q"), r.take("q")))
+        r.at += flexible
+    return found

@@ -14,6 +14,7 @@ import kpress
 import oracle
 from drawn_logs import cut, damage, draw_log
 from kpress.broker import Fetched, Finding, Reason, fetch
+from kpress.log import write_offset_index
 
 LARGE = 1 << 24
 SENT = re.compile(r"fetched-3\.9\.2/(?P<topic>.+)_v(?P<version>\d+)_o(?P<offset>\d+)_m(?P<limit>\d+)")
@@ -100,6 +101,126 @@ def marker(offset: int) -> bytes:
 
 def offsets(fetched: Fetched) -> list[int]:
     return [record.offset for one in kpress.read_batches(fetched.records) for record in one]
+
+
+# --- isolation levels: a log of nine entries
+
+
+def written_by(producer: int, offset: int, count: int = 10) -> bytes:
+    return batch(offset, count=count, producer_id=producer, producer_epoch=0, base_sequence=0, is_transactional=True)
+
+
+def end_of_transaction(producer: int, offset: int, committed: bool) -> bytes:
+    builder = kpress.BatchBuilder(
+        base_offset=offset, is_control=True, is_transactional=True, producer_id=producer, producer_epoch=0
+    )
+    builder.append_end_txn_marker(committed, coordinator_epoch=0, timestamp=5)
+    return builder.build()
+
+
+ABORTED, COMMITTED = (1, 10), (2, 20)  # producer, first offset
+TRANSACTIONS = [
+    batch(0, count=10)
+    + written_by(1, 10)
+    + written_by(2, 20)
+    + end_of_transaction(1, 30, False)
+    + end_of_transaction(2, 31, True),
+    batch(32, count=8) + written_by(3, 40) + batch(50, count=10) + end_of_transaction(3, 60, False),
+]
+
+
+@pytest.mark.parametrize(
+    ("offset", "watermark", "limit", "stable", "end", "aborted"),
+    [
+        (0, None, LARGE, 61, 32, [ABORTED]),
+        (0, 31, LARGE, 20, 20, [ABORTED]),  # the COMMIT marker is not replicated
+        (0, 30, LARGE, 10, 10, [ABORTED]),
+        (0, 20, LARGE, 10, 10, [ABORTED]),
+        (0, 5, LARGE, 5, 0, [ABORTED]),  # the bound of a list is not that of the records
+        (30, None, LARGE, 61, 32, [ABORTED]),
+        (31, None, LARGE, 61, 32, []),
+        (32, None, LARGE, 61, 61, [(3, 40)]),
+        (32, 60, LARGE, 40, 40, [(3, 40)]),
+        (40, 60, LARGE, 40, 40, []),  # where it may not read, nothing is listed
+        (50, 60, LARGE, 40, 50, []),
+        (61, None, LARGE, 61, 61, []),
+        (0, None, 0, 61, 10, [ABORTED]),
+    ],
+)
+def test_reading_committed_records(
+    offset: int, watermark: int | None, limit: int, stable: int, end: int, aborted: list[tuple[int, int]]
+) -> None:
+    fetched = fetch(
+        TRANSACTIONS, offset, fetch_version=12, isolation_level="read_committed", end_offset=watermark,
+        partition_max_bytes=limit,
+    )  # fmt: skip
+    assert (fetched.error_code, fetched.last_stable_offset) == (0, stable)
+    assert fetched.high_watermark == (61 if watermark is None else watermark)
+    last = [one.last_offset + 1 for one in kpress.read_batches(fetched.records)]
+    assert last[-1:] == ([end] if end > offset else [])
+    assert fetched.aborted_transactions == aborted
+
+
+def test_a_client_leaves_aborted_records_out() -> None:
+    both = [fetch(TRANSACTIONS, at, fetch_version=12, isolation_level="read_committed") for at in (0, 32)]
+    found = [
+        offset
+        for one in both
+        for offset in kpress.read_columns(
+            one.records, ["offset"], aborted_transactions=one.aborted_transactions
+        )["offset"].to_pylist()
+    ]  # fmt: skip
+    assert found == [*range(10), *range(20, 30), *range(32, 40), *range(50, 60)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"fetch_version": 3},
+        {"fetch_version": 12, "follower": True},
+        {"fetch_version": 12, "isolation_level": "read_uncommitted"},
+    ],
+)
+def test_who_cannot_ask_for_committed_records(options: dict[str, Any]) -> None:
+    fetched = fetch(TRANSACTIONS, 40, end_offset=60, **{"isolation_level": "read_committed", **options})
+    assert (fetched.last_stable_offset, fetched.aborted_transactions, fetched.high_watermark) == (-1, None, 60)
+    assert {40, 50} <= {*offsets(fetched)}
+
+
+def test_without_room_for_the_first_batch_nothing_is_listed() -> None:
+    options: dict[str, Any] = {"isolation_level": "read_committed", "minimum_one_batch": False}
+    fetched = fetch(TRANSACTIONS, 0, fetch_version=12, partition_max_bytes=100, **options)
+    assert (fetched.records, fetched.last_stable_offset, fetched.aborted_transactions) == (b"", 61, None)
+
+
+@pytest.mark.parametrize(
+    ("index", "aborted"),
+    [
+        ({}, [(1, 40)]),
+        ({19: 1}, [(1, 40)]),  # the search does not meet the entry for the end itself, if it is the first one
+        ({19: 1, 29: 2}, []),
+        ({39: 3}, []),
+        ({50: 5}, [(1, 40)]),
+    ],
+)
+def test_a_list_ends_where_the_offset_index_says(
+    index: dict[int, int], aborted: list[tuple[int, int]], tmp_path: Path
+) -> None:
+    batches = [*(batch(at, count=10) for at in (0, 10, 20, 30)), written_by(1, 40), end_of_transaction(1, 50, False)]
+    place = tmp_path / "a-0"
+    place.mkdir()
+    (place / f"{0:020}.log").write_bytes(b"".join(batches))
+    entries = [(offset, sum(map(len, batches[:number]))) for offset, number in index.items()]
+    write_offset_index(place / f"{0:020}.index", entries)
+    fetched = fetch(
+        kpress.open_log(place), 0, fetch_version=12, isolation_level="read_committed", partition_max_bytes=1
+    )  # fmt: skip
+    assert (fetched.records, fetched.aborted_transactions) == (batches[0], aborted)
+
+
+def test_an_isolation_level_that_there_is_not() -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="isolation_level must be read_uncommitted or read_committed"):
+        fetch(b"", 0, fetch_version=12, isolation_level="serializable")  # type: ignore[arg-type]
 
 
 def test_a_filler_is_a_cut_entry_to_every_reader() -> None:

@@ -1,4 +1,4 @@
-"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch from 0 to 12: kpress.broker.fetch gives
+"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch that they know: kpress.broker.fetch gives
 the same answers.
 
 `make broker` brings their jars and runs this; without them it is skipped.
@@ -6,6 +6,7 @@ the same answers.
 
 from __future__ import annotations
 
+import base64
 import random
 import time
 from collections import Counter
@@ -16,13 +17,15 @@ import pytest
 
 import kpress
 from broker import JARS, ROOT, Broker
-from drawn_logs import draw_batch, draw_log, is_same_but_for_gzip
-from fetch_client import ask
+from drawn_logs import draw_batch, draw_log, draw_transactions, is_same_but_for_gzip
+from fetch_client import Answer, Request, ask
 from kpress.broker import fetch
 
 BROKERS = {"3.9": ROOT / "build/old-brokers/3.9.2", "4.3": JARS}
 SETTINGS = {"zstd": {"compression.type": "zstd"}, "switched-off": {"message.downconversion.enable": "false"}}
 LIMITS = (1 << 20, 1500, 300, 10, 0)
+NEWEST = {"3.9": 17, "4.3": 18}
+WITH_LEVELS = range(4, 19)
 INT_MAX = 2**31 - 1
 
 pytestmark = [
@@ -44,7 +47,9 @@ def drawn_topics(broker: str) -> list[Topic]:
     found = [Topic(name, [draw_log(draw, 0)], settings) for name, settings in SETTINGS.items() if fits(broker, name)]
     found.append(Topic("markers-first", [written("marker", "marker", "v2", "v2")], {}))
     found.append(Topic("zstd-later", [written("v2") + zstd_batch(end_of(written("v2")))], {}))
-    while len(found) < 40:
+    other = random.Random(broker)
+    found += [Topic(f"transactions-{number}", draw_transactions(other), {}) for number in range(8)]
+    while len(found) < 48:
         segments = [draw_log(draw, 0)]
         if draw.random() < 0.3:
             segments.append(draw_log(draw, end_of(segments[0])))
@@ -109,7 +114,7 @@ def wait_for_leaders(port: int, topics: list[Topic]) -> None:
     """A broker answers UNKNOWN_TOPIC_OR_PARTITION or NOT_LEADER_OR_FOLLOWER until it knows what it has."""
     deadline = time.monotonic() + 60
     for topic in topics:
-        while ask(port, topic.name, 0, 4, 0, 0).error_code in (3, 6):
+        while ask(port, Request(topic.name, 0, 4, 0, 0)).error_code in (3, 6):
             assert time.monotonic() < deadline
             time.sleep(0.1)
 
@@ -117,9 +122,11 @@ def wait_for_leaders(port: int, topics: list[Topic]) -> None:
 # --- the same answers -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("version", range(13))
+@pytest.mark.parametrize("version", range(19))
 def test_a_broker_answers_the_same(served: tuple[str, Broker], version: int) -> None:
     broker_version, broker = served
+    if version > NEWEST[broker_version]:
+        pytest.skip(f"Fetch {version} is newer than the broker")
     draw = random.Random(version)
     seen: Counter[str] = Counter()
     for topic in drawn_topics(broker_version):
@@ -129,7 +136,8 @@ def test_a_broker_answers_the_same(served: tuple[str, Broker], version: int) -> 
             (0, LIMITS[0], INT_MAX),
             (drawn, draw.choice(LIMITS), draw.choice((INT_MAX, INT_MAX, 400))),
         ):
-            sent = ask(broker.port, topic.name, offset, version, limit, total)
+            topic_id = id_of(broker, topic.name)
+            sent = ask(broker.port, Request(topic.name, offset, version, limit, total, topic_id=topic_id))
             ours = fetch(topic.segments, offset, fetch_version=version, broker_version=broker_version,
                          topic_config=topic.settings, partition_max_bytes=limit, max_bytes=total)  # fmt: skip
             about = f"{topic.name} from {offset}, at most {limit} and {total} bytes: {ours}"
@@ -143,12 +151,40 @@ def test_a_broker_answers_the_same(served: tuple[str, Broker], version: int) -> 
     assert_enough(broker_version, version, seen)
 
 
+@pytest.mark.parametrize("version", WITH_LEVELS)
+def test_a_broker_lists_the_same_transactions(served: tuple[str, Broker], version: int) -> None:
+    broker_version, broker = served
+    if version > NEWEST[broker_version]:
+        pytest.skip(f"Fetch {version} is newer than the broker")
+    draw, listed = random.Random(version), 0
+    for topic in drawn_topics(broker_version):
+        if not topic.name.startswith("transactions"):
+            continue
+        log, end = kpress.open_log(broker.data / f"{topic.name}-0"), end_of(topic.segments[-1])
+        for offset in (0, end, *(draw.randrange(end) for _ in range(12))):
+            limit = draw.choice(LIMITS)
+            topic_id = id_of(broker, topic.name)
+            sent = ask(broker.port, Request(topic.name, offset, version, limit, INT_MAX, True, topic_id))
+            ours = fetch(log, offset, fetch_version=version, broker_version=broker_version, partition_max_bytes=limit,
+                         isolation_level="read_committed")  # fmt: skip
+            expected = Answer(ours.error_code, ours.high_watermark, sent.log_start_offset, ours.records,
+                              ours.last_stable_offset, ours.aborted_transactions)  # fmt: skip
+            assert sent == expected, f"{topic.name} from {offset}, at most {limit} bytes"
+            listed += len(sent.aborted_transactions or ())
+    assert listed > 50
+
+
+def id_of(broker: Broker, topic: str) -> bytes:
+    text = (broker.data / f"{topic}-0" / "partition.metadata").read_text()
+    return base64.urlsafe_b64decode(text.split()[-1] + "==")
+
+
 def assert_enough(broker_version: str, version: int, seen: Counter[str]) -> None:
     """What such a request meets was met."""
     if broker_version < "4" and version < 4:
         assert {"DOWN_CONVERSION", "ZSTD_DOWN_CONVERSION", "RESPONSE_UNFINISHED", "overflow_filler"} <= seen.keys()
         assert {"DOWN_CONVERSION_DISABLED", "repeated_batches", "lost_fields", "cut_entry"} <= seen.keys()
     else:
-        assert seen["DOWN_CONVERSION"] == 0 and (seen["FETCH_VERSION"] == 80) == (version < 4)
+        assert seen["DOWN_CONVERSION"] == 0 and (seen["FETCH_VERSION"] == 96) == (version < 4)
     if broker_version < "4" and version < 10:
         assert seen["ZSTD_FETCH_VERSION"]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from kpress._arguments import integer
 from kpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
@@ -23,7 +23,15 @@ from kpress.broker._settings import settings_of
 from kpress.broker._versions import BrokerRules
 from kpress.codecs import DEFAULT_MAX_SIZE, CodecTable
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
-from kpress.log.partition_read import MemorySegment, PartitionRead, SegmentFiles
+from kpress.log.partition_read import (
+    Isolation,
+    IsolationLevel,
+    LogRead,
+    MemorySegment,
+    PartitionRead,
+    SegmentLike,
+    check_isolation_level,
+)
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -33,6 +41,7 @@ if TYPE_CHECKING:
 
 _INT_MAX, _LONG_MAX, _VERSION_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
 _HARD_LIMIT = 2  # the last version without KIP-74
+_ISOLATION = 4  # the first version with an isolation level (KIP-98)
 _ZSTD = 10  # the first version that takes zstd (KIP-110)
 
 
@@ -46,6 +55,7 @@ def fetch(
     max_bytes: Integer = 50 << 20,
     partition_max_bytes: Integer = 1 << 20,
     minimum_one_batch: bool = True,
+    isolation_level: IsolationLevel = "read_uncommitted",
     follower: bool = False,
     log_start_offset: Integer | None = None,
     end_offset: Integer | None = None,
@@ -57,7 +67,8 @@ def fetch(
 
     Fetch 4 and later get the log's bytes. Fetch 0 and 1 know message format v0, Fetch 2 and 3 know v1: brokers from
     0.10 to 3.9 convert for them, record by record, while the response is sent, and lose what the old format has no
-    place for. Kafka 4 does not answer them (KIP-896).
+    place for. Kafka 4 does not answer them (KIP-896). What Fetch 13 and later have of their own, such as topic ids
+    (KIP-516), changes nothing about the answer to a partition.
 
     Parameters
     ----------
@@ -79,13 +90,16 @@ def fetch(
     minimum_one_batch : bool
         The partition is the first one of the request that has data: its first batch is sent whole, although it may be
         larger than both limits (KIP-74). Fetch 0 to 2 have no such rule.
+    isolation_level : {'read_uncommitted', 'read_committed'}
+        Of the request. For ``'read_committed'`` reading ends at the last stable offset, and the answer lists the
+        aborted transactions; their records are in it, and the client leaves them out (KIP-98). Fetch 0 to 3 and
+        followers have no such choice. All headers of a log that is not remote are read for it.
     follower : bool
         The request is that of another broker.
     log_start_offset : int, optional
         By default where the first segment begins, 0 for record sets.
     end_offset : int, optional
-        Where reading ends: the high watermark; for a consumer that reads committed records, the last stable offset. By
-        default the end of the log.
+        Where reading ends: the high watermark. By default the end of the log.
     helpful : bool
         Leave out two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
         notes.
@@ -139,10 +153,18 @@ def fetch(
     (1, 50, True, ['overflow_filler'])
     >>> fetch(log, 50, fetch_version=3).error
     'UNSUPPORTED_COMPRESSION_TYPE'
+
+    What a consumer makes of a log with aborted transactions:
+
+    >>> committed = fetch(log, 0, fetch_version=12, isolation_level="read_committed")
+    >>> columns = kpress.read_columns(committed.records, aborted_transactions=committed.aborted_transactions)
+    >>> committed.last_stable_offset, committed.aborted_transactions, len(columns)
+    (100, [], 100)
     """
     version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
     offset = integer(fetch_offset, "fetch_offset", -_LONG_MAX - 1, _LONG_MAX)
     settings = settings_of(broker_version, topic_config, codecs)
+    check_isolation_level(isolation_level)
     request = _Request(
         rules=settings.rules,
         fetches=fetch_rules_of(settings.rules),
@@ -150,6 +172,7 @@ def fetch(
         version=version,
         offset=offset,
         whole=version > _HARD_LIMIT and minimum_one_batch,
+        committed=isolation_level == "read_committed" and version >= _ISOLATION and not follower,
         follower=follower,
         helpful=helpful,
         codecs=codecs,
@@ -168,7 +191,7 @@ def fetch(
     return request.answer(request.read(partition, limit, end))
 
 
-def _segments_of(log: Any) -> Iterable[SegmentFiles]:
+def _segments_of(log: Any) -> Iterable[SegmentLike]:
     partitions = getattr(log, "partitions", None)
     if partitions is not None:
         if len(partitions) != 1:
@@ -207,6 +230,7 @@ class _Request:
     version: int
     offset: int
     whole: bool
+    committed: bool
     follower: bool
     helpful: bool
     codecs: CodecTable | None
@@ -219,10 +243,12 @@ class _Request:
         if not partition.start_offset <= self.offset <= partition.end_offset:
             return _without_records(Errors.OFFSET_OUT_OF_RANGE, Reason.OFFSET_OUT_OF_RANGE)
         watermark = partition.end_offset if end_offset is None else min(end_offset, partition.end_offset)
-        if limit < 0 and self.offset < watermark:
+        isolation = partition.isolation(watermark) if self.committed else None
+        until = watermark if isolation is None else cast(int, isolation.last_stable_offset)
+        if limit < 0 and self.offset < until:
             return _without_records(Errors.UNKNOWN_SERVER_ERROR, Reason.FETCH_SIZE)
         try:
-            found = partition.read(self.offset, limit, self.whole, watermark)
+            found = partition.read(self.offset, limit, self.whole, until)
         except CorruptRecordError as error:
             return _without_records(Errors.CORRUPT_MESSAGE, Reason.DAMAGED_LOG, message=str(error))
         # nor are clients since KIP-74 sent a part of the first batch: they could not tell it from a loss
@@ -234,8 +260,24 @@ class _Request:
             size=len(records),
             log_start_offset=partition.start_offset,
             high_watermark=watermark,
+            last_stable_offset=-1 if isolation is None else until,
+            aborted_transactions=None if isolation is None else self.aborted(isolation, found, until),
             read_bytes=len(records),
         )
+
+    def aborted(self, isolation: Isolation, found: LogRead, until: int) -> list[tuple[int, int]] | None:
+        """UnifiedLog.collectAbortedTransactions. Where a broker finds no batch, or a part of the first one alone, it
+        does not come to that."""
+        if self.offset >= until:
+            return []
+        bound = found.upper_bound
+        if bound is None or found.first_entry_incomplete:
+            return None
+        return [
+            (transaction.producer_id, transaction.first_offset)
+            for transaction in isolation.aborted
+            if transaction.last_offset >= self.offset and transaction.first_offset < bound
+        ]
 
     # --- KafkaApis ----------------------------------------------------------------------------------------------
 

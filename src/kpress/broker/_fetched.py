@@ -24,6 +24,11 @@ class Fetched:
         Bytes of records that the response announces. No others, but if the connection is closed.
     log_start_offset, high_watermark : int
         -1 where an error comes with neither.
+    last_stable_offset : int
+        Up to which a client may read that reads committed records; -1 if it does not.
+    aborted_transactions : list of (int, int) | None
+        Producer id and first offset of each, as `read_columns` takes them; None if it does not read committed records,
+        or gets none for want of room. Some may lie after the records: a broker takes their bound from its index.
     magic : int | None
         That the records were converted to; None if they are as the log has them.
     read_bytes : int
@@ -65,6 +70,8 @@ class Fetched:
     size: int = 0
     log_start_offset: int = -1
     high_watermark: int = -1
+    last_stable_offset: int = -1
+    aborted_transactions: list[tuple[int, int]] | None = None
     magic: int | None = None
     read_bytes: int = 0
     converted_batches: int = 0

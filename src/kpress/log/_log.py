@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from kpress.log._batches import LogBatch, batches_of, count_of, table_of
 from kpress.log._file_records import OnCorrupt
 from kpress.log._open import open_paths
-from kpress.log._read import IsolationLevel, LogReader, ReadOptions
+from kpress.log._read import LogReader, ReadOptions
 from kpress.log._segment import Partition
+from kpress.log._transactions import IsolationLevel
 from kpress.log.findings import Finding
 from kpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kpress._arguments import integer, time
 from kpress.columns import Columns, constant_field, read_columns, stream_of, with_constants
@@ -24,7 +24,7 @@ from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt, 
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import Partition, Segment
 from kpress.log._segment_tail import tail_findings
-from kpress.log._transactions import Isolation, isolation_of
+from kpress.log._transactions import Isolation, IsolationLevel, check_isolation_level, isolation_of
 from kpress.log.findings import Finding
 from kpress.typing import BinaryType, HeaderChecksum, TimestampUnit
 
@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 
     from kpress.columns import Field
 
-IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
-
 PLACE_COLUMNS: dict[str, type[str] | type[int]] = {"topic": str, "partition": int}
-_ISOLATION_LEVELS = ("read_uncommitted", "read_committed")
 _ON_CORRUPT = ("raise", "skip", "stop")
 
 
@@ -60,8 +57,8 @@ class ReadOptions:
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
         """From a caller's arguments; those that `iter_columns` checks are left to it."""
-        _choice("isolation_level", given["isolation_level"], _ISOLATION_LEVELS)
-        _choice("on_corrupt", given["on_corrupt"], _ON_CORRUPT)
+        check_isolation_level(given["isolation_level"])
+        _check_on_corrupt(given["on_corrupt"])
         for name in ("start_offset", "end_offset"):
             if given[name] is not None:
                 given[name] = integer(given[name], name, -INT64_MAX, INT64_MAX)
@@ -71,10 +68,10 @@ class ReadOptions:
         return cls(**given)
 
 
-def _choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
-    if value not in accepted:
-        named = f"{', '.join(accepted[:-1])} or {accepted[-1]}"
-        raise InvalidArgumentError(f"{name} must be {named}, not {value!r}"[:200], field=name)
+def _check_on_corrupt(value: object) -> None:
+    if value not in _ON_CORRUPT:
+        message = f"on_corrupt must be {', '.join(_ON_CORRUPT[:-1])} or {_ON_CORRUPT[-1]}, not {value!r}"
+        raise InvalidArgumentError(message[:200], field="on_corrupt")
 
 
 class _Start(NamedTuple):

@@ -18,12 +18,13 @@ segment is in its ``.snapshot``.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 from kpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
-from kpress.errors import CorruptRecordError, KpressError
+from kpress.errors import CorruptRecordError, InvalidArgumentError, KpressError
 from kpress.files import RandomAccessFile, located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._file_records import INT32_MAX, FileRecords
@@ -31,6 +32,20 @@ from kpress.log._producer_snapshot import read_snapshot
 from kpress.log._transaction_index import AbortedTxn, read_transaction_index
 from kpress.log.findings import Finding
 from kpress.record import control_record, read_batches
+
+IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]
+_LEVELS = ("read_uncommitted", "read_committed")
+
+
+def check_isolation_level(value: object) -> None:
+    """
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    if value not in _LEVELS:
+        message = f"isolation_level must be {' or '.join(_LEVELS)}, not {value!r}"
+        raise InvalidArgumentError(message[:200], field="isolation_level")
 
 
 class SegmentLike(Protocol):
@@ -70,7 +85,9 @@ class Isolation(NamedTuple):
     beyond: tuple[AbortedTxn, ...] = ()
 
 
-def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isolation:
+def isolation_of(
+    segments: Sequence[SegmentLike], *, skip: bool = False, high_watermark: int | None = None
+) -> Isolation:
     """The aborted and open transactions of a partition.
 
     Parameters
@@ -79,6 +96,9 @@ def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isol
         All of the partition, in order.
     skip : bool
         Go on after damage, at the next intact entry.
+    high_watermark : int, optional
+        A transaction whose marker is there or later counts as open for the last stable offset (ProducerStateManager's
+        unreplicated transactions).
 
     Returns
     -------
@@ -95,12 +115,11 @@ def isolation_of(segments: Sequence[SegmentLike], *, skip: bool = False) -> Isol
     >>> isolation_of(partition.segments).last_stable_offset                         # doctest: +SKIP
     1208
     """
-    search = TransactionSearch(list(segments), skip)
+    search = TransactionSearch(list(segments), skip, high_watermark)
     search.run()
-    open_ones = search.open.values()
     return Isolation(
         tuple(search.aborted),
-        min(open_ones, default=None),
+        min([*search.open.values(), *search.unreplicated], default=None),
         search.error,
         tuple(search.findings),
         tuple(search.beyond),
@@ -201,8 +220,10 @@ def unseen_records(segments: Iterable[SegmentLike]) -> dict[str, int]:
 class TransactionSearch:
     segments: list[SegmentLike]
     skip: bool
+    high_watermark: int | None = None
     aborted: list[AbortedTxn] = field(default_factory=list)
     open: dict[int, int] = field(default_factory=dict)  # first offsets by producer id
+    unreplicated: list[int] = field(default_factory=list)  # those of transactions that end at the watermark or later
     error: KpressError | None = None
     findings: list[Finding] = field(default_factory=list)
     markers: set[tuple[int, int]] = field(default_factory=set)  # ABORT: producer id and offset
@@ -211,7 +232,7 @@ class TransactionSearch:
 
     def run(self) -> None:
         indexes = [self._index(segment) for segment in self.segments]
-        start = self._known(len(indexes) - 1) if self.is_remote and None not in indexes else 0
+        start = self._known(self._latest()) if self.is_remote and None not in indexes else 0
         for index in indexes[:start]:
             self.aborted += index or ()
         for segment, index in zip(self.segments[start:], indexes[start:], strict=True):
@@ -236,6 +257,12 @@ class TransactionSearch:
             self.findings.append(Finding(name, None, None, None, "transaction index", message))
             return None
         return found
+
+    def _latest(self) -> int:
+        """The segment whose markers must be read at the latest: the last one, or that with the watermark."""
+        if self.high_watermark is None:
+            return len(self.segments) - 1
+        return max(bisect_right([segment.base_offset for segment in self.segments], self.high_watermark) - 1, 0)
 
     def _known(self, number: int) -> int:
         """The last segment, up to this one, at whose start the open transactions are known; these are `open`."""
@@ -296,6 +323,8 @@ class TransactionSearch:
             self.open.setdefault(header.producer_id, header.base_offset)
             return
         first = self.open.pop(header.producer_id, None)
+        if first is not None and self.high_watermark is not None and header.base_offset >= self.high_watermark:
+            self.unreplicated.append(first)
         if not _is_abort(header, file):
             return
         self.markers.add((header.producer_id, header.base_offset))

@@ -13,17 +13,27 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from kpress.errors import CorruptRecordError
 from kpress.files import RandomAccessFile
-from kpress.log._end import SegmentFiles as SegmentFiles
 from kpress.log._end import near_the_end
 from kpress.log._file_records import FileRecords
+from kpress.log._hop import HeaderHop
+from kpress.log._offset_index import OffsetPosition
 from kpress.log._seek import SegmentSeek
+from kpress.log._transactions import Isolation as Isolation
+from kpress.log._transactions import IsolationLevel as IsolationLevel
+from kpress.log._transactions import SegmentLike as SegmentLike
+from kpress.log._transactions import check_isolation_level as check_isolation_level
+from kpress.log._transactions import isolation_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
+
+
+_WARM_ENTRIES = 1024  # AbstractIndex.warmEntries: 8192 bytes
 
 
 class LogRead(NamedTuple):
@@ -35,10 +45,14 @@ class LogRead(NamedTuple):
         Of whole entries, but for the last one, which the limit may cut.
     first_entry_incomplete : bool
         Whether not even the first one is whole.
+    upper_bound : int | None
+        An offset after all that was read, as a broker finds it: in the offset index, or where the next segment begins.
+        None if no segment has a batch with the offset or a later one.
     """
 
     records: bytes
     first_entry_incomplete: bool = False
+    upper_bound: int | None = None
 
 
 class MemorySegment:
@@ -50,6 +64,8 @@ class MemorySegment:
     """
 
     base_offset = 0
+    is_last = True  # also one that is not may end in an entry that was cut
+    is_tiered = False
 
     def __init__(self, data: Buffer) -> None:
         self._data = memoryview(data).cast("B")
@@ -104,8 +120,8 @@ class PartitionRead:
     [10]
     """
 
-    def __init__(self, segments: Iterable[SegmentFiles], start_offset: int | None = None) -> None:
-        self._segments: Sequence[SegmentFiles] = tuple(segments)
+    def __init__(self, segments: Iterable[SegmentLike], start_offset: int | None = None) -> None:
+        self._segments: Sequence[SegmentLike] = tuple(segments)
         first = self._segments[0].base_offset if self._segments else 0
         self.start_offset = first if start_offset is None else start_offset
         self._end_position = 0
@@ -113,7 +129,7 @@ class PartitionRead:
         if self._segments:
             self._find_end(self._segments[-1])
 
-    def _find_end(self, segment: SegmentFiles) -> None:
+    def _find_end(self, segment: SegmentLike) -> None:
         with segment.open() as file:
             hop = near_the_end(segment, FileRecords(file, complete=False))
             try:
@@ -153,16 +169,29 @@ class PartitionRead:
         floor = max(bisect_right([segment.base_offset for segment in self._segments], offset) - 1, 0)
         while floor and self._segments[floor - 1].base_offset == self._segments[floor].base_offset:
             floor -= 1  # record sets in memory, whose offsets no name tells
-        for segment in self._segments[floor:]:
-            with segment.open() as file:
-                found = self._read_segment(segment, file, offset, max_bytes, minimum_one_batch, until)
+        for number in range(floor, len(self._segments)):
+            with self._segments[number].open() as file:
+                found = self._read_segment(number, file, offset, max_bytes, minimum_one_batch, until)
             if found is not None:
                 return found
         return LogRead(b"")
 
+    def isolation(self, high_watermark: int) -> Isolation:
+        """The aborted transactions, and the last stable offset below a high watermark.
+
+        All headers of a log that is not remote are read, also after damage.
+        """
+        found = isolation_of(self._segments, skip=True, high_watermark=high_watermark)
+        stable = high_watermark if found.last_stable_offset is None else found.last_stable_offset
+        return found._replace(
+            aborted=tuple(transaction for transaction in found.aborted if transaction.last_offset < self.end_offset),
+            last_stable_offset=min(max(stable, self.start_offset), high_watermark),
+        )
+
     def _read_segment(
-        self, segment: SegmentFiles, file: RandomAccessFile, offset: int, max_bytes: int, whole: bool, until: int
+        self, number: int, file: RandomAccessFile, offset: int, max_bytes: int, whole: bool, until: int
     ) -> LogRead | None:
+        segment = self._segments[number]
         size = self._end_position if segment is self._segments[-1] else file.size
         seek = SegmentSeek(file, segment.base_offset, segment.open_sibling)
         header = seek.offset(offset)
@@ -170,10 +199,24 @@ class PartitionRead:
             return None
         end = self._position_of(seek, until, size)
         most = max(max_bytes, header.size) if whole else max_bytes
-        if not most or header.position >= end:
-            return LogRead(b"")
-        records = file.read_at(header.position, min(end - header.position, most))
-        return LogRead(records, most < header.size)
+        length = max(min(end - header.position, most), 0)
+        bound = self._upper_bound(number, seek, header.position + length)
+        if not length:
+            return LogRead(b"", upper_bound=bound)
+        return LogRead(file.read_at(header.position, length), most < header.size, bound)
+
+    def _upper_bound(self, number: int, seek: SegmentSeek, position: int) -> int:
+        """LogSegment.fetchUpperBoundOffset."""
+        index: Sequence[OffsetPosition] = seek.index or ()
+        if index and index[-1].position and (slot := _upper_slot(index, position)) < len(index):
+            return index[slot].offset
+        for segment in self._segments[number + 1 :]:
+            if segment.base_offset > self._segments[number].base_offset:
+                return segment.base_offset
+            with segment.open() as file, suppress(CorruptRecordError):
+                for header in HeaderHop(file):
+                    return header.base_offset
+        return self.end_offset
 
     def _position_of(self, seek: SegmentSeek, offset: int, size: int) -> int:
         """Where reading ends that ends before an offset."""
@@ -181,3 +224,25 @@ class PartitionRead:
             return size
         header = seek.offset(offset)
         return size if header is None else min(header.position, size)
+
+
+def _upper_slot(index: Sequence[OffsetPosition], position: int) -> int:
+    """AbstractIndex.smallestUpperBoundSlotFor: an entry for the position itself counts only if the search meets it."""
+    last = len(index) - 1
+    warm = max(0, last - _WARM_ENTRIES)
+    if index[warm].position < position:
+        low, high = warm, last
+    elif index[0].position > position:
+        return 0
+    else:
+        low, high = 0, warm
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = index[middle].position
+        if found == position:
+            return middle
+        if found > position:
+            high = middle - 1
+        else:
+            low = middle
+    return low + 1

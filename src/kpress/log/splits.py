@@ -26,11 +26,11 @@ from kpress.log._hop import HeaderHop
 from kpress.log._open import merged, open_paths
 from kpress.log._part import part_of
 from kpress.log._part_isolation import has_state, isolation_of_part
-from kpress.log._read import IsolationLevel, LogReader, ReadOptions
+from kpress.log._read import LogReader, ReadOptions
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import INT32_MAX, Partition, Segment
 from kpress.log._segment_tail import tail_findings
-from kpress.log._transactions import Isolation
+from kpress.log._transactions import Isolation, IsolationLevel
 from kpress.log.findings import Finding
 from kpress.typing import TimestampUnit
 

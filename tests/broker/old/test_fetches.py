@@ -12,7 +12,7 @@ from produce_client import Client
 
 import kpress
 from drawn_logs import draw_batch, is_same_but_for_gzip
-from fetch_client import ask
+from fetch_client import Request, ask
 from kpress.broker import fetch
 from kpress.broker._fetch_rules import fetch_rules_of
 from kpress.broker._versions import rules_of
@@ -65,7 +65,7 @@ def differences(running: OldBroker, topic: str, settings: dict[str, str], draw: 
     for version in range(min(_last_fetch(running.version), 12) + 1):
         drawn = draw.choice((0, draw.randrange(end + 1), end, end + 1))
         for offset, limit, total in ((0, 1 << 20, INT_MAX), (drawn, draw.choice((1500, 300, 10)), 400)):
-            sent = ask(running.port, topic, offset, version, limit, total)
+            sent = ask(running.port, Request(topic, offset, version, limit, total))
             ours = fetch(segments, offset, fetch_version=version, broker_version=running.version,
                          topic_config=settings, partition_max_bytes=limit, max_bytes=total)  # fmt: skip
             converted = log if ours.magic is not None else b""
