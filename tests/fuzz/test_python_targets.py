@@ -13,6 +13,8 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "python"))
 import fuzz_arrow
 import fuzz_broker
+import fuzz_explain
+import fuzz_fetch
 import fuzz_read
 import fuzz_scan
 import fuzz_sidecars
@@ -21,6 +23,8 @@ import fuzz_sidecars
 TARGETS = {
     "arrow": (fuzz_arrow, 400),
     "broker": (fuzz_broker, 400),
+    "explain": (fuzz_explain, 200),
+    "fetch": (fuzz_fetch, 300),
     "read": (fuzz_read, 400),
     "scan": (fuzz_scan, 20),
     "sidecars": (fuzz_sidecars, 400),

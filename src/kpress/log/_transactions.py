@@ -334,11 +334,12 @@ class TransactionSearch:
 
 
 def _is_abort(header: BatchHeader, file: FileRecords) -> bool:
-    """Whether a control batch is an ABORT marker. A bad one is an error when its records are read."""
+    """Whether a control batch is an ABORT marker, by its first record; a cleaned one has none. A bad one is an error
+    when its records are read."""
     try:
         with located(header.position, file.path):
-            [batch] = read_batches(file.read(header.position, header.size))
-            [marker] = batch
-            return control_record(marker).type == "ABORT"
+            batches = read_batches(file.read(header.position, header.size))
+            marker = next((record for batch in batches for record in batch), None)
+            return marker is not None and control_record(marker).type == "ABORT"
     except KpressError:
         return False
