@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
 from kpress._arguments import integer
+from kpress._protocol_errors import Errors, name_of
 from kpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
-from kpress.broker._errors import Errors, name_of
 from kpress.broker._fetch_rules import FetchRules, fetch_rules_of
 from kpress.broker._fetched import Fetched
 from kpress.broker._lazy_conversion import DownConversion, cut_bytes_of, holds_newer

@@ -15,8 +15,8 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from kpress._protocol_errors import Errors
 from kpress.broker._config import LogConfig
-from kpress.broker._errors import Errors
 from kpress.broker._messages import (
     APPEND_TIME,
     ATTRIBUTES,

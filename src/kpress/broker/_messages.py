@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kpress.broker._errors import Errors
+from kpress._protocol_errors import Errors
 from kpress.broker._versions import MessageSets
 from kpress.checksum import crc32
 from kpress.codecs import DEFAULT_MAX_SIZE, break_lz4_header, decompress

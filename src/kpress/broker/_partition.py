@@ -15,9 +15,9 @@ from typing_extensions import Buffer
 
 from kpress._arguments import integer
 from kpress._arguments import time as time_of
+from kpress._protocol_errors import Errors
 from kpress.broker._analyze import Analysis, BatchHeader, analyze, headers
 from kpress.broker._config import CODEC_IDS
-from kpress.broker._errors import Errors
 from kpress.broker._message_sets import append_messages
 from kpress.broker._producers import Producers, RememberedBatch
 from kpress.broker._reasons import Finding, Reason, findings_of, reasons_of

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from typing_extensions import Buffer
 
+from kpress._protocol_errors import Errors
 from kpress.broker._analyze import Analysis, BatchHeader
 from kpress.broker._config import CODEC_IDS
-from kpress.broker._errors import Errors
 from kpress.broker._reasons import Reason
 from kpress.broker._verdict import Verdict, refused
 from kpress.broker._versions import BrokerRules

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from kpress.broker._errors import Errors, name_of
+from kpress._protocol_errors import Errors, name_of
 from kpress.broker._reasons import Finding, Reason
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from kpress._arguments import shown_value
-from kpress.broker._errors import Errors
+from kpress._protocol_errors import Errors
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 Version = tuple[int, ...]

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
 from kpress._arguments import integer
+from kpress._protocol_errors import Errors, is_retriable
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-from kpress.producer import _errors as errors
 from kpress.producer._answers import (
     ProduceAnswer,
     RecordMetadata,
@@ -334,14 +334,14 @@ class BatchAccumulator(BatchFiller):
         state = self._state_of(batch.topic, batch.partition) if isinstance(batch, ProducerBatch) else Partition()
         if batch not in state.sent:
             raise InvalidArgumentError("the batch is not in flight: `drain` gives those that are", field="batch")
-        code = errors.NETWORK_EXCEPTION if answer.error_code is None else answer.error_code
+        code = Errors.NETWORK_EXCEPTION if answer.error_code is None else answer.error_code
         state.sent.remove(batch)
         whole = batch.magic == 2 or self.compression_type != "none"  # else each record is an entry of its own
-        if code == errors.MESSAGE_TOO_LARGE and batch.records_count > 1 and whole:
+        if code == Errors.MESSAGE_TOO_LARGE and batch.records_count > 1 and whole:
             self._split(batch, state)
-        elif code not in (0, errors.DUPLICATE_SEQUENCE_NUMBER) and self._may_retry(batch, state, code, now_ms):
+        elif code not in (0, Errors.DUPLICATE_SEQUENCE_NUMBER) and self._may_retry(batch, state, code, now_ms):
             self._put_back(batch, now_ms)
-        elif code in (0, errors.DUPLICATE_SEQUENCE_NUMBER):
+        elif code in (0, Errors.DUPLICATE_SEQUENCE_NUMBER):
             if batch.base_sequence >= 0:
                 state.tracked.remove(batch)
                 state.last_acked_sequence = sequence_after(batch.base_sequence, batch.records_count - 1)
@@ -354,10 +354,10 @@ class BatchAccumulator(BatchFiller):
         """Sender.canRetry"""
         if self._timed_out(batch, now_ms) or batch.attempts >= self.retries:
             return False
-        if code == errors.OUT_OF_ORDER_SEQUENCE_NUMBER and batch.base_sequence >= 0:
+        if code == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER and batch.base_sequence >= 0:
             # one before it failed or waits for another attempt: this one had no chance (TransactionManager.canRetry)
             return batch.base_sequence != sequence_after(state.last_acked_sequence, 1)
-        return code in errors.RETRIABLE
+        return is_retriable(code)
 
     def _timed_out(self, batch: ProducerBatch, now_ms: int) -> bool:
         return self.delivery_timeout_ms <= now_ms - batch.created_ms
@@ -444,7 +444,7 @@ class BatchAccumulator(BatchFiller):
         for queue in self._queues.values():
             while queue.batches and self._timed_out(queue.batches[0], now_ms):
                 expired.append(queue.pop_front())
-        self._drop(expired, errors.REQUEST_TIMED_OUT, "the batch waited for longer than delivery_timeout_ms", "FAILED")
+        self._drop(expired, Errors.REQUEST_TIMED_OUT, "the batch waited for longer than delivery_timeout_ms", "FAILED")
         return len(expired)
 
     def abort(self) -> int:

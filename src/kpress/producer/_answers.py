@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kpress._protocol_errors import Errors, name_of
 from kpress.errors import ArgumentTypeError
-from kpress.producer import _errors as errors
 from kpress.producer._errors import ProduceError
 from kpress.record import read_batches
 
@@ -86,7 +86,7 @@ def answer_of(answer: Any) -> ProduceAnswer:
 
 def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callable[[int], ProduceError]:
     """The error of each record (Sender.failBatch)."""
-    whole = f"{errors.name_of(code)}: {answer.error_message or 'the broker refused the batch'}"
+    whole = f"{name_of(code)}: {answer.error_message or 'the broker refused the batch'}"
     named = dict(answer.record_errors)
     if not named:
         return lambda _: ProduceError(whole, code=code)
@@ -95,7 +95,7 @@ def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callabl
         if index not in named:
             return ProduceError("the batch was refused because of other records in it")
         message = named[index] or answer.error_message or whole
-        return ProduceError(message, code=code if len(named) == 1 else errors.INVALID_RECORD)
+        return ProduceError(message, code=code if len(named) == 1 else Errors.INVALID_RECORD)
 
     return error_of
 
