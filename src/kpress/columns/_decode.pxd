@@ -4,16 +4,20 @@ from libc.stdint cimport int64_t
 
 from kpress._c.wire cimport kp_batch
 from kpress.columns._arrow_out cimport chunk_data
+from kpress.columns._gather cimport builder
 from kpress.columns._plan cimport failure, plan
 from kpress._threads cimport task
 
 
-# Zero but for `task`, `plan`, `batches` and `n` before it runs.
+# Zero but for `task`, `plan`, `batches` and `n` before it runs, and for `open` and `rest` of a run that does not begin
+# its chunk or does not end it.
 ctypedef struct run:
     task task
     const plan* plan
     const kp_batch* batches
     int64_t n
+    builder* open            # where the rows go on that earlier runs gathered; NULL: this run alone makes its chunks
+    int64_t rest             # bytes of entries that later runs are to add to it; 0: the chunk ends here
     chunk_data** chunks      # of the entries that were good: those before the first that is wrong, or all if plan.skip
     int64_t n_chunks
     failure* failures        # of the entries that were wrong, in their order

@@ -21,6 +21,10 @@ from kpress.columns.catalogue cimport KEY, VALUE
 from kpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, open_source
 
 
+cdef enum:
+    MOST_RUNS = 8  # that one chunk is expected to take: room for more is made when they come
+
+
 cdef void run_free(run* r) noexcept nogil:
     cdef int64_t i
     for i in range(r.n_chunks):
@@ -129,12 +133,26 @@ cdef int64_t expected_rows(const kp_batch* batches, int64_t n) noexcept nogil:
     return rows
 
 
+cdef int reserve_expected(const run* r, builder* b, int64_t bytes, failure* f) noexcept nogil:
+    """Room for the rows of this run, and of those that follow it at the same ratio."""
+    cdef double share = 1.0 if bytes == 0 else min(<double>MOST_RUNS, <double>(bytes + r.rest) / <double>bytes)
+    cdef int64_t rows = <int64_t>(share * <double>expected_rows(r.batches, r.n))
+    return reserve_rows(r.plan, b, b.rows + rows, &f.error)
+
+
+cdef bint goes_on(const run* r) noexcept nogil:
+    """Whether later runs add to the chunk: rows before an error are handed out at once, and so are those of a result
+    that is too large for one chunk."""
+    return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0
+
+
 cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) noexcept nogil:
     """KP_OK, or KP_NO_MEMORY: entries that are wrong are listed."""
     cdef int64_t i, left = 0
-    cdef int status = reserve_rows(r.plan, b, expected_rows(r.batches, r.n), &f.error)
     for i in range(r.n):
         left += r.batches[i].size
+    cdef int status = reserve_expected(r, b, left, f)
+    left += r.rest
     for i in range(r.n):
         if status != KP_OK or is_cancelled(&r.task):
             return status
@@ -146,7 +164,7 @@ cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) 
         status = add_failure(r, f)
         if not r.plan.skip:
             break
-    if status == KP_OK and (b.rows or r.n_chunks == 0):
+    if status == KP_OK and not goes_on(r) and (b.rows or r.n_chunks == 0):
         status = add_chunk(r, finish_chunk(r.plan, b, &f.error), &f.error)
     return status
 
@@ -154,10 +172,11 @@ cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) 
 cdef void decode_run(task* self) noexcept nogil:
     cdef run* r = <run*>self
     cdef codec_context* context = context_acquire(r.plan.codecs)
-    cdef builder b
+    cdef builder own
+    cdef builder* b = &own if r.open == NULL else r.open
     cdef failure f
-    memset(&b, 0, sizeof(builder))
+    memset(&own, 0, sizeof(builder))
     memset(&f, 0, sizeof(failure))
-    r.no_memory = context == NULL or decode_entries(r, context, &b, &f) != KP_OK
+    r.no_memory = context == NULL or decode_entries(r, context, b, &f) != KP_OK
     context_release(context)
-    builder_free(&b)
+    builder_free(&own)

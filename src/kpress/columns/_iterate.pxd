@@ -1,6 +1,7 @@
 from libc.stdint cimport int64_t
 
 from kpress.columns._columns cimport Columns
+from kpress.columns._gather cimport builder
 from kpress.columns._source cimport Source
 from kpress.columns._options cimport Options
 from kpress.columns._scan cimport walk
@@ -18,15 +19,23 @@ cdef class ColumnsIterator:
     cdef object ahead            # deque of windows that are being decoded
     cdef object failed           # an exception that is due after the windows in `ahead`
     cdef int64_t start
-    cdef walk passed             # by what was handed out; positions are the source's
+    cdef walk passed             # by what was decoded; positions are the source's
+    cdef bint in_parts           # one window after the other adds to a result, until it has batch_bytes
+    cdef builder open            # of a result that is not complete yet
+    cdef bint is_open            # whether rows may be in there
+    cdef walk returned           # where `passed` was when the result was begun
+    cdef list overlooked         # of the result so far
     cdef int64_t trailing
     cdef readonly list errors
     cdef bint busy
     cdef bint closed
 
+    cdef int64_t _step(self)
     cdef Columns _next(self)
     cdef int _read_ahead(self) except -1
+    cdef int _put(self, Window window) except -1
     cdef Window _window(self)
+    cdef Window _empty_window(self)
     cdef Window _refused_window(self)
     cdef Window _last_window(self)
     cdef Columns _hand_out(self, Window window)

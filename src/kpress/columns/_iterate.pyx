@@ -2,15 +2,18 @@
 
 Two walks go over the entries: `reached` reads headers ahead, up to as many windows as there are threads, and `passed`
 follows with the results that were returned. The iterator's attributes are those of the second.
+
+Without threads, a file is read in windows that stay in the CPU's caches, and several of them make one result.
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, integer_of
-from kpress._c.wire cimport KP_CUT_ENTRY, KP_OK, kp_error, kp_fail
+from kpress._c.wire cimport KP_BINARY_VIEW, KP_CUT_ENTRY, KP_OK, kp_error, kp_fail
 from kpress._status cimport error_of, place, place_at, place_of
 from kpress.columns._columns cimport Columns
+from kpress.columns._gather cimport builder_free
 from kpress.columns._source cimport Source, source_of
 from kpress.columns._options cimport Options
 from kpress.columns._plan cimport failure
@@ -24,6 +27,9 @@ from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, ClosedError
 
 _ON_CORRUPT = {"raise": False, "skip": True}
+
+cdef enum:
+    PART_BYTES = 5 << 18  # of a file in one window: read and decoded before the caches lose them
 
 
 cdef object MADE = object()  # how this module calls the class
@@ -83,6 +89,8 @@ cdef class ColumnsIterator:
             raise ArgumentTypeError("a ColumnsIterator is made by iter_columns")
         memset(&self.reached, 0, sizeof(walk))
         memset(&self.passed, 0, sizeof(walk))
+        memset(&self.returned, 0, sizeof(walk))
+        memset(&self.open, 0, sizeof(builder))
 
     @staticmethod
     cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt):
@@ -92,17 +100,23 @@ cdef class ColumnsIterator:
         options.plan.skip = choice_of("on_corrupt", on_corrupt, _ON_CORRUPT)
         options.plan.ends = options.plan.last_offset != INT64_MAX
         self.stop_after = integer_of(batch_bytes, "batch_bytes", 1, INT64_MAX)
-        self.source = source_of(source, min(self.stop_after, INT32_MAX), start_position, end_position, &position)
+        self.source = source_of(source, 1, start_position, end_position, &position)
+        self.in_parts = (self.source.file is not None and options.threads == 1
+                         and options.plan.layout != KP_BINARY_VIEW)  # whose results are the windows
+        self.source.step = self._step()
         self.start = position
         options.begin(&self.reached, position)
         options.begin(&self.passed, position)
         self.ahead = deque()
         self.errors = []
+        self.overlooked = []
         return self
 
     def __dealloc__(self):
         walk_free(&self.reached)
         walk_free(&self.passed)
+        walk_free(&self.returned)
+        builder_free(&self.open)
 
     def __iter__(self):
         return self
@@ -153,7 +167,11 @@ cdef class ColumnsIterator:
     def batch_bytes(self, value):
         self.stop_after = integer_of(value, "batch_bytes", 1, INT64_MAX)
         if self.source is not None:
-            self.source.step = min(self.stop_after, INT32_MAX)
+            self.source.step = self._step()
+
+    cdef int64_t _step(self):
+        """Bytes of a file to read at a time."""
+        return min(self.stop_after, <int64_t>(PART_BYTES if self.in_parts else INT32_MAX))
 
     def close(self):
         """End the iteration and its threads. The attributes keep their values."""
@@ -162,6 +180,12 @@ cdef class ColumnsIterator:
         self._end()
 
     cdef _end(self):
+        if self.is_open:  # an exception: the rows are lost
+            walk_free(&self.passed)
+            self.passed = self.returned
+            memset(&self.returned, 0, sizeof(walk))
+            self.is_open = False
+        builder_free(&self.open)
         self.closed = True
         self.failed = None
         if self.threads is not None:
@@ -197,16 +221,22 @@ cdef class ColumnsIterator:
         if self.threads is None:
             self.threads = Threads(self.options.threads - 1)
         while True:
+            if not self.is_open:
+                replace(&self.returned, &self.passed)
             self._read_ahead()
-            if not self.ahead:
-                if self.failed is not None:
-                    raise self.failed
+            if self.ahead:
+                window = self.ahead.popleft()
+            elif self.is_open:
+                window = self._empty_window()
+            elif self.failed is not None:
+                raise self.failed
+            else:
                 return None
-            window = self.ahead.popleft()
             window.wait(self.threads)
             columns = self._hand_out(window)
-            if columns.num_rows:
+            if columns is not None and columns.num_rows:
                 return columns
+            window = None  # so that its block can be read into again
 
     # --- reading ahead --------------------------------------------------------------------------------------
 
@@ -222,8 +252,18 @@ cdef class ColumnsIterator:
                 return 0
             if window is None:
                 return 0
-            window.put(self.threads, 1)
+            self._put(window)
             self.ahead.append(window)
+        return 0
+
+    cdef int _put(self, Window window) except -1:
+        """Start to decode a window."""
+        cdef int64_t rest
+        if not self.in_parts:
+            window.put(self.threads, 1)
+            return 0
+        rest = self.stop_after - (window.base + window.end.position - self.returned.position)
+        window.put_part(self.threads, &self.open, 0 if self.at_end or 2 * rest < self.source.step else rest)
         return 0
 
     cdef Window _window(self):
@@ -243,6 +283,14 @@ cdef class ColumnsIterator:
             if not source.more(&self.reached.position):
                 self.at_end = True
                 return self._last_window()
+
+    cdef Window _empty_window(self):
+        """Of the result that is open when nothing follows."""
+        cdef Source source = self.source
+        cdef Window window = window_of(self.options, source.view, self.reached.position, source.base, source.name)
+        window.read_headers(&self.reached, 1)
+        window.put_part(self.threads, &self.open, 0)
+        return window
 
     cdef Window _refused_window(self):
         """An empty window with the error of a large entry whose beginning is impossible, before it is read whole; None
@@ -285,11 +333,18 @@ cdef class ColumnsIterator:
     # --- handing out ----------------------------------------------------------------------------------------
 
     cdef Columns _hand_out(self, Window window):
-        """The window's rows; `failed` becomes the error that comes after them, if there is one."""
+        """The rows of the result that ends with the window; None if it goes on. `failed` becomes the error that comes
+        after them, if there is one."""
         cdef list errors = window.failures()
         cdef int64_t first = window.first_failure()
-        cdef int64_t before = self.passed.position
-        cdef Columns columns = window.columns()
+        cdef Columns columns = None
+        self.is_open = window.goes_on()
+        if not self.is_open:
+            columns = window.columns()
+            if self.overlooked:
+                columns.overlooked, self.overlooked = self.overlooked + columns.overlooked, []
+        elif self.options.overlooks:
+            self.overlooked += window.overlooked()
         if window.error is not None:
             errors.append(window.error)
         if self.options.plan.skip:
@@ -301,7 +356,8 @@ cdef class ColumnsIterator:
             self.ahead.clear()
         self._pass(window, first)
         self.trailing = window.trailing
-        columns.valid_bytes = self.passed.position - before
+        if columns is not None:
+            columns.valid_bytes = self.passed.position - self.returned.position
         return columns
 
     cdef int _pass(self, Window window, int64_t first_failure) except -1:

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t
 from kpress._buffers cimport InputView
 from kpress.columns._columns cimport Columns
 from kpress.columns._decode cimport run
+from kpress.columns._gather cimport builder
 from kpress.columns._options cimport Options
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport batch_list, walk
@@ -26,6 +27,8 @@ cdef class Window:
 
     cdef read_headers(self, const walk* start, int64_t stop_after)
     cdef put(self, Threads threads, int64_t most_runs)
+    cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1
+    cdef bint goes_on(self)
     cdef wait(self, Threads threads)
     cdef list failures(self)
     cdef int64_t first_failure(self)

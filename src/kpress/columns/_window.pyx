@@ -88,6 +88,26 @@ cdef class Window:
                 upto += 1
             threads.put(self, &self.runs[i].task)
 
+    cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1:
+        """Begin to decode the entries in one run, which adds to a result that is open, and to which later windows are
+        to add so many bytes of entries; 0: it ends here."""
+        self.runs = <run*>calloc(1, sizeof(run))
+        if self.runs == NULL:
+            raise MemoryError()
+        self.n_runs = 1
+        self.runs.task.run = decode_run
+        self.runs.plan = &self.plan
+        self.runs.batches = self.entries.batches
+        self.runs.n = self.entries.n
+        self.runs.open = open
+        self.runs.rest = rest
+        threads.put(self, &self.runs.task)
+        return 0
+
+    cdef bint goes_on(self):
+        """Whether the rows are in a result that is still open."""
+        return self.runs.open != NULL and self.runs.n_chunks == 0
+
     cdef wait(self, Threads threads):
         """Wait until all runs are done."""
         cdef int64_t i
