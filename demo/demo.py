@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from kpress.spark import TranscodedPartition
+    from pyspark.sql import DataFrame, Row, SparkSession
 
 HERE = Path(__file__).resolve().parent
 LOGS = HERE / "logs"
@@ -61,16 +59,15 @@ def main() -> int:
 def run(spark: SparkSession, options: argparse.Namespace) -> bool:
     if options.out == OUT:
         shutil.rmtree(OUT, ignore_errors=True)  # from the last run; any other directory that exists is refused
-    before = read(spark, options.logs)
-    query(spark, options, before)
+    query(spark, options, read(spark, options.logs))
     results = transcode(spark, options)
-    verified = verify(options, before, read(spark, options.out))
+    verified = verify(spark, options)
     report(results, verified)
     for result in results:
-        if result.trailing_bytes:
+        if result.trailingBytes:
             place = f"{result.topic}-{result.partition}"
             say(
-                f"\n{place} ended in {result.trailing_bytes} bytes that hold no whole batch; the copy ends before them."
+                f"\n{place} ended in {result.trailingBytes} bytes that hold no whole batch; the copy ends before them."
             )
     if options.batch_bytes:
         say("\nSmall batches were joined into larger ones. Batches of idempotent and transactional producers were not:")
@@ -93,26 +90,30 @@ def query(spark: SparkSession, options: argparse.Namespace, logs: DataFrame) -> 
     say()
 
 
-def transcode(spark: SparkSession, options: argparse.Namespace) -> list[TranscodedPartition]:
+def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
     import kpress.spark
 
     level = "" if options.level is None else f", level {options.level}"
     what = f"Recompress every segment to {options.codec}{level}; every record keeps its offset"
     with step(3, what, about(options, 5)):
         return kpress.spark.transcode(
-            spark, options.logs, options.out, options.codec, options.level, options.batch_bytes or None
-        )
+            spark,
+            options.logs,
+            options.out,
+            options.codec,
+            level=options.level,
+            batch_bytes=options.batch_bytes or None,
+            resume=False,
+        ).collect()
 
 
-def verify(options: argparse.Namespace, before: DataFrame, after: DataFrame) -> dict[tuple[str, int], bool]:
-    """By partition: whether the records that Spark reads from the two directories have the same digest."""
+def verify(spark: SparkSession, options: argparse.Namespace) -> dict[tuple[str, int], bool]:
+    """By partition: whether the records in the two directories have the same digest."""
     import kpress.spark
 
-    with step(4, "Read both log dirs through Spark and compare digests of all records", about(options, 5)):
-        source, copy = (
-            {(row.topic, row.partition): row for row in kpress.spark.digest(logs).collect()} for logs in (before, after)
-        )
-    return {partition: source.get(partition) == copy.get(partition) for partition in source.keys() | copy.keys()}
+    with step(4, "Read both log dirs again and compare digests of all records", about(options, 5)):
+        rows = kpress.spark.compare(spark, options.logs, options.out).collect()
+    return {(row.topic, row.partition): row.isSame for row in rows}
 
 
 def about(options: argparse.Namespace, seconds: int) -> int | None:
@@ -135,11 +136,14 @@ class Topic:
     records: int = 0
     verified: bool = True
 
-    def add(self, result: TranscodedPartition, verified: bool) -> None:
-        self.codecs_before.update(result.compression_types_before)
-        self.codecs_after.update(result.compression_types_after)
-        for field in ("batches_before", "batches_after", "bytes_before", "bytes_after", "records"):
-            setattr(self, field, getattr(self, field) + getattr(result, field))
+    def add(self, result: Row, verified: bool) -> None:
+        self.codecs_before.update(result.compressionTypesBefore)
+        self.codecs_after.update(result.compressionTypesAfter)
+        self.batches_before += result.batchesBefore
+        self.batches_after += result.batchesAfter
+        self.bytes_before += result.bytesBefore
+        self.bytes_after += result.bytesAfter
+        self.records += result.records
         self.verified &= verified
 
     def row(self) -> list[str]:
@@ -160,7 +164,7 @@ def per_batch(records: int, batches: int) -> str:
     return f"{records / batches:.0f}" if batches else "-"
 
 
-def report(results: list[TranscodedPartition], verified: dict[tuple[str, int], bool]) -> None:
+def report(results: list[Row], verified: dict[tuple[str, int], bool]) -> None:
     topics: dict[str, Topic] = {}
     total = Topic("all", set(), set())
     for result in results:

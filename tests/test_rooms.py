@@ -73,7 +73,7 @@ def modules_of(room: str) -> set[str]:
 def test_there_is_something_to_look_at() -> None:
     assert {"codecs", "columns", "log", "record", "spark"} <= set(ROOMS)
     found = {name for path in SOURCES for name in imports(path)}
-    assert {"kpress.record.decode.open_source", "kpress.log.list_partitions"} <= found
+    assert {"kpress.record.decode.open_source", "kpress.log.open_log"} <= found
     assert len(found) > 200
 
 

@@ -21,7 +21,7 @@ def spark() -> Iterator[Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = (
-            SparkSession.builder.master("local[2]")
+            SparkSession.builder.master("local[2, 3]")  # a task is tried three times
             .appName("tests of kpress")
             # without Java's second compiler Spark starts in half the time
             .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")

@@ -36,8 +36,8 @@
                                  │              _recovery: what a broker would keep of it
                                  └─► _verify    files, batches (_order), records (_record_checks, _index_checks)
 
-    splits: a log as many pieces of work (a door for `kpress.spark`), cut by _part; _part_isolation is read_committed of
-    one of them
+    splits, copy_tasks: a log, or a copy of one, as many pieces of work (doors for `kpress.spark`), cut by _part;
+    _part_isolation is read_committed of one of them
 
     partition_read: what a broker reads of it for a fetch (a door for `kpress.broker`)
 

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -61,11 +61,30 @@ class CopyJob(Protocol):
         """Write the files beside the segments of the copy; returns their names."""
 
 
-class _Task(NamedTuple):
+class CopyTask(NamedTuple):
+    """A segment to copy, and where it goes."""
+
     partition: int
     segment: Segment
     directory: str
     info: FileInfo
+
+
+class Runner:
+    """Makes the segments of a copy: by threads of this process."""
+
+    def run(
+        self, job: CopyJob, tasks: list[CopyTask], work: Work, state: CopyState
+    ) -> Iterator[tuple[int, CopiedSegment]]:
+        """The segments, each with the number of its partition, as they are finished."""
+        return _run(job, tasks, work, state)
+
+    def proven(self, work: Work) -> Iterator[Manifest]:
+        """What an earlier call proves to be done, besides the manifest."""
+        return iter(())
+
+    def finish(self, work: Work, manifest: Manifest) -> None:
+        """All segments are there; the copy is about to get its name."""
 
 
 class _Cancelled(Exception):
@@ -95,6 +114,7 @@ def copy_log(
     dst: str | os.PathLike[str],
     resume: bool,
     progress: ProgressCallback | None,
+    runner: Runner | None = None,
 ) -> Manifest:
     """A copy of a log, made by the job: complete, or without its name."""
     src, opened, files, target = opened_log(src, dst, resume, progress)
@@ -116,7 +136,7 @@ def copy_log(
     )
     if single:
         return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
-    return _copy_all(job, opened.partitions, manifest, files, target, resume, progress)
+    return _copy_all(job, opened.partitions, manifest, files, target, resume, progress, runner or Runner())
 
 
 @contextmanager
@@ -207,8 +227,8 @@ def _target_of(files: FileSystem, dst: str) -> str:
 # ---- one segment
 
 
-def _copy_one(
-    job: CopyJob, task: _Task, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
+def copy_one(
+    job: CopyJob, task: CopyTask, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
 ) -> CopiedSegment:
     segment = task.segment
     with FileRecords(segment.open(), complete=not segment.is_last) as file:
@@ -264,8 +284,8 @@ def _copy_single(
             raise exists(files.url(target))
         manifest = replace(manifest, lost=job.lost((partition,)))
         info = segment.filesystem.info(segment.path)
-        state = _State(info.size or 0, 1, progress)
-        done = _copy_one(job, _Task(0, segment, "", info), files, target, job.threads, state.step)
+        state = CopyState(info.size or 0, 1, progress)
+        done = copy_one(job, CopyTask(0, segment, "", info), files, target, job.threads, state.step)
         state.segment_done()
         state.tell()
     copied = CopiedPartition(partition.topic, partition.partition, "", (), (done,))
@@ -275,7 +295,7 @@ def _copy_single(
 # ---- all segments
 
 
-class _State:
+class CopyState:
     """The state that workers and the caller's thread share."""
 
     def __init__(
@@ -310,6 +330,7 @@ def _copy_all(
     target: str,
     resume: bool,
     progress: ProgressCallback | None,
+    runner: Runner,
 ) -> Manifest:
     if is_taken(files, target):
         raise exists(files.url(target))
@@ -322,8 +343,8 @@ def _copy_all(
         manifest = replace(manifest, lost=job.lost(partitions))
         if not resume:
             work.clear()
-        tasks, done = _what_is_left(partitions, manifest, work, resume)
-        state = _State(
+        tasks, done = _what_is_left(partitions, manifest, work, resume, runner)
+        state = CopyState(
             sum(task.info.size or 0 for task in tasks) + sum(one.source.bytes for _, one in done),
             len(tasks) + len(done),
             progress,
@@ -333,7 +354,7 @@ def _copy_all(
         try:
             if work.path == target:  # from the first segment on it says whose the directory is
                 _with_segments(manifest, done).write(files, target)
-            for number, one in _run(job, tasks, work, state):
+            for number, one in runner.run(job, tasks, work, state):
                 done.append((number, one))
                 _save(manifest, done, work, state)
             copied = tuple(
@@ -343,10 +364,11 @@ def _copy_all(
         except BaseException:
             if done:
                 _with_segments(manifest, done).write(files, work.path)
-            else:
+            elif not any(True for _ in runner.proven(work)):
                 work.clear()
             raise
         whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
+        runner.finish(work, whole)
         whole.write(files, work.path)
         work.finish()
     return replace(whole, resumed_segments=resumed)
@@ -367,7 +389,7 @@ def _is_there(files: FileSystem, path: str) -> bool:
         return False
 
 
-def _save(manifest: Manifest, done: list[tuple[int, CopiedSegment]], work: Work, state: _State) -> None:
+def _save(manifest: Manifest, done: list[tuple[int, CopiedSegment]], work: Work, state: CopyState) -> None:
     """Not after each of thousands of segments: those missing in the manifest are done again."""
     if time.monotonic() - state.saved > _SAVED_SECONDS:
         _with_segments(manifest, done).write(work.files, work.path)
@@ -418,11 +440,11 @@ def segment_name(segment: Segment) -> str:
 
 
 def _what_is_left(
-    partitions: tuple[Partition, ...], manifest: Manifest, work: Work, resume: bool
-) -> tuple[list[_Task], list[tuple[int, CopiedSegment]]]:
+    partitions: tuple[Partition, ...], manifest: Manifest, work: Work, resume: bool, runner: Runner
+) -> tuple[list[CopyTask], list[tuple[int, CopiedSegment]]]:
     """The segments to make, and those that the manifest proves to be done."""
-    proven = _proven(manifest, work) if resume else {}
-    tasks: list[_Task] = []
+    proven = _proven(manifest, work, runner) if resume else {}
+    tasks: list[CopyTask] = []
     done: list[tuple[int, CopiedSegment]] = []
     for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
         directory = work.directory(place.directory)
@@ -434,18 +456,22 @@ def _what_is_left(
             if one and source == (segment.url, info.size, info.modified) and _is_as_written(work.files, path, one):
                 done.append((number, one))
             else:
-                tasks.append(_Task(number, segment, directory, info))
+                tasks.append(CopyTask(number, segment, directory, info))
     return tasks, done
 
 
-def _proven(manifest: Manifest, work: Work) -> dict[tuple[str, str], CopiedSegment]:
-    try:
-        earlier = read_manifest(work.files, work.path)
-    except KpressError:
-        return {}  # it proves nothing
-    if earlier is None or (earlier.operation, earlier.options) != (manifest.operation, manifest.options):
-        return {}
-    return {(place.directory, one.file): one for place in earlier.partitions for one in place.segments}
+def _proven(manifest: Manifest, work: Work, runner: Runner) -> dict[tuple[str, str], CopiedSegment]:
+    found = list(runner.proven(work))
+    with suppress(KpressError):  # one that is damaged proves nothing
+        if (earlier := read_manifest(work.files, work.path)) is not None:
+            found.append(earlier)
+    return {
+        (place.directory, one.file): one
+        for earlier in found
+        if (earlier.operation, earlier.options) == (manifest.operation, manifest.options)
+        for place in earlier.partitions
+        for one in place.segments
+    }
 
 
 def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment) -> bool:
@@ -456,7 +482,7 @@ def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment) -> bool
         return False
 
 
-def _run(job: CopyJob, tasks: list[_Task], work: Work, state: _State) -> Iterator[tuple[int, CopiedSegment]]:
+def _run(job: CopyJob, tasks: list[CopyTask], work: Work, state: CopyState) -> Iterator[tuple[int, CopiedSegment]]:
     """The segments, as they are finished. The largest begin first, so that the threads end at about the same time."""
     side_by_side = max(1, min(job.threads, len(tasks)))
     inside = max(1, job.threads // side_by_side)
@@ -468,7 +494,7 @@ def _run(job: CopyJob, tasks: list[_Task], work: Work, state: _State) -> Iterato
             while waiting and len(running) < side_by_side:
                 task = waiting.pop()
                 path = work.files.join(task.directory, segment_name(task.segment))
-                running[pool.submit(_copy_one, job, task, work.files, path, inside, state.step)] = task.partition
+                running[pool.submit(copy_one, job, task, work.files, path, inside, state.step)] = task.partition
             finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
             for future in finished:
                 number = running.pop(future)

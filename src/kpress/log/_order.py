@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from kpress.log._batch_header import BatchHeader
+from kpress.log._producer_snapshot import ProducerState
 from kpress.log.findings import Finding
 
 _SEQUENCES = 1 << 31
@@ -51,6 +52,11 @@ class SequenceCheck:
 
     def __init__(self) -> None:
         self._last: dict[int, tuple[int, int, int]] = {}  # by producer: epoch, last sequence, gaps until then
+
+    def begin(self, producer: ProducerState) -> None:
+        """The state of a producer before the first batch."""
+        if producer.last_sequence >= 0:
+            self._last[producer.producer_id] = (producer.producer_epoch, producer.last_sequence, 0)
 
     def add(self, header: BatchHeader, gaps: int, file: str) -> Iterator[Finding]:
         """The errors of the next batch; `gaps` is how often offsets were missing so far."""

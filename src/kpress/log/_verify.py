@@ -13,9 +13,10 @@ level         what is checked
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from kpress._file_names import (
     INDEX_FILE_SUFFIX,
@@ -29,6 +30,8 @@ from kpress.errors import InvalidArgumentError, KpressError
 from kpress.files import RandomAccessFile
 from kpress.log._batch_header import BatchHeader
 from kpress.log._checkpoints import EpochEntry, read_leader_epochs
+from kpress.log._end import near_the_end
+from kpress.log._file_records import FileRecords
 from kpress.log._index_checks import OffsetIndexCheck, TimeIndexCheck, transaction_findings
 from kpress.log._offset_index import OffsetIndex, read_offset_index
 from kpress.log._open import open_paths
@@ -143,6 +146,28 @@ def verify_partitions(
     return report
 
 
+class _SplitLike(Protocol):
+    """Some of a partition's segments, which follow one another."""
+
+    @property
+    def before(self) -> Segment | None: ...
+
+    def located(self) -> Partition: ...
+
+
+def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
+    """`verify` of some of a partition's segments.
+
+    Offsets and leader epochs are compared with the end of the segment before, sequences and transactions with what the
+    ``.snapshot`` of the first segment says.
+    """
+    report = VerifyReport(level)
+    verification = _Verification(split.located(), report, Meter(None, ()))
+    verification.begin_after(split.before)
+    verification.run()
+    return report
+
+
 class _Sidecars:
     """The files beside a segment, as far as they can be read; their errors go to the findings."""
 
@@ -183,6 +208,17 @@ class _Verification:
         self.sequences = SequenceCheck()
         self.records = RecordCheck()
         self.builder = SidecarBuilder(producers_before(partition))
+
+    def begin_after(self, segment: Segment | None) -> None:
+        """The segments are not the first of their partition: begin with the state at the end of the one before."""
+        if segment is None or self.report.level == "file":
+            return
+        for producer in producers_before(self.partition):
+            self.sequences.begin(producer)
+        with FileRecords(segment.open(), complete=False) as file, suppress(KpressError):
+            for header in near_the_end(segment, file):
+                for _ in self.order.add(header, segment.url):
+                    pass  # whoever reads that segment reports it
 
     def run(self) -> None:
         epochs = self._partition_files()

@@ -11,15 +11,16 @@ No data is read for a plan. Where a part begins is found by whoever reads it. A 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from kpress._file_names import INDEX_FILE_SUFFIX
+from kpress._file_names import INDEX_FILE_SUFFIX, LEADER_EPOCH_CHECKPOINT
 from kpress.columns import Columns
 from kpress.errors import CorruptRecordError, KpressError
-from kpress.files import Buffered, FileSystem
+from kpress.files import Buffered, FileInfo, FileSystem
 from kpress.log._batch_header import BatchHeader
+from kpress.log._digest import RecordDigest
 from kpress.log._end import end_offset, near_the_end
 from kpress.log._file_records import INT64_MAX, FileRecords, OnCorrupt
 from kpress.log._hop import HeaderHop
@@ -31,10 +32,21 @@ from kpress.log._seek import SegmentSeek
 from kpress.log._segment import INT32_MAX, Partition, Segment
 from kpress.log._segment_tail import tail_findings
 from kpress.log._transactions import Isolation, IsolationLevel
+from kpress.log._verify import verify_split
 from kpress.log.findings import Finding
 from kpress.typing import TimestampUnit
 
-__all__ = ["LogSplit", "Piece", "batches_in", "offset_of_timestamp", "plan", "read_split"]
+__all__ = [
+    "LogSplit",
+    "Piece",
+    "batches_in",
+    "digests_of",
+    "offset_of_timestamp",
+    "plan",
+    "read_split",
+    "verify_split",
+]
+
 
 
 @dataclass(frozen=True)
@@ -60,6 +72,9 @@ class LogSplit:
         The segment before the first, which may overlap it.
     size : int
         Bytes.
+    files : mapping of str to FileInfo
+        The partition's files beside its segments, if the plan was to have them: all for its first split, and the
+        checkpoint of leader epochs for every one.
     """
 
     topic: str | None
@@ -73,6 +88,7 @@ class LogSplit:
     end_offset: int | None = None
     before: Segment | None = None
     size: int = 0
+    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
     def located(self) -> Partition:
         """A partition of these segments and parts of segments, of which none is empty."""
@@ -82,7 +98,7 @@ class LogSplit:
             for number, segment in enumerate(self.segments)
         ]
         kept = tuple(part for part in parts if part.size or part in self.segments)
-        return Partition(self.topic, self.partition, self.url, kept)
+        return Partition(self.topic, self.partition, self.url, kept, self.files)
 
     def isolation(self, parts: Partition, skip: bool) -> Isolation:
         """What read_committed leaves out of these parts."""
@@ -117,6 +133,7 @@ class LogSplit:
 
 
 Piece = tuple[LogSplit, ...]
+_NEVER = 1 << 62  # bytes
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -129,6 +146,8 @@ def plan(
     ranges: dict[str, tuple[int | None, int | None]] | None = None,
     most_offsets: int | None = None,
     committed: bool = False,
+    whole_segments: bool = False,
+    with_files: bool = False,
 ) -> list[Piece]:
     """Pieces of about the same size.
 
@@ -143,6 +162,10 @@ def plan(
         A piece has no more offsets than this.
     committed : bool
         The pieces are for read_committed: they begin where a ``.snapshot`` says which transactions are open.
+    whole_segments : bool
+        Large ones are not cut.
+    with_files : bool
+        Splits have `files`.
 
     Returns
     -------
@@ -160,9 +183,17 @@ def plan(
     packer = _Packer(piece_bytes, most_offsets)
     for partition in partitions:
         start, end = (ranges or {}).get(str(partition), (None, None))
-        for split, offsets in _splits_of(partition, piece_bytes, start, end, most_offsets, committed):
-            packer.add(split, offsets)
+        most = _NEVER if whole_segments else piece_bytes
+        for split, offsets in _splits_of(partition, most, start, end, most_offsets, committed):
+            packer.add(_with_files(split, partition) if with_files else split, offsets)
     return packer.pieces()
+
+
+def _with_files(split: LogSplit, partition: Partition) -> LogSplit:
+    files = partition.files
+    if split.segments[0] is not partition.segments[0]:
+        files = {name: info for name, info in files.items() if name == LEADER_EPOCH_CHECKPOINT}
+    return replace(split, files=files)
 
 
 class _Packer:
@@ -411,6 +442,26 @@ def batches_in(
                 if (first is None or header.last_offset >= first) and not _is_after(header, split.end_offset):
                     yield file, header
             findings += tail_findings(segment, file)
+
+
+def digests_of(split: LogSplit, joined: bool) -> list[tuple[int, int, str]]:
+    """Base offset, number of records and `RecordDigest` of each segment; or of all together, if `joined`.
+
+    Raises
+    ------
+    KpressError
+        Damage.
+    """
+    digest, found = RecordDigest(), []
+    first = split.segments[0].base_offset
+    for segment in split.located().segments:
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            for _, piece in file.pieces():
+                digest.update(piece)
+        if not joined:
+            found.append((segment.base_offset, digest.records, digest.hexdigest()))
+            digest = RecordDigest()
+    return [(first, digest.records, digest.hexdigest())] if joined else found
 
 
 def _is_after(header: BatchHeader, end_offset: int | None) -> bool:

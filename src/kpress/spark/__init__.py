@@ -8,8 +8,13 @@
     schema       what it gives                               the columns of Spark's Kafka source, or of batches
     _filters     what of a query's filters is used to read less
     _session     what a session tells of itself
-    _transcode   transcode(spark, src, dst, "zstd")          by reference: executors read and write the segments
-    _digest      digest(df)                                  one row per partition, to compare two sets of records
+
+    jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)
+
+    _inventory   inventory(spark, src)                       what is there: codecs, depths, formats
+    _verify      verify(spark, src)                          what is damaged
+    _transcode   transcode(spark, src, dst, "zstd")          a copy with another codec
+    _compare     compare(spark, left, right)                 whether two logs hold the same records
 
 Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install kpress[spark]``). If kpress is installed for the driver's
 Python, Spark finds the data source by itself, through the module pyspark_kpress; `register` does it by hand.

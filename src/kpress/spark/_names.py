@@ -4,16 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kpress.spark._digest import digest
+from kpress.spark._compare import compare
+from kpress.spark._inventory import inventory
 from kpress.spark._session import for_session
-from kpress.spark._transcode import TranscodedPartition, transcode
+from kpress.spark._transcode import transcode
+from kpress.spark._verify import verify
 from kpress.spark.datasource import KafkaLogDataSource
 from kpress.spark.options import ReadOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-__all__ = ["KafkaLogDataSource", "ReadOptions", "TranscodedPartition", "digest", "register", "transcode"]
+__all__ = [
+    "KafkaLogDataSource",
+    "ReadOptions",
+    "compare",
+    "inventory",
+    "register",
+    "transcode",
+    "verify",
+]
 
 
 def register(spark: SparkSession) -> None:

@@ -1,0 +1,196 @@
+"""A transcoding copy whose segments are made by others: processes on other machines, say. A door for `kpress.spark`.
+
+::
+
+    driver      _copy_log: places, lock, what is left ──► groups of tasks                manifest ──► its name
+                                                               │                            ▲
+    elsewhere                                         copy_group: each segment, its indexes ┘
+                                                      then a proof, for the case that the driver is killed
+
+A group may be made twice, and at once: files are written under names of their own, and each attempt gives the same.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import NamedTuple, TypeAlias
+
+from kpress.errors import KpressError
+from kpress.files import FileSystem
+from kpress.log._copy_log import (
+    CopyJob,
+    CopyState,
+    CopyTask,
+    Paths,
+    Runner,
+    copied_segments,
+    copy_log,
+    copy_one,
+    copy_small_files,
+    segment_name,
+)
+from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, read_manifest
+from kpress.log._segment import Partition
+from kpress.log._sidecar_files import write_indexes
+from kpress.log._target import Work
+from kpress.log._transcode import Job
+from kpress.typing import Integer, Level
+
+__all__ = ["CopyGroup", "copy_group", "transcode_by"]
+
+SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
+_PROOFS = "_done"
+
+
+@dataclass(frozen=True)
+class _RemoteJob(Job):
+    """Indexes are made where the segments are made."""
+
+    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+        return copy_small_files(partition, files, directory)
+
+
+class CopyGroup(NamedTuple):
+    """Segments that one process makes, one after another."""
+
+    job: CopyJob
+    files: FileSystem
+    work: str
+    tasks: tuple[CopyTask, ...]
+    places: tuple[str, ...]
+
+
+Copied: TypeAlias = "list[tuple[int, CopiedSegment]]"
+Send: TypeAlias = "Callable[[Sequence[CopyGroup]], Sequence[Copied]]"
+
+
+def transcode_by(
+    send: Send,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    compression_type: str,
+    *,
+    level: Level = None,
+    batch_bytes: Integer | None = None,
+    min_gain: float | None = 0.0,
+    resume: bool = True,
+    group_bytes: Callable[[int], int],
+) -> Manifest:
+    """`kpress.transcode`, by others.
+
+    Parameters
+    ----------
+    send : callable
+        Has `copy_group` called for each group, and returns the results in their order.
+    src, dst, compression_type, level, batch_bytes, min_gain, resume
+        As for `kpress.transcode`.
+    group_bytes : callable
+        From the bytes of all segments to the size up to which small ones are done together.
+
+    Returns
+    -------
+    Manifest
+
+    Raises
+    ------
+    KpressError
+        As `kpress.transcode`.
+    """
+    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1)
+    job.recoder()  # invalid arguments are refused before any work
+    return copy_log(job, src, dst, resume, None, _Sender(send, group_bytes))
+
+
+def copy_group(group: CopyGroup) -> Copied:
+    """Make the segments of a group; returns them with the numbers of their partitions."""
+    done = []
+    for task in group.tasks:
+        path = group.files.join(task.directory, segment_name(task.segment))
+        done.append((task.partition, copy_one(group.job, task, group.files, path, 1, _ignored)))
+        [copy] = copied_segments(_alone(task), group.files, task.directory)
+        write_indexes([copy])
+    _prove(group, done)
+    return done
+
+
+def _ignored(size: int) -> None:
+    pass
+
+
+def _alone(task: CopyTask) -> Partition:
+    return Partition(None, None, "", (task.segment,))
+
+
+def _prove(group: CopyGroup, done: Copied) -> None:
+    """What is done, as a manifest of its own; unless the copy was finished meanwhile, by another attempt."""
+    by_place: dict[str, tuple[CopiedSegment, ...]] = {}
+    for place, (_, one) in zip(group.places, done, strict=True):
+        by_place[place] = (*by_place.get(place, ()), one)
+    partitions = tuple(CopiedPartition(None, None, place, (), segments) for place, segments in by_place.items())
+    manifest = Manifest(group.job.operation, group.job.options(), "", False, partitions, versions={"manifest": FORMAT})
+    first = group.tasks[0].segment
+    directory = group.files.join(group.work, _PROOFS, f"{group.tasks[0].partition}-{first.base_offset}")
+    group.files.info(group.work)
+    group.files.make_directory(directory)
+    manifest.write(group.files, directory)
+
+
+class _Sender(Runner):
+    def __init__(self, send: Send, group_bytes: Callable[[int], int]) -> None:
+        self._send = send
+        self._group_bytes = group_bytes
+
+    def run(
+        self, job: CopyJob, tasks: list[CopyTask], work: Work, state: CopyState
+    ) -> Iterator[tuple[int, CopiedSegment]]:
+        groups = [CopyGroup(job, work.files, work.path, group, _places(group, work)) for group in self._groups(tasks)]
+        for done in self._send(groups) if groups else ():
+            yield from done
+        for directory in {task.directory for task in tasks}:
+            work.files.sweep(directory)  # of attempts that were killed, or overtaken
+
+    def _groups(self, tasks: list[CopyTask]) -> Iterator[tuple[CopyTask, ...]]:
+        group: list[CopyTask] = []
+        size = 0
+        most = self._group_bytes(sum(task.info.size or 0 for task in tasks))
+        for task in tasks:
+            if group and size + (task.info.size or 0) > most:
+                yield tuple(group)
+                group, size = [], 0
+            group.append(task)
+            size += task.info.size or 0
+        if group:
+            yield tuple(group)
+
+    def proven(self, work: Work) -> Iterator[Manifest]:
+        for directory in _listed(work.files, work.files.join(work.path, _PROOFS)):
+            with suppress(KpressError):
+                if (found := read_manifest(work.files, directory)) is not None:
+                    yield found
+
+    def finish(self, work: Work, manifest: Manifest) -> None:
+        files = work.files
+        for directory in _listed(files, files.join(work.path, _PROOFS)):
+            for info in files.list(directory):
+                files.delete(info.path)
+        if work.path != work.target:
+            for directory in [*_listed(files, files.join(work.path, _PROOFS)), files.join(work.path, _PROOFS)]:
+                with suppress(FileNotFoundError):
+                    os.rmdir(directory)
+        with files.create(files.join(work.path, SUCCESS)) as writer:
+            writer.publish()
+
+
+def _places(group: Sequence[CopyTask], work: Work) -> tuple[str, ...]:
+    return tuple(task.directory.removeprefix(work.path).strip("/") for task in group)
+
+
+def _listed(files: FileSystem, path: str) -> list[str]:
+    try:
+        return [info.path for info in files.list(path) if info.is_directory]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+

@@ -1,0 +1,111 @@
+"""compare: whether two logs hold the same records, by digests that executors make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from kpress.log import Log
+from kpress.log.splits import LogSplit, digests_of, plan
+from kpress.spark._jobs import Paths, opened, task_bytes
+from kpress.spark._run import run, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Key: TypeAlias = "tuple[str | None, int | None]"
+Digests: TypeAlias = "dict[Key, list[tuple[int, int, str]]]"
+Work: TypeAlias = "tuple[int, tuple[LogSplit, ...], frozenset[Key]]"
+
+_RESULT = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("isSame", pa.bool_()),
+        ("recordsLeft", pa.int64()),
+        ("recordsRight", pa.int64()),
+        ("differsFrom", pa.int64()),
+    ]
+)
+_WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
+
+
+def compare(spark: SparkSession, left: Paths, right: Paths) -> DataFrame:
+    """Whether two logs hold the same records, partition by partition, whatever their codecs and batches.
+
+    Compared are `kpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record, and
+    what the batches say of their producers and transactions. Where both have the same segments, each segment is read by
+    itself; otherwise a partition is read by one task.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see both under these paths.
+    left, right : path, URL, pattern, or several
+        As `kpress.open_log` takes them.
+
+    Returns
+    -------
+    DataFrame
+        One row per partition of either: topic, partition, isSame, recordsLeft, recordsRight (null where it is not
+        there), differsFrom (the base offset of the first segment that differs).
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no partition.
+    pyspark.errors.PySparkException
+        A task failed: damage, or a file that cannot be read.
+
+    Examples
+    --------
+    >>> kpress.spark.compare(spark, "logs", "cold").where("NOT isSame").count()             # doctest: +SKIP
+    0
+    """
+    logs = opened(left), opened(right)
+    bases = [_bases(log) for log in logs]
+    joined = frozenset(key for key in bases[0].keys() & bases[1].keys() if bases[0][key] != bases[1][key])
+    work = [piece for side, log in enumerate(logs) for piece in _work(spark, side, log, joined)]
+    found: tuple[Digests, Digests] = ({}, {})
+    for (side, _, _), digests in zip(work, run(spark, _digests, work), strict=True):
+        for key, several in digests:
+            found[side].setdefault(key, []).extend(several)
+    keys = sorted(found[0].keys() | found[1].keys(), key=lambda key: (key[0] or "", key[1] or 0))
+    return table(spark, [_row(key, found[0].get(key), found[1].get(key)) for key in keys], _RESULT)
+
+
+def _bases(log: Log) -> dict[Key, list[int]]:
+    return {
+        (partition.topic, partition.partition): [segment.base_offset for segment in partition.segments]
+        for partition in log.partitions
+    }
+
+
+def _work(spark: SparkSession, side: int, log: Log, joined: frozenset[Key]) -> list[Work]:
+    """A task has segments that are digested one by one, or a partition whose segments are digested together."""
+    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    together = log.select(lambda one: (one.topic, one.partition) in joined).partitions
+    apart = log.select(lambda one: (one.topic, one.partition) not in joined).partitions
+    pieces = plan(apart, task_bytes(spark, total), whole_segments=True)
+    pieces += [piece for partition in together for piece in plan([partition], _WHOLE)]
+    return [(side, piece, joined) for piece in pieces]
+
+
+def _digests(work: Work) -> list[tuple[Key, list[tuple[int, int, str]]]]:
+    _, piece, joined = work
+    return [
+        (key, digests_of(split, key in joined)) for split in piece for key in [(split.topic, split.partition)]
+    ]
+
+
+def _row(key: Key, left: list[tuple[int, int, str]] | None, right: list[tuple[int, int, str]] | None) -> dict[str, Any]:
+    pairs = zip(left or [], right or [], strict=left is not None and right is not None)
+    return {
+        "topic": key[0],
+        "partition": key[1],
+        "isSame": left == right,
+        "recordsLeft": None if left is None else sum(records for _, records, _ in left),
+        "recordsRight": None if right is None else sum(records for _, records, _ in right),
+        "differsFrom": next((one[0] for one, other in pairs if one != other), None),
+    }

@@ -1,0 +1,42 @@
+"""What jobs share: from paths to tasks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, TypeAlias
+
+from kpress.log import Log, open_log
+from kpress.log.splits import Piece, plan
+from kpress.spark._session import parallelism_of
+from kpress.spark.datasource import piece_bytes
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+MOST_BYTES = 128 << 20  # of one task, as of the data source's
+
+
+def opened(src: Paths) -> Log:
+    """The log at a path, or at several."""
+    return open_log([src] if isinstance(src, str | os.PathLike) else src)
+
+
+def task_bytes(spark: SparkSession, total: int) -> int:
+    """What one task does of so many bytes of segments."""
+    return piece_bytes(total, MOST_BYTES, parallelism_of(spark))
+
+
+def pieces(
+    spark: SparkSession, log: Log, *, whole_segments: bool = False, with_files: bool = False, by_state: bool = False
+) -> list[Piece]:
+    """The log as one piece per task; `by_state`: they begin where a snapshot tells the state of producers."""
+    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    return plan(
+        log.partitions,
+        task_bytes(spark, total),
+        whole_segments=whole_segments,
+        with_files=with_files,
+        committed=by_state,
+    )

@@ -1,0 +1,50 @@
+"""Work that travels to executors as rows, and comes back as rows.
+
+::
+
+    driver     (work, item), pickled ──► one row per task ──► mapInArrow
+    executor                                                     └──► work(item), pickled ──► driver
+
+No list is in a closure, which every task would have to unpickle as a whole.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
+
+_RESULT = pa.schema([("number", pa.int64()), ("result", pa.binary())])
+
+
+def run(spark: SparkSession, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
+    """The results of `work`, a function of a module, for each item: a task each, in their order."""
+    if not items:
+        return []
+    pickled = [pickle.dumps((work, item)) for item in items]
+    rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": pickled}))
+    # out of one partition rows are dealt out evenly: one to each task
+    spread = rows.coalesce(1).repartition(len(items)) if len(items) > 1 else rows.coalesce(1)
+    found = spread.mapInArrow(_work, "number long, result binary").collect()
+    return [pickle.loads(row.result) for row in sorted(found, key=lambda row: int(row.number))]
+
+
+def _work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for number, item in zip(batch.column("number"), batch.column("item"), strict=True):
+            function, argument = pickle.loads(item.as_py())
+            result: Any = pickle.dumps(function(argument))
+            yield pa.RecordBatch.from_arrays([pa.array([number.as_py()]), pa.array([result])], schema=_RESULT)
+
+
+def table(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: pa.Schema) -> DataFrame:
+    """Rows of a job's result."""
+    return spark.createDataFrame(pa.Table.from_pylist(list(rows), schema=schema))

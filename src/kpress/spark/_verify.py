@@ -1,0 +1,78 @@
+"""verify: whether a log is intact, checked by all executors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kpress.errors import InvalidArgumentError
+from kpress.log import Finding
+from kpress.log.splits import Piece, verify_split
+from kpress.spark._jobs import Paths, opened, pieces
+from kpress.spark._run import run, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+_LEVELS = ("file", "batch", "record")
+_RESULT = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("file", pa.string()),
+        ("position", pa.int64()),
+        ("size", pa.int64()),
+        ("offset", pa.int64()),
+        ("rule", pa.string()),
+        ("message", pa.string()),
+    ]
+)
+
+
+def verify(spark: SparkSession, src: Paths, level: str = "batch") -> DataFrame:
+    """Check a log for errors. Nothing is changed.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` under the same paths.
+    src : path, URL, pattern, or several
+        As `kpress.open_log` takes it.
+    level : {'file', 'batch', 'record'}
+        As for `kpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end of
+        the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding: topic, partition, file, position, size, offset, rule, message. An intact log gives none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no partition, or no such level.
+    pyspark.errors.PySparkException
+        A task failed: a file cannot be read.
+
+    Examples
+    --------
+    >>> kpress.spark.verify(spark, "/var/kafka-logs", "record").show()                      # doctest: +SKIP
+    """
+    if level not in _LEVELS:
+        raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}"[:200], field="level")
+    log = opened(src)
+    work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
+    findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
+    for found in run(spark, _verified, [(piece, level) for piece in work]):
+        findings.update(dict.fromkeys(found))  # every task reads the checkpoint of leader epochs
+    rows = [{"topic": topic, "partition": number, **finding.to_dict()} for topic, number, finding in findings]
+    return table(spark, rows, _RESULT)
+
+
+def _verified(work: tuple[Piece, Any]) -> list[tuple[str | None, int | None, Finding]]:
+    piece, level = work
+    return [
+        (split.topic, split.partition, finding) for split in piece for finding in verify_split(split, level).findings
+    ]

@@ -1,0 +1,154 @@
+"""A copy whose segments are made by others: tried again, made twice at once, given up, and gone on with."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+from kpress.log import copy_tasks
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    root = tmp_path / "logs"
+    for partition in (0, 1):
+        directory = root / f"t-{partition}"
+        directory.mkdir(parents=True)
+        for base in (0, 40, 80):
+            batches = [kpress.write_records([b"value" * 20] * 10, base_offset=base + at) for at in (0, 10, 20, 30)]
+            (directory / f"{base:020d}.log").write_bytes(b"".join(batches))
+    return root
+
+
+def transcode(send: Any, logs: Path, target: Path, size: int = 1, **options: Any) -> Any:
+    return copy_tasks.transcode_by(send, logs, target, "zstd", group_bytes=lambda total: size, **options)
+
+
+def one_by_one(groups: Any) -> list[Any]:
+    return [copy_tasks.copy_group(group) for group in groups]
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.name != "_SUCCESS"
+    }
+
+
+@pytest.mark.parametrize(("size", "groups"), [(1, 6), (1 << 30, 1)])
+def test_it_is_the_copy_of_one_process(size: int, groups: int, logs: Path, tmp_path: Path) -> None:
+    counts = []
+
+    def send(given: Any) -> list[Any]:
+        counts.append(len(given))
+        return one_by_one(given)
+
+    transcode(send, logs, tmp_path / "copy", size)
+    kpress.transcode(logs, tmp_path / "other", "zstd")
+    assert files(tmp_path / "copy") == files(tmp_path / "other")
+    assert (tmp_path / "copy" / "_SUCCESS").read_bytes() == b""
+    assert counts == [groups]
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_group_made_twice_at_once_is_made_once(logs: Path, tmp_path: Path) -> None:
+    def send(groups: Any) -> list[Any]:
+        with ThreadPoolExecutor(4) as pool:
+            both = [[pool.submit(copy_tasks.copy_group, one) for _ in range(2)] for one in groups]
+            results = [(first.result(), second.result()) for first, second in both]
+        assert all(first == second for first, second in results)
+        return [first for first, _ in results]
+
+    transcode(send, logs, tmp_path / "copy")
+    kpress.transcode(logs, tmp_path / "other", "zstd")
+    assert files(tmp_path / "copy") == files(tmp_path / "other")
+
+
+def test_what_a_killed_attempt_left_is_swept(logs: Path, tmp_path: Path) -> None:
+    def send(groups: Any) -> list[Any]:
+        for group in groups:
+            (Path(group.tasks[0].directory) / f".{0:020d}.log.{'0' * 32}").write_bytes(b"part")
+        return one_by_one(groups)
+
+    transcode(send, logs, tmp_path / "copy")
+    assert not list(tmp_path.rglob(".*"))
+
+
+@pytest.mark.parametrize("survivors", [0, 2, 6])
+def test_a_driver_that_is_lost_is_gone_on_after(survivors: int, logs: Path, tmp_path: Path) -> None:
+    """With what was proven to be done; unless the source or the options have changed since."""
+
+    def lost(groups: Any) -> list[Any]:
+        one_by_one(groups[:survivors])
+        raise RuntimeError("the driver is lost")
+
+    left = []
+
+    def rest(groups: Any) -> list[Any]:
+        left.append(len(groups))
+        return one_by_one(groups)
+
+    with pytest.raises(RuntimeError, match="lost"):
+        transcode(lost, logs, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+    assert bool(list(tmp_path.glob(".copy*"))) == bool(survivors)
+    manifest = transcode(rest, logs, tmp_path / "copy")
+    assert sum(left) == 6 - survivors
+    assert manifest.resumed_segments == survivors
+    kpress.transcode(logs, tmp_path / "other", "zstd")
+    assert files(tmp_path / "copy").keys() == files(tmp_path / "other").keys()
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy", "other"}
+
+
+def test_proofs_for_other_options_prove_nothing(logs: Path, tmp_path: Path) -> None:
+    def lost(groups: Any) -> list[Any]:
+        one_by_one(groups[:3])
+        raise RuntimeError("the driver is lost")
+
+    for damaged in (False, True):
+        with pytest.raises(RuntimeError, match="lost"):
+            transcode(lost, logs, tmp_path / "copy")
+        for proof in (tmp_path / ".copy.unfinished" / "_done").rglob("*.json"):
+            if damaged:
+                proof.write_text("{")
+        assert transcode(one_by_one, logs, tmp_path / "copy", level=None if damaged else 3).resumed_segments == 0
+        for path in sorted((tmp_path / "copy").rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+        (tmp_path / "copy").rmdir()
+
+
+def test_a_second_job_is_refused_early(logs: Path, tmp_path: Path) -> None:
+    def send(groups: Any) -> list[Any]:
+        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
+            transcode(one_by_one, logs, tmp_path / "copy")
+        return one_by_one(groups)
+
+    transcode(send, logs, tmp_path / "copy")
+
+
+def test_an_attempt_after_the_end_writes_nothing(logs: Path, tmp_path: Path) -> None:
+    """A scheduler may let one go on that it has given up."""
+    late = []
+
+    def send(groups: Any) -> list[Any]:
+        late.extend(groups)
+        return one_by_one(groups)
+
+    transcode(send, logs, tmp_path / "copy")
+    for group in late:
+        with pytest.raises(FileNotFoundError):
+            copy_tasks.copy_group(group)
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
+
+
+def test_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
+    path = logs / "t-1" / f"{40:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(kpress.CorruptRecordError, match="checksum"):
+        transcode(one_by_one, logs, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()

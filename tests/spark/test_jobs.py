@@ -1,0 +1,252 @@
+"""Jobs by reference: what one process finds, all executors find; and a copy is there as a whole or not at all."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+import oracle
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+import kpress.spark
+from kpress.log import Share
+
+STILL_VALID = {".snapshot", ".txnindex"}
+MADE_AGAIN = {".index", ".timeindex"}
+NAMES = ("txn_topic-0", "headers-v2-0", "headers-v2-1")
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """A log dir of three partitions with transactions, headers and several segments."""
+    root = tmp_path / "logs"
+    for partition in oracle.PARTITIONS:
+        if partition.entry["dir"] in [f"kafka-4.3.1/{name}" for name in NAMES]:
+            partition.write_to(root)
+    return root
+
+
+def segments(path: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(path)): file.read_bytes() for file in sorted(path.rglob("*.log"))}
+
+
+def differing(spark: Any, left: Path, right: Path) -> list[tuple[Any, ...]]:
+    return [tuple(row) for row in kpress.spark.compare(spark, left, right).where("NOT isSame").collect()]
+
+
+# ---- transcode, compare
+
+
+def test_every_record_is_found_again(spark: Any, logs: Path, tmp_path: Path) -> None:
+    results = kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", batch_bytes=1 << 20).collect()
+    before, after = segments(logs), segments(tmp_path / "copy")
+    assert before.keys() == after.keys()
+    assert kpress.spark.compare(spark, logs, tmp_path / "copy").count() == 3
+    assert differing(spark, logs, tmp_path / "copy") == []
+    assert [(row.topic, row.partition) for row in results] == [("headers-v2", 0), ("headers-v2", 1), ("txn_topic", 0)]
+    for row in results:
+        name = f"{row.topic}-{row.partition}/"
+        assert row.bytesBefore == sum(len(data) for path, data in before.items() if path.startswith(name))
+        assert row.bytesAfter == sum(len(data) for path, data in after.items() if path.startswith(name))
+        assert row.bytesAfter <= row.bytesBefore
+        assert row.batchesAfter <= row.batchesBefore
+        assert len(row.digests) == row.segments == sum(path.startswith(name) for path in before)
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == {*NAMES, "kpress-manifest.json", "_SUCCESS"}
+    assert kpress.log.verify(tmp_path / "copy", "record").findings == []
+
+
+def test_it_is_the_copy_of_one_process(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Byte for byte, indexes and manifest included; the second job finds it done."""
+    kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip", level=1)
+    kpress.transcode(logs, tmp_path / "other", "gzip", level=1)
+    files = [
+        {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in root.rglob("*")
+            if path.is_file() and path.name != "_SUCCESS"
+        }
+        for root in (tmp_path / "copy", tmp_path / "other")
+    ]
+    assert files[0] == files[1]
+    assert {path.suffix for path in (tmp_path / "copy" / "txn_topic-0").iterdir()} >= STILL_VALID | MADE_AGAIN
+    again = kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip", level=1).collect()
+    assert len(again) == 3
+    with pytest.raises(kpress.InvalidArgumentError, match="other options"):
+        kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4")
+
+
+def test_one_partition_gets_a_directory_with_the_name_of_one(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Also where the destination has another name: what is written can be read."""
+    before = segments(logs / "headers-v2-0")
+    for dst, directory in (("cold", "cold/headers-v2-0"), ("renamed-7", "renamed-7")):
+        [row] = kpress.spark.transcode(spark, logs / "headers-v2-0", tmp_path / dst, "gzip").collect()
+        assert (row.topic, row.partition) == ("headers-v2", 0)
+        assert segments(tmp_path / directory).keys() == before.keys()
+        [found] = kpress.log.list_partitions(tmp_path / dst)
+        assert found.path == tmp_path / directory
+
+
+def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    """SIGKILL while it writes: the task is tried again, and its unfinished file is gone."""
+    directory = tmp_path / "logs" / "t-0"
+    directory.mkdir(parents=True)
+    values = [os.urandom(40).hex().encode() * 4 for _ in range(100)]
+    batches = [kpress.write_records(values, base_offset=100 * number) for number in range(300)]
+    for first in (0, 150):
+        (directory / f"{100 * first:020d}.log").write_bytes(b"".join(batches[first : first + 150]))
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_a_writer, args=(tmp_path / ".copy.unfinished", killed))
+    killer.start()
+    try:
+        kpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "zstd", level=19)
+    finally:
+        killer.join()
+    assert len(killed) == 1
+    assert differing(spark, tmp_path / "logs", tmp_path / "copy") == []
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
+    assert not list((tmp_path / "copy").rglob(".*"))
+
+
+def kill_a_writer(work: Path, killed: list[int]) -> None:
+    """The process that has an unfinished file open there, once there is one."""
+    deadline = time.monotonic() + 60
+    while not killed and time.monotonic() < deadline:
+        for link in Path("/proc").glob("[0-9]*/fd/*"):
+            try:
+                if os.readlink(link).startswith(f"{work}/t-0/.") and int(link.parts[2]) != os.getpid():
+                    os.kill(int(link.parts[2]), signal.SIGKILL)
+                    killed.append(int(link.parts[2]))
+                    return
+            except OSError:
+                continue
+
+
+def test_a_difference_is_found(spark: Any, tmp_path: Path) -> None:
+    """Also where the segments are others; and a partition that only one has."""
+    values = [b"value %d" % number for number in range(100)]
+    for name, written in (("a", values), ("b", [*values[:50], b"valuE 50", *values[51:]])):
+        for partition in (0, 1):
+            path = tmp_path / name / f"t-{partition}"
+            path.mkdir(parents=True)
+            (path / f"{0:020d}.log").write_bytes(kpress.write_records(written[:50]))
+            given = written[50:] if partition == 0 else values[50:]
+            (path / f"{50:020d}.log").write_bytes(kpress.write_records(given, base_offset=50))
+    assert differing(spark, tmp_path / "a", tmp_path / "b") == [("t", 0, False, 100, 100, 50)]
+    other = tmp_path / "a" / "t-1"
+    data = b"".join(path.read_bytes() for path in sorted(other.iterdir()))
+    for path in other.iterdir():
+        path.unlink()
+    (other / f"{0:020d}.log").write_bytes(data)
+    (tmp_path / "a" / "t-0").rename(tmp_path / "a" / "t-2")
+    assert differing(spark, tmp_path / "a", tmp_path / "b") == [
+        ("t", 0, False, None, 100, None),
+        ("t", 2, False, 100, None, None),
+    ]
+
+
+def test_a_damaged_source_leaves_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:
+    from pyspark.errors import PySparkException
+
+    path = sorted((logs / "txn_topic-0").glob("*.log"))[2]
+    data = bytearray(path.read_bytes())
+    last = [batch.position for batch in kpress.read_batches(bytes(data))][-1]
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PySparkException, match=rf"CorruptRecordError: stored checksum .*file {path}, byte {last + 17}"):
+        kpress.spark.transcode(spark, logs, tmp_path / "copy")
+    assert list(tmp_path.iterdir()) == [logs]
+    [row] = kpress.spark.verify(spark, logs).collect()
+    assert (row.topic, row.partition, row.file, row.position, row.rule) == ("txn_topic", 0, str(path), last, "checksum")
+
+
+def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_path: Path) -> None:
+    last = max((logs / "txn_topic-0").glob("*.log"))
+    with open(last, "ab") as file:
+        file.write(bytes(100))
+    results = kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip").collect()
+    assert [row.trailingBytes for row in results] == [0, 0, 100]
+    assert differing(spark, logs, tmp_path / "copy") == []
+
+
+# ---- inventory, verify
+
+
+def test_an_inventory_has_what_statistics_have(spark: Any, logs: Path) -> None:
+    found = {(row.topic, row.partition): row for row in kpress.spark.inventory(spark, logs).collect()}
+    for partition in kpress.open_log(logs).partitions:
+        stats, row = kpress.log.stats_of(partition), found[partition.topic, partition.partition]
+        assert (row.segments, row.bytes, row.batches, row.records) == (
+            stats.segments,
+            stats.size,
+            stats.seen.batches,
+            stats.seen.records,
+        )
+        codecs = {name: Share(share.batches, share.bytes, share.records) for name, share in row.codecs.items()}
+        assert codecs == stats.codecs
+        assert {name: share.ratio for name, share in row.codecs.items()} == {
+            name: stats.ratio(name) for name in stats.codecs
+        }
+        assert {depth: share.batches for depth, share in row.depths.items()} == {
+            depth: share.batches for depth, share in stats.depths.items()
+        }
+        assert row.controlBatches == stats.control.batches
+    assert len(found) == 3
+    full = kpress.spark.inventory(spark, [logs / "txn_topic-0", logs / "headers-v2-*"], full=True)
+    assert sorted(full.select("topic", "partition", "batches").collect()) == sorted(
+        (row.topic, row.partition, row.batches) for row in found.values()
+    )
+
+
+@pytest.mark.parametrize("level", ["file", "batch", "record"])
+def test_findings_are_those_of_one_process(level: Any, spark: Any, logs: Path) -> None:
+    first, second, *_ = sorted((logs / "txn_topic-0").glob("*.log"))
+    (logs / "headers-v2-0" / f"{0:020d}.index").write_bytes(b"odd")
+    (logs / "headers-v2-1" / "leader-epoch-checkpoint").write_text("nonsense")
+    (logs / "txn_topic-0" / second.name).write_bytes(first.read_bytes())
+    expected = [finding.to_dict() for finding in kpress.log.verify(logs, level).findings]
+    rows = kpress.spark.verify(spark, logs, level).drop("topic", "partition").collect()
+    assert sorted(map(str, (row.asDict() for row in rows))) == sorted(map(str, expected))
+    assert expected
+
+
+# ---- refused before Spark is asked for anything
+
+
+def test_a_destination_that_is_there_is_refused(logs: Path, tmp_path: Path) -> None:
+    (tmp_path / "copy").mkdir()
+    (tmp_path / "copy" / "file").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere")
+    for name in ("copy", "logs"):
+        with pytest.raises(kpress.InvalidArgumentError, match=r"exists|lies inside"):
+            kpress.spark.transcode(None, logs, tmp_path / name)  # type: ignore[arg-type]
+    with pytest.raises(kpress.InvalidArgumentError, match="lies inside the source"):
+        kpress.spark.transcode(None, logs, logs / "copy")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"compression_type": "brotli"}, kpress.InvalidArgumentError),
+        ({"level": 99}, kpress.InvalidArgumentError),
+        ({"batch_bytes": 0}, kpress.InvalidArgumentError),
+        ({"batch_bytes": "1m"}, kpress.ArgumentTypeError),
+    ],
+)
+def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path, tmp_path: Path) -> None:
+    with pytest.raises(error):
+        kpress.spark.transcode(None, logs, tmp_path / "copy", **arguments)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == [logs]
+    with pytest.raises(kpress.InvalidArgumentError, match="not one of file, batch, record"):
+        kpress.spark.verify(None, logs, "deep")  # type: ignore[arg-type]
