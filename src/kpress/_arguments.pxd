@@ -17,7 +17,13 @@ cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t mo
 
 
 # True or False; the truth of other values is not asked.
-cdef bint flag_of(object value, str name) except -1
+cdef inline bint flag_of(object value, str name) except -1:
+    if value is True:
+        return True
+    if value is False:
+        return False
+    return converted_flag(value, name)
+
 
 # accepted[value], where value is one of the strings in `accepted`; their order is that of the message.
 cdef object choice_of(str name, object value, dict accepted)
@@ -40,6 +46,7 @@ cdef str shown(object value)
 # ": did you mean 'zstd'?", or nothing.
 cdef str did_you_mean(object value, accepted)
 
-# integer_of and time_of for anything but an int in range.
+# flag_of for anything but True and False; integer_of and time_of for anything but an int in range.
+cdef bint converted_flag(object value, str name) except -1
 cdef int64_t converted_integer(object value, str name, int64_t least, int64_t most) except? -9223372036854775807
 cdef int64_t converted_time(object value, str name, int64_t least, int64_t most) except? -9223372036854775807

@@ -54,11 +54,7 @@ cdef object index_of(object value, str name):
 
 # --- flags and choices ---------------------------------------------------------------------------------------------
 
-cdef bint flag_of(object value, str name) except -1:
-    if value is True:
-        return True
-    if value is False:
-        return False
+cdef bint converted_flag(object value, str name) except -1:
     if type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_"):
         return bool(value)
     raise ArgumentTypeError(f"{name} must be True or False, not {shown(value)}", field=name)

@@ -3,6 +3,7 @@ arguments."""
 
 from cpython.ref cimport PyObject
 
+from kpress._arguments cimport did_you_mean
 from kpress._c.python cimport PyType_Modified, PyTypeObject, arguments, constructor, vectorcall
 
 from kpress.errors import ArgumentTypeError
@@ -27,6 +28,7 @@ cdef int seal(type kind, str made_by) except -1:
 
 # --- wrong calls of BatchBuilder, the class that has arguments -------------------------------------------------------
 
+cdef type named = None
 cdef constructor construct = NULL
 cdef vectorcall call = NULL   # Cython 3.3 and later: how `type(...)` is called, without a tuple and a dict
 
@@ -49,15 +51,21 @@ cdef PyObject* call_or_tell(PyObject* kind, arguments args, size_t count, PyObje
 
 cdef int tell(object error) except -1:
     """Raise Cython's error of a wrong call with the class's name: Cython names __cinit__, which no caller knows."""
+    from inspect import signature
+
     text = str(error)
     if text.startswith("__cinit__() "):
         message = text.replace("__cinit__", "BatchBuilder").replace("for keyword argument", "for argument")
-        raise ArgumentTypeError(message, field=text.split("'")[1] if "'" in text else None) from None
+        field = text.split("'")[1] if "'" in text else None
+        if "unexpected keyword" in text:
+            message += did_you_mean(field, signature(named).parameters)
+        raise ArgumentTypeError(message, field=field) from None
     return 0
 
 
 cdef int name_in_errors(type builder) except -1:
-    global construct, call
+    global named, construct, call
+    named = builder
     cdef PyTypeObject* kind = <PyTypeObject*><PyObject*>builder
     construct, call = kind.tp_new, kind.tp_vectorcall
     kind.tp_new = construct_or_tell

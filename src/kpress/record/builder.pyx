@@ -26,14 +26,18 @@ from kpress.record.encode cimport (
     batch_encoder,
     batch_finish,
     batch_max_timestamp,
+    batch_options,
+    begin_options,
+    finish_options,
     header_size,
     max_last_offset,
     offset_delta_fits,
-    options_of,
     record_check,
     record_room,
     record_size,
     record_write,
+    take_producer,
+    take_times,
 )
 from kpress.record._limit cimport (
     expected_size, finish_payload, limit_free, limit_keeps, most_payload, prove, ratio_of,
@@ -119,11 +123,16 @@ cdef class BatchBuilder:
     """
 
     def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0,
-                  is_control=False, codecs=None, estimated_compression_ratio=None, **options):
+                  timestamp_type=None, log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+                  partition_leader_epoch=-1, is_transactional=False, is_control=False, delete_horizon_ms=None,
+                  codecs=None, estimated_compression_ratio=None):
         self.state = CLOSED
         self.codecs = table_of(codecs)
-        options_of(&self.encoder.options, BatchBuilder, magic, compression_type, level, self.codecs, is_control,
-                   options)
+        cdef batch_options* options = &self.encoder.options
+        begin_options(options, magic, compression_type, level, self.codecs, is_control)
+        take_producer(options, producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional)
+        take_times(options, timestamp_type, log_append_time, delete_horizon_ms)
+        finish_options(options, self.codecs)
         self.write_limit = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
         self.ratio = -1 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
         self.exact.size = MAX_SET_SIZE if self.ratio >= 0 else self.write_limit

@@ -81,6 +81,15 @@ ctypedef struct batch_encoder:
 cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
                     CodecTable codecs, object is_control, dict given) except -1
 
+# The same in steps, for who has the options as parameters of its own: BatchBuilder, which is made for each batch.
+cdef int begin_options(batch_options* o, object magic, object compression_type, object level, CodecTable codecs,
+                       object is_control) except -1
+cdef int take_producer(batch_options* o, object producer_id, object producer_epoch, object base_sequence,
+                       object partition_leader_epoch, object is_transactional) except -1
+cdef int take_times(batch_options* o, object timestamp_type, object log_append_time,
+                    object delete_horizon_ms) except -1
+cdef int finish_options(const batch_options* o, CodecTable codecs) except -1
+
 # The __text_signature__ of a function that takes **options, with each option by name, for inspect and help.
 cdef str signature_with_options(object function)
 

@@ -1,7 +1,5 @@
 """The work done once per call or per batch: options, header, checksum."""
 
-from cpython.dict cimport PyDict_GetItemWithError
-from cpython.object cimport PyObject
 from libc.stdint cimport INT16_MAX, INT64_MAX
 
 from kpress._c.wire cimport (
@@ -68,6 +66,8 @@ cdef int check_timestamp_type(const batch_options* o, int timestamp_type) except
 
 # --- the arguments ------------------------------------------------------------------------------------------------
 
+cdef object NONE = -1  # no producer id, sequence, epoch or timestamp
+
 # The options that BatchBuilder, write_records and write_columns share, with their defaults. Their types are in
 # kpress.typing.BatchOptions.
 cdef dict BATCH_OPTIONS = {
@@ -103,57 +103,42 @@ cdef int refuse_unknown(object call, dict given) except -1:
                             f"{did_you_mean(name, inspect.signature(call).parameters)}", field=name)
 
 
-cdef bint was_given(dict given, str name, PyObject** value, Py_ssize_t* found) except -1:
-    """Look `name` up among the arguments given, and count those that were found."""
-    value[0] = PyDict_GetItemWithError(given, name)
-    found[0] += value[0] != NULL
-    return value[0] != NULL
-
-
-cdef int take_producer(batch_options* o, dict given, Py_ssize_t* found) except -1:
-    cdef PyObject* value
-    if was_given(given, "producer_id", &value, found):
-        o.producer_id = integer_of(<object>value, "producer_id", -1, INT64_MAX)
-    if was_given(given, "producer_epoch", &value, found):
-        o.producer_epoch = <int16_t>integer_of(<object>value, "producer_epoch", -1, INT16_MAX)
-    if was_given(given, "base_sequence", &value, found):
-        o.base_sequence = <int32_t>integer_of(<object>value, "base_sequence", -1, INT32_MAX)
-    if was_given(given, "partition_leader_epoch", &value, found):
-        o.partition_leader_epoch = <int32_t>integer_of(<object>value, "partition_leader_epoch", -1, INT32_MAX)
-    if was_given(given, "is_transactional", &value, found) and flag_of(<object>value, "is_transactional"):
+cdef int take_producer(batch_options* o, object producer_id, object producer_epoch, object base_sequence,
+                       object partition_leader_epoch, object is_transactional) except -1:
+    """None given is the common case, and costs nothing: CPython has one -1."""
+    if producer_id is not NONE:
+        o.producer_id = integer_of(producer_id, "producer_id", -1, INT64_MAX)
+    if producer_epoch is not NONE:
+        o.producer_epoch = <int16_t>integer_of(producer_epoch, "producer_epoch", -1, INT16_MAX)
+    if base_sequence is not NONE:
+        o.base_sequence = <int32_t>integer_of(base_sequence, "base_sequence", -1, INT32_MAX)
+    if partition_leader_epoch is not NONE:
+        o.partition_leader_epoch = <int32_t>integer_of(partition_leader_epoch, "partition_leader_epoch", -1, INT32_MAX)
+    if is_transactional is not False and flag_of(is_transactional, "is_transactional"):
         o.attributes |= KP_TRANSACTIONAL
     return 0
 
 
-cdef int take_times(batch_options* o, dict given, Py_ssize_t* found) except -1:
-    cdef PyObject* value
-    cdef int timestamp_type = CREATE_TIME
-    if was_given(given, "log_append_time", &value, found):
-        o.log_append_time = time_of(<object>value, "log_append_time", NO_TIMESTAMP, INT64_MAX)
-    if was_given(given, "delete_horizon_ms", &value, found) and <object>value is not None:
-        o.delete_horizon_ms = time_of(<object>value, "delete_horizon_ms", -1, INT64_MAX)
-    if was_given(given, "timestamp_type", &value, found) and <object>value is not None:
-        timestamp_type = <int>integer_of(<object>value, "timestamp_type", -1, LOG_APPEND_TIME)
-    check_timestamp_type(o, timestamp_type)
-    if timestamp_type == LOG_APPEND_TIME and o.magic:
+cdef int take_times(batch_options* o, object timestamp_type, object log_append_time,
+                    object delete_horizon_ms) except -1:
+    cdef int type_of = CREATE_TIME
+    if timestamp_type is None and delete_horizon_ms is None and log_append_time is NONE:
+        return 0
+    o.log_append_time = time_of(log_append_time, "log_append_time", NO_TIMESTAMP, INT64_MAX)
+    if delete_horizon_ms is not None:
+        o.delete_horizon_ms = time_of(delete_horizon_ms, "delete_horizon_ms", -1, INT64_MAX)
+    if timestamp_type is not None:
+        type_of = <int>integer_of(timestamp_type, "timestamp_type", -1, LOG_APPEND_TIME)
+    check_timestamp_type(o, type_of)
+    if type_of == LOG_APPEND_TIME and o.magic:
         o.attributes |= KP_LOG_APPEND_TIME
     if o.delete_horizon_ms >= 0:
         o.attributes |= KP_DELETE_HORIZON
     return 0
 
 
-cdef int take_given(batch_options* o, object call, dict given) except -1:
-    """Take the options of BATCH_OPTIONS that were given."""
-    cdef Py_ssize_t found = 0
-    take_producer(o, given, &found)
-    take_times(o, given, &found)
-    if found < len(given):
-        refuse_unknown(call, given)
-    return 0
-
-
-cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
-                    CodecTable codecs, object is_control, dict given) except -1:
+cdef int begin_options(batch_options* o, object magic, object compression_type, object level, CodecTable codecs,
+                       object is_control) except -1:
     o.magic = <int>integer_of(magic, "magic", 0, 2)
     cdef const codec* row = codec_of(codecs, compression_type)
     o.codecs = &codecs.rows
@@ -163,11 +148,28 @@ cdef int options_of(batch_options* o, object call, object magic, object compress
     o.log_append_time = o.producer_id = o.delete_horizon_ms = -1
     o.base_sequence = o.partition_leader_epoch = -1
     o.producer_epoch = -1
-    if given:
-        take_given(o, call, given)
+    return 0
+
+
+cdef int finish_options(const batch_options* o, CodecTable codecs) except -1:
     if o.magic < 2:
         check_magic(o, codecs)
     return check_producer(o)
+
+
+cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
+                    CodecTable codecs, object is_control, dict given) except -1:
+    cdef dict all_of
+    begin_options(o, magic, compression_type, level, codecs, is_control)
+    if given:
+        all_of = BATCH_OPTIONS.copy()
+        all_of.update(given)
+        if len(all_of) > len(BATCH_OPTIONS):
+            refuse_unknown(call, given)
+        take_producer(o, all_of["producer_id"], all_of["producer_epoch"], all_of["base_sequence"],
+                      all_of["partition_leader_epoch"], all_of["is_transactional"])
+        take_times(o, all_of["timestamp_type"], all_of["log_append_time"], all_of["delete_horizon_ms"])
+    return finish_options(o, codecs)
 
 
 # --- header and checksum ------------------------------------------------------------------------------------------
