@@ -66,6 +66,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "decompress_into": lambda: {"data": ZSTD, "out": bytearray(100), "compression_type": "zstd"},
     "decompressor": lambda: {"compression_type": "zstd"},
     "empty_batch": lambda: {"base_offset": 0, "last_offset": 5},
+    "fits": lambda: {"records": [b"value"]},
     "fix_lz4_header": lambda: {"frame": bytearray(kpress.compress(b"", "lz4"))},
     "iter_columns": lambda: {"source": DATA},
     "transcode": lambda: {
@@ -148,6 +149,7 @@ def _parameters(call: str) -> list[str]:
 # These may lead to nothing.
 PATHS = {
     ("analyze", "path"),
+    ("fits", "records"),
     ("open_log", "path"),
     ("transcode", "src"),
     ("convert", "src"),

@@ -23,6 +23,7 @@ from kpress._analyze import analyze
 from kpress._buffers import pool_bytes, release_unused
 from kpress._convert import convert
 from kpress._explain import explain
+from kpress._fits import fits
 from kpress._open_log import open_log
 from kpress._transcode import transcode
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
@@ -125,6 +126,7 @@ __all__ = [
     "decompressor",
     "empty_batch",
     "explain",
+    "fits",
     "fix_lz4_header",
     "iter_columns",
     "open_log",

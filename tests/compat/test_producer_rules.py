@@ -126,12 +126,13 @@ class Stream(NamedTuple):
 def stream(seed: int) -> Stream:
     numbers = random.Random(seed)
     one_node = numbers.random() < 0.3  # whose partitions share a request; lingering would make them wait for each other
+    codec = numbers.choice(CODECS)
     partitions = numbers.choice([1, 1, 3, 6])
     return Stream(
         batch_size=numbers.choice([0, 1, 100, 300, 1024, 5000, 16384]),
         linger_ms=0 if one_node else numbers.choice([0, 5, 100]),
-        codec=numbers.choice(CODECS),
-        max_request_size=numbers.choice([1500, 4000, 10**6]) if one_node else 10**6,
+        codec=codec,
+        max_request_size=numbers.choice([1500, 4000]) if one_node and codec == "none" else 10**6,  # of equal bytes
         partitions=partitions,
         one_node=one_node,
         ratio=struct.unpack("f", struct.pack("f", numbers.choice([0.0, 0.05, 0.3, 0.8, 1.0, 1.1])))[0],
@@ -201,6 +202,7 @@ class Reply(NamedTuple):
     """Java's to one step."""
 
     full: bool = False
+    upper_bound: int = 0
     drained: tuple[Drained, ...] = ()
     parts: int = 0
     estimate: float = 0.0
@@ -208,8 +210,7 @@ class Reply(NamedTuple):
 
 def reply(step: Append | Drain | Answer, source: BytesIO) -> Reply:
     if isinstance(step, Append):
-        full, _ = number(source, "?"), number(source, "?")
-        return Reply(full=full)
+        return Reply(full=number(source, "?"), upper_bound=number(source, "i"))
     if isinstance(step, Answer):
         return Reply(parts=number(source, "i"), estimate=number(source, "f"))
     batches = [Drained(*struct.unpack(">iiif", source.read(16))) for _ in range(number(source, "i"))]
@@ -247,6 +248,7 @@ class Ours:
             full = self.accumulator.append(step.value, step.key, step.timestamp, step.headers, topic="t",
                                            partition=step.partition, now_ms=step.now_ms)  # fmt: skip
             assert full == java.full
+            assert self.accumulator.upper_bound(step.value, step.key, step.headers) == java.upper_bound
             return
         if isinstance(step, Drain):
             self.drain(step, java)

@@ -9,12 +9,14 @@
                                 _analysis   the result: cells, Pareto front, JSON
                                 _analyze    all of it, one after another
                                 _report     an HTML file with plots
+    records ──► _fits           which limit of size rejects which record, from the producer to the log
 
 The name of the room is not that of its call, `kpress.analyze`: importing a room gives its name to the package.
 """
 
 from kpress.analysis._analysis import Analysis, Cell, Speed
 from kpress.analysis._analyze import analyze
+from kpress.analysis._fits import Fits, Limit, Rejection, fits
 from kpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
 from kpress.analysis._rate import Rate, parse_rate
 from kpress.analysis._report import html_of
@@ -23,10 +25,14 @@ __all__ = [
     "DEFAULT_CODECS",
     "Analysis",
     "Cell",
+    "Fits",
+    "Limit",
     "Rate",
+    "Rejection",
     "Setting",
     "Speed",
     "analyze",
+    "fits",
     "html_of",
     "parse_codecs",
     "parse_rate",

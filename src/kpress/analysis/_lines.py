@@ -15,7 +15,7 @@ BATCH_SIZE = 16384  # Kafka's default of batch.size (ProducerConfig)
 _LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
 _MAGIC_AT = 16  # of every entry of a log, in all formats
 _MOST_MAGIC = 2
-_LONGEST_LINE = 1 << 20  # of a record that a broker takes by default; longer lines are cut into several
+_LONGEST_LINE = 1 << 20  # of a record that a broker takes by default
 _READ_BYTES = 256 << 10
 
 
@@ -67,7 +67,7 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
 
 def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches: _Batches) -> int:
     """Lines that begin in a range, until the sample has so many bytes; returns where the last one ended."""
-    for begin, following, line in _lines(file, start):
+    for begin, following, line in lines_of(file, start, _LONGEST_LINE):
         if begin >= end or batches.size >= limit:
             break
         batches.append(line, following - begin)
@@ -76,8 +76,11 @@ def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches:
     return start
 
 
-def _lines(file: RandomAccessFile, position: int) -> Iterator[tuple[int, int, bytes]]:
-    """Whole lines from a position on: where each begins, where the next one begins, and what it holds."""
+def lines_of(file: RandomAccessFile, position: int, longest: int) -> Iterator[tuple[int, int, bytes]]:
+    """Whole lines from a position on: where each begins, where the next one begins, and what it holds.
+
+    One of more than `longest` bytes is cut into several.
+    """
     is_whole = position == 0 or file.read_exactly(position - 1, 1) == b"\n"
     begin, rest = position, b""
     while position < file.size:
@@ -89,7 +92,7 @@ def _lines(file: RandomAccessFile, position: int) -> Iterator[tuple[int, int, by
             if is_whole:
                 yield begin, following, line.removesuffix(b"\r")
             begin, is_whole = following, True
-        if len(rest) >= _LONGEST_LINE:
+        if len(rest) >= longest:
             yield begin, position, rest
             begin, rest = position, b""
     if rest and is_whole:

@@ -86,6 +86,16 @@ class PartitionLog:
             broker_version, topic_config, next_offset, leader_epoch, None, verified_transactions, helpful, codecs
         )
 
+    @property
+    def max_message_bytes(self) -> int:
+        """Most bytes of a batch: ``max.message.bytes``, or the broker's ``message.max.bytes``."""
+        return self._partition.config.max_message_bytes
+
+    @property
+    def segment_bytes(self) -> int:
+        """Most bytes of a segment, and so of a record set: ``segment.bytes``."""
+        return self._partition.config.segment_bytes
+
     def append(
         self,
         records: Buffer | None,

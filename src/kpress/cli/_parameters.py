@@ -21,6 +21,19 @@ _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _INT64_MAX = (1 << 63) - 1
 SEPARATOR = ".."
+_SETTINGS = {
+    "compression.type": ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
+    "compression.gzip.level": (),
+    "compression.lz4.level": (),
+    "compression.zstd.level": (),
+    "cleanup.policy": ("delete", "compact"),
+    "max.message.bytes": (),
+    "message.format.version": (),
+    "message.timestamp.after.max.ms": (),
+    "message.timestamp.before.max.ms": (),
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+    "segment.bytes": (),
+}
 
 
 class Size(_Type):
@@ -145,6 +158,25 @@ class Names(_Type):
         known, _, begun = incomplete.rpartition(",")
         before = f"{known}," if known else ""
         return [CompletionItem(before + name) for name in self.accepted() if name.startswith(begun)]
+
+
+class Setting(_Type):
+    """``name=value``, by Kafka's names."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, setting = value.partition("=")
+        if not equals or not name.strip():
+            self.fail(f"{value!r} is not a setting: compression.type=lz4", param, ctx)
+        return name.strip(), setting.strip()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        name, equals, _ = incomplete.partition("=")
+        known = [f"{name}={value}" for value in _SETTINGS.get(name, ())] if equals else [f"{one}=" for one in _SETTINGS]
+        return [CompletionItem(one) for one in known if one.startswith(incomplete)]
 
 
 class Paths(_Type):

@@ -17,6 +17,7 @@ VERBS = {
     "reindex": "Make the indexes of a log again, and the other files beside it.",
     "transcode": "Copy a log under another codec, with every offset kept.",
     "convert": "Copy a log in another message format, with every offset kept.",
+    "fits": "Tell which records are too large, and which limit rejects them.",
     "explain": "Tell what a broker would do with batches, and why.",
     "doctor": "Tell what this kpress has, and what is missing.",
     "completion": "Print the completion script of a shell.",

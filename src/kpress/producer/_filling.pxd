@@ -43,6 +43,7 @@ cdef class BatchFiller:
     cdef object codecs
     cdef public dict _queues
     cdef PartitionQueue recent     # that of the last append
+    cdef BatchBuilder _measure     # for upper_bound; stays empty
     cdef public bint _busy         # a call runs code of the caller's
 
     cdef public bint _closed

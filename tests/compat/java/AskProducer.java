@@ -28,8 +28,10 @@ import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.protocol.Errors;
+import org.apache.kafka.common.record.internal.AbstractRecords;
 import org.apache.kafka.common.record.internal.CompressionRatioEstimator;
 import org.apache.kafka.common.record.internal.CompressionType;
+import org.apache.kafka.common.record.internal.RecordBatch;
 import org.apache.kafka.common.requests.MetadataResponse.PartitionMetadata;
 import org.apache.kafka.common.utils.LogContext;
 import org.apache.kafka.common.utils.Time;
@@ -199,7 +201,8 @@ public final class AskProducer {
                 }
             }, 0, clock.now, metadata.cluster());
         out.writeBoolean(result.batchIsFull);
-        out.writeBoolean(result.newBatchCreated);
+        out.writeInt(AbstractRecords.estimateSizeInBytesUpperBound(RecordBatch.CURRENT_MAGIC_VALUE, codec, key, value,
+            headers));
     }
 
     private void drain(boolean flush) throws Exception {

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import click
-from click.shell_completion import CompletionItem
 
 import kpress
 from kpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
@@ -14,42 +12,10 @@ from kpress.cli._command import paths, verb
 from kpress.cli._findings import plural, print_findings
 from kpress.cli._outcome import CLEAN, FINDINGS
 from kpress.cli._output import count, duration, note, print_json, print_table, shown, size
-from kpress.cli._parameters import TIMESTAMP, Paths, one_or_several
+from kpress.cli._parameters import TIMESTAMP, Paths, Setting, one_or_several
 from kpress.cli._progress import Progress
 
 _MOST_LISTED = 3  # producers of a group: the JSON has all
-_SETTINGS = {
-    "compression.type": ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
-    "compression.gzip.level": (),
-    "compression.lz4.level": (),
-    "compression.zstd.level": (),
-    "cleanup.policy": ("delete", "compact"),
-    "max.message.bytes": (),
-    "message.format.version": (),
-    "message.timestamp.after.max.ms": (),
-    "message.timestamp.before.max.ms": (),
-    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
-    "segment.bytes": (),
-}
-
-
-class Setting(click.ParamType):  # type: ignore[type-arg,unused-ignore]
-    """``name=value``, by Kafka's names."""
-
-    name = "setting"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
-        if isinstance(value, tuple):
-            return value
-        name, equals, setting = value.partition("=")
-        if not equals or not name.strip():
-            self.fail(f"{value!r} is not a setting: compression.type=lz4", param, ctx)
-        return name.strip(), setting.strip()
-
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-        name, equals, _ = incomplete.partition("=")
-        known = [f"{name}={value}" for value in _SETTINGS.get(name, ())] if equals else [f"{one}=" for one in _SETTINGS]
-        return [CompletionItem(one) for one in known if one.startswith(incomplete)]
 
 
 @verb(
