@@ -16,7 +16,8 @@ import pytest
 import kpress
 import oracle
 from files.conftest import S3Server
-from kpress.log import reindex, salvage, scan, verify
+from kpress.files import resolve
+from kpress.log import _lease, reindex, salvage, scan, verify
 
 fs = pytest.importorskip("pyarrow.fs")
 
@@ -152,12 +153,93 @@ kpress.transcode(sys.argv[1], sys.argv[2], "zstd")
     run = [sys.executable, "-c", script, str(source), target, str(killed_at)]
     assert subprocess.run(run, check=False, timeout=120).returncode == 9
     hidden = [key for key in s3.keys("logs") if "/." in key]
-    assert len(hidden) == 1
+    assert len(hidden) == 2  # the upload, and what says that a call is at work
     manifest = kpress.transcode(source, target, "zstd")
     assert manifest.complete
     assert manifest.resumed_segments <= killed_at - 1
     assert not [key for key in s3.keys("logs") if "/." in key]
     assert kpress.open_log(target).count() == 150
+
+
+# ---- two calls with one target
+
+
+def hidden_in(s3: S3Server) -> list[str]:
+    return [key for key in s3.keys("logs") if key.rpartition("/")[2].startswith(".")]
+
+
+def lease_of(**said: object) -> tuple[str, bytes]:
+    return f".kpress-at-work-{uuid4().hex}", json.dumps(said).encode()
+
+
+@pytest.mark.parametrize("said", [{"system": "another", "process": 1}, {"process": 1}, {"system": 5, "process": "x"}])
+def test_a_second_call_with_the_same_target_is_refused(said: dict[str, object], s3: S3Server, tmp_path: Path) -> None:
+    source = tmp_path / "t-0"
+    source.mkdir()
+    (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
+    name, data = lease_of(**said)
+    s3.put(f"logs/cold/t-0/{name}", data)
+    s3.put(f"logs/{name}", data)
+    for target in ("logs/cold/t-0", f"logs/{SEGMENT}"):
+        given = source if target.endswith("0") else source / SEGMENT
+        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing") as caught:
+            kpress.transcode(given, s3.url(target), "zstd")
+        assert (caught.value.field, name in str(caught.value)) == ("dst", True)
+    assert sorted(hidden_in(s3)) == sorted([f"cold/t-0/{name}", name])
+    assert not [key for key in s3.keys("logs") if key.endswith(".log")]
+
+
+def test_two_calls_at_once(s3: S3Server, tmp_path: Path) -> None:
+    """The first is asked for its progress while the second begins."""
+    source = tmp_path / "t-0"
+    source.mkdir()
+    (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
+    target = s3.url("logs/cold/t-0")
+    refused: list[kpress.KpressError] = []
+
+    def meanwhile(_: object) -> None:
+        if not refused:
+            with pytest.raises(kpress.InvalidArgumentError, match="another call is writing") as caught:
+                kpress.transcode(source, target, "gzip")
+            refused.append(caught.value)
+
+    assert kpress.transcode(source, target, "zstd", progress=meanwhile).complete
+    assert refused
+    assert not [key for key in s3.keys("logs") if "/." in key]
+
+
+def test_what_a_dead_call_said_counts_no_longer(
+    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of this system whose process is gone, and one that is old."""
+    source = tmp_path / "t-0"
+    source.mkdir()
+    (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    name, data = lease_of(system=_lease._system(), process=ended.pid)
+    s3.put(f"logs/cold/t-0/{name}", data)
+    assert kpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
+    name, data = lease_of(system="another", process=1)
+    s3.put(f"logs/cold/t-1/{name}", data)
+    monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
+    assert kpress.transcode(source, s3.url("logs/cold/t-1"), "zstd").complete
+    assert not [key for key in s3.keys("logs") if "/." in key]
+
+
+def test_a_call_that_takes_long_says_again_that_it_is_at_work(
+    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.01)
+    files, path = resolve(s3.url("logs/cold"))
+    with _lease.lease(files, path, path):
+        [key] = hidden_in(s3)
+        s3.client.delete_object(Bucket="logs", Key=key)
+        deadline = time.monotonic() + 30
+        while hidden_in(s3) != [key]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    assert not hidden_in(s3)
 
 
 # ---- salvage and reindex

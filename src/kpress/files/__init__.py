@@ -14,6 +14,7 @@ is being written until it is complete; `_background` is a call in a thread of it
 `kpress.log`.
 """
 
+from kpress.files._background import Background
 from kpress.files._buffered import Buffered
 from kpress.files._errors import located
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
@@ -27,6 +28,7 @@ from kpress.files._unfinished import sweep_directory, unfinished_directory, unfi
 
 __all__ = [
     "READ_AHEAD_BYTES",
+    "Background",
     "Buffered",
     "FileInfo",
     "FilePart",

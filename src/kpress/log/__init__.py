@@ -15,7 +15,8 @@
                                         _tail              what may follow the last of them (_segment_tail: as a
                                                            finding)
                                         _copy_log          all of it under another codec (_transcode) or in another
-                                                           magic (_convert), with a _manifest, in its _target;
+                                                           magic (_convert), with a _manifest, in its _target
+                                                           (_lease: one call at a time in an object store);
                                                            _segment_copy does a segment
         00000000000000012345.index      _offset_index      byte positions by offset
         00000000000000012345.timeindex  _time_index        offsets by time

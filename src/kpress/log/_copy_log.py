@@ -279,7 +279,7 @@ def _copy_single(
     progress: ProgressCallback | None,
 ) -> Manifest:
     """One file to one file."""
-    with locked_work(files, target):
+    with locked_work(files, target, is_file=True):
         if _exists(files, target):
             raise exists(files.url(target))
         manifest = replace(manifest, lost=job.lost((partition,)))

@@ -2,7 +2,7 @@
 
 It is ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the same
 target continues from there. A lock (flock) on it lets only one call work at a time. Object stores cannot rename: there
-files get their names one by one, and the manifest is written last.
+files get their names one by one, and the manifest is written last; `_lease` is their lock.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from kpress._file_names import printable
 from kpress.errors import InvalidArgumentError
 from kpress.files import FileSystem, LocalFileSystem, is_unfinished, sync_directory
+from kpress.log._lease import is_lease, lease
 from kpress.log._manifest import MANIFEST
 
 
@@ -76,8 +77,15 @@ def exists(target: str) -> InvalidArgumentError:
 
 
 @contextmanager
-def locked_work(files: FileSystem, target: str) -> Iterator[Work]:
+def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Iterator[Work]:
     """The place where the copy is made.
+
+    Parameters
+    ----------
+    files : FileSystem
+    target : str
+    is_file : bool
+        The target is one file, not a directory.
 
     Raises
     ------
@@ -85,7 +93,8 @@ def locked_work(files: FileSystem, target: str) -> Iterator[Work]:
         Another call is at work there.
     """
     if not isinstance(files, LocalFileSystem):
-        yield Work(files, target, target)
+        with lease(files, files.parent(target) if is_file else target, target):
+            yield Work(files, target, target)
         return
     path = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.unfinished")
     descriptor = _lock(path, target)
@@ -134,5 +143,5 @@ def is_taken(files: FileSystem, target: str) -> bool:
         return False
     if not info.is_directory or info.is_link:
         return True
-    names = {one.name for one in files.list(target) if not is_unfinished(one.name)}
+    names = {one.name for one in files.list(target) if not is_unfinished(one.name) and not is_lease(one.name)}
     return bool(names) and MANIFEST not in names
