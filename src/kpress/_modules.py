@@ -89,6 +89,8 @@ LIBRARIES = {
     "broker._rebuild": (),
     "broker._walk": (),
     "broker._validator": (),
+    "broker._messages": (),
+    "broker._message_validator": (),
 }
 
 FILE = "_native"  # and the suffix of extension modules

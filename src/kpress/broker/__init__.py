@@ -11,6 +11,8 @@
                                                                                         ──► _check, the rules
                                                                                         ──► _rebuild, written again
                        _stored                   what the log holds of it: bytes are made when they are asked for
+                       _message_sets             the same of brokers before 0.11 ──► _message_validator ──► _messages,
+                                                                                     _old_streams
                        _producers                epochs, sequences, transactions: ProducerStateManager
 
     fetch ─► Fetched   _fetch                    what a fetch gets of a log (_fetch_rules: by release)

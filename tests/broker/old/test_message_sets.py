@@ -36,7 +36,7 @@ def test_nesting_has_an_end() -> None:
 @pytest.mark.parametrize("release", OLD)
 def test_decompression_has_an_end(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a broker would say is not known then."""
-    monkeypatch.setattr("kpress.broker._messages.DEFAULT_MAX_SIZE", 1000)
+    monkeypatch.setattr("kpress.broker._old_streams.DEFAULT_MAX_SIZE", 1000)
     data = b"".join(wrapper(0, "gzip", messages(0, [(b"k", b"v" * 600)]), offset=0) for _ in range(2))
     with pytest.raises(kpress.OutputTooLargeError):
         validate(data, broker_version=release)
@@ -46,7 +46,7 @@ def test_decompression_has_an_end(release: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_cut_gzip_stream_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kpress.broker._messages.DEFAULT_MAX_SIZE", 100)
+    monkeypatch.setattr("kpress.broker._old_streams.DEFAULT_MAX_SIZE", 100)
     payload = kpress.compress(messages(0, [(b"k", b"v" * 600)]), "gzip")[:-5]
     with pytest.raises(kpress.OutputTooLargeError):
         validate(wrapper(0, "gzip", payload=payload), broker_version="0.9")
@@ -83,3 +83,21 @@ def test_a_time_so_far_away_that_the_difference_wraps_is_in_range() -> None:
     data = message(1, b"k", b"v", timestamp=-(2**63))
     assert validate(data, broker_version="0.10.2", topic_config=settings, now_ms=0).accepted
     assert validate(data, broker_version="0.10.2", topic_config=settings, now_ms=TIME).error_code == 32
+
+
+def test_wrappers_full_of_wrappers_have_an_end() -> None:
+    """2^40 empty messages in 60 kB: what is in them is counted at every level."""
+    data = wrapper(0, "gzip", b"", offset=0)
+    for _ in range(4):
+        data = wrapper(0, "gzip", data * 1024, offset=0)
+    with pytest.raises(kpress.OutputTooLargeError):
+        validate(data, broker_version="0.8.2")
+
+
+def test_0_10_2_takes_a_wrappers_offset_for_the_last_ones_unless_that_is_negative() -> None:
+    """DeepRecordsIterator.absoluteBaseOffset is a long, which wraps."""
+    for offset, reasons in ((2, []), (1, []), (-5, []), (-(2**63), [Reason.NON_SEQUENTIAL_INNER_OFFSETS])):
+        verdict = validate(wrapper(1, "gzip", offset=offset), broker_version="0.10.2", next_offset=70)
+        assert (verdict.error, verdict.reasons) == ("NONE", reasons)
+        [batch] = kpress.read_batches(verdict.records)
+        assert [record.offset for record in batch] == [70, 71, 72]
