@@ -250,3 +250,59 @@ def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path
     assert list(tmp_path.iterdir()) == [logs]
     with pytest.raises(kpress.InvalidArgumentError, match="not one of file, batch, record"):
         kpress.spark.verify(None, logs, "deep")  # type: ignore[arg-type]
+
+
+# ---- to_parquet
+
+
+def test_parquet_has_every_record(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Topic and partition are directories; statistics tell which row groups have an offset."""
+    with open(max((logs / "headers-v2-0").glob("*.log")), "ab") as file:
+        file.write(bytes(100))
+    parquet = pytest.importorskip("pyarrow.parquet")
+    files = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", isolation_level="read_committed").collect()
+    found = spark.read.parquet(str(tmp_path / "parquet"))
+    options = {"includeHeaders": "true", "isolation.level": "read_committed"}
+    expected = spark.read.format("kpress").options(**options).load(str(logs))
+    names = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
+    assert sorted(map(str, found.select(names).collect())) == sorted(map(str, expected.select(names).collect()))
+    assert found.count() == sum(row.records for row in files)
+    [tail] = [finding for row in files for finding in row.findings]
+    assert "100 zero bytes" in tail
+    for row in files:
+        path = tmp_path / "parquet" / row.file
+        assert path.stat().st_size == row.bytes
+        metadata = parquet.read_metadata(path)
+        groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+        statistics = {
+            group.column(at).path_in_schema: group.column(at).statistics
+            for group in groups
+            for at in range(group.num_columns)
+            if group.column(at).is_stats_set
+        }
+        assert statistics.keys() == {"offset", "timestamp"}
+        assert (statistics["offset"].min, statistics["offset"].max) == (row.firstOffset, row.lastOffset)
+    assert {path.name for path in tmp_path.iterdir()} == {"logs", "parquet"}
+    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
+        kpress.spark.to_parquet(spark, logs, tmp_path / "parquet")
+
+
+def test_parquet_of_a_damaged_log_is_not_there(spark: Any, logs: Path, tmp_path: Path) -> None:
+    from pyspark.errors import PySparkException
+
+    path = sorted((logs / "txn_topic-0").glob("*.log"))[2]
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PySparkException, match="CorruptRecordError: stored checksum"):
+        kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", columns=["value"])
+    assert list(tmp_path.iterdir()) == [logs]
+
+
+@pytest.mark.parametrize("columns", [["topic"], [], ["value", "value"]])
+def test_parquet_of_other_columns_is_refused(columns: list[str], logs: Path, tmp_path: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError):
+        kpress.spark.to_parquet(None, logs, tmp_path / "parquet", columns=columns)  # type: ignore[arg-type]
+    for option in ("compression", "isolation_level"):
+        with pytest.raises(kpress.InvalidArgumentError, match=f"{option} must be one of"):
+            kpress.spark.to_parquet(None, logs, tmp_path / "parquet", **{option: "x"})  # type: ignore[arg-type]

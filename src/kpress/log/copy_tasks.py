@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import NamedTuple, TypeAlias
 
 from kpress.errors import KpressError
-from kpress.files import FileSystem
+from kpress.files import FileSystem, resolve
 from kpress.log._copy_log import (
     CopyJob,
     CopyState,
@@ -35,11 +35,11 @@ from kpress.log._copy_log import (
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, read_manifest
 from kpress.log._segment import Partition
 from kpress.log._sidecar_files import write_indexes
-from kpress.log._target import Work
+from kpress.log._target import Work, exists, locked_work
 from kpress.log._transcode import Job
 from kpress.typing import Integer, Level
 
-__all__ = ["CopyGroup", "copy_group", "transcode_by"]
+__all__ = ["CopyGroup", "copy_group", "published", "transcode_by"]
 
 SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
 _PROOFS = "_done"
@@ -138,6 +138,44 @@ def _prove(group: CopyGroup, done: Copied) -> None:
     manifest.write(group.files, directory)
 
 
+@contextmanager
+def published(dst: str | os.PathLike[str]) -> Iterator[Work]:
+    """A place for files of any kind, which gets its name, and ``_SUCCESS`` in it, when the block ends without an error.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is something at the path, or another call is writing there.
+    """
+    files, target = resolve(dst)
+    target = files.canonical(target)
+    if _is_taken(files, target):
+        raise exists(files.url(target))
+    with locked_work(files, target) as work:
+        if _is_taken(files, target):
+            raise exists(files.url(target))
+        work.clear()
+        try:
+            yield work
+            _succeed(work)
+        except BaseException:
+            work.clear()
+            raise
+        work.finish()
+
+
+def _is_taken(files: FileSystem, target: str) -> bool:
+    try:
+        return not files.info(target).is_directory or bool(files.list(target))
+    except FileNotFoundError:
+        return False
+
+
+def _succeed(work: Work) -> None:
+    with work.files.create(work.files.join(work.path, SUCCESS)) as writer:
+        writer.publish()
+
+
 class _Sender(Runner):
     def __init__(self, send: Send, group_bytes: Callable[[int], int]) -> None:
         self._send = send
@@ -180,8 +218,7 @@ class _Sender(Runner):
             for directory in [*_listed(files, files.join(work.path, _PROOFS)), files.join(work.path, _PROOFS)]:
                 with suppress(FileNotFoundError):
                     os.rmdir(directory)
-        with files.create(files.join(work.path, SUCCESS)) as writer:
-            writer.publish()
+        _succeed(work)
 
 
 def _places(group: Sequence[CopyTask], work: Work) -> tuple[str, ...]:

@@ -14,6 +14,7 @@
     _inventory   inventory(spark, src)                       what is there: codecs, depths, formats
     _verify      verify(spark, src)                          what is damaged
     _transcode   transcode(spark, src, dst, "zstd")          a copy with another codec
+    _parquet     to_parquet(spark, src, dst)                 Parquet files, written in the tasks
     _compare     compare(spark, left, right)                 whether two logs hold the same records
 
 Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install kpress[spark]``). If kpress is installed for the driver's

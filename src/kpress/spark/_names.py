@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kpress.spark._compare import compare
 from kpress.spark._inventory import inventory
+from kpress.spark._parquet import to_parquet
 from kpress.spark._session import for_session
 from kpress.spark._transcode import transcode
 from kpress.spark._verify import verify
@@ -21,6 +22,7 @@ __all__ = [
     "compare",
     "inventory",
     "register",
+    "to_parquet",
     "transcode",
     "verify",
 ]

@@ -1,0 +1,248 @@
+"""to_parquet: the records of a log as Parquet files, written by pyarrow in the tasks: no row goes through the JVM.
+
+::
+
+    <dst>/topic=orders/partition=0/00000000000000012345.parquet     a split, named for its first segment's base offset
+          _SUCCESS                                                  (and for where a part of it begins)
+
+Files are written under hidden names, in a directory that gets its own name at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from kpress.errors import InvalidArgumentError
+from kpress.files import FileSystem, Writer
+from kpress.log import Finding
+from kpress.log.copy_tasks import published
+from kpress.log.splits import LogSplit, Piece, plan, read_split
+from kpress.spark._jobs import Paths, opened, task_bytes
+from kpress.spark._run import run, table
+from kpress.spark.options import check_columns
+from kpress.spark.schema import arrow_schema, column_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Buffer
+
+_IN_PATHS = ("topic", "partition")
+_OF_RECORDS = tuple(name for name in column_names("records", True, False) if name not in _IN_PATHS)
+_ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few of them fit into a worker
+_FETCH_BYTES = 1 << 20
+_NO_TOPIC = "__HIVE_DEFAULT_PARTITION__"  # as Hive writes a null in a path
+_COMPRESSIONS = ("zstd", "snappy", "gzip", "lz4", "none")
+_RESULT = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("partition", pa.int32()),
+        ("file", pa.string()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("firstOffset", pa.int64()),
+        ("lastOffset", pa.int64()),
+        ("findings", pa.list_(pa.string())),
+    ]
+)
+
+
+def to_parquet(
+    spark: SparkSession,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    *,
+    columns: list[str] | tuple[str, ...] = _OF_RECORDS,
+    isolation_level: str = "read_uncommitted",
+    compression: str = "zstd",
+) -> DataFrame:
+    """Write the records of a log as Parquet files, with topic and partition as directories.
+
+    Statistics of row groups have the least and greatest offset and timestamp, so that engines skip what a query does
+    not ask for. Control records are left out. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
+    in an object store, which cannot rename, ``_SUCCESS`` is written last.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` and `dst` under these paths.
+    src : path, URL, pattern, or several
+        As `kpress.open_log` takes it.
+    dst : path or URL
+        Does not exist yet.
+    columns : list of str
+        Of key, value, offset, timestamp, timestampType, headers.
+    isolation_level : {'read_uncommitted', 'read_committed'}
+    compression : {'zstd', 'snappy', 'gzip', 'lz4', 'none'}
+        Of the Parquet files.
+
+    Returns
+    -------
+    DataFrame
+        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (what follows the
+        last whole entry of a log: one that is cut, or zeros; file is null where there is no record besides).
+
+    Raises
+    ------
+    InvalidArgumentError
+        `dst` exists; `src` holds no partition; a column, level or codec that is not accepted.
+    pyspark.errors.PySparkException
+        A task failed: damage, or a file that cannot be read or written. Nothing is left at `dst`, unless it is in an
+        object store.
+
+    Examples
+    --------
+    >>> kpress.spark.to_parquet(spark, "logs", "parquet", columns=["offset", "value"]).show()       # doctest: +SKIP
+    >>> spark.read.parquet("parquet").where("topic = 'orders' AND offset > 1000").count()           # doctest: +SKIP
+    """
+    names = tuple(columns)
+    check_columns(names, _OF_RECORDS, "columns")
+    _check("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
+    _check("compression", compression, _COMPRESSIONS)
+    log = opened(src)
+    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    with published(dst) as work:
+        size = task_bytes(spark, total)
+        pieces = plan(log.partitions, size, committed=isolation_level == "read_committed")
+        target = _Target(work.files, work.path, names, isolation_level, compression)
+        done = run(spark, _write, [(target, piece) for piece in pieces])
+    rows = [row for found in done for row in found]
+    return table(spark, rows, _RESULT)
+
+
+def _check(name: str, value: object, accepted: tuple[str, ...]) -> None:
+    if value not in accepted:
+        raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {value!r}"[:200], field=name)
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where, and how."""
+
+    files: FileSystem
+    path: str
+    columns: tuple[str, ...]
+    isolation_level: Any
+    compression: str
+
+
+def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
+    target, piece = item
+    return [row for split in piece for row in _write_split(target, split)]
+
+
+def _write_split(target: _Target, split: LogSplit) -> Iterator[dict[str, Any]]:
+    """One file, if there is a record."""
+    findings: list[Finding] = []
+    groups = _row_groups(target, split, findings)
+    first = next(groups, None)
+    row: dict[str, Any] = {"topic": split.topic, "partition": split.partition, "records": 0}
+    if first is not None:
+        row |= _write_file(target, split, first, groups)
+    if first is not None or findings:
+        yield row | {"findings": [str(finding) for finding in findings]}
+
+
+def _write_file(target: _Target, split: LogSplit, first: pa.Table, rest: Iterator[pa.Table]) -> dict[str, Any]:
+    topic = _NO_TOPIC if split.topic is None else quote(split.topic, safe="")
+    number = _NO_TOPIC if split.partition is None else str(split.partition)
+    relative = f"topic={topic}/partition={number}/{_name(split)}"
+    path = target.files.join(target.path, relative)
+    target.files.make_directory(target.files.parent(path))
+    with target.files.create(path) as writer:
+        sink = _Sink(writer)
+        records, last = _write_groups(target, sink, first, rest)
+        writer.publish()
+    return {
+        "file": relative,
+        "records": records,
+        "bytes": sink.position,
+        "firstOffset": first.column("offset")[0].as_py(),
+        "lastOffset": last.column("offset")[-1].as_py(),
+    }
+
+
+def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[pa.Table]) -> tuple[int, pa.Table]:
+    from pyarrow.parquet import ParquetWriter
+
+    counted = [name for name in ("offset", "timestamp") if name in target.columns]
+    records, group = 0, first
+    with ParquetWriter(
+        pa.PythonFile(sink, mode="w"),
+        arrow_schema(target.columns),
+        compression=target.compression,
+        write_statistics=counted,
+        use_dictionary=False,  # keys and values seldom repeat, and building one takes longer than it saves
+    ) as parquet:
+        while group is not None:
+            parquet.write_table(group.select(target.columns), row_group_size=max(group.num_rows, 1))
+            records += group.num_rows
+            last, group = group, next(rest, None)
+    return records, last
+
+
+def _name(split: LogSplit) -> str:
+    """The same for every attempt: splits of a partition begin at other segments, bytes or offsets."""
+    part = f"-{split.start}" if split.start else ""
+    return f"{max(split.segments[0].base_offset, split.start_offset or 0):020d}{part}.parquet"
+
+
+def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> Iterator[pa.Table]:
+    names = tuple(dict.fromkeys((*target.columns, "offset")))
+    schema = arrow_schema(names)
+    batches: list[pa.RecordBatch] = []
+    for columns in read_split(
+        split,
+        names,
+        findings=findings,
+        isolation_level=target.isolation_level,
+        timestamp_unit="us",
+        batch_bytes=_FETCH_BYTES,
+    ):
+        for batch in pa.RecordBatchReader.from_stream(columns):
+            arrays = [batch.column(field.name).cast(field.type) for field in schema]
+            batches.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        if sum(batch.nbytes for batch in batches) >= _ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(batches)
+            batches = []
+    if any(batch.num_rows for batch in batches):
+        yield pa.Table.from_batches(batches)
+
+
+class _Sink:
+    """A `Writer` as the file object that pyarrow wants."""
+
+    closed = False
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.position = 0
+
+    def write(self, data: Buffer) -> int:
+        size = memoryview(data).nbytes
+        self._writer.write(data)
+        self.position += size
+        return size
+
+    def tell(self) -> int:
+        return self.position
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
