@@ -264,6 +264,13 @@ def test_search_across_windows(window: int) -> None:
         assert searched(data[:-1], 0, 0, window_bytes=window) is None
 
 
+def test_search_at_the_largest_offsets() -> None:
+    last = (1 << 63) - 1
+    data = b"\xff" * 20 + kpress.write_records([b"a"], base_offset=last)
+    assert searched(data, 0, last, last=last + (1 << 31)) == 20
+    assert searched(data, 0, last - 5, last=last - 1) is None
+
+
 def test_search_is_bounded() -> None:
     """A file made of headers that all promise the whole rest."""
     header = bytearray(kpress.write_records([b"x"], base_offset=5)[:61])

@@ -294,7 +294,7 @@ cdef class HeaderHop:
         ----------
         position : int
         first_offset, last_offset : int
-            The range of its base offset.
+            The range of its base offset; also ints that no offset is as large as.
         limit : int, optional
             It begins before this position.
 
@@ -304,7 +304,8 @@ cdef class HeaderHop:
             Whether there is one; `position` is then where it begins, and else what it was.
         """
         cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
-        cdef int64_t first = first_offset, last = last_offset
+        cdef int64_t first = min(<object>first_offset, <object>INT64_MAX)
+        cdef int64_t last = min(<object>last_offset, <object>INT64_MAX)
         cdef int64_t stop = self.end if limit is None else min(self.end, <int64_t>limit)
         cdef int64_t found, most
         while at < stop and self.end - at > KP_ENTRY_PREFIX:

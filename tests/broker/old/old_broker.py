@@ -20,6 +20,7 @@ JARS = ROOT / "build/old-brokers"
 # serial GC and the first compiler only: what counts is how fast it starts
 OPTIONS = ["-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dzookeeper.admin.enableServer=false"]
 BROKER_ID = 1
+PATIENCE = 600  # seconds: a machine may have much else to do
 LOG4J = """\
 log4j.rootLogger=WARN, out
 log4j.appender.out=org.apache.log4j.ConsoleAppender
@@ -97,7 +98,7 @@ class OldBroker:
                 zookeeper.create_topic(name, settings, BROKER_ID)
         missing = list(topics)
         with Client(self.port) as client:
-            self._wait(lambda: client.leaders(missing) >= set(missing), "its topics", 120)
+            self._wait(lambda: client.leaders(missing) >= set(missing), "its topics")
 
     def stored(self, topic: str) -> bytes:
         """All that the log of the topic holds."""
@@ -108,7 +109,7 @@ class OldBroker:
         settings = self._directory / "zookeeper.properties"
         settings.write_text(ZOOKEEPER.format(directory=self._directory / "zookeeper", port=self._zookeeper_port))
         self._java("64m", "org.apache.zookeeper.server.quorum.QuorumPeerMain", settings)
-        self._wait(lambda: _listens(self._zookeeper_port), "ZooKeeper", 60)
+        self._wait(lambda: _listens(self._zookeeper_port), "ZooKeeper")
 
     def _start_broker(self) -> None:
         text = SETTINGS.format(broker_id=BROKER_ID, zookeeper=self._zookeeper_port, data=self.data)
@@ -120,7 +121,7 @@ class OldBroker:
         settings = self._directory / "server.properties"
         settings.write_text(text)
         self._java("384m", "kafka.Kafka", settings)
-        self._wait(lambda: _listens(self.port), "the broker", 90)
+        self._wait(lambda: _listens(self.port), "the broker")
 
     def _java(self, heap: str, main: str, settings: Path) -> None:
         java = java_11()
@@ -131,8 +132,8 @@ class OldBroker:
         with open(self._directory / f"{main}.out", "wb") as out:
             self._processes.append(subprocess.Popen(command, stdout=out, stderr=subprocess.STDOUT))
 
-    def _wait(self, ready: Callable[[], bool], what: str, seconds: float) -> None:
-        deadline = time.monotonic() + seconds
+    def _wait(self, ready: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE
         while not ready():
             if any(process.poll() is not None for process in self._processes) or time.monotonic() > deadline:
                 outputs = [path.read_text(errors="replace")[-3000:] for path in self._directory.glob("*.out")]

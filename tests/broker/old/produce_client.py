@@ -72,7 +72,7 @@ class Client:
 
     def _call(self, api: int, version: int, body: bytes) -> bytes:
         if self._socket is None:
-            self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=30)
+            self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=120)
         self._socket.sendall(_bytes(struct.pack(">hhi", api, version, 7) + _string("kpress") + body))
         return self._exactly(*struct.unpack(">i", self._exactly(4)))[4:]
 
