@@ -21,7 +21,7 @@ from typing import Any
 
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.errors import KpressError
-from kpress.files import READ_AHEAD_BYTES, FilePart, RandomAccessFile
+from kpress.files import Buffered, FilePart, RandomAccessFile
 from kpress.log._hop import HeaderHop
 from kpress.log._offset_index import read_offset_index
 from kpress.log._segment import INT32_MAX, Segment
@@ -56,8 +56,9 @@ def part_of(segment: Segment, start: int, end: int | None) -> Segment:
     if not start and end is None:
         return segment
     with segment.open() as file:
-        first = entry_from(segment, file, start)
-        after = file.size if end is None else max(first, entry_from(segment, file, end))
+        source = Buffered(file) if file.is_remote else file
+        first = entry_from(segment, source, start)
+        after = file.size if end is None else max(first, entry_from(segment, source, end))
         return _made(segment, first, after, segment.is_last and after == file.size)
 
 
@@ -76,10 +77,6 @@ def entry_from(segment: Segment, file: RandomAccessFile, position: int) -> int:
     return _by_search(segment, file, position) if found is None else found
 
 
-def _hop(file: RandomAccessFile, position: int = 0) -> HeaderHop:
-    return HeaderHop(file, position=position, window_bytes=READ_AHEAD_BYTES if file.is_remote else None)
-
-
 def _by_index(segment: Segment, file: RandomAccessFile, position: int) -> int | None:
     try:
         with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
@@ -88,7 +85,7 @@ def _by_index(segment: Segment, file: RandomAccessFile, position: int) -> int | 
         return None
     number = bisect_right(index, position, key=lambda entry: entry.position)
     at = index[number - 1].position if number else 0
-    hop = _hop(file, at)
+    hop = HeaderHop(file, position=at)
     return _walked(hop, position) if hop.at_entry(at, *_offsets(segment)) else None
 
 
@@ -104,12 +101,12 @@ def _walked(hop: HeaderHop, position: int) -> int | None:
 
 
 def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
-    hop = HeaderHop(file, window_bytes=READ_AHEAD_BYTES)
+    hop = HeaderHop(file)
     is_found = hop.search(position, *_offsets(segment))
     found = hop.position if is_found else file.size
-    if is_found and _leads_on(_hop(file, found)):
+    if is_found and _leads_on(HeaderHop(file, position=found)):
         return found
-    walked = _walked(_hop(file), position)
+    walked = _walked(HeaderHop(file), position)
     return found if walked is None else walked
 
 

@@ -13,6 +13,7 @@ A group may be made twice, and at once: files are written under names of their o
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -32,7 +33,7 @@ from kpress.log._copy_log import (
     copy_small_files,
     segment_name,
 )
-from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, read_manifest
+from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest
 from kpress.log._segment import Partition
 from kpress.log._sidecar_files import write_indexes
 from kpress.log._target import Work, exists, locked_work
@@ -42,7 +43,8 @@ from kpress.typing import Integer, Level
 __all__ = ["CopyGroup", "copy_group", "published", "transcode_by"]
 
 SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
-_PROOFS = "_done"
+_PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.json")
+_LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
 
 
 @dataclass(frozen=True)
@@ -125,17 +127,17 @@ def _alone(task: CopyTask) -> Partition:
 
 
 def _prove(group: CopyGroup, done: Copied) -> None:
-    """What is done, as a manifest of its own; unless the copy was finished meanwhile, by another attempt."""
+    """What is done, as a manifest of its own. There is no place for it if the copy was finished meanwhile."""
     by_place: dict[str, tuple[CopiedSegment, ...]] = {}
     for place, (_, one) in zip(group.places, done, strict=True):
         by_place[place] = (*by_place.get(place, ()), one)
     partitions = tuple(CopiedPartition(None, None, place, (), segments) for place, segments in by_place.items())
     manifest = Manifest(group.job.operation, group.job.options(), "", False, partitions, versions={"manifest": FORMAT})
     first = group.tasks[0].segment
-    directory = group.files.join(group.work, _PROOFS, f"{group.tasks[0].partition}-{first.base_offset}")
-    group.files.info(group.work)
-    group.files.make_directory(directory)
-    manifest.write(group.files, directory)
+    name = f"_done-{group.tasks[0].partition}-{first.base_offset}.json"
+    with group.files.create(group.files.join(group.work, name)) as writer:
+        writer.write(manifest.to_json().encode())
+        writer.publish()
 
 
 @contextmanager
@@ -187,7 +189,7 @@ class _Sender(Runner):
         groups = [CopyGroup(job, work.files, work.path, group, _places(group, work)) for group in self._groups(tasks)]
         for done in self._send(groups) if groups else ():
             yield from done
-        for directory in {task.directory for task in tasks}:
+        for directory in {work.path, *(task.directory for task in tasks)}:
             work.files.sweep(directory)  # of attempts that were killed, or overtaken
 
     def _groups(self, tasks: list[CopyTask]) -> Iterator[tuple[CopyTask, ...]]:
@@ -204,20 +206,14 @@ class _Sender(Runner):
             yield tuple(group)
 
     def proven(self, work: Work) -> Iterator[Manifest]:
-        for directory in _listed(work.files, work.files.join(work.path, _PROOFS)):
-            with suppress(KpressError):
-                if (found := read_manifest(work.files, directory)) is not None:
-                    yield found
+        for path in _proofs(work):
+            with suppress(KpressError), work.files.open(path) as file:
+                if file.size <= _LARGEST_PROOF:
+                    yield Manifest.from_json(file.read_exactly(0, file.size), file.name)
 
     def finish(self, work: Work, manifest: Manifest) -> None:
-        files = work.files
-        for directory in _listed(files, files.join(work.path, _PROOFS)):
-            for info in files.list(directory):
-                files.delete(info.path)
-        if work.path != work.target:
-            for directory in [*_listed(files, files.join(work.path, _PROOFS)), files.join(work.path, _PROOFS)]:
-                with suppress(FileNotFoundError):
-                    os.rmdir(directory)
+        for path in _proofs(work):
+            work.files.delete(path)
         _succeed(work)
 
 
@@ -225,9 +221,10 @@ def _places(group: Sequence[CopyTask], work: Work) -> tuple[str, ...]:
     return tuple(task.directory.removeprefix(work.path).strip("/") for task in group)
 
 
-def _listed(files: FileSystem, path: str) -> list[str]:
+def _proofs(work: Work) -> list[str]:
     try:
-        return [info.path for info in files.list(path) if info.is_directory]
-    except (FileNotFoundError, NotADirectoryError):
+        found = work.files.list(work.path)
+    except FileNotFoundError:
         return []
+    return [info.path for info in found if info.is_file and _PROOF.fullmatch(info.name)]
 
