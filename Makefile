@@ -103,7 +103,8 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded and converted
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
 	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \
-	  tests/analysis/test_analyze_beside_kafka.py tests/compat/test_internal_topics.py
+	  tests/analysis/test_analyze_beside_kafka.py \
+	  tests/producer/test_pack_broker.py tests/compat/test_internal_topics.py
 
 report: $(TESTING)  ## the report of kpress analyze in a headless browser, light and dark
 	@build_support/debian.sh browser
