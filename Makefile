@@ -30,6 +30,7 @@ SETS ?= 200000
 STREAMS ?= 1000
 UPDATES ?= 1000000
 SCHEDULES ?= 10000
+PACK_LIMITS ?= 16384,262144,1000000,10000000
 
 SOURCES := setup.py src/kpress/_modules.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -75,11 +76,12 @@ broker-rules: $(TESTING)  ## the classes of brokers 3.9 and 4.3 and kpress.broke
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
 	KPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
 
-producer-rules: $(TESTING)  ## Kafka's own producer and kpress.producer fill, send and split STREAMS streams of records
+producer-rules: $(TESTING)  ## Kafka's own producer and kpress.producer fill, send and split STREAMS streams of records; pack on real lines
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars
 	KPRESS_PRODUCER_STREAMS=$(STREAMS) KPRESS_PRODUCER_UPDATES=$(UPDATES) KPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
-	  $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py tests/producer/test_splitting.py
+	  KPRESS_PACK_LIMITS=$(PACK_LIMITS) $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py \
+	  tests/producer/test_splitting.py tests/producer/test_pack_sizes.py
 
 OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
 OLD_JARS    := build/old-brokers

@@ -19,8 +19,9 @@ import kpress
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "log"), str(TESTS / "broker" / "old")]
 
-from broker import JARS, Broker
 from produce_client import Client
+
+from broker import JARS, Broker
 
 pytestmark = [
     pytest.mark.build,
