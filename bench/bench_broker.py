@@ -45,7 +45,8 @@ def _bare(records: RecordSet, data: bytes, target: str | None = None) -> Contend
 
 @pytest.mark.parametrize("codec", CODECS)
 def bench_accepted(race, elsewhere, log_file, codec):
-    """A batch that is stored as it came, with its base offset."""
+    """A batch that is stored as it came, with its base offset. As in a broker, whose request buffer it is, nothing is
+    copied: the verdict holds the new header, and the bytes that were sent."""
     records = SETS["apache5000"]
     data = records.batch(codec)
 
@@ -56,6 +57,20 @@ def bench_accepted(race, elsewhere, log_file, codec):
 
     race(Cell("a broker keeps a batch", records.name, codec, records.count, records.size), lambda: _judge(data),
          _bare(records, data), *_validator(elsewhere, log_file, records, codec, codec), check=check)
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def bench_accepted_bytes(race, elsewhere, log_file, codec):
+    """The same, and the caller asks for the bytes that the log would hold, which are a copy."""
+    records = SETS["apache5000"]
+    data = records.batch(codec)
+
+    def check() -> None:
+        same_batch(_judge(data).records, records, codec)
+
+    race(Cell("a broker keeps a batch, its bytes read", records.name, codec, records.count, records.size),
+         lambda: _judge(data).records, _bare(records, data), *_validator(elsewhere, log_file, records, codec, codec),
+         check=check)
 
 
 @pytest.mark.parametrize("codec", CODECS)

@@ -133,7 +133,9 @@ class Producers:
 
     @classmethod
     def of_snapshot(cls, rules: BrokerRules, states: Iterable[ProducerState] | None) -> Producers:
-        given = [] if states is None else listed(states)
+        if states is None:
+            return cls(rules)
+        given = listed(states)
         other = [states] if given is None else [state for state in given if not isinstance(state, ProducerState)]
         if given is None or other:
             message = f"producers must be what kpress.log.read_snapshot gives, not {type(other[0]).__name__}"

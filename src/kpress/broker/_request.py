@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from typing_extensions import Buffer
 
@@ -21,8 +21,7 @@ _PRODUCER_ID_END = 51  # in a header of magic 2
 _LEAST_SIZE = 14  # LegacyRecord.RECORD_OVERHEAD_V0
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One partition's share of a Produce request."""
 
     version: int
