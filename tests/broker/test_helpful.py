@@ -6,7 +6,7 @@ import pytest
 
 import kpress
 import oracle
-from kpress.broker import Reason, validate
+from kpress.broker import PartitionLog, Reason, validate
 
 NOW = 1700000000000
 
@@ -62,3 +62,13 @@ def test_lengths_that_lie_are_told_of(name: str, helpful: bool) -> None:
     assert verdict.findings == ["poisoned"]
     with pytest.raises(kpress.InvalidRecordError):
         [list(batch) for batch in kpress.read_batches(verdict.records)]
+
+
+def test_a_batch_that_holds_more_than_may_be_decompressed() -> None:
+    data = kpress.write_records([bytes(65 << 20)], compression_type="zstd", timestamps=NOW)
+    log = PartitionLog(next_offset=5)
+    with pytest.raises(kpress.OutputTooLargeError):
+        log.append(data, now_ms=NOW)
+    assert log.next_offset == 5
+    verdict = validate(data, now_ms=NOW, helpful=True)
+    assert (verdict.error_code, verdict.reasons) == (10, [Reason.DECOMPRESSED_TOO_LARGE])

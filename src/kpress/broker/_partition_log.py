@@ -125,6 +125,8 @@ class PartitionLog:
         Raises
         ------
         InvalidArgumentError, ArgumentTypeError
+        OutputTooLargeError
+            As `validate`; the log is as it was.
 
         Examples
         --------

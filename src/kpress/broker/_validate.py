@@ -66,6 +66,9 @@ def validate(
     InvalidArgumentError
         A release that is not known, a setting that Kafka does not have, or a value that it does not take.
     ArgumentTypeError
+    OutputTooLargeError
+        A batch holds more than 64 MiB when it is decompressed; what a broker says to it depends on its memory. With
+        `helpful` the verdict is 10.
 
     See Also
     --------
