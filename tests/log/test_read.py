@@ -1,6 +1,7 @@
 """Reading a log gives what a consumer got, from any place on, with indexes or without; what is left out is said."""
 
 import io
+import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -504,6 +505,38 @@ def test_what_is_not_accepted_is_told_at_once(options: dict[str, Any], message: 
 # ---- batches
 
 
+def as_dicts(table: "pa.Table") -> list[dict[str, Any]]:
+    """With times in ms since 1970."""
+    times = [name for name in table.column_names if pa.types.is_timestamp(table.schema.field(name).type)]
+    for name in times:
+        table = table.set_column(table.column_names.index(name), name, table[name].cast(pa.int64()))
+    return table.to_pylist()
+
+
+def test_a_table_of_batches_with_all_that_headers_may_say(tmp_path: Path) -> None:
+    """Codecs that Kafka does not have, sequences that wrap around, wrong checksums, more rows than one piece has, zeros
+    at the end."""
+    draw = random.Random(5)
+    entries = []
+    for number in range(300):
+        entry = bytearray(kpress.write_records([b"v"], base_offset=number))
+        entry[22] = draw.randrange(256)
+        entry[27:57] = draw.randbytes(30)
+        entry[53:57] = draw.choice([b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", entry[53:57]])
+        entries.append(bytes(entry))
+    entries *= 250
+    (tmp_path / SEGMENT).write_bytes(b"".join(entries) + bytes(100))
+    log = kpress.open_log(tmp_path)
+    table = log.batch_table(check_crcs=True)
+    assert table.num_rows == 75_000
+    assert as_dicts(table) == [batch.to_dict() for batch in log.batches(check_crcs=True)]
+    (tmp_path / SEGMENT).write_bytes(b"".join(entries[:5]) + b"?" * 100)
+    with pytest.raises(kpress.CorruptRecordError):
+        kpress.open_log(tmp_path).batch_table()
+    (tmp_path / SEGMENT).write_bytes(b"")
+    assert kpress.open_log(tmp_path).batch_table().schema == table.schema
+
+
 @pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
 def test_batches_have_the_fields_of_kafkas_dump(partition: oracle.Partition, tmp_path: Path) -> None:
     log = kpress.open_log(partition.write_to(tmp_path))
@@ -523,6 +556,8 @@ def test_batches_have_the_fields_of_kafkas_dump(partition: oracle.Partition, tmp
             assert (None if horizon is None else round(horizon.timestamp() * 1000)) == batch["delete_horizon_ms"]
             assert (row["producerId"], row["isControl"]) == (batch["producer_id"], batch["is_control"])
     assert table["isValid"].null_count == 0
+    assert as_dicts(table) == [batch.to_dict() for batch in log.batches(check_crcs=True)]
+    assert as_dicts(log.batch_table()) == [batch.to_dict() for batch in log.batches()]
     assert log.batch_table()["isValid"].null_count == len(rows)
 
 

@@ -11,6 +11,7 @@
                                                            and _internal_schemas;
                                                            _dump_sidecars: of the files beside it)
                                         _stats             what is stored in it: codecs, depths, ratios
+                                        _batches           its batches by their headers (_batch_table: as Arrow)
                                         _end               where the last of them ends
                                         _tail              what may follow the last of them (_segment_tail: as a
                                                            finding)

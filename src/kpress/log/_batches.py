@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from kpress.columns import read_columns
 from kpress.errors import KpressError
@@ -14,14 +14,10 @@ from kpress.log._segment import Partition, Segment
 from kpress.log._segment_tail import tail_findings
 from kpress.log.findings import Finding
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
-_CODEC_BITS = 0x07
-_DELETE_HORIZON = 0x40
-_ROWS_AT_ONCE = 1 << 16
-_NAMES = (
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+CODEC_BITS = 0x07
+DELETE_HORIZON = 0x40
+BATCH_COLUMNS = (
     "topic",
     "partition",
     "file",
@@ -50,8 +46,8 @@ _NAMES = (
 
 def codec_name(header: BatchHeader) -> str:
     """Kafka's name of a batch's codec; its number where Kafka has none."""
-    number = header.attributes & _CODEC_BITS
-    return _CODECS[number] if number < len(_CODECS) else str(number)
+    number = header.attributes & CODEC_BITS
+    return CODECS[number] if number < len(CODECS) else str(number)
 
 
 class LogBatch(NamedTuple):
@@ -82,7 +78,7 @@ class LogBatch(NamedTuple):
     def delete_horizon_ms(self) -> int | None:
         """When the log cleaner may drop the batch's tombstones and markers (KIP-534); None if it is not set."""
         header = self.header
-        return header.base_timestamp if header.magic == 2 and header.attributes & _DELETE_HORIZON else None
+        return header.base_timestamp if header.magic == 2 and header.attributes & DELETE_HORIZON else None
 
     @property
     def timestamp_type(self) -> int:
@@ -91,7 +87,7 @@ class LogBatch(NamedTuple):
 
     def to_dict(self) -> dict[str, object]:
         """The columns of `Log.batch_table`, by name; times in ms since 1970."""
-        return dict(zip(_NAMES, _row(self), strict=True))
+        return dict(zip(BATCH_COLUMNS, _row(self), strict=True))
 
 
 def batches_of(
@@ -133,53 +129,6 @@ def _batches_in(
             findings += tail_findings(segment, file)
 
 
-def table_of(batches: Iterable[LogBatch]) -> pa.Table:
-    """One row per batch."""
-    import pyarrow as pa
-
-    schema = _schema()
-    rows, tables = [], []
-    for batch in batches:
-        rows.append(_row(batch))
-        if len(rows) == _ROWS_AT_ONCE:
-            tables.append(_table(rows, schema))
-            rows = []
-    tables.append(_table(rows, schema))
-    return pa.concat_tables(tables)
-
-
-def _schema() -> pa.Schema:
-    import pyarrow as pa
-
-    time = pa.timestamp("ms", "UTC")
-    types = (
-        pa.string(),
-        pa.int32(),
-        pa.string(),
-        pa.int64(),
-        pa.int64(),
-        pa.int8(),
-        pa.string(),
-        pa.int16(),
-        pa.int64(),
-        pa.int64(),
-        pa.int32(),
-        time,
-        pa.int8(),
-        pa.int32(),
-        pa.int64(),
-        pa.int16(),
-        pa.int32(),
-        pa.int32(),
-        pa.bool_(),
-        pa.bool_(),
-        time,
-        pa.uint32(),
-        pa.bool_(),
-    )
-    return pa.schema(list(zip(_NAMES, types, strict=True)))
-
-
 def _row(batch: LogBatch) -> tuple[object, ...]:
     header = batch.header
     return (
@@ -207,14 +156,6 @@ def _row(batch: LogBatch) -> tuple[object, ...]:
         header.crc,
         batch.is_valid,
     )
-
-
-def _table(rows: list[tuple[object, ...]], schema: pa.Schema) -> pa.Table:
-    import pyarrow as pa
-
-    values = zip(*rows, strict=True) if rows else [()] * len(schema)
-    arrays = [pa.array(column, field.type) for column, field in zip(values, schema, strict=True)]
-    return pa.table(arrays, schema=schema)
 
 
 def count_of(partitions: Iterable[Partition]) -> int:

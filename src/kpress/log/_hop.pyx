@@ -11,7 +11,7 @@ more than one read per entry, and for entries below 16 KiB never more than one p
 """
 
 from cpython.bytearray cimport PyByteArray_AS_STRING
-from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from kpress._arguments cimport integer_of
 from kpress._c.wire cimport (
@@ -32,6 +32,73 @@ cdef enum:
     SEARCH_AHEAD = 8    # searches may sum up this many times the file's bytes in vain
 
 cdef object header_tuple = BatchHeader._make
+
+# What `HeaderHop.columns` gives, with the bytes of each value.
+BATCH_FIELDS = {
+    "position": 8, "size": 8, "magic": 1, "attributes": 2, "baseOffset": 8, "lastOffset": 8, "recordsCount": 4,
+    "baseTimestamp": 8, "maxTimestamp": 8, "partitionLeaderEpoch": 4, "producerId": 8, "producerEpoch": 2,
+    "baseSequence": 4, "lastSequence": 4, "crc": 4, "isValid": 1,
+}
+
+
+cdef struct header_columns:
+    int64_t* position
+    int64_t* size
+    int8_t* magic
+    int16_t* attributes
+    int64_t* base_offset
+    int64_t* last_offset
+    int32_t* records_count
+    int64_t* base_timestamp
+    int64_t* max_timestamp
+    int32_t* partition_leader_epoch
+    int64_t* producer_id
+    int16_t* producer_epoch
+    int32_t* base_sequence
+    int32_t* last_sequence
+    uint32_t* crc
+    int8_t* is_valid
+
+
+cdef addresses_of(header_columns* to, dict columns):
+    to.position = <int64_t*>PyByteArray_AS_STRING(columns["position"])
+    to.size = <int64_t*>PyByteArray_AS_STRING(columns["size"])
+    to.magic = <int8_t*>PyByteArray_AS_STRING(columns["magic"])
+    to.attributes = <int16_t*>PyByteArray_AS_STRING(columns["attributes"])
+    to.base_offset = <int64_t*>PyByteArray_AS_STRING(columns["baseOffset"])
+    to.last_offset = <int64_t*>PyByteArray_AS_STRING(columns["lastOffset"])
+    to.records_count = <int32_t*>PyByteArray_AS_STRING(columns["recordsCount"])
+    to.base_timestamp = <int64_t*>PyByteArray_AS_STRING(columns["baseTimestamp"])
+    to.max_timestamp = <int64_t*>PyByteArray_AS_STRING(columns["maxTimestamp"])
+    to.partition_leader_epoch = <int32_t*>PyByteArray_AS_STRING(columns["partitionLeaderEpoch"])
+    to.producer_id = <int64_t*>PyByteArray_AS_STRING(columns["producerId"])
+    to.producer_epoch = <int16_t*>PyByteArray_AS_STRING(columns["producerEpoch"])
+    to.base_sequence = <int32_t*>PyByteArray_AS_STRING(columns["baseSequence"])
+    to.last_sequence = <int32_t*>PyByteArray_AS_STRING(columns["lastSequence"])
+    to.crc = <uint32_t*>PyByteArray_AS_STRING(columns["crc"])
+    to.is_valid = <int8_t*>PyByteArray_AS_STRING(columns["isValid"])
+
+
+cdef void put_header(const header_columns* to, int64_t n, const kp_batch* b) noexcept nogil:
+    cdef int64_t last = kp_batch_last_offset(b)
+    to.position[n] = b.position
+    to.size[n] = b.size
+    to.magic[n] = <int8_t>b.magic
+    to.attributes[n] = <int16_t>b.attributes
+    to.base_offset[n] = b.base_offset
+    to.last_offset[n] = last
+    to.records_count[n] = b.records_count
+    to.base_timestamp[n] = b.base_timestamp
+    to.max_timestamp[n] = b.max_timestamp
+    to.partition_leader_epoch[n] = b.partition_leader_epoch
+    to.producer_id[n] = b.producer_id
+    to.producer_epoch[n] = b.producer_epoch
+    to.base_sequence[n] = b.base_sequence
+    to.last_sequence[n] = -1
+    if b.base_sequence >= 0:  # DefaultRecordBatch.incrementSequence: they wrap around at 2^31
+        to.last_sequence[n] = <int32_t>((<uint64_t>b.base_sequence + <uint64_t>last - <uint64_t>b.base_offset)
+                                        & <uint64_t>INT32_MAX)
+    to.crc[n] = b.crc
 
 
 cdef class HeaderHop:
@@ -216,6 +283,47 @@ cdef class HeaderHop:
         while self.step():
             if self.batch.magic == 2 and self.batch.attributes & KP_TRANSACTIONAL:
                 yield self.made()
+
+    def columns(self, most, check_crcs):
+        """The next headers, a column of each field.
+
+        Parameters
+        ----------
+        most : int
+            Headers.
+        check_crcs : bool
+            Compare each entry's checksum; without it isValid has no meaning.
+
+        Returns
+        -------
+        dict of str to bytearray
+            By the names of `BATCH_FIELDS`, integers of that size; all empty at the end.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry comes first.
+        """
+        cdef int64_t room = integer_of(most, "most", 1, 1 << 24), n = 0
+        cdef bint with_crcs = check_crcs
+        cdef dict columns = {name: bytearray(room * size) for name, size in BATCH_FIELDS.items()}
+        cdef header_columns to
+        addresses_of(&to, columns)
+        while n < room:
+            try:
+                if not self.step():
+                    break
+            except CorruptRecordError:
+                if n == 0:
+                    raise
+                break  # it comes again in the next call
+            put_header(&to, n, &self.batch)
+            if with_crcs:
+                to.is_valid[n] = self.crc_is_right(&self.batch)
+            n += 1
+        for name, size in BATCH_FIELDS.items():
+            del columns[name][n * size:]
+        return columns
 
     # --- checksums ----------------------------------------------------------------------------------------------
 

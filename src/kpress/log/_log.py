@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from kpress.log._batches import LogBatch, batches_of, count_of, table_of
+from kpress.log._batch_table import table_of
+from kpress.log._batches import LogBatch, batches_of, count_of
 from kpress.log._file_records import OnCorrupt
 from kpress.log._open import open_paths
 from kpress.log._read import LogReader, ReadOptions
@@ -192,7 +193,7 @@ class Log:
         --------
         >>> log.batch_table().group_by("compressionType").aggregate([("size", "sum")])   # doctest: +SKIP
         """
-        return table_of(self.batches(check_crcs=check_crcs))
+        return table_of(self.partitions, check_crcs)
 
     def count(self) -> int:
         """The number of records that `read` gives, from headers. Only v0/v1 wrappers, whose headers have no count,
