@@ -32,7 +32,7 @@ class Flags(NamedTuple):
 
 
 LIBRARIES = {
-    "libzstd": Library("1.4", "zstd", "zstd.h", "ZSTD_VERSION_NUMBER < 10400"),
+    "libzstd": Library("1.4", "zstd", "zstd.h zdict.h", "ZSTD_VERSION_NUMBER < 10400"),
     "liblz4": Library("1.8", "lz4", "lz4frame.h lz4.h", "LZ4_VERSION_NUMBER < 10800"),
     "libdeflate": Library(
         "1.10", "deflate", "libdeflate.h", "LIBDEFLATE_VERSION_MAJOR < 1 || LIBDEFLATE_VERSION_MINOR < 10"

@@ -16,6 +16,8 @@ static inline int kp_slot_give(void **slot, void *object) {
     void *empty = NULL;
     return __atomic_compare_exchange_n(slot, &empty, object, 0, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 }
+/* What is in a slot that is filled once and never emptied; NULL before. */
+static inline void *kp_slot_content(void *const *slot) { return __atomic_load_n(slot, __ATOMIC_ACQUIRE); }
 
 /* A flag that is set once. No other memory depends on it, so it orders nothing. */
 static inline void kp_flag_set(int *flag) { __atomic_store_n(flag, 1, __ATOMIC_RELAXED); }

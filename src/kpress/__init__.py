@@ -16,6 +16,7 @@ on first use.
 
 from kpress import _modules as _modules
 from kpress import broker as broker
+from kpress import dictionaries as dictionaries
 from kpress import log as log
 from kpress import producer as producer
 from kpress import spark as spark
@@ -25,6 +26,7 @@ from kpress._convert import convert
 from kpress._explain import explain
 from kpress._fits import fits
 from kpress._open_log import open_log
+from kpress._train_dictionary import train_dictionary
 from kpress._transcode import transcode
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
@@ -48,6 +50,8 @@ from kpress.columns import (
     Columns,
     ColumnsIterator,
     batch_table,
+    compress_values,
+    decompress_values,
     iter_columns,
     read_columns,
     write_columns,
@@ -111,6 +115,7 @@ __all__ = [
     "compress",
     "compress_bound",
     "compress_into",
+    "compress_values",
     "compressor",
     "control_record",
     "convert",
@@ -123,6 +128,7 @@ __all__ = [
     "crc32c_path",
     "decompress",
     "decompress_into",
+    "decompress_values",
     "decompressor",
     "empty_batch",
     "explain",
@@ -135,6 +141,7 @@ __all__ = [
     "read_columns",
     "recompress",
     "release_unused",
+    "train_dictionary",
     "transcode",
     "write_columns",
     "write_records",

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, T
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from kpress.codecs import Dictionary
+
 __all__ = [
     "ArrowArray",
     "ArrowStream",
@@ -25,6 +27,8 @@ __all__ = [
     "BinaryFile",
     "BinaryType",
     "CompressionType",
+    "Dictionaries",
+    "DictionariesById",
     "HeaderChecksum",
     "Headers",
     "Integer",
@@ -57,6 +61,16 @@ ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
 
 Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
 """The headers of one record, as pairs, or as a dict if no key occurs twice."""
+
+
+class DictionariesById(Protocol):
+    """A dict of dictionaries by id, or a `kpress.dictionaries.DictionaryStore`."""
+
+    def get(self, key: int, /) -> Dictionary | None: ...
+
+
+Dictionaries: TypeAlias = "Dictionary | DictionariesById"
+"""What frames of zstd may name: one dictionary, or several by id."""
 
 
 class BinaryFile(Protocol):

@@ -64,6 +64,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_ZSTD_SHORT
         KP_ZSTD_WINDOW
         KP_ZSTD_DICT
+        KP_ZSTD_DICT_MISSING
         KP_ZSTD_CHECKSUM
         KP_ZSTD_DATA
         KP_COMPRESS_FAILED
@@ -297,6 +298,7 @@ cdef extern from "kpress/atomics.h" nogil:
     int64_t kp_ref_drop(int64_t*)
     void* kp_slot_take(void**)
     bint kp_slot_give(void**, void*)
+    void* kp_slot_content(void**)
     void kp_flag_set(int*)
     bint kp_flag_is_set(const int*)
 

@@ -6,11 +6,17 @@ cdef extern from * nogil:
     #define ZSTD_STATIC_LINKING_ONLY
     #include <zstd.h>
     #include <zstd_errors.h>
+    #define ZDICT_STATIC_LINKING_ONLY  /* the parameters of training */
+    #include <zdict.h>
     """
     const char* ZSTD_versionString()
     ctypedef struct ZSTD_CCtx:
         pass
     ctypedef struct ZSTD_DCtx:
+        pass
+    ctypedef struct ZSTD_CDict:
+        pass
+    ctypedef struct ZSTD_DDict:
         pass
     ctypedef struct ZSTD_inBuffer:
         const void* src
@@ -56,5 +62,28 @@ cdef extern from * nogil:
     size_t ZSTD_freeDCtx(ZSTD_DCtx*)
     size_t ZSTD_sizeof_DCtx(const ZSTD_DCtx*)
     size_t ZSTD_DCtx_reset(ZSTD_DCtx*, ZSTD_ResetDirective)
-    size_t ZSTD_decompressDCtx(ZSTD_DCtx*, void* dst, size_t capacity, const void* src, size_t size)
+    size_t ZSTD_decompress_usingDDict(ZSTD_DCtx*, void* dst, size_t capacity, const void* src, size_t size,
+                                      const ZSTD_DDict*)
     size_t ZSTD_decompressStream(ZSTD_DCtx*, ZSTD_outBuffer*, ZSTD_inBuffer*)
+
+    # of ...byReference: the caller keeps the dictionary's bytes
+    ZSTD_CDict* ZSTD_createCDict_byReference(const void* dictionary, size_t size, int level)
+    size_t ZSTD_freeCDict(ZSTD_CDict*)
+    size_t ZSTD_sizeof_CDict(const ZSTD_CDict*)
+    size_t ZSTD_CCtx_loadDictionary_byReference(ZSTD_CCtx*, const void* dictionary, size_t size)
+    size_t ZSTD_CCtx_refCDict(ZSTD_CCtx*, const ZSTD_CDict*)
+    ZSTD_DDict* ZSTD_createDDict_byReference(const void* dictionary, size_t size)
+    size_t ZSTD_freeDDict(ZSTD_DDict*)
+    size_t ZSTD_sizeof_DDict(const ZSTD_DDict*)
+
+    # zdict.h
+    ctypedef struct ZDICT_params_t:
+        int compressionLevel
+        unsigned dictID
+    ctypedef struct ZDICT_fastCover_params_t:
+        unsigned d
+        unsigned steps
+        ZDICT_params_t zParams
+    size_t ZDICT_optimizeTrainFromBuffer_fastCover(void* dictionary, size_t capacity, const void* samples,
+                                                   const size_t* sizes, unsigned n, ZDICT_fastCover_params_t*)
+    bint ZDICT_isError(size_t code)

@@ -11,6 +11,7 @@ import kpress
 from kpress._arguments import integer, shown_value
 from kpress._libraries import library_versions
 from kpress.analysis._analysis import Analysis, Cell, Speed, pareto
+from kpress.analysis._dictionary import evaluate
 from kpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
 from kpress.analysis._lines import is_lines, sample_lines
 from kpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_s
@@ -30,7 +31,7 @@ MOST_THREADS = 1024
 _MOST_DEPTH = 10_000
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
 _STEP_BYTES = 1 << 20
-_INT64_MAX = (1 << 63) - 1
+INT64_MAX = (1 << 63) - 1
 
 
 def analyze(
@@ -50,32 +51,38 @@ def analyze(
     settings = parse_codecs(codecs)
     multiples = _multiples(depths)
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
-    number = integer(seed, "seed", 0, _INT64_MAX)
+    number = integer(seed, "seed", 0, INT64_MAX)
     workers = None if threads is None else integer(threads, "threads", 1, MOST_THREADS)
     if not isinstance(timing, str) or timing not in ("fastest", "median"):
         raise InvalidArgumentError(f"timing={shown_value(timing)} is neither 'fastest' nor 'median'", field="timing")
     produced = parse_rate(rate)
     price = None if price_gb is None else positive(price_gb, "price_gb")
-    if progress is not None and not callable(progress):
-        raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+    checked_progress(progress)
 
-    sample, skipped = _sample(path, limit, number)
-    meter = _Meter(progress, len(sample.data) * len(settings) * len(multiples))
+    sample, skipped = sample_of(path, limit, number)
+    meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
     measure = Measure(sample, workers)
     cells = _cells(sample, measure, settings, multiples, timing, meter)
     chosen = choose(cells)
     by_depth = _by_depth(sample, measure, Setting(chosen.codec, chosen.level), meter)
     total = round(sample.stored_bytes / sample.covered_bytes * sample.total_bytes)
+    dictionary = _dictionary(sample)
     now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, price)
     return Analysis(
         baseline=_baseline(sample),
         cells=tuple(cells),
-        recommendation=recommend(chosen, by_depth, cells, now),
-        sample={**_facts(sample, number), "skipped": skipped, "speed": _speeds(cells, timing)},
+        recommendation={**recommend(chosen, by_depth, cells, now), "dictionary": dictionary},
+        sample={**facts_of(sample, number), "skipped": skipped, "speed": _speeds(cells, timing)},
         versions={"kpress": kpress.__version__, **library_versions()},
         findings=tuple(sample.findings),
         rate_bytes=_rate_bytes(produced, sample),
     )
+
+
+def checked_progress(progress: object) -> None:
+    """Refuse what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
 
 
 def _multiples(depths: Sequence[Integer]) -> list[int]:
@@ -88,7 +95,8 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 # ---- what is there
 
 
-def _sample(path: Paths, limit: int, seed: int) -> tuple[Sample, list[dict[str, Any]]]:
+def sample_of(path: Paths, limit: int, seed: int) -> tuple[Sample, list[dict[str, Any]]]:
+    """The sample of a log or a file of lines, and what lies beside the log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):
@@ -118,7 +126,8 @@ def _baseline(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _facts(sample: Sample, seed: int) -> dict[str, Any]:
+def facts_of(sample: Sample, seed: int) -> dict[str, Any]:
+    """What was measured, for JSON."""
     return {
         "seed": seed,
         "bytes": len(sample.data),
@@ -138,7 +147,7 @@ def _rate_bytes(rate: Rate | None, sample: Sample) -> float | None:
 # ---- what is measured
 
 
-class _Meter:
+class Meter:
     """Tells of sizes that were measured, after each megabyte, from the thread that called."""
 
     def __init__(self, progress: Callable[[Progress], object] | None, total: int) -> None:
@@ -152,7 +161,7 @@ class _Meter:
 
 
 def _cells(
-    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], timing: str, meter: _Meter
+    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], timing: str, meter: Meter
 ) -> list[Cell]:
     depths = [None if multiple == 1 else _depth(sample, multiple) for multiple in multiples]
     sizes = [measure.sizes(depth, settings, meter.advance) for depth in depths]
@@ -198,9 +207,17 @@ def _speeds(cells: Sequence[Cell], timing: str) -> dict[str, Any]:
     }
 
 
-def _by_depth(sample: Sample, measure: Measure, setting: Setting, meter: _Meter) -> dict[int, Size]:
+def _by_depth(sample: Sample, measure: Measure, setting: Setting, meter: Meter) -> dict[int, Size]:
     most = max(1, int(_BY_DEPTH_BYTES / sample.record_bytes))
     return {
         multiple: measure.sizes(_depth(sample, multiple), [setting], meter.advance, most)[0]
         for multiple in (1, *DEPTHS)
     }
+
+
+def _dictionary(sample: Sample) -> dict[str, Any] | None:
+    """Whether a dictionary pays; None if none can be trained on so few records."""
+    try:
+        return evaluate(sample).to_dict()
+    except InvalidArgumentError:
+        return None

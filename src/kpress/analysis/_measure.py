@@ -131,7 +131,7 @@ class Measure:
         found: list[bytes] = []
         for piece in chosen:
             left = SPEED_BYTES // wanted
-            plain = piece if isinstance(piece, memoryview) else _uncompressed(piece, depth)
+            plain = piece if isinstance(piece, memoryview) else uncompressed(piece, depth)
             for batch in read_batches(plain):
                 if left <= 0:
                     break
@@ -181,7 +181,7 @@ def memcpy_mb_s(timing: str) -> float:
 
 
 def _sizes(rows: Columns, depth: int | None, settings: Sequence[Setting]) -> list[Size]:
-    plain = _uncompressed(rows, depth)
+    plain = uncompressed(rows, depth)
     payloads = [batch.payload for batch in read_batches(plain)]
     headers = len(plain) - sum(map(len, payloads))
     return [Size(len(plain), headers + sum(_compressed(payloads, setting)), len(payloads)) for setting in settings]
@@ -200,7 +200,8 @@ def _compressed(payloads: Sequence[memoryview], setting: Setting) -> Iterator[in
         yield len(packed)
 
 
-def _uncompressed(rows: Columns, depth: int | None) -> bytes:
+def uncompressed(rows: Columns, depth: int | None) -> bytes:
+    """The rows as batches of so many records without a codec; None: as stored."""
     return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
 
 

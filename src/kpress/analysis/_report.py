@@ -72,6 +72,7 @@ def html_of(found: Analysis) -> str:
         f"<p>{escape(_summary(found))}</p>",
         "<h2>What to set</h2>",
         f"<pre>{escape(chr(10).join(found.recommendation['lines']))}</pre>",
+        *(f"<p>{escape(text)}</p>" for text in [_dictionary(found)] if text),
         *(f"<p>{escape(warning)}</p>" for warning in found.recommendation["warnings"]),
         "<h2>Stored today and as advised</h2>",
         _bars(found),
@@ -97,6 +98,12 @@ def _summary(found: Analysis) -> str:
         f"{100 * sample['coverage']:.1f} % of all, seed {sample['seed']}) was written by each codec and read back. "
         f"Batches hold {found.baseline['mean_batch_records']:.1f} records today."
     )
+
+
+def _dictionary(found: Analysis) -> str:
+    """Whether a dictionary pays."""
+    advice = found.recommendation["dictionary"]
+    return f"{advice['summary'].capitalize()}." if advice else ""
 
 
 def _label(cell: Cell) -> str:

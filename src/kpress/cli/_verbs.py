@@ -8,6 +8,7 @@ VERBS = {
     "ls": "List partitions and their segments.",
     "stats": "Tell what is stored: codecs, records per batch, ratios, formats.",
     "analyze": "Measure codecs, levels and batch depths on your own records.",
+    "train": "Train a dictionary on your own records, and tell whether it pays.",
     "dump": "Print the records of a log, or its batches.",
     "tail": "Print the last records of each partition.",
     "find": "Find records by key, value or header.",

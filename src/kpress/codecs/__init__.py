@@ -15,7 +15,8 @@ id  name    file          what Kafka's Java producer writes             level
 codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,
 `_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` holds their results). What
 Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
-of snappy and lz4 share, `_zstd_frames` the walk over the headers of zstd.
+of snappy and lz4 share, `_zstd_frames` the walk over the headers of zstd, `_zstd_dictionary` what values that are
+compressed one by one have in common.
 """
 
 from kpress.codecs._calls import (
@@ -28,13 +29,16 @@ from kpress.codecs._calls import (
 )
 from kpress.codecs._lz4 import break_lz4_header, fix_lz4_header
 from kpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
+from kpress.codecs._zstd_dictionary import DEFAULT_DICTIONARY_SIZE, Dictionary, dictionary_id, train
 from kpress.codecs.table import CodecTable
 
 __all__ = [
+    "DEFAULT_DICTIONARY_SIZE",
     "DEFAULT_MAX_SIZE",
     "CodecTable",
     "Compressor",
     "Decompressor",
+    "Dictionary",
     "break_lz4_header",
     "compress",
     "compress_bound",
@@ -43,5 +47,7 @@ __all__ = [
     "decompress",
     "decompress_into",
     "decompressor",
+    "dictionary_id",
     "fix_lz4_header",
+    "train",
 ]

@@ -2,8 +2,9 @@ from typing import overload
 
 from typing_extensions import Buffer
 
+from kpress.codecs._zstd_dictionary import Dictionary
 from kpress.codecs.table import CodecTable
-from kpress.typing import CompressionType, Integer, Level
+from kpress.typing import CompressionType, Dictionaries, Integer, Level
 
 DEFAULT_MAX_SIZE: int
 
@@ -18,6 +19,7 @@ def compress(
     magic: Integer = 2,
     raw: bool = False,
     codecs: None = None,
+    dictionary: Dictionary | None = None,
 ) -> bytes: ...
 @overload
 def compress(
@@ -28,6 +30,7 @@ def compress(
     magic: Integer = 2,
     raw: bool = False,
     codecs: CodecTable,
+    dictionary: Dictionary | None = None,
 ) -> bytes: ...
 @overload
 def compress_into(
@@ -39,6 +42,7 @@ def compress_into(
     magic: Integer = 2,
     raw: bool = False,
     codecs: None = None,
+    dictionary: Dictionary | None = None,
 ) -> int: ...
 @overload
 def compress_into(
@@ -50,6 +54,7 @@ def compress_into(
     magic: Integer = 2,
     raw: bool = False,
     codecs: CodecTable,
+    dictionary: Dictionary | None = None,
 ) -> int: ...
 @overload
 def decompress(
@@ -60,6 +65,7 @@ def decompress(
     magic: Integer = 2,
     codecs: None = None,
     max_size: Integer | None = None,
+    dictionaries: Dictionaries | None = None,
 ) -> bytes: ...
 @overload
 def decompress(
@@ -70,14 +76,27 @@ def decompress(
     magic: Integer = 2,
     codecs: CodecTable,
     max_size: Integer | None = None,
+    dictionaries: Dictionaries | None = None,
 ) -> bytes: ...
 @overload
 def decompress_into(
-    data: Buffer, out: Buffer, compression_type: CompressionType, *, magic: Integer = 2, codecs: None = None
+    data: Buffer,
+    out: Buffer,
+    compression_type: CompressionType,
+    *,
+    magic: Integer = 2,
+    codecs: None = None,
+    dictionaries: Dictionaries | None = None,
 ) -> int: ...
 @overload
 def decompress_into(
-    data: Buffer, out: Buffer, compression_type: str, *, magic: Integer = 2, codecs: CodecTable
+    data: Buffer,
+    out: Buffer,
+    compression_type: str,
+    *,
+    magic: Integer = 2,
+    codecs: CodecTable,
+    dictionaries: Dictionaries | None = None,
 ) -> int: ...
 @overload
 def compress_bound(size: Integer, compression_type: CompressionType, *, codecs: None = None) -> int: ...

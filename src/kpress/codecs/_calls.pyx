@@ -14,7 +14,9 @@ from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, KP_OUTPUT_FULL, kp_error, kp_f
 from kpress._status cimport check
 from kpress.codecs.codec cimport LEVEL_DEFAULT, codec, progress, size_range
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
-from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table_of
+from kpress.codecs.table cimport (
+    CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, row_with, table_of,
+)
 
 from kpress.errors import InvalidArgumentError
 
@@ -164,7 +166,7 @@ cdef size_t compress_output(codec_call* call) except? 0:
     return produced
 
 
-def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=None):
+def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=None, dictionary=None):
     """Compress record bytes as Kafka's Java producer does.
 
     Parameters
@@ -183,6 +185,9 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
         snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
     codecs : CodecTable | None
         Codecs of your own besides Kafka's five.
+    dictionary : kpress.dictionaries.Dictionary | None
+        zstd alone, and for values: Kafka's readers refuse a batch that needs one. The result is one frame with its
+        content size and the dictionary's id, as zstd's own tools make it.
 
     Returns
     -------
@@ -213,6 +218,8 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
     cdef codec_call call
     cdef size_t size
+    if dictionary is not None:
+        row = row_with(row, dictionary, "dictionary")
     begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
     try:
         size = compress_scratch(&call)
@@ -222,7 +229,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
 
 
 def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None,
-               max_size=None):
+               max_size=None, dictionaries=None):
     """Decompress a payload; accepts and refuses what Kafka's Java reader accepts and refuses.
 
     Parameters
@@ -237,6 +244,8 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
         Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
     codecs : CodecTable | None
         As in :func:`compress`.
+    dictionaries : Dictionary | DictionaryStore | dict of int to Dictionary | None
+        zstd alone: what frames may name. Frames that name none are read without one.
 
     Returns
     -------
@@ -245,7 +254,8 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     Raises
     ------
     DecompressionError
-        The stream is damaged, cut short, or uses what Kafka refuses. `position` is the byte in `data`.
+        The stream is damaged, cut short, uses what Kafka refuses, or needs a dictionary that is not there; its id is in
+        the message. `position` is the byte in `data`.
     OutputTooLargeError
         The output would be larger than max_decompressed_bytes.
     InvalidArgumentError
@@ -257,7 +267,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     -----
     gzip: RFC 1952, members one after the other. snappy: xerial streams one after the other, or one raw block.
     lz4: one frame of independent blocks; anything after it is ignored. zstd: RFC 8878, frames one after the
-    other, windows of up to 128 MiB, no dictionaries.
+    other, windows of up to 128 MiB, no dictionaries but those that are given.
 
     Examples
     --------
@@ -272,9 +282,23 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     cdef codec_call call
     begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
     try:
+        if dictionaries is not None:
+            dictionaries = learned(&call, dictionaries)
         return decompress_call(&call, cap)
     finally:
         end(&call)
+
+
+cdef object learned(codec_call* call, object dictionaries):
+    """Make the call's row one with the dictionaries that its data needs; they live as long as the result."""
+    cdef DictionarySet known
+    if type(dictionaries) is Dictionary:
+        call.row = row_with(call.row, dictionaries, "dictionaries")
+        return dictionaries
+    known = dictionaries_of(call.row, dictionaries)
+    known.learn(call.src, call.size)
+    call.row = &known.row
+    return known
 
 
 cdef bytes decompress_call(codec_call* call, size_t cap):
@@ -332,12 +356,12 @@ cdef bytes decompress_bytes(codec_call* call, size_t cap, size_t room, progress*
     return out
 
 
-def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False, codecs=None):
+def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False, codecs=None, dictionary=None):
     """:func:`compress` into the caller's buffer.
 
     Parameters
     ----------
-    data, compression_type, level, magic, raw, codecs
+    data, compression_type, level, magic, raw, codecs, dictionary
         As in :func:`compress`.
     out : buffer
         Writable. :func:`compress_bound` bytes are always enough.
@@ -365,6 +389,8 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False
     cdef const codec* row = codec_of(table, compression_type)
     cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
     cdef codec_call call
+    if dictionary is not None:
+        row = row_with(row, dictionary, "dictionary")
     begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
     try:
         begin_output(&call, out)
@@ -373,12 +399,12 @@ def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False
         end(&call)
 
 
-def decompress_into(data, out, compression_type, *, magic=2, codecs=None):
+def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictionaries=None):
     """:func:`decompress` into the caller's buffer.
 
     Parameters
     ----------
-    data, compression_type, magic, codecs
+    data, compression_type, magic, codecs, dictionaries
         As in :func:`decompress`.
     out : buffer
         Writable. Its size is the most bytes of output. After an error its content is undefined.
@@ -414,6 +440,8 @@ def decompress_into(data, out, compression_type, *, magic=2, codecs=None):
     begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
     try:
         begin_output(&call, out)
+        if dictionaries is not None:
+            dictionaries = learned(&call, dictionaries)
         memset(&at, 0, sizeof(progress))
         at.cap = call.capacity
         if decode_call(&call, call.dst, call.capacity, &at, &err) != KP_OK:

@@ -1,3 +1,29 @@
+from libc.stdint cimport uint8_t, uint32_t
+
+from kpress._c.wire cimport kp_error
+from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict
 from kpress.codecs.codec cimport codec
 
+
+# libzstd's contexts, each made when it is first needed.
+ctypedef struct zstd_state:
+    ZSTD_CCtx* compressor
+    ZSTD_DCtx* decompressor
+    bint grown                # one of the two may have become very large
+    bint hinted               # the compressor was told of a size
+
+
+ctypedef struct known_dictionary:
+    uint32_t id
+    const ZSTD_DDict* decoder
+
+
+# What the row of a reader with dictionaries has as its object: see _zstd_dictionary. Kafka's row has NULL there.
+ctypedef struct known_dictionaries:
+    size_t count
+    const known_dictionary* items
+
+
 cdef void zstd_row(codec* row) noexcept
+cdef int ready_compressor(void** state, int level, kp_error* err) noexcept nogil
+cdef int compress_failed(size_t code, kp_error* err) noexcept nogil

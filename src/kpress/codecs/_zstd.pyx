@@ -15,6 +15,7 @@ from kpress._c.wire cimport (
     KP_ZSTD,
     KP_ZSTD_CHECKSUM,
     KP_ZSTD_DATA,
+    KP_ZSTD_DICT_MISSING,
     KP_ZSTD_HEADER,
     KP_ZSTD_SHORT,
     kp_error,
@@ -24,9 +25,9 @@ from kpress._c.wire cimport (
 from kpress._c.zstd cimport (
     ZSTD_CCtx_reset,
     ZSTD_CCtx_setParameter,
-    ZSTD_CCtx,
     ZSTD_DCtx,
     ZSTD_DCtx_reset,
+    ZSTD_DDict,
     ZSTD_EndDirective,
     ZSTD_ErrorCode,
     ZSTD_c_compressionLevel,
@@ -37,7 +38,7 @@ from kpress._c.zstd cimport (
     ZSTD_compressStream2,
     ZSTD_createCCtx,
     ZSTD_createDCtx,
-    ZSTD_decompressDCtx,
+    ZSTD_decompress_usingDDict,
     ZSTD_decompressStream,
     ZSTD_e_continue,
     ZSTD_e_end,
@@ -60,8 +61,8 @@ from kpress._c.zstd cimport (
 )
 from kpress.codecs._output cimport output_room
 from kpress.codecs._zstd_frames cimport (
-    BLOCK_HEADER, BLOCK_MAX, JAVA_INPUT, LONGEST_HEADER, RLE, WINDOW_LOG_MIN, ends_as_java_allows, frame_walk,
-    is_ignored_prefix, may_begin, read_frame, read_head, walk_blocks, walked_frame,
+    BLOCK_HEADER, BLOCK_MAX, JAVA_INPUT, LONGEST_HEADER, RLE, WINDOW_LOG_MIN, dictionary_of, ends_as_java_allows,
+    frame_walk, is_ignored_prefix, may_begin, read_frame, read_head, walk_blocks, walked_frame,
 )
 from kpress.codecs.codec cimport (
     codec, codec_stream, codec_unit, level_or_default, progress, size_range, spend, state_made,
@@ -96,7 +97,7 @@ cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_ra
     expected.least = expected.most = 0
     expected.sure = True
     expected.first.size = 0
-    while at < size and read_frame(src, at, size, &frame, &ignored) == KP_OK:
+    while at < size and read_frame(src, at, size, row.object != NULL, &frame, &ignored) == KP_OK:
         if at == 0:
             expected.first = frame
         expected.least += frame.least
@@ -114,14 +115,6 @@ cdef int decoder_failed(size_t code, int64_t position, kp_error* err) noexcept n
     if kind == ZSTD_error_memory_allocation:
         return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
     return kp_fail(err, KP_ZSTD_DATA, position, 0, 0)
-
-
-# libzstd's contexts, each made when it is first needed.
-ctypedef struct zstd_state:
-    ZSTD_CCtx* compressor
-    ZSTD_DCtx* decompressor
-    bint grown                # one of the two may have become very large
-    bint hinted               # the compressor was told of a size
 
 
 cdef ZSTD_DCtx* decompressor_of(void** state) noexcept nogil:
@@ -166,22 +159,42 @@ cdef int ready_decompressor(void** state, kp_error* err) noexcept nogil:
     return KP_OK
 
 
+cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
+                         const ZSTD_DDict** dictionary) noexcept nogil:
+    """That of a frame whose header was read; NULL if it needs none."""
+    cdef uint32_t id = dictionary_of(frame)
+    cdef size_t i
+    dictionary[0] = NULL
+    if id == 0:
+        return KP_OK
+    for i in range(known.count):
+        if known.items[i].id == id:
+            dictionary[0] = known.items[i].decoder
+            return KP_OK
+    return KP_ZSTD_DICT_MISSING
+
+
 cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                      size_t capacity, progress* at, kp_error* err) noexcept nogil:
     cdef codec_unit* frame = &at.unit
     cdef size_t room, produced
+    cdef const known_dictionaries* known = <const known_dictionaries*>row.object
+    cdef const ZSTD_DDict* dictionary = NULL
     cdef ZSTD_DCtx* decompressor = decompressor_of(state)
     if decompressor == NULL:
         return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
     while not ends_as_java_allows(src, at.consumed, size):
-        if frame.size == 0 and read_frame(src, at.consumed, size, frame, err) != KP_OK:
+        if frame.size == 0 and read_frame(src, at.consumed, size, known != NULL, frame, err) != KP_OK:
             if at.counted and is_ignored_prefix(src, at.consumed, size):
                 return KP_OK
             return err.status
         room = capacity - at.produced
         if frame.least > room:
             return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
-        produced = ZSTD_decompressDCtx(decompressor, dst + at.produced, room, src + at.consumed, frame.size)
+        if known != NULL and find_dictionary(known, src + at.consumed, &dictionary) != KP_OK:
+            return kp_fail(err, KP_ZSTD_DICT_MISSING, <int64_t>at.consumed, dictionary_of(src + at.consumed), 0)
+        produced = ZSTD_decompress_usingDDict(decompressor, dst + at.produced, room, src + at.consumed, frame.size,
+                                              dictionary)
         if ZSTD_isError(produced):
             if ZSTD_getErrorCode(produced) == ZSTD_error_dstSize_tooSmall and room < frame.most:
                 return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
@@ -399,7 +412,7 @@ cdef int zstd_decompress_step(codec_stream* s, const uint8_t* src, size_t size, 
         if z.held != NULL:
             if hold_piece(s, &input, &more, err) != KP_OK:
                 return err.status
-        elif z.frame == 0 and read_frame(src, input.pos, size, &frame, err) == KP_OK:
+        elif z.frame == 0 and read_frame(src, input.pos, size, False, &frame, err) == KP_OK:
             if read_whole(s, src + input.pos, &frame, err) != KP_OK:
                 return err.status
             input.pos += frame.size

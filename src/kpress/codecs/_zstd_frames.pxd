@@ -53,8 +53,8 @@ ctypedef struct frame_walk:
     bint last
 
 
-cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size, frame_walk* walk,
-                                  kp_error* err) noexcept nogil:
+cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size, bint any_dictionary,
+                                  frame_walk* walk, kp_error* err) noexcept nogil:
     """RFC 8878 section 3.1.1.1. Begins a walk at the first block."""
     cdef const uint8_t* at = src + start + 4
     cdef int descriptor, dictionary_bytes, content_bytes
@@ -89,7 +89,7 @@ cdef inline int read_frame_header(const uint8_t* src, size_t start, size_t size,
         content = kp_load_le64(at)
     if single:
         window = content
-    if dictionary:
+    if dictionary and not any_dictionary:
         return kp_fail(err, KP_ZSTD_DICT, <int64_t>start, <int64_t>dictionary, 0)
     if window > WINDOW_MAX:
         return kp_fail(err, KP_ZSTD_WINDOW, <int64_t>start, <int64_t>window, WINDOW_MAX - 1)
@@ -140,7 +140,7 @@ cdef inline void walked_frame(const frame_walk* walk, size_t start, codec_unit* 
     frame.most = walk.exact + walk.most
 
 
-cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, codec_unit* frame,
+cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, bint any_dictionary, codec_unit* frame,
                            kp_error* err) noexcept nogil:
     """Walk the frame at src[start], which may be a skippable one, to its end."""
     cdef uint32_t magic
@@ -156,7 +156,8 @@ cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, codec_
         return KP_OK
     if magic != MAGIC:
         return kp_fail(err, KP_ZSTD_HEADER, <int64_t>start, 0, 0)
-    if read_frame_header(src, start, size, &walk, err) != KP_OK or walk_blocks(src, size, &walk, err) != KP_OK:
+    if (read_frame_header(src, start, size, any_dictionary, &walk, err) != KP_OK
+            or walk_blocks(src, size, &walk, err) != KP_OK):
         return err.status
     walked_frame(&walk, start, frame)
     return KP_OK
@@ -166,7 +167,16 @@ cdef inline int read_head(const uint8_t* head, size_t size, frame_walk* walk, kp
     """Read the header of a frame of which `head` has the first bytes. KP_ZSTD_SHORT: there are too few."""
     if size < 5 or kp_load_le32(head) != MAGIC:
         return kp_fail(err, KP_ZSTD_SHORT, 0, 0, 0)
-    return read_frame_header(head, 0, size, walk, err)
+    return read_frame_header(head, 0, size, False, walk, err)
+
+
+cdef inline uint32_t dictionary_of(const uint8_t* frame) noexcept nogil:
+    """The id of the dictionary that a frame needs, whose header was read; 0: none."""
+    cdef int descriptor = frame[4], size = (1 << (descriptor & 3)) >> 1
+    cdef const uint8_t* at = frame + 5 + (not descriptor >> 5 & 1)
+    if kp_load_le32(frame) != MAGIC or size == 0:
+        return 0
+    return at[0] if size == 1 else kp_load_le16(at) if size == 2 else kp_load_le32(at)
 
 
 cdef inline bint may_begin(uint8_t byte) noexcept nogil:
@@ -203,5 +213,5 @@ cdef inline bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) n
     if left < 4:
         return may_begin(src[at]) and begins_magic(src + at, left)
     if kp_load_le32(src + at) >> 4 == SKIPPABLE >> 4 or left < 9:
-        return read_frame(src, at, size, &frame, &err) == KP_ZSTD_SHORT
-    return read_frame(src, at, size, &frame, &err) == KP_ZSTD_SHORT and err.found == 0
+        return read_frame(src, at, size, False, &frame, &err) == KP_ZSTD_SHORT
+    return read_frame(src, at, size, False, &frame, &err) == KP_ZSTD_SHORT and err.found == 0

@@ -4,7 +4,7 @@ from libc.stdint cimport uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
-from kpress.codecs.codec cimport codec_table
+from kpress.codecs.codec cimport codec, codec_table
 from kpress.codecs.context cimport codec_context
 
 # In each, an id without a row in the context's table is KP_CODEC_ID.
@@ -21,6 +21,13 @@ cdef int decompress_prefix(codec_context* context, int codec_id, int magic, cons
 # Appends the compressed payload to `out`. level: LEVEL_DEFAULT or one that level_of returned.
 cdef int compress_payload(codec_context* context, int codec_id, int level, int magic, const uint8_t* src, size_t size,
                           pooled* out, kp_error* err) noexcept nogil
+
+# The same by a row. counted: a records count says whether the output is complete. On an error `out` keeps the units
+# before it.
+cdef int decompress_with(const codec* row, codec_context* context, bint counted, int magic, const uint8_t* src,
+                         size_t size, pooled* out, size_t cap, kp_error* err) noexcept nogil
+cdef int compress_with(const codec* row, codec_context* context, int level, int magic, const uint8_t* src, size_t size,
+                       pooled* out, kp_error* err) noexcept nogil
 
 # The most bytes that compress_payload appends for `size` bytes; 0 without a row.
 cdef size_t payload_bound(const codec_table* codecs, int codec_id, size_t size) noexcept nogil

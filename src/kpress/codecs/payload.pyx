@@ -25,12 +25,17 @@ cdef int decompress_units(codec_context* context, int codec_id, int magic, const
                           pooled* out, size_t cap, kp_error* err) noexcept nogil:
     """decompress_payload(); on an error `out` keeps the members, chunks, blocks or frames before it."""
     cdef const codec* row = row_of(context.codecs, codec_id)
+    if row == NULL:
+        return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
+    return decompress_with(row, context, True, magic, src, size, out, cap, err)
+
+
+cdef int decompress_with(const codec* row, codec_context* context, bint counted, int magic, const uint8_t* src,
+                         size_t size, pooled* out, size_t cap, kp_error* err) noexcept nogil:
     cdef size_t start = out.size, room
     cdef size_range expected
     cdef progress at
     cdef int status
-    if row == NULL:
-        return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
     row.expect(row, src, size, &expected)
     if expected.least > cap:
         return kp_fail(err, KP_OUTPUT_CAP, 0, 0, <int64_t>cap)
@@ -38,7 +43,7 @@ cdef int decompress_units(codec_context* context, int codec_id, int magic, const
     memset(&at, 0, sizeof(progress))
     at.unit = expected.first
     at.cap = cap
-    at.counted = True
+    at.counted = counted
     while True:
         if pooled_reserve(out, start + room, err) != KP_OK:
             return err.status
@@ -83,9 +88,14 @@ cdef size_t payload_bound(const codec_table* codecs, int codec_id, size_t size) 
 cdef int compress_payload(codec_context* context, int codec_id, int level, int magic, const uint8_t* src, size_t size,
                           pooled* out, kp_error* err) noexcept nogil:
     cdef const codec* row = row_of(context.codecs, codec_id)
-    cdef size_t produced = 0
     if row == NULL:
         return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
+    return compress_with(row, context, level, magic, src, size, out, err)
+
+
+cdef int compress_with(const codec* row, codec_context* context, int level, int magic, const uint8_t* src, size_t size,
+                       pooled* out, kp_error* err) noexcept nogil:
+    cdef size_t produced = 0
     if pooled_reserve(out, out.size + row.bound(size), err) != KP_OK:
         return err.status
     if row.encode(row, &context.states[row.id], level, magic, False, src, size, out.data + out.size,

@@ -2,6 +2,7 @@
 
 from cpython.object cimport PyObject
 
+from kpress.codecs._zstd_dictionary cimport Dictionary, DictionarySet
 from kpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec, codec_table
 
 
@@ -25,6 +26,10 @@ cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum)
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL
 cdef int level_given(const codec* row, object level) except? -1
 cdef int magic_given(const codec* row, object magic) except -1
+# The row with a dictionary, which the caller keeps. `field` is the argument's name.
+cdef const codec* row_with(const codec* row, object dictionary, str field) except NULL
+# For reading: those of `dictionaries` that the payloads need, once they were learned; its `row` is the row.
+cdef DictionarySet dictionaries_of(const codec* row, object dictionaries)
 
 cdef object MAGIC_DEFAULT   # 2
 

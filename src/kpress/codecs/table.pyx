@@ -6,13 +6,14 @@ from cpython.unicode cimport PyUnicode_AsUTF8
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
 
 from kpress._arguments cimport choice_of, flag_of, integer_of, shown
-from kpress._c.wire cimport KP_LZ4
+from kpress._c.wire cimport KP_LZ4, KP_ZSTD
 from kpress.codecs._gzip cimport gzip_row
 from kpress.codecs._lz4 cimport lz4_row, lz4_row_of_any_header
 from kpress.codecs._none cimport none_row
 from kpress.codecs._object cimport object_row
 from kpress.codecs._snappy cimport snappy_row
 from kpress.codecs._zstd cimport zstd_row
+from kpress.codecs._zstd_dictionary cimport dictionary_set
 from kpress.codecs.codec cimport LEVEL_DEFAULT
 
 import sys
@@ -222,6 +223,25 @@ cdef int magic_given(const codec* row, object magic) except -1:
         raise InvalidArgumentError(f"{row.name.decode('ascii')} needs magic {row.least_magic}, not {number}",
                                    field="magic")
     return number
+
+
+cdef int check_dictionaries(const codec* row, str field) except -1:
+    if row.id != KP_ZSTD:
+        raise InvalidArgumentError(f"{row.name.decode('ascii')} takes no dictionary: zstd does", field=field)
+    return 0
+
+
+cdef const codec* row_with(const codec* row, object dictionary, str field) except NULL:
+    check_dictionaries(row, field)
+    if type(dictionary) is not Dictionary:
+        raise ArgumentTypeError(f"{field} must be a kpress.dictionaries.Dictionary, not {type(dictionary).__name__}",
+                                field=field)
+    return &(<Dictionary>dictionary).row
+
+
+cdef DictionarySet dictionaries_of(const codec* row, object dictionaries):
+    check_dictionaries(row, "dictionaries")
+    return dictionary_set(dictionaries)
 
 
 cdef str name_of(CodecTable codecs, int id):

@@ -9,6 +9,7 @@
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values)
     _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
+    _by_value a codec over each value of a column, in and out
     _write    _arrow_in ─► rows ─► kpress.record.set_writer
     column_rows  the same rows, for rooms that cut batches themselves
 
@@ -16,6 +17,7 @@
 """
 
 from kpress.columns._arrow_out import Field
+from kpress.columns._by_value import compress_values, decompress_values
 from kpress.columns._columns import Column, Columns
 from kpress.columns._iterate import ColumnsIterator, iter_columns
 from kpress.columns._lines import csv_rows, dump_lines, json_lines
@@ -32,8 +34,10 @@ __all__ = [
     "ColumnsIterator",
     "Field",
     "batch_table",
+    "compress_values",
     "constant_field",
     "csv_rows",
+    "decompress_values",
     "dump_lines",
     "iter_columns",
     "json_lines",

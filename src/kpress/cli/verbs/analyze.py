@@ -193,5 +193,8 @@ def _print_advice(found: Analysis) -> None:
             f"{saves['compress_cpu_seconds_a_day']:,.0f} s, to decompress once "
             f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
         )
+    dictionary = advice["dictionary"]
+    none = "no dictionary can be trained on so few values, or so different ones"
+    print(dictionary["summary"] if dictionary else none)
     for warning in advice["warnings"]:
         print(f"note: {warning}")

@@ -1,0 +1,458 @@
+"""Dictionaries of zstd (RFC 8878 section 5): what values that are compressed one by one have in common.
+
+A row of the codec with a dictionary is a copy of its row with other functions; the calls need to know nothing more.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdlib cimport calloc, free, malloc, realloc
+from libc.string cimport memset
+
+from kpress._arguments cimport integer_of, tuple_of
+from kpress._buffers cimport InputView
+from kpress._c.wire cimport (
+    KP_NO_MEMORY, KP_OK, kp_error, kp_fail, kp_load_le32, kp_slot_content, kp_slot_give,
+)
+from kpress._c.zstd cimport (
+    ZDICT_fastCover_params_t, ZDICT_isError, ZDICT_optimizeTrainFromBuffer_fastCover, ZSTD_CCtx,
+    ZSTD_CCtx_loadDictionary_byReference, ZSTD_CCtx_refCDict, ZSTD_CCtx_reset,
+    ZSTD_CCtx_setParameter, ZSTD_CDict, ZSTD_c_contentSizeFlag, ZSTD_compress2,
+    ZSTD_createCDict_byReference, ZSTD_createDDict_byReference, ZSTD_error_memory_allocation, ZSTD_freeCDict,
+    ZSTD_freeDDict, ZSTD_getErrorCode, ZSTD_isError, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
+)
+from kpress.codecs._zstd cimport (
+    compress_failed, known_dictionaries, known_dictionary, ready_compressor, zstd_row, zstd_state,
+)
+from kpress.codecs._zstd_frames cimport dictionary_of, read_frame
+from kpress.codecs.codec cimport codec, codec_unit, level_or_default
+
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+DEFAULT_DICTIONARY_SIZE = DEFAULT_SIZE
+
+cdef enum:
+    MAGIC = 0xEC30A437
+    ID_AT = 4
+    LEAST = 16                  # magic, id, and no entropy table is shorter than this
+    MOST = 64 << 20             # half of the largest window that Kafka's readers accept
+    DEFAULT_SIZE = 112640       # of zstd --train
+    LEAST_SIZE = 256            # ZDICT_DICTSIZE_MIN
+    LEAST_SAMPLES = 7           # zstd selects from three quarters of them, which must be five, and tries it on the rest
+    MOST_SAMPLE_BYTES = 1 << 30
+    DEFAULT_LEVEL = 3
+    LEVEL_MIN = -131072
+    LEVEL_MAX = 22
+    # ids below are for a registry that does not exist yet, as are those from 2^31 on (RFC 8878 section 3.1.1.1.3)
+    ID_MIN = 1 << 15
+    ID_MAX = 0x7FFFFFFF
+    # Tables made beforehand are those of a small input, as are their parameters. From here on, or from this many times
+    # the dictionary's size, an input is worth tables of its own (ZSTD_USE_CDICT_PARAMS_SRCSIZE_CUTOFF).
+    LARGE = 1 << 17
+    LARGE_FACTOR = 6
+    TRAINING_D = 8              # with the next, what ZDICT_trainFromBuffer chooses
+    TRAINING_STEPS = 4
+
+
+# --- compression -----------------------------------------------------------------------------------------------------
+
+# The tables of one level. Nodes are appended and stay until the dictionary goes, so that no reader needs a lock.
+ctypedef struct encoder:
+    int level
+    ZSTD_CDict* tables
+    void* next
+
+
+cdef encoder* new_encoder(const loaded_dictionary* d, int level) noexcept nogil:
+    cdef encoder* node = <encoder*>calloc(1, sizeof(encoder))
+    if node == NULL:
+        return NULL
+    node.level = level
+    node.tables = ZSTD_createCDict_byReference(d.data, d.size, level)
+    if node.tables == NULL:
+        free(node)
+        return NULL
+    return node
+
+
+cdef encoder* free_encoder(encoder* node) noexcept nogil:
+    """Returns the one after it."""
+    cdef encoder* following = <encoder*>node.next
+    ZSTD_freeCDict(node.tables)
+    free(node)
+    return following
+
+
+cdef const ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
+    """The tables of a level, made when it is first used. NULL: out of memory."""
+    cdef void** slot = &d.encoders
+    cdef encoder* made = NULL
+    cdef encoder* node
+    while True:
+        node = <encoder*>kp_slot_content(slot)
+        if node == NULL:
+            if made == NULL:
+                made = new_encoder(d, level)
+            if made == NULL:
+                return NULL
+            if kp_slot_give(slot, made):
+                return made.tables
+        elif node.level == level:
+            if made != NULL:  # another thread was first
+                free_encoder(made)
+            return node.tables
+        else:
+            slot = &node.next
+
+
+cdef bint give_dictionary(ZSTD_CCtx* compressor, loaded_dictionary* d, int level, size_t size) noexcept nogil:
+    """For an input of so many bytes. True: out of memory."""
+    cdef const ZSTD_CDict* tables
+    if size >= LARGE and size >= LARGE_FACTOR * d.size:
+        return ZSTD_isError(ZSTD_CCtx_loadDictionary_byReference(compressor, d.data, d.size))
+    tables = encoder_of(d, level)
+    return tables == NULL or ZSTD_isError(ZSTD_CCtx_refCDict(compressor, tables))
+
+
+cdef int dictionary_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src,
+                           size_t size, uint8_t* dst, size_t capacity, size_t* produced,
+                           kp_error* err) noexcept nogil:
+    """One frame with its content size and the dictionary's id, as zstd's own tools write it. Without Java's empty last
+    block it is three bytes smaller, which matters for a value."""
+    cdef ZSTD_CCtx* compressor
+    cdef size_t written
+    level = level_or_default(row, level)
+    if ready_compressor(state, level, err) != KP_OK:
+        return err.status
+    compressor = (<zstd_state*>state[0]).compressor
+    if give_dictionary(compressor, <loaded_dictionary*>row.object, level, size):
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 1)
+    written = ZSTD_compress2(compressor, dst, capacity, src, size)
+    ZSTD_CCtx_reset(compressor, ZSTD_reset_session_only)  # the rest can only be changed between frames
+    ZSTD_CCtx_refCDict(compressor, NULL)
+    ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 0)
+    if ZSTD_isError(written):
+        return compress_failed(written, err)
+    produced[0] = written
+    return KP_OK
+
+
+# --- a dictionary ----------------------------------------------------------------------------------------------------
+
+cdef int refuse(str what) except -1:
+    raise InvalidArgumentError(what, field="data", rule="zstd dictionary (RFC 8878)")
+
+
+cdef class Dictionary:
+    """A dictionary of zstd, ready for use.
+
+    Compression and decompression take tables that are made once: for decompression here, for each level when it is
+    first used. An object may be used from any number of threads; it can be pickled and compared.
+
+    Parameters
+    ----------
+    data : buffer
+        A dictionary as `kpress.dictionaries.train`, ``zstd --train`` and other tools make it, at most 64 MiB. Its bytes
+        are copied.
+
+    Attributes
+    ----------
+    id : int
+        What frames name it by.
+    data : bytes
+
+    Raises
+    ------
+    InvalidArgumentError
+        It is not a dictionary, or a damaged one. Raw content has no id, so a reader could not tell what a frame needs.
+    ArgumentTypeError
+        It is not a bytes-like object.
+
+    Notes
+    -----
+    ``nbytes`` counts the tables too. Those of one level take up to a few times the dictionary's size.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> lines = [b'{"user": %d, "city": "Paris", "active": true}' % n for n in range(1000)]
+    >>> dictionary = kpress.dictionaries.train(lines, 1024)
+    >>> small = kpress.compress(lines[7], "zstd", dictionary=dictionary)
+    >>> len(lines[7]), len(small) < 25
+    (44, True)
+    >>> kpress.decompress(small, "zstd", dictionaries=dictionary) == lines[7]
+    True
+    """
+
+    def __cinit__(self, data):
+        cdef InputView view = InputView(data)
+        cdef encoder* tried
+        if view.size < LEAST or kp_load_le32(view.data) != MAGIC:
+            refuse("not a zstd dictionary: it does not begin with the magic number 0xEC30A437; raw content has no id "
+                   "that frames could name")
+        if view.size > MOST:
+            refuse(f"a dictionary of {view.size} bytes: {MOST} are possible")
+        self.data = PyBytes_FromStringAndSize(<const char*>view.data, view.size)
+        self.loaded.data = <const uint8_t*>PyBytes_AS_STRING(self.data)
+        self.loaded.size = <size_t>PyBytes_GET_SIZE(self.data)
+        self.loaded.own.id = kp_load_le32(self.loaded.data + ID_AT)
+        if self.loaded.own.id == 0:
+            refuse("the dictionary has the id 0, which stands for none")
+        with nogil:
+            self.decoder = ZSTD_createDDict_byReference(self.loaded.data, self.loaded.size)
+            tried = new_encoder(&self.loaded, 1)  # the fastest to make: its reader has rules of its own
+            if tried != NULL:
+                free_encoder(tried)
+        if self.decoder == NULL or tried == NULL:
+            refuse("the dictionary is damaged: its tables cannot be read")
+        self.loaded.own.decoder = self.decoder
+        self.loaded.known.count = 1
+        self.loaded.known.items = &self.loaded.own
+        zstd_row(&self.row)
+        self.row.object = &self.loaded
+        self.row.encode = dictionary_encode
+
+    def __dealloc__(self):
+        cdef encoder* node = <encoder*>self.loaded.encoders
+        while node != NULL:
+            node = free_encoder(node)
+        ZSTD_freeDDict(self.decoder)
+
+    @property
+    def id(self):
+        return self.loaded.own.id
+
+    @property
+    def nbytes(self):
+        cdef size_t size = self.loaded.size + ZSTD_sizeof_DDict(self.decoder)
+        cdef encoder* node = <encoder*>kp_slot_content(&self.loaded.encoders)
+        while node != NULL:
+            size += ZSTD_sizeof_CDict(node.tables)
+            node = <encoder*>kp_slot_content(&node.next)
+        return size
+
+    def __len__(self):
+        return self.loaded.size
+
+    def __eq__(self, other):
+        if type(other) is not Dictionary:
+            return NotImplemented
+        return self.data == (<Dictionary>other).data
+
+    def __hash__(self):
+        return hash(self.data)
+
+    def __reduce__(self):
+        return Dictionary, (self.data,)
+
+    def __repr__(self):
+        return f"<kpress.dictionaries.Dictionary {self.id}: {self.loaded.size} bytes>"
+
+
+# --- several ---------------------------------------------------------------------------------------------------------
+
+cdef uint32_t unknown_dictionary(const known_dictionaries* known, const uint8_t* src, size_t size,
+                                 size_t* at) noexcept nogil:
+    """The next id, from `at` on, of a dictionary that is not known; 0: there is none. `at` goes on after its frame."""
+    cdef codec_unit frame
+    cdef kp_error ignored
+    cdef uint32_t id
+    cdef size_t i, start
+    while at[0] < size and read_frame(src, at[0], size, True, &frame, &ignored) == KP_OK:
+        start = at[0]
+        at[0] += frame.size
+        id = dictionary_of(src + start)
+        if id == 0:
+            continue
+        for i in range(known.count):
+            if known.items[i].id == id:
+                break
+        else:
+            return id
+    return 0
+
+
+cdef class DictionarySet:
+
+    def __cinit__(self):
+        self.kept = []
+        zstd_row(&self.row)
+        self.row.object = &self.known
+
+    def __dealloc__(self):
+        free(self.items)
+
+    cdef bint misses(self, const uint8_t* src, size_t size) noexcept nogil:
+        cdef size_t at = 0
+        return unknown_dictionary(&self.known, src, size, &at) != 0
+
+    cdef int learn(self, const uint8_t* src, size_t size) except -1:
+        """Look up what the frames of a payload need. What there is not, decoding will report."""
+        cdef size_t at = 0
+        cdef uint32_t id
+        while True:
+            id = unknown_dictionary(&self.known, src, size, &at)
+            if id == 0:
+                return 0
+            found = (<dict>self.source).get(id) if type(self.source) is dict else self.source.get(id)
+            if found is None:
+                continue
+            if type(found) is not Dictionary:
+                raise ArgumentTypeError(f"dictionaries must give a kpress.dictionaries.Dictionary for {id}, "
+                                        f"not {type(found).__name__}", field="dictionaries")
+            if (<Dictionary>found).loaded.own.id != id:
+                raise InvalidArgumentError(f"dictionaries gave one with the id {found.id} for {id}",
+                                           field="dictionaries")
+            self.add(found)
+
+    cdef int add(self, Dictionary dictionary) except -1:
+        cdef known_dictionary* items
+        items = <known_dictionary*>realloc(self.items, (self.known.count + 1) * sizeof(known_dictionary))
+        if items == NULL:
+            raise MemoryError
+        self.items = items
+        self.known.items = items
+        self.kept.append(dictionary)
+        items[self.known.count] = dictionary.loaded.own
+        self.known.count += 1
+        return 0
+
+
+cdef DictionarySet dictionary_set(object dictionaries):
+    cdef DictionarySet found = DictionarySet.__new__(DictionarySet)
+    if type(dictionaries) is Dictionary:
+        found.source = {}
+        found.add(dictionaries)
+    elif hasattr(type(dictionaries), "get"):
+        found.source = dictionaries
+    else:
+        raise ArgumentTypeError("dictionaries must be a kpress.dictionaries.Dictionary, a DictionaryStore or a dict of "
+                                f"dictionaries by id, not {type(dictionaries).__name__}", field="dictionaries")
+    return found
+
+
+def dictionary_id(data):
+    """The id of the dictionary that a payload needs.
+
+    Parameters
+    ----------
+    data : buffer
+        A frame of zstd, or several.
+
+    Returns
+    -------
+    int | None
+        That of the first frame which needs one. None if none does, also if the data is not zstd's.
+
+    Raises
+    ------
+    ArgumentTypeError
+        It is not a bytes-like object.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> dictionary = kpress.dictionaries.train([b"value %d of many" % n for n in range(1000)], 512)
+    >>> frame = kpress.compress(b"value 7 of many", "zstd", dictionary=dictionary)
+    >>> kpress.dictionaries.dictionary_id(frame) == dictionary.id
+    True
+    """
+    cdef InputView view = InputView(data)
+    cdef known_dictionaries none
+    cdef size_t at = 0
+    memset(&none, 0, sizeof(known_dictionaries))
+    return unknown_dictionary(&none, view.data, <size_t>view.size, &at) or None
+
+
+# --- training --------------------------------------------------------------------------------------------------------
+
+def train(samples, size=DEFAULT_SIZE, *, level=DEFAULT_LEVEL, dictionary_id=None):
+    """Train a dictionary on values.
+
+    Parameters
+    ----------
+    samples : iterable of buffers
+        Values as they will be compressed, each one a sample; at least 7. A hundred times the dictionary's size is
+        enough, and at most 1 GiB is accepted.
+    size : int
+        Most bytes of the dictionary, 256 to 67108864.
+    level : int
+        The level that it will be used with, -131072 to 22. Another one works too, a little less well.
+    dictionary_id : int | None
+        32768 to 2147483647; the other ids are reserved. None: one that follows from the content.
+
+    Returns
+    -------
+    Dictionary
+
+    Raises
+    ------
+    InvalidArgumentError
+        The samples are too few, or have too little in common.
+    ArgumentTypeError
+        An argument has another type.
+
+    Notes
+    -----
+    zstd's fastCover with the parameters of ZDICT_trainFromBuffer: the same samples, the same dictionary. The GIL is
+    released.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> lines = [b'{"user": %d, "city": "Paris", "active": true}' % n for n in range(1000)]
+    >>> kpress.dictionaries.train(lines, 1024, dictionary_id=40000)
+    <kpress.dictionaries.Dictionary 40000: ... bytes>
+    """
+    cdef Py_ssize_t capacity = integer_of(size, "size", LEAST_SIZE, MOST)
+    cdef ZDICT_fastCover_params_t options
+    memset(&options, 0, sizeof(options))
+    options.d = TRAINING_D
+    options.steps = TRAINING_STEPS
+    options.zParams.compressionLevel = <int>integer_of(level, "level", LEVEL_MIN, LEVEL_MAX)
+    if dictionary_id is not None:
+        options.zParams.dictID = <unsigned>integer_of(dictionary_id, "dictionary_id", ID_MIN, ID_MAX)
+    cdef tuple given = tuple_of(samples, "samples", "bytes-like objects")
+    cdef Py_ssize_t n = len(given)
+    if n < LEAST_SAMPLES:
+        raise InvalidArgumentError(f"{n} samples are too few for a dictionary: at least {LEAST_SAMPLES} are needed",
+                                   field="samples")
+    cdef size_t* sizes = <size_t*>malloc(<size_t>n * sizeof(size_t))
+    if sizes == NULL:
+        raise MemoryError
+    try:
+        data = joined(given, sizes)
+        return Dictionary(trained(data, sizes, <unsigned>n, capacity, &options))
+    finally:
+        free(sizes)
+
+
+cdef bytes joined(tuple samples, size_t* sizes):
+    cdef InputView view
+    cdef Py_ssize_t i
+    cdef int64_t total = 0
+    views = []
+    for i, sample in enumerate(samples):
+        view = InputView(sample)
+        sizes[i] = <size_t>view.size
+        total += view.size
+        if total > MOST_SAMPLE_BYTES:
+            raise InvalidArgumentError(f"more than {MOST_SAMPLE_BYTES} bytes of samples", field="samples")
+        views.append(PyBytes_FromStringAndSize(<const char*>view.data, view.size))
+    return b"".join(views)
+
+
+cdef bytes trained(bytes data, const size_t* sizes, unsigned n, Py_ssize_t capacity,
+                   ZDICT_fastCover_params_t* options):
+    cdef bytearray room = bytearray(capacity)
+    cdef uint8_t[::1] into = room
+    cdef const char* src = PyBytes_AS_STRING(data)
+    cdef size_t size
+    with nogil:
+        size = ZDICT_optimizeTrainFromBuffer_fastCover(&into[0], <size_t>capacity, src, sizes, n, options)
+    if not ZDICT_isError(size):
+        return bytes(room[:size])
+    if ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation:
+        raise MemoryError
+    raise InvalidArgumentError(f"zstd finds no dictionary in {n} samples of {len(data)} bytes in all: they are too few "
+                               "or too small, or have too little in common", field="samples")

@@ -1,0 +1,46 @@
+from typing import Literal, overload
+
+from kpress.codecs import CodecTable, Dictionary
+from kpress.columns._columns import Column
+from kpress.typing import ArrowArray, ArrowStream, CompressionType, Dictionaries, Integer, Level
+
+# Names other than Kafka's need a table that has them.
+
+@overload
+def compress_values(
+    data: ArrowArray | ArrowStream,
+    compression_type: CompressionType,
+    level: Level = None,
+    *,
+    dictionary: Dictionary | None = None,
+    codecs: None = None,
+) -> Column: ...
+@overload
+def compress_values(
+    data: ArrowArray | ArrowStream,
+    compression_type: str,
+    level: Level = None,
+    *,
+    dictionary: Dictionary | None = None,
+    codecs: CodecTable,
+) -> Column: ...
+@overload
+def decompress_values(
+    data: ArrowArray | ArrowStream,
+    compression_type: CompressionType,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    dictionaries: Dictionaries | None = None,
+    errors: Literal["raise", "null"] = "raise",
+    codecs: None = None,
+) -> Column: ...
+@overload
+def decompress_values(
+    data: ArrowArray | ArrowStream,
+    compression_type: str,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    dictionaries: Dictionaries | None = None,
+    errors: Literal["raise", "null"] = "raise",
+    codecs: CodecTable,
+) -> Column: ...

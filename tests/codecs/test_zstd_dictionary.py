@@ -1,0 +1,266 @@
+"""Values with a dictionary of zstd against the zstandard package, and what is refused."""
+
+import contextlib
+import pickle
+import random
+import subprocess
+import threading
+from collections.abc import Callable
+
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kpress
+from kpress.dictionaries import Dictionary, dictionary_id, train
+
+VALUES = [
+    b'{"user": %d, "city": "%s", "active": %s}' % (n * 7919 % 10007, city, flag)
+    for n, (city, flag) in enumerate([(b"Paris", b"true"), (b"Lyon", b"false"), (b"Nice", b"true")] * 700)
+]
+TRAINED = train(VALUES, 4096)
+OTHER = train([b"<event kind='%d' at='%d'/>" % (n % 5, n * 31) for n in range(2000)], 2048)
+BOTH = {TRAINED.id: TRAINED, OTHER.id: OTHER}
+THEIRS = zstandard.ZstdCompressionDict(TRAINED.data)
+SIZES = (0, 1, 44, 255, 256, 5000, 70_000, 300_000)
+
+
+def sized(size: int) -> bytes:
+    return (b"".join(VALUES) * (size // 50_000 + 1))[:size]
+
+
+def test_a_trained_dictionary_is_zstd_s() -> None:
+    theirs = zstandard.train_dictionary(4096, VALUES)
+    assert TRAINED.id == theirs.dict_id() == dictionary_id(kpress.compress(b"", "zstd", dictionary=TRAINED))
+    assert 0.98 < len(TRAINED) / len(theirs.as_bytes()) < 1.02
+    ours = sum(len(kpress.compress(value, "zstd", dictionary=TRAINED)) for value in VALUES)
+    packer = zstandard.ZstdCompressor(dict_data=theirs)
+    assert ours <= 1.02 * sum(len(packer.compress(value)) for value in VALUES)
+    assert ours < 0.6 * sum(len(kpress.compress(value, "zstd")) for value in VALUES)
+
+
+@pytest.mark.parametrize("level", [None, -7, 1, 3, 9, 19])
+@pytest.mark.parametrize("size", SIZES)
+def test_frames_go_both_ways(level: int | None, size: int) -> None:
+    value = sized(size)
+    ours = kpress.compress(value, "zstd", level, dictionary=TRAINED)
+    theirs = zstandard.ZstdCompressor(level=3 if level is None else level, dict_data=THEIRS).compress(value)
+    assert zstandard.get_frame_parameters(ours).dict_id == TRAINED.id
+    assert zstandard.ZstdDecompressor(dict_data=THEIRS).decompress(ours) == value
+    for frame in (ours, theirs):
+        assert kpress.decompress(frame, "zstd", dictionaries=TRAINED) == value
+        assert kpress.decompress(frame, "zstd", len(value), dictionaries=BOTH) == value
+    assert len(ours) <= 1.02 * len(theirs) + 4
+
+
+def test_into_a_buffer() -> None:
+    value = VALUES[3]
+    room = bytearray(kpress.compress_bound(len(value), "zstd"))
+    size = kpress.compress_into(value, room, "zstd", dictionary=TRAINED)
+    assert room[:size] == kpress.compress(value, "zstd", dictionary=TRAINED)
+    out = bytearray(len(value))
+    assert kpress.decompress_into(room[:size], out, "zstd", dictionaries=BOTH) == len(value)
+    assert out == value
+    with pytest.raises(kpress.InvalidArgumentError, match="too small"):
+        kpress.decompress_into(room[:size], bytearray(len(value) - 1), "zstd", dictionaries=TRAINED)
+    with pytest.raises(kpress.InvalidArgumentError, match="too small"):
+        kpress.compress_into(value, bytearray(8), "zstd", dictionary=TRAINED)
+
+
+@given(st.lists(st.tuples(st.binary(max_size=300), st.sampled_from([None, TRAINED, OTHER])), max_size=6))
+def test_frames_one_after_another_each_with_its_own(values: list[tuple[bytes, Dictionary | None]]) -> None:
+    data = b"".join(kpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
+    assert kpress.decompress(data, "zstd", dictionaries=BOTH) == b"".join(value for value, _ in values)
+
+
+def test_the_program_zstd_reads_and_writes_the_same(tmp_path) -> None:
+    """Where it is installed."""
+    names = {name: tmp_path / name for name in ("dictionary", "value", "ours.zst", "theirs.zst")}
+    names["dictionary"].write_bytes(TRAINED.data)
+    names["value"].write_bytes(VALUES[5])
+    names["ours.zst"].write_bytes(kpress.compress(VALUES[5], "zstd", dictionary=TRAINED))
+    zstd = ["zstd", "-q", "-D", str(names["dictionary"])]
+    try:
+        done = subprocess.run([*zstd, "-dc", str(names["ours.zst"])], check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("the program zstd is not installed")
+    assert done.stdout == VALUES[5]
+    subprocess.run([*zstd, str(names["value"]), "-o", str(names["theirs.zst"])], check=True)
+    assert kpress.decompress(names["theirs.zst"].read_bytes(), "zstd", dictionaries=TRAINED) == VALUES[5]
+
+
+# --- what is missing or wrong ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("given", [OTHER, {}, {OTHER.id: OTHER}])
+def test_a_missing_dictionary_is_named(given: Dictionary | dict[int, Dictionary]) -> None:
+    frame = kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
+        kpress.decompress(kpress.compress(b"plain", "zstd") + frame, "zstd", dictionaries=given)
+    assert (caught.value.field, caught.value.position) == ("dictionaryId", len(kpress.compress(b"plain", "zstd")))
+
+
+def test_without_dictionaries_kafka_s_rule_holds() -> None:
+    frame = kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    for read in (
+        lambda: kpress.decompress(frame, "zstd"),
+        lambda: kpress.decompressor("zstd").decompress(frame),
+        lambda: kpress.decompress_into(frame, bytearray(100), "zstd"),
+    ):
+        with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, Kafka uses none"):
+            read()
+
+
+def test_the_right_id_with_another_content_is_damage_or_other_bytes() -> None:
+    """The id is all that a frame says of its dictionary: nothing outside of memory is read."""
+    wrong = Dictionary(OTHER.data[:4] + TRAINED.data[4:8] + OTHER.data[8:])
+    for value in VALUES[:200]:
+        frame = kpress.compress(value, "zstd", dictionary=TRAINED)
+        with contextlib.suppress(kpress.DecompressionError):
+            assert kpress.decompress(frame, "zstd", dictionaries=wrong) != value
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "not a zstd dictionary"),
+        (b"raw content, as long as a dictionary might be" * 10, "raw content has no id"),
+        (TRAINED.data[:16], "damaged"),
+        (TRAINED.data[:60], "damaged"),
+        (TRAINED.data[:4] + bytes(4) + TRAINED.data[8:], "the id 0"),
+        (TRAINED.data[:8] + bytes(200) + TRAINED.data[208:], "damaged"),
+    ],
+)
+def test_what_is_no_dictionary_is_refused(data: bytes, sentence: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=sentence) as caught:
+        Dictionary(data)
+    assert caught.value.field == "data"
+
+
+def test_changed_dictionaries_are_refused_or_used_without_harm() -> None:
+    chance = random.Random(7)
+    used = 0
+    for _ in range(1500):
+        data = bytearray(TRAINED.data)
+        for _ in range(chance.randrange(1, 4)):
+            data[chance.randrange(8, 200)] = chance.randrange(256)
+        try:
+            changed = Dictionary(data[: chance.choice((len(data), chance.randrange(len(data))))])
+        except kpress.InvalidArgumentError:
+            continue
+        used += 1
+        frame = kpress.compress(VALUES[1], "zstd", dictionary=changed)
+        assert kpress.decompress(frame, "zstd", dictionaries=changed) == VALUES[1]
+    assert used > 10
+
+
+def test_cut_and_changed_frames_are_errors_or_other_bytes() -> None:
+    frame = kpress.compress(sized(5000), "zstd", dictionary=TRAINED)
+    for end in range(len(frame)):
+        with pytest.raises(kpress.DecompressionError):
+            kpress.decompress(frame[:end] or b"\x00", "zstd", dictionaries=TRAINED)
+    for at in range(len(frame)):
+        for mask in (1, 0x80):
+            changed = bytearray(frame)
+            changed[at] ^= mask
+            with contextlib.suppress(kpress.DecompressionError, kpress.OutputTooLargeError):
+                kpress.decompress(changed, "zstd", 1 << 20, dictionaries=BOTH)
+
+
+def test_bombs_end_at_the_cap() -> None:
+    packer = zstandard.ZstdCompressor(dict_data=THEIRS, write_content_size=False)
+    for frame in (
+        kpress.compress(bytes(10_000_000), "zstd", dictionary=TRAINED),
+        packer.compress(bytes(10_000_000)),
+    ):
+        assert len(frame) < 2000
+        with pytest.raises(kpress.OutputTooLargeError):
+            kpress.decompress(frame, "zstd", 9_999_999, dictionaries=TRAINED)
+        assert len(kpress.decompress(frame, "zstd", 10_000_000, dictionaries=TRAINED)) == 10_000_000
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (lambda: kpress.compress(b"", "lz4", dictionary=TRAINED), kpress.InvalidArgumentError, "lz4 takes no"),
+        (lambda: kpress.decompress(b"", "gzip", dictionaries={}), kpress.InvalidArgumentError, "gzip takes no"),
+        (lambda: kpress.decompress(b"", "none", dictionaries=TRAINED), kpress.InvalidArgumentError, "none takes no"),
+        (lambda: kpress.compress(b"", "zstd", dictionary=TRAINED.data), kpress.ArgumentTypeError, "not bytes"),
+        (lambda: kpress.decompress(b"", "zstd", dictionaries=[TRAINED]), kpress.ArgumentTypeError, "not list"),
+        (lambda: kpress.compress(b"", "zstd", 23, dictionary=TRAINED), kpress.InvalidArgumentError, "level of zstd"),
+        (lambda: Dictionary("text"), kpress.ArgumentTypeError, "bytes-like"),
+        (lambda: train([b"a"] * 6), kpress.InvalidArgumentError, "6 samples are too few"),
+        (lambda: train([b""] * 600), kpress.InvalidArgumentError, "finds no dictionary"),
+        (lambda: train(b"text"), kpress.ArgumentTypeError, "samples must be a sequence"),
+        (lambda: train(VALUES, 255), kpress.InvalidArgumentError, "size must be from 256"),
+        (lambda: train(VALUES, dictionary_id=7), kpress.InvalidArgumentError, "dictionary_id must be from 32768"),
+        (lambda: train([1] * 10), kpress.ArgumentTypeError, "bytes-like"),
+    ],
+)
+def test_arguments(call: Callable[[], object], error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        call()
+
+
+def test_a_mapping_that_lies() -> None:
+    frame = kpress.compress(b"value", "zstd", dictionary=TRAINED)
+    with pytest.raises(kpress.InvalidArgumentError, match=f"id {OTHER.id} for {TRAINED.id}"):
+        kpress.decompress(frame, "zstd", dictionaries={TRAINED.id: OTHER})
+    with pytest.raises(kpress.ArgumentTypeError, match="not bytes"):
+        kpress.decompress(frame, "zstd", dictionaries={TRAINED.id: TRAINED.data})
+
+    class Failing(dict):
+        def get(self, key, default=None):
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        kpress.decompress(frame, "zstd", dictionaries=Failing())
+
+
+# --- the object ------------------------------------------------------------------------------------------------------
+
+
+def test_the_object() -> None:
+    again = pickle.loads(pickle.dumps(TRAINED))
+    assert again == TRAINED and hash(again) == hash(TRAINED) and again.data == TRAINED.data and again != OTHER
+    assert again != 5
+    assert len(again) == len(again.data)
+    assert repr(again) == f"<kpress.dictionaries.Dictionary {again.id}: {len(again)} bytes>"
+    before = again.nbytes
+    kpress.compress(b"x", "zstd", 5, dictionary=again)
+    after = again.nbytes
+    kpress.compress(b"x", "zstd", 5, dictionary=again)
+    assert len(again) < before < after == again.nbytes
+    assert train(VALUES, 4096, dictionary_id=77_777).id == 77_777
+    assert train(iter(VALUES), 4096) == TRAINED
+
+
+def test_plain_frames_are_java_s_after_a_dictionary() -> None:
+    """Both use one context."""
+    plain = kpress.compress(VALUES[0], "zstd")
+    kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    assert kpress.compress(VALUES[0], "zstd") == plain
+    with pytest.raises(kpress.InvalidArgumentError):
+        kpress.compress_into(VALUES[0], bytearray(3), "zstd", dictionary=TRAINED)
+    assert kpress.compress(VALUES[0], "zstd") == plain
+
+
+def test_threads_share_a_dictionary() -> None:
+    fresh = Dictionary(TRAINED.data)
+    failed: list[object] = []
+
+    def work(number: int) -> None:
+        chance = random.Random(number)
+        for _ in range(300):
+            value, level = chance.choice(VALUES), chance.choice((1, 2, 3, 4, 5))
+            frame = kpress.compress(value, "zstd", level, dictionary=fresh)
+            if kpress.decompress(frame, "zstd", dictionaries=fresh) != value:
+                failed.append(value)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
