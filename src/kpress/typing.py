@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
+from kpress.codecs import Dictionary
+
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-
-    from kpress.codecs import Dictionary
 
 __all__ = [
     "ArrowArray",
@@ -69,7 +69,7 @@ class DictionariesById(Protocol):
     def get(self, key: int, /) -> Dictionary | None: ...
 
 
-Dictionaries: TypeAlias = "Dictionary | DictionariesById"
+Dictionaries: TypeAlias = Dictionary | DictionariesById
 """What frames of zstd may name: one dictionary, or several by id."""
 
 

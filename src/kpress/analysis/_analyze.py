@@ -79,7 +79,7 @@ def analyze(
     )
 
 
-def checked_progress(progress: object) -> None:
+def checked_progress(progress: Callable[[Progress], object] | None) -> None:
     """Refuse what cannot be called."""
     if progress is not None and not callable(progress):
         raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")

@@ -1,8 +1,14 @@
 from typing import Literal, overload
 
+from typing_extensions import disjoint_base
+
+from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecTable, Dictionary
 from kpress.columns._columns import Column
 from kpress.typing import ArrowArray, ArrowStream, CompressionType, Dictionaries, Integer, Level
+
+@disjoint_base
+class ByValue: ...
 
 # Names other than Kafka's need a table that has them.
 
