@@ -235,6 +235,8 @@ def test_the_codec() -> None:
     assert (codec.id, codec.name) == (5, "zstd-dict")
     packed = codec.compress(VALUES[0] * 9)
     assert packed == kpress.compress(VALUES[0] * 9, "zstd", 5, dictionary=ONE)
+    assert codec.compress(VALUES[0] * 9, 19) == kpress.compress(VALUES[0] * 9, "zstd", 19, dictionary=ONE)
+    assert codec.levels == (-131072, 22, 5) and DictionaryCodec(ONE).levels[2] == 3
     assert codec.decompress(packed, 1 << 40) == VALUES[0] * 9
     assert codec.decompress(kpress.compress(b"old", "zstd", dictionary=TWO), 3) == b"old"
     with pytest.raises(kpress.OutputTooLargeError):

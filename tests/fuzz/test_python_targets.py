@@ -13,6 +13,7 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "python"))
 import fuzz_arrow
 import fuzz_broker
+import fuzz_dictionary
 import fuzz_explain
 import fuzz_fetch
 import fuzz_read
@@ -23,6 +24,7 @@ import fuzz_sidecars
 TARGETS = {
     "arrow": (fuzz_arrow, 400),
     "broker": (fuzz_broker, 400),
+    "dictionary": (fuzz_dictionary, 200),
     "explain": (fuzz_explain, 200),
     "fetch": (fuzz_fetch, 300),
     "read": (fuzz_read, 400),

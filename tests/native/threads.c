@@ -73,6 +73,50 @@ static void in_threads(void *(*work)(void *), void *shared) {
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
+typedef struct node {
+    int number;
+    void *next;
+} node;
+
+enum { NUMBERS = 60 };
+static void *first_node;
+
+/* A list that only grows: find each number, or append it. */
+static void *find_or_append(void *argument) {
+    (void)argument;
+    for (int number = 0; number < NUMBERS; number++) {
+        void **slot = &first_node;
+        node *made = NULL, *found;
+        for (;;) {
+            found = kp_slot_content(slot);
+            if (!found) {
+                if (!made) made = calloc(1, sizeof *made);
+                CHECK(made);
+                made->number = number;
+                if (kp_slot_give(slot, made)) break;
+            } else if (found->number == number) {
+                free(made);
+                break;
+            } else {
+                slot = &found->next;
+            }
+        }
+    }
+    return NULL;
+}
+
+static void growing_list(void) {
+    int seen[NUMBERS] = {0};
+    in_threads(find_or_append, NULL);
+    for (node *at = first_node, *next; at; at = next) {
+        CHECK(!seen[at->number]++);
+        next = at->next;
+        free(at);
+    }
+    for (int number = 0; number < NUMBERS; number++) CHECK(seen[number]);
+    first_node = NULL;
+}
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static int turns;
@@ -115,6 +159,7 @@ int main(void) {
         in_threads(read_and_drop, o);
         CHECK(objects == 0);
     }
+    for (int i = 0; i < 20; i++) growing_list();
     kp_pool_init();
     in_threads(use_pool, NULL);
     CHECK(kp_pool.in_use == 0);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import TYPE_CHECKING
 
 from kpress.codecs import Dictionary, compress, decompress
@@ -10,6 +11,7 @@ from kpress.errors import ArgumentTypeError
 if TYPE_CHECKING:
     from kpress.typing import Dictionaries, Level
 
+_LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # of zstd
 _MOST = 2_147_483_647  # of what decompress takes as a cap
 
 
@@ -26,7 +28,7 @@ class DictionaryCodec:
     dictionaries : Dictionary, DictionaryStore or dict of int to Dictionary, optional
         What batches that are read may name besides.
     level : int, optional
-        On zstd's scale; by default 3.
+        On zstd's scale; by default 3. A writer may give another one.
 
     Attributes
     ----------
@@ -34,6 +36,8 @@ class DictionaryCodec:
         5.
     name : str
         ``"zstd-dict"``.
+    levels : tuple of int
+        The lowest, the highest and the default.
 
     Raises
     ------
@@ -63,11 +67,12 @@ class DictionaryCodec:
         decompress(b"", "zstd", dictionaries={} if dictionaries is None else dictionaries)
         self.dictionary = dictionary
         self.dictionaries = dictionaries
-        self.level = level
+        self.levels = (_LEVEL_MIN, _LEVEL_MAX, _LEVEL if level is None or isinstance(level, str) else index(level))
 
-    def compress(self, data: bytes) -> bytes:
+    def compress(self, data: bytes, level: Level = None) -> bytes:
         """One frame."""
-        return compress(data, "zstd", self.level, dictionary=self.dictionary)
+        level = self.levels[2] if level is None else level
+        return compress(data, "zstd", level, dictionary=self.dictionary)
 
     def decompress(self, data: bytes, max_output: int) -> bytes:
         """At most `max_output` bytes.

@@ -1,0 +1,86 @@
+"""Dictionaries of zstd and frames that need them, which are nearly right.
+
+An input is a byte that chooses what is read and with which dictionaries, two that say how long the dictionary is, the
+dictionary, and a payload. All that may come out is an error of kpress; what a changed dictionary compresses, it
+decompresses; the two ways to decompress agree.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+import campaign
+import mutate
+import pyarrow as pa
+from fuzz_read import exact
+
+import kpress
+from kpress.dictionaries import Dictionary, dictionary_id, train
+
+CAP = 1 << 16
+TABLES = 160  # bytes of a dictionary that its entropy tables may take
+VALUES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(600)]
+DICTIONARIES = [train(VALUES, size, dictionary_id=40_000 + size) for size in (256, 700, 1500)]
+KNOWN = {one.id: one for one in DICTIONARIES}
+
+
+def draw(rng: random.Random) -> bytes:
+    dictionary = rng.choice(DICTIONARIES)
+    frames = [
+        kpress.compress(
+            b"".join(rng.choices(VALUES, k=rng.randrange(4))), "zstd", dictionary=rng.choice([dictionary, None])
+        )
+        for _ in range(rng.randrange(1, 4))
+    ]
+    data, payload = dictionary.data, b"".join(frames)
+    if rng.random() < 0.5:
+        data = data[:8] + _changed(rng, data[8:TABLES]) + data[TABLES:]
+    if rng.random() < 0.7:
+        payload = _changed(rng, payload)
+    return rng.randbytes(1) + len(data).to_bytes(2, "little") + data + payload
+
+
+def _changed(rng: random.Random, data: bytes) -> bytes:
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 2, 4))):
+        if changed:
+            rng.choice(mutate.CHANGES)(changed, rng)
+    return bytes(changed[:4000])
+
+
+def run(data: bytes) -> None:
+    if len(data) < 3:
+        return
+    size = int.from_bytes(data[1:3], "little")
+    payload = exact(data[3 + size :])
+    dictionary_id(payload)
+    known: Any = KNOWN
+    try:
+        given = Dictionary(exact(data[3 : 3 + size]))
+    except kpress.KpressError:
+        pass
+    else:
+        frame = kpress.compress(payload, "zstd", data[0] % 5 + 1, dictionary=given)
+        if kpress.decompress(frame, "zstd", len(payload), dictionaries=given) != payload:
+            raise AssertionError("what was compressed is not read as it was")
+        known = given if data[0] & 0x80 else {**KNOWN, given.id: given}
+    _agree(payload, known)
+
+
+def _agree(payload: memoryview, known: Any) -> None:
+    try:
+        expected = kpress.decompress(payload, "zstd", CAP, dictionaries=known)
+    except kpress.KpressError:
+        expected = None
+    column = pa.array([b"", bytes(payload)], pa.binary())
+    found = kpress.decompress_values(column, "zstd", CAP, dictionaries=known, errors="null").to_pylist()
+    if found != [b"", expected]:
+        raise AssertionError("a value of a column is read otherwise than on its own")
+
+
+if __name__ == "__main__":
+    sys.exit(campaign.main("dictionary", draw, run))
