@@ -42,7 +42,7 @@ def train_dictionary(
         not.
     sample_bytes : int
         Most bytes of the sample, uncompressed, which is taken as `analyze` takes it. The dictionary is trained on at
-        most a hundred times its size of it, evenly.
+        most a hundred times its size, from each stretch alike.
     seed : int
         Places the sample in a larger log.
     dictionary_id : int, optional

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 from kpress.analysis._measure import uncompressed
@@ -261,11 +262,12 @@ def _trained(
     seen: Sequence[Columns], size: int | None, level: int, dictionary_id: int | None
 ) -> tuple[Dictionary, int, int]:
     """The dictionary, and how many values of how many bytes it was trained on."""
-    values = [value for piece in seen for value in piece["value"] if value]
-    total = sum(map(len, values))
+    total = sum(piece["value"].nbytes for piece in seen)
     if size is None:
         size = min(DEFAULT_DICTIONARY_SIZE, max(_LEAST_SIZE, total // _PART))
-    values = values[:: max(1, -(-total // (SAMPLES_PER_SIZE * size)))]
+    share = min(1.0, SAMPLES_PER_SIZE * size / max(total, 1))
+    parts = (piece["value"].slice(0, ceil(share * piece.num_rows)) for piece in seen)
+    values = [value for part in parts for value in part if value]
     dictionary = train(values, size, level=level, dictionary_id=dictionary_id)
     return dictionary, len(values), sum(map(len, values))
 
