@@ -15,7 +15,7 @@ CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -fno-omit
 # runtime.
 # A report ends the process: pytest would keep its text.
 [ $# -gt 0 ] || set -- tests/columns/test_{interrupts,iter_columns,read_columns,resume}.py \
-  tests/codecs/test_{codecs,contexts,stream,table}.py \
+  tests/codecs/test_{codecs,contexts,stream,table}.py tests/broker/test_many_threads.py \
   tests/log/test_{read,segment_copy,transcode,transcode_log}.py
 rm -f "$work"/report.*
 env LD_PRELOAD="$($cc -print-file-name=libtsan.so)" PYTHONPATH="$work/lib" KPRESS_SANITIZED=1 \

@@ -66,7 +66,7 @@ def test_lengths_that_lie_are_told_of(name: str, helpful: bool) -> None:
 
 def test_a_batch_that_holds_more_than_may_be_decompressed() -> None:
     data = kpress.write_records([bytes(65 << 20)], compression_type="zstd", timestamps=NOW)
-    log = PartitionLog(next_offset=5)
+    log = PartitionLog(broker_version="4.3", next_offset=5)
     with pytest.raises(kpress.OutputTooLargeError):
         log.append(data, now_ms=NOW)
     assert log.next_offset == 5
