@@ -87,6 +87,17 @@ def test_it_is_the_copy_of_one_process(spark: Any, logs: Path, tmp_path: Path) -
         kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4")
 
 
+def test_an_estimate_writes_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:
+    [row] = kpress.spark.transcode(spark, logs, tmp_path / "copy", "zstd", dry_run=True).collect()
+    expected = kpress.transcode(logs, tmp_path / "copy", "zstd", dry_run=True)
+    assert (row.bytesBefore, row.bytesAfter, row.segments) == (
+        expected.bytes_before,  # type: ignore[union-attr]
+        expected.bytes_after,  # type: ignore[union-attr]
+        expected.segments,  # type: ignore[union-attr]
+    )
+    assert list(tmp_path.iterdir()) == [logs]
+
+
 def test_one_partition_gets_a_directory_with_the_name_of_one(spark: Any, logs: Path, tmp_path: Path) -> None:
     """Also where the destination has another name: what is written can be read."""
     before = segments(logs / "headers-v2-0")

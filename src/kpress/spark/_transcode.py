@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kpress.log import CopiedPartition
+from kpress.log import transcode as local_transcode
 from kpress.log.copy_tasks import CopyGroup, copy_group, transcode_by
 from kpress.spark._jobs import Paths, task_bytes
 from kpress.spark._run import run, table
@@ -42,6 +43,16 @@ _RESULT = pa.schema(
         ("trailingBytes", pa.int64()),
     ]
 )
+_ESTIMATE = pa.schema(
+    [
+        ("bytesBefore", pa.int64()),
+        ("bytesAfter", pa.int64()),
+        ("cpuSeconds", pa.float64()),
+        ("sampledBytes", pa.int64()),
+        ("segments", pa.int64()),
+        ("sampledSegments", pa.int64()),
+    ]
+)
 
 
 def transcode(
@@ -54,6 +65,7 @@ def transcode(
     batch_bytes: Integer | None = None,
     min_gain: float | None = 0.0,
     resume: bool = True,
+    dry_run: bool = False,
 ) -> DataFrame:
     """Recompress a log with another codec; every record keeps its offset. What `kpress.transcode` does, by executors.
 
@@ -74,11 +86,14 @@ def transcode(
         directory if its name is a partition's (``topic-0``), else a log dir that holds it.
     compression_type, level, batch_bytes, min_gain, resume
         As for `kpress.transcode`.
+    dry_run : bool
+        Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
 
     Returns
     -------
     DataFrame
-        One row per partition: topic, partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore,
+        With `dry_run` one row: bytesBefore, bytesAfter, cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise
+        one row per partition: topic, partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore,
         bytesAfter, compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and
         copy), trailingBytes (after the last whole entry of a source; they hold no record, and are not copied).
 
@@ -98,6 +113,11 @@ def transcode(
         return run(spark, copy_group, groups)
 
     given: Any = src if isinstance(src, str | os.PathLike) else list(src)
+    if dry_run:
+        estimate: Any = local_transcode(
+            given, dst, compression_type, level=level, batch_bytes=batch_bytes, min_gain=min_gain, dry_run=True
+        )
+        return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)
     manifest = transcode_by(
         send,
         given,

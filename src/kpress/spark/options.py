@@ -60,7 +60,7 @@ class ReadOptions:
     bounds : Bounds
         ``startingOffsets`` and the other options of that kind; by default everything.
     min_partitions : int | None
-        ``minPartitions``: as many tasks, if there are enough batches.
+        ``minPartitions``: as many tasks, if each of them has 4 MiB; by default as many as there are cores.
     max_records : int | None
         ``maxRecordsPerPartition``: no task has more offsets.
     max_partition_bytes : int
@@ -70,7 +70,8 @@ class ReadOptions:
     include_headers : bool
         ``includeHeaders``, default false: add a column of headers.
     isolation_level : {'read_uncommitted', 'read_committed'}
-        ``isolation.level``, as in Kafka's ConsumerConfig.
+        ``isolation.level``, as in Kafka's ConsumerConfig. For read_committed a task begins where a ``.snapshot`` says
+        which transactions are open: segments without one are read by the task that reads the segment before.
     fetch_bytes : int
         ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch. A larger
         entry is read all the same, as by a consumer.
