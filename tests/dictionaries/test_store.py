@@ -221,8 +221,9 @@ def test_a_killed_writer_leaves_nothing(store: DictionaryStore, tmp_path: Path) 
         waiting = threading.Thread(target=store.add, args=(TWO,))
         waiting.start()
         time.sleep(0.1)
-        assert waiting.is_alive() and store.get(TWO.id) is None  # there is one writer at a time
+        alone = waiting.is_alive() and store.get(TWO.id) is None
         process.send_signal(signal.SIGKILL)
+    assert alone  # there is one writer at a time
     waiting.join()
     assert files(store) == [name_of(TWO)]
 

@@ -2,7 +2,7 @@
 
 An input is a byte that chooses what is read and with which dictionaries, two that say how long the dictionary is, the
 dictionary, and a payload. All that may come out is an error of kpress; what a changed dictionary compresses, it
-decompresses; the two ways to decompress agree.
+decompresses; the two ways to decompress give the same bytes, if both give any.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ def _agree(payload: memoryview, known: Any) -> None:
         expected = None
     column = pa.array([b"", bytes(payload)], pa.binary())
     found = kpress.decompress_values(column, "zstd", CAP, dictionaries=known, errors="null").to_pylist()
-    if found != [b"", expected]:
+    # libzstd has two decoders of sequences, one for a dictionary that is not in the caches: of a damaged frame one may
+    # find the damage, and the other give bytes
+    if found[0] != b"" or (None not in (found[1], expected) and found[1] != expected):
         raise AssertionError("a value of a column is read otherwise than on its own")
 
 
