@@ -112,6 +112,10 @@ report: $(TESTING)  ## the report of kpress analyze in a headless browser, light
 	@build_support/debian.sh browser
 	$(PYTHON) -m pytest -q tests/analysis/test_report.py
 
+plugin: $(TESTING)  ## examples/kpress-codec-brotli, a codec plug-in, installed and tested as its users would
+	$(PYTHON) -m pip install -q './examples/kpress-codec-brotli[test]'
+	cd examples/kpress-codec-brotli && $(abspath $(PYTHON)) -m pytest -q
+
 build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
 	rm -rf $(@D)
 	mvn -B -q -Dstyle.color=never -f $< \
@@ -212,4 +216,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

@@ -100,12 +100,12 @@ again = kpress.write_columns(columns, "zstd", batch_records=9, **options)
 batch_codec: CompressionType = next(kpress.read_batches(data)).compression_type
 
 class Mine:
-    id, name = 5, "mine"
     def compress(self, data: bytes) -> bytes: return data
     def decompress(self, data: bytes, max_output: int) -> bytes: return data
 
-table = kpress.CodecTable(Mine())
-maybe: kpress.CodecTable | None = table if rows else None
+table = kpress.CodecRegistry()
+table.register("mine", Mine(), thread_safe=False)
+maybe: kpress.CodecRegistry | None = table if rows else None
 again = kpress.compress(b"", "mine", codecs=table)
 again = kpress.recompress(data, "mine", codecs=table)
 again = kpress.write_records([b"a"], compression_type="mine", codecs=table, **options)

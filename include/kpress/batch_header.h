@@ -32,6 +32,8 @@ enum {
     KP_PRODUCER_EPOCH_OFFSET = 51,
     KP_BASE_SEQUENCE_OFFSET = 53,
     KP_RECORDS_COUNT_OFFSET = 57,
+    KP_PLUGIN_NAME_OFFSET = 61,  /* of its length byte, where the codec is KP_PLUGGABLE */
+    KP_PLUGIN_NAME_MAX = 127,
 
     KP_MESSAGE_CRC_OFFSET = 12,
     KP_MESSAGE_ATTRIBUTES_OFFSET = 17,
@@ -46,7 +48,7 @@ enum {
     KP_DELETE_HORIZON = 0x40
 };
 
-enum { KP_NONE = 0, KP_GZIP = 1, KP_SNAPPY = 2, KP_LZ4 = 3, KP_ZSTD = 4 };
+enum { KP_NONE = 0, KP_GZIP = 1, KP_SNAPPY = 2, KP_LZ4 = 3, KP_ZSTD = 4, KP_PLUGGABLE = 5 };
 
 typedef struct kp_batch {
     int64_t position;           /* of the entry in its buffer */
@@ -145,6 +147,29 @@ static inline int kp_batch_next(const uint8_t *data, int64_t size, int64_t posit
     if (magic < 0 || magic > 2) return kp_fail(err, KP_MAGIC, KP_MAGIC_OFFSET, magic, 2);
     if (left < entry + KP_LOG_OVERHEAD) return KP_END;
     return kp_batch_read(at, entry + KP_LOG_OVERHEAD, position, b, err);
+}
+
+/* The characters of a plug-in's name: [A-Za-z0-9_.$:/-]. */
+static inline int kp_plugin_name_char(uint8_t c) {
+    return (c >= '-' && c <= ':') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_' || c == '$';
+}
+
+/* Check the name of the codec in a whole v2 entry of KP_PLUGGABLE: after the header comes its length, then its
+ * characters (KIP-984). The payload begins after them. */
+static inline int kp_plugin_name(const uint8_t *entry, int64_t size, const uint8_t **name, int *length, kp_error *err) {
+    kp_cursor c = kp_cursor_of(entry, (size_t)size);
+    const uint8_t *p = NULL;
+    int64_t most = size - KP_PLUGIN_NAME_OFFSET - 1;
+    if (most > KP_PLUGIN_NAME_MAX) most = KP_PLUGIN_NAME_MAX;
+    if (most < 0) most = 0;
+    *length = 0;
+    if (kp_read_bytes(&c, KP_PLUGIN_NAME_OFFSET) != NULL && kp_cursor_left(&c)) *length = (int8_t)kp_read_u8(&c);
+    if (*length > 0) p = kp_read_bytes(&c, (size_t)*length);
+    if (p == NULL) return kp_fail(err, KP_PLUGIN_LENGTH, KP_PLUGIN_NAME_OFFSET, *length, most);
+    for (int i = 0; i < *length; i++)
+        if (!kp_plugin_name_char(p[i])) return kp_fail(err, KP_PLUGIN_NAME, KP_PLUGIN_NAME_OFFSET + 1 + i, p[i], 0);
+    *name = p;
+    return KP_OK;
 }
 
 /* Write a v2 header but for its CRC, which comes last: b->size, base_offset ... records_count are used. */

@@ -71,6 +71,13 @@ enum kp_kind {
     X(CODEC_ID, UNSUPPORTED, "attributes", "codec table", "compression type id {found} is unknown") \
     X(CODEC_MAGIC, UNSUPPORTED, "magic", "KIP-110",                                               \
       "a message of magic {found} cannot use this compression type: it needs magic {limit}")      \
+    X(PLUGIN_LENGTH, CORRUPT, "pluginClassNameLength", "KIP-984",                                 \
+      "the length of the plug-in's name is {found}: 1 to {limit} is possible here")               \
+    X(PLUGIN_NAME, CORRUPT, "pluginClassName", "KIP-984",                                         \
+      "byte {found:#04x} is not possible in the name of a plug-in")                               \
+    /* {found} is the number of the name */                                                       \
+    X(PLUGIN_UNKNOWN, UNSUPPORTED, "pluginClassName", "KIP-984",                                  \
+      "no codec is registered under the plug-in's name")                                          \
     /* v0/v1 wrappers */                                                                          \
     X(WRAPPER_CODEC, INVALID, "attributes", "compressed wrapper",                                 \
       "a v0/v1 wrapper cannot use compression type id {found}")                                   \

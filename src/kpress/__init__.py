@@ -31,7 +31,7 @@ from kpress._transcode import transcode
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
     DEFAULT_MAX_SIZE,
-    CodecTable,
+    CodecRegistry,
     Compressor,
     Decompressor,
     break_lz4_header,
@@ -92,7 +92,7 @@ __all__ = [
     "BatchIterator",
     "BatchTable",
     "ClosedError",
-    "CodecTable",
+    "CodecRegistry",
     "Column",
     "Columns",
     "ColumnsIterator",

@@ -5,8 +5,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from kpress.codecs import CodecRegistry
     from kpress.log import Manifest, Progress
-    from kpress.typing import CompressionType, Integer, Level
+    from kpress.typing import Integer, Level
 
 
 def convert(
@@ -14,12 +15,13 @@ def convert(
     dst: "str | os.PathLike[str]",
     magic: "Integer",
     *,
-    compression_type: "CompressionType | None" = None,
+    compression_type: str | None = None,
     level: "Level" = None,
     allow_loss: "str | Iterable[str]" = (),
     threads: "Integer" = 1,
     resume: bool = True,
     dry_run: bool = False,
+    codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | dict[str, int]":
     """Copy a log into another message format. What that format cannot hold is counted, and refused unless allowed.
@@ -44,7 +46,8 @@ def convert(
     magic : int
         2, 1 or 0. All entries get it.
     compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} | None
-        None: each batch keeps its codec. There is no zstd in magic 0 and 1.
+        Or a name in `codecs`. None: each batch keeps its codec. There is no zstd in magic 0 and 1, nor another of
+        `codecs`.
     level : int, optional
         As in `recompress`; with a compression_type only.
     allow_loss : str or iterable of str
@@ -60,7 +63,7 @@ def convert(
         * delete_horizons: batches that have one (KIP-534)
         * empty_batches: those that compaction left without records
         * record_attributes: records with attributes, which Kafka does not use
-    threads, resume, progress
+    threads, resume, codecs, progress
         As for `transcode`.
     dry_run : bool
         Only count what would be lost; write nothing and refuse nothing.
@@ -112,5 +115,6 @@ what may be lost
         threads=threads,
         resume=resume,
         dry_run=dry_run,
+        codecs=codecs,
         progress=progress,
     )

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from kpress.broker import Explanation
+    from kpress.codecs import CodecRegistry
     from kpress.log import Progress
     from kpress.typing import Integer, Time
 
@@ -23,6 +24,7 @@ def explain(
     now_ms: "Time | None" = None,
     helpful: bool = False,
     full: bool = False,
+    codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Explanation":
     """Tell what a broker would do with batches, why, what it costs, and how to avoid it.
@@ -56,6 +58,8 @@ def explain(
     full : bool
         Open every batch of a log. By default, of each kind of batch (magic, codec, with a producer id or not) the first
         64 MiB and at most 10,000 batches are opened, then one in 64; the others are taken to be like them.
+    codecs : CodecRegistry, optional
+        Codecs of your own, which the broker is taken to know; see `kpress.broker.PartitionLog`.
     progress : callable, optional
         Gets a `kpress.log.Progress` while a log is read.
 
@@ -98,5 +102,6 @@ def explain(
         now_ms=now_ms,
         helpful=helpful,
         full=full,
+        codecs=codecs,
         progress=progress,
     )

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
     from kpress.analysis import Fits
-    from kpress.codecs import CodecTable
+    from kpress.codecs import CodecRegistry
     from kpress.typing import ArrowArray, ArrowStream, Headers, Integer, Level, Time
 
 
@@ -25,7 +25,7 @@ def fits(
     buffer_memory: "Integer" = 33554432,
     topic_config: "Mapping[str, str | int | bool] | None" = None,
     broker_version: str = "4.3",
-    codecs: "CodecTable | None" = None,
+    codecs: "CodecRegistry | None" = None,
 ) -> "Fits":
     """Tell whether records get past every limit of their size, and which one rejects them, before anything is sent.
 

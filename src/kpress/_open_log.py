@@ -5,10 +5,16 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
+    from kpress.codecs import CodecRegistry
     from kpress.log import Log
 
 
-def open_log(path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]", *, filesystem: object = None) -> "Log":
+def open_log(
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    *,
+    filesystem: object = None,
+    codecs: "CodecRegistry | None" = None,
+) -> "Log":
     """Find the partitions of a log: of a broker, of a copy of one, in a directory or in an object store.
 
     Parameters
@@ -21,6 +27,9 @@ def open_log(path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]", 
         Segments of one partition may come from several of these.
     filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
         Paths are then paths in it.
+    codecs : CodecRegistry, optional
+        Codecs of your own beside Kafka's five, for all that reads records of this log. What reads headers alone shows
+        the codec of such a batch as ``pluggable``.
 
     Returns
     -------
@@ -52,4 +61,4 @@ def open_log(path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]", 
     """
     from kpress.log import open_log
 
-    return open_log(path, filesystem=filesystem)
+    return open_log(path, filesystem=filesystem, codecs=codecs)

@@ -20,6 +20,6 @@ cdef place place_of(const kp_batch* batch, int64_t base=*, object file=*) noexce
 cdef int check(int status, const kp_error* err, const place* at=*) except -1
 cdef object error_of(const kp_error* err, const place* at=*)
 
-# Keeps an exception that cannot be raised where it occurred. Returns its number: error_of raises the exception if
-# `found` is that number.
-cdef int64_t note_cause(object exception) noexcept
+# Keeps an exception of the plug-in of that name, which cannot be raised where it occurred, or the name alone. Returns
+# its number: error_of tells of it where `found` is that number.
+cdef int64_t note_cause(object exception, str plugin) noexcept

@@ -9,7 +9,8 @@ from kpress._c.status cimport (
     KP_KIND_TOO_LARGE, KP_KIND_UNSUPPORTED, kp_status_of, kp_status_row,
 )
 from kpress._c.wire cimport (
-    KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS, KP_IN_RECORDS, KP_OK, KP_STATUS_COUNT, kp_batch, kp_error, kp_fail,
+    KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS, KP_IN_RECORDS, KP_OK, KP_PLUGIN_UNKNOWN, KP_STATUS_COUNT, kp_batch,
+    kp_error, kp_fail,
 )
 
 cdef dict CLASSES = {
@@ -53,18 +54,20 @@ cdef object position_of(const kp_error* err, const place* at):
 cdef object error_of(const kp_error* err, const place* at=NULL):
     """The exception for a failed status."""
     cdef const kp_status_row* row = kp_status_of(err.status)
-    cause = None
+    cause = plugin = None
     if err.status in CAUSED and err.found in CAUSES:
-        cause = CAUSES.pop(err.found)
-        if not isinstance(cause, Exception):  # an interrupt
+        cause, plugin = CAUSES.pop(err.found)
+        if cause is not None and not isinstance(cause, Exception):  # an interrupt
             return cause
     sentence = row.sentence.decode("ascii").format(found=err.found, limit=err.limit)
     if row.kind == KP_KIND_MEMORY:
         return MemoryError(sentence)
     if err.frame == KP_IN_RECORDS and err.position >= 0:
         sentence += f" at byte {err.position} of the decompressed records"
+    if plugin is not None:
+        sentence += f": {plugin!r}"
     if cause is not None:
-        sentence += f": {type(cause).__name__}: {cause}"
+        sentence += f": {type(cause).__name__}: {text_of(cause)}"
     error = CLASSES[row.kind](
         sentence,
         file=<object>at.file if at != NULL else None,
@@ -77,18 +80,26 @@ cdef object error_of(const kp_error* err, const place* at=NULL):
     return error
 
 
-# Exceptions of the caller's own code, by number; only the last ones, because some are never asked for.
+cdef str text_of(object cause):
+    """What an exception of the caller's own code says. Its __str__ is such code too."""
+    try:
+        return str(cause)
+    except Exception:
+        return "its text cannot be had"
+
+
+# Exceptions of plug-ins and the plug-ins' names, by number; only the last ones, because some are never asked for.
 cdef dict CAUSES = {}
 cdef int64_t last_cause = 0
-cdef frozenset CAUSED = frozenset((KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS))
+cdef frozenset CAUSED = frozenset((KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS, KP_PLUGIN_UNKNOWN))
 cdef enum:
     CAUSES_KEPT = 64
 
 
-cdef int64_t note_cause(object exception) noexcept:
+cdef int64_t note_cause(object exception, str plugin) noexcept:
     global last_cause
     last_cause += 1
-    CAUSES[last_cause] = exception
+    CAUSES[last_cause] = (exception, plugin)
     CAUSES.pop(last_cause - CAUSES_KEPT, None)
     return last_cause
 

@@ -5,6 +5,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
 
+    from kpress.codecs import CodecRegistry
     from kpress.log import Estimate, Manifest, Progress
     from kpress.typing import Integer, Level
 
@@ -20,6 +21,7 @@ def transcode(
     threads: "Integer" = 1,
     resume: bool = True,
     dry_run: bool = False,
+    codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Manifest | Estimate":
     """Copy a log with another codec; every record, offset and header field stays the same.
@@ -46,7 +48,7 @@ def transcode(
         A path that does not exist yet, or an empty directory, outside of `src`. If `src` is the directory of one
         partition, `dst` becomes that directory if its name is a partition's (``topic-0``), else a log dir that holds
         it. If `src` is one segment, `dst` is the name of the new file.
-    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'}
+    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} or a name in `codecs`
     level : int, optional
         As in `recompress`; None is what Kafka's Java producer does by default.
     batch_bytes : int, optional
@@ -63,6 +65,8 @@ def transcode(
         Continue what an earlier call with this `dst` and these options did. False: discard that.
     dry_run : bool
         Write nothing: convert the first 4 MiB or more of up to 16 segments, and estimate the rest.
+    codecs : CodecRegistry, optional
+        Codecs of your own beside Kafka's five, of the source and of the copy.
     progress : callable, optional
         Gets a `Progress` about ten times a second, from the thread that called.
 
@@ -110,5 +114,6 @@ def transcode(
         threads=threads,
         resume=resume,
         dry_run=dry_run,
+        codecs=codecs,
         progress=progress,
     )

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from kpress.codecs import CodecRegistry
 from kpress.log import Partition, open_log
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ def scan_log(
     *,
     columns: Iterable[str] | None = None,
     filesystem: object = None,
+    codecs: CodecRegistry | None = None,
     **options: Any,
 ) -> polars.LazyFrame:
     """A log as a lazy frame.
@@ -46,7 +48,7 @@ def scan_log(
 
     Parameters
     ----------
-    path, filesystem
+    path, filesystem, codecs
         As in `kpress.open_log`. Names are listed at once; records are read when the query is collected.
     columns : sequence of str, optional
         What the frame has. By default topic, partition, offset, timestamp, timestampType, key, value and headers; there
@@ -75,7 +77,7 @@ def scan_log(
     import polars as pl
     from polars.io.plugins import register_io_source
 
-    log = open_log(path, filesystem=filesystem)
+    log = open_log(path, filesystem=filesystem, codecs=codecs)
     names = list(columns) if columns is not None else [*_PLACES, *_RECORDS]
     schema = _frame_of(log.select(lambda partition: False), names, options).schema
 

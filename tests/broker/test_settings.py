@@ -9,6 +9,7 @@ import pytest
 import kpress
 from kpress.broker._config import LogConfig, log_config
 from kpress.broker._versions import BrokerRules, rules_of
+from kpress.codecs.table import codecs_given
 
 LONG_MAX = 2**63 - 1
 
@@ -180,19 +181,46 @@ def test_types(given: Any) -> None:
         config(given)
 
 
-def test_a_codec_of_the_callers_own() -> None:
-    class Reverse:
-        id, name, levels = 5, "reverse", (1, 9, 3)
+class Plain:
+    def compress(self, data: bytes) -> bytes:
+        return data
 
-        def compress(self, data: bytes, level: int) -> bytes:
-            return data[::-1]
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return data
 
-        def decompress(self, data: bytes, max_output: int) -> bytes:
-            return data[::-1]
 
-    codecs = kpress.CodecTable(Reverse())
-    assert codecs.ids == {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4, "reverse": 5}
-    given = {"compression.type": "reverse", "compression.reverse.level": 7}
-    assert log_config(given, rules_of("4.3"), codecs).target(0, codecs) == (5, 7)
-    with pytest.raises(kpress.InvalidArgumentError):
+def plug_ins() -> kpress.CodecRegistry:
+    codecs = kpress.CodecRegistry()
+    codecs.register("com.example.Plain", Plain())
+    codecs.register("other", Plain())
+    return codecs
+
+
+def test_a_plug_in() -> None:
+    given = {"compression.type": "pluggable", "pluggable.factory.plugin": "com.example.Plain"}
+    table = codecs_given(plug_ins())
+    assert table is not None
+    found = log_config(given, rules_of("4.3"), table)
+    assert found.compression_type == "com.example.Plain"
+    assert found.target(0, table) == (table.ids["com.example.Plain"], None)
+    for refused in ("pluggable", "com.example.Plain"):
+        with pytest.raises(kpress.InvalidArgumentError, match="must be one of"):
+            config({"compression.type": refused})
+    with pytest.raises(kpress.InvalidArgumentError, match="has no setting 'pluggable"):
         config(given)
+    with pytest.raises(kpress.InvalidArgumentError, match="must be one of"):
+        log_config({"compression.type": "other"}, rules_of("4.3"), table)
+
+
+@pytest.mark.parametrize("name", [None, "", "Other", "zstd", "com.example.plain", 3])
+def test_a_plug_in_that_is_not_registered(name: Any) -> None:
+    given = {"compression.type": "pluggable"} | ({} if name is None else {"pluggable.factory.plugin": name})
+    with pytest.raises(kpress.InvalidArgumentError, match=r"registered \(com.example.Plain, other\)") as caught:
+        kpress.broker.PartitionLog(broker_version="4.3", topic_config=given, codecs=plug_ins())
+    assert caught.value.field == "pluggable.factory.plugin"
+
+
+def test_a_plug_in_that_is_not_asked_for() -> None:
+    given = {"compression.type": "zstd", "pluggable.factory.plugin": "other"}
+    with pytest.warns(UserWarning, match="no effect: compression.type is zstd"):
+        assert log_config(given, rules_of("4.3"), codecs_given(plug_ins())).compression_type == "zstd"

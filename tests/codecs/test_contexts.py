@@ -32,8 +32,6 @@ def test_release_unused_frees_contexts_and_blocks() -> None:
 class Nested:
     """A codec that calls kpress while kpress calls it."""
 
-    id, name = 5, "nested"
-
     def compress(self, data: bytes) -> bytes:
         return kpress.compress(data, "zstd")
 
@@ -42,7 +40,8 @@ class Nested:
 
 
 def test_contexts_in_use_at_once_are_all_kept_and_freed() -> None:
-    codecs = kpress.CodecTable(Nested())
+    codecs = kpress.CodecRegistry()
+    codecs.register("nested", Nested())
     kpress.release_unused()
     kpress.compress(bytes(100), "zstd")
     one = kpress.release_unused()

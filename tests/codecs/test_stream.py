@@ -214,8 +214,6 @@ def test_a_stream_keeps_little_of_a_large_output(cap: int) -> None:
 class Waiting:
     """A codec that works until it is told to go on."""
 
-    id, name = 5, "waiting"
-
     def __init__(self) -> None:
         self.works, self.go_on = Event(), Event()
 
@@ -230,7 +228,9 @@ class Waiting:
 
 def test_a_stream_that_another_thread_uses_is_not_closed() -> None:
     codec = Waiting()
-    stream = kpress.compressor("waiting", codecs=kpress.CodecTable(codec))
+    codecs = kpress.CodecRegistry()
+    codecs.register("waiting", codec)
+    stream = kpress.compressor("waiting", codecs=codecs)
     assert stream.compress(b"records") == b""
     pieces: list[bytes] = []
     other = Thread(target=lambda: pieces.append(stream.flush()))

@@ -135,7 +135,8 @@ class Plugin:
 
 def test_a_codec_of_the_caller_s_own() -> None:
     plugin = Plugin()
-    codecs = kpress.CodecTable(plugin)
+    codecs = kpress.CodecRegistry()
+    codecs.register(plugin.name, plugin)
     rows = pa.array([b"abc", b"?", b""])
     assert kpress.compress_values(rows, "plugin", codecs=codecs).to_pylist() == [b"cba", b"?", b""]
     with pytest.raises(kpress.DecompressionError, match=r"^row 1: .*by hand"):

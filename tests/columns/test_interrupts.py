@@ -212,8 +212,6 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
     """In one of the iteration's own threads, which then still has what it reads."""
     _run("""
     class Codec:
-        id, name = 5, "codec"
-
         def compress(self, data):
             return bytes(data)
 
@@ -235,7 +233,8 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
 
     main, first = threading.get_ident(), threading.Lock()
     begun, handed_out, still_there, freed = [threading.Event() for _ in range(4)]
-    codecs = kpress.CodecTable(Codec())
+    codecs = kpress.CodecRegistry()
+    codecs.register("codec", Codec())
     source = bytearray().join(
         kpress.write_records([b"value %d" % i], base_offset=i, compression_type="codec", codecs=codecs)
         for i in range(9)

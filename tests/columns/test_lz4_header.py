@@ -109,15 +109,14 @@ def test_what_else_is_wrong_stays_wrong() -> None:
 
 def test_codecs_of_ones_own_stay() -> None:
     class Reverse:
-        id, name = 5, "reverse"
-
         def compress(self, data: bytes) -> bytes:
             return data[::-1]
 
         def decompress(self, data: bytes, max_output: int) -> bytes:
             return data[::-1]
 
-    codecs = kpress.CodecTable(Reverse())
+    codecs = kpress.CodecRegistry()
+    codecs.register("reverse", Reverse())
     data = of_magic(2, True) + kpress.write_records([b"own"], compression_type="reverse", codecs=codecs)
     columns = kpress.read_columns(data, ["value"], codecs=codecs, lz4_header_checksum="ignore")
     assert columns["value"].to_pylist() == [*VALUES, b"own"]

@@ -233,7 +233,11 @@ def test_a_killed_writer_leaves_nothing(store: DictionaryStore, tmp_path: Path) 
 
 def test_the_codec() -> None:
     codec = DictionaryCodec(ONE, {TWO.id: TWO}, level=5)
-    assert (codec.id, codec.name) == (5, "zstd-dict")
+    codecs = kpress.CodecRegistry()
+    codecs.register(codec.name, codec)
+    written = kpress.write_records([b"a value"] * 9, compression_type="zstd-dict", codecs=codecs)
+    assert [batch.plugin_name for batch in kpress.read_batches(written)] == ["zstd-dict"]
+    assert kpress.read_columns(written, ["value"], codecs=codecs)["value"].to_pylist() == [b"a value"] * 9
     packed = codec.compress(VALUES[0] * 9)
     assert packed == kpress.compress(VALUES[0] * 9, "zstd", 5, dictionary=ONE)
     assert codec.compress(VALUES[0] * 9, 19) == kpress.compress(VALUES[0] * 9, "zstd", 19, dictionary=ONE)

@@ -17,6 +17,11 @@ import oracle
 MOST_BYTES = 4096
 V2_HEADER = 61
 XERIAL_HEADER = 16
+# A batch of the plug-in "demo", which leaves its one record as it is.
+PLUGGABLE = bytes.fromhex(
+    "0000000000000000 0000003f ffffffff 02 fd5876c5 0005 00000000 0000018bcfe56800 0000018bcfe56800 ffffffffffffffff"
+    "ffff ffffffff 00000001 04 64656d6f 10000000026b027600"
+)
 
 
 def entries(data: bytes) -> Iterator[bytes]:
@@ -49,6 +54,7 @@ def snappy_blocks(stream: bytes) -> Iterator[bytes]:
 def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
     """Pairs of target and input."""
     yield "batch_header", b"\0" + data
+    yield "batch_header", b"\0" + PLUGGABLE
     for entry in entries(data):
         codec, packed = payload(entry)
         yield "cursor", bytes([16, *range(16)]) + entry

@@ -135,8 +135,6 @@ def test_what_is_as_wanted_goes_over_untouched() -> None:
 class Liar:
     """A codec that loses something when it has compressed so many payloads."""
 
-    id, name = 5, "liar"
-
     def __init__(self, after: int, spoil: Callable[[bytes], bytes]) -> None:
         self.calls = itertools.count()
         self.after, self.spoil = after, spoil
@@ -169,7 +167,8 @@ SPOILS = {
 def test_a_batch_that_reads_as_something_else_is_found(spoil: str, batch_bytes: int | None, tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment())
-    codecs = kpress.CodecTable(Liar(7, SPOILS[spoil]))
+    codecs = kpress.CodecRegistry()
+    codecs.register("liar", Liar(7, SPOILS[spoil]))
     options: dict[str, Any] = {"min_gain": None, "codecs": codecs}
     with pytest.raises(kpress.CorruptRecordError) as caught:
         transcode_segment(source, target, "liar", None, batch_bytes, **options)
@@ -185,7 +184,8 @@ def test_one_record_less_is_found_where_batches_are_joined(batch_bytes: int | No
     def other(data: bytes) -> bytes:
         return data.replace(b"number 14", b"number 41", 1)
 
-    codecs = kpress.CodecTable(Liar(0, other))
+    codecs = kpress.CodecRegistry()
+    codecs.register("liar", Liar(0, other))
     with pytest.raises(kpress.CorruptRecordError, match="not the"):
         recoded(segment(), "liar", batch_bytes=batch_bytes, min_gain=None, codecs=codecs)
 

@@ -191,8 +191,6 @@ def test_a_broker_with_this_limit_takes_every_batch(codec: str) -> None:
 class Reverse:
     """A codec whose payloads cannot be joined."""
 
-    id, name = 5, "reverse"
-
     def compress(self, data: bytes) -> bytes:
         return kpress.compress(data, "gzip")[::-1]
 
@@ -201,7 +199,8 @@ class Reverse:
 
 
 def test_a_codec_of_ones_own() -> None:
-    codecs = kpress.CodecTable(Reverse())
+    codecs = kpress.CodecRegistry()
+    codecs.register("reverse", Reverse())
     values = lines(30_000)
     batches = list(pack(values, limit=250_000, compression_type="reverse", codecs=codecs))
     assert [record.value for data in batches for batch in kpress.read_batches(data, codecs=codecs)

@@ -36,6 +36,7 @@ cdef extern from "kpress/status.h" nogil:
         KP_KEY_LENGTH
         KP_VALUE_LENGTH
         KP_CODEC_ID
+        KP_PLUGIN_UNKNOWN
         KP_CODEC_MAGIC
         KP_CODEC_DECOMPRESS
         KP_CODEC_COMPRESS
@@ -139,6 +140,8 @@ cdef extern from "kpress/batch_header.h" nogil:
         KP_MESSAGE_ATTRIBUTES_OFFSET
         KP_MESSAGE_TIMESTAMP_OFFSET
         KP_MESSAGE_V1_OVERHEAD
+        KP_PLUGIN_NAME_OFFSET
+        KP_PLUGIN_NAME_MAX
         KP_CODEC_MASK
         KP_LOG_APPEND_TIME
         KP_TRANSACTIONAL
@@ -149,6 +152,7 @@ cdef extern from "kpress/batch_header.h" nogil:
         KP_SNAPPY
         KP_LZ4
         KP_ZSTD
+        KP_PLUGGABLE
     ctypedef struct kp_batch:
         int64_t position
         int64_t size
@@ -171,6 +175,8 @@ cdef extern from "kpress/batch_header.h" nogil:
     int kp_message_header_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_error*)
     int kp_batch_read(const uint8_t*, int64_t size, int64_t position, kp_batch*, kp_error*)
     int kp_batch_next(const uint8_t*, int64_t size, int64_t position, int64_t max_size, kp_batch*, kp_error*)
+    bint kp_plugin_name_char(uint8_t)
+    int kp_plugin_name(const uint8_t* entry, int64_t size, const uint8_t** name, int* length, kp_error*)
     void kp_batch_write(uint8_t*, const kp_batch*)
 
 

@@ -193,7 +193,7 @@ def fits(
     values = (first.batch_size, first.max_request_size, memory, broker.max_message_bytes, broker.segment_bytes)
     limits = tuple(Limit(name, value, *LIMITS[name]) for name, value in zip(LIMITS, values, strict=True))
     found = Fits(limits)
-    for source in _sources(records, keys, timestamps, headers, found.findings):
+    for source in _sources(records, keys, timestamps, headers, found.findings, codecs):
         _Trial(found, accumulator(), log(), source).take()
     return found
 
@@ -210,12 +210,14 @@ class _Source(NamedTuple):
     is_log: bool = False
 
 
-def _sources(records: Any, keys: Any, timestamps: Any, headers: Any, findings: list[Finding]) -> Iterator[_Source]:
+def _sources(
+    records: Any, keys: Any, timestamps: Any, headers: Any, findings: list[Finding], codecs: Any
+) -> Iterator[_Source]:
     if isinstance(records, str | os.PathLike):
         for name, given in (("keys", keys), ("timestamps", timestamps), ("headers", headers)):
             if given is not None:
                 raise ArgumentTypeError(f"records is a path: {name} must be None", field=name)
-        yield from _of_path(records, findings)
+        yield from _of_path(records, findings, codecs)
     elif hasattr(type(records), "__arrow_c_stream__") or hasattr(type(records), "__arrow_c_array__"):
         for name, given in (("keys", keys), ("timestamps", timestamps), ("headers", headers)):
             if given is not None:
@@ -245,7 +247,7 @@ def _rows(record_set: bytes) -> Iterator[Record]:
         yield from batch
 
 
-def _of_path(path: str | os.PathLike[str], findings: list[Finding]) -> Iterator[_Source]:
+def _of_path(path: str | os.PathLike[str], findings: list[Finding], codecs: Any) -> Iterator[_Source]:
     with _named():
         files, name = resolve(path, None)
         lines = is_lines(files, name)
@@ -254,7 +256,7 @@ def _of_path(path: str | os.PathLike[str], findings: list[Finding]) -> Iterator[
             yield _Source(_of_lines(line for _, _, line in lines_of(file, 0, LONGEST_LINE)))
         return
     with _named():
-        log = open_log(path)
+        log = open_log(path, codecs=codecs)
     for one in log.partitions:
         yield _Source(_of_log(log.select(partial(operator.is_, one)), findings), one.topic, one.partition, True)
 

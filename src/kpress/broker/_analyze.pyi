@@ -1,5 +1,7 @@
 from typing_extensions import Buffer, disjoint_base
 
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import CodecTable
 from kpress.typing import Integer
 
 @disjoint_base
@@ -52,4 +54,5 @@ def analyze(
     ignore_record_size: bool = False,
     known_codecs: Integer = ...,
     helpful: bool = False,
+    codecs: CodecRegistry | CodecTable | None = None,
 ) -> Analysis: ...

@@ -11,11 +11,14 @@ from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_LENGTH, KP_CONTROL, KP_CRC_OFFSET, KP_END, KP_LOG_OVERHEAD, KP_MAGIC,
-    KP_MAGIC_OFFSET, KP_OK, KP_SIZE_OFFSET, KP_TRANSACTIONAL, KP_ZSTD, kp_batch, kp_batch_codec,
-    kp_batch_last_offset, kp_batch_next, kp_error, kp_load_be16, kp_load_be32, kp_load_be64, kp_sequence_add,
+    KP_MAGIC_OFFSET, KP_OK, KP_PLUGGABLE, KP_PLUGIN_UNKNOWN, KP_SIZE_OFFSET, KP_TRANSACTIONAL, KP_ZSTD, kp_batch,
+    kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_error, kp_load_be16, kp_load_be32, kp_load_be64,
+    kp_sequence_add,
 )
 from kpress._status cimport error_of, place_at
-from kpress.record.decode cimport check_crc
+from kpress.codecs.codec cimport codec_at, codec_table
+from kpress.codecs.table cimport CodecTable, table_of
+from kpress.record.decode cimport check_crc, refuse_codec
 
 cdef enum:
     LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, producerEpoch, baseSequence
@@ -31,6 +34,7 @@ cdef enum:
 
 
 ctypedef struct pass_over:
+    const codec_table* codecs  # NULL: the broker knows no plug-ins
     int64_t max_message_bytes
     int known_codecs          # the highest id
     bint is_client
@@ -95,13 +99,25 @@ cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept
         return refuse(p, CORRUPT_MESSAGE, b"ENTRY_SIZE")
     if check_crc(entry, batch, &p.err) != KP_OK:
         return refuse(p, CORRUPT_MESSAGE, b"CHECKSUM")
+    if p.codecs != NULL and batch.magic == 2 and kp_batch_codec(batch) == KP_PLUGGABLE:
+        return check_plugin(p, entry)
     if kp_batch_codec(batch) > p.known_codecs:
         p.valid_bytes += batch.size
         return refuse(p, UNSUPPORTED_COMPRESSION_TYPE if p.helpful else UNKNOWN_SERVER_ERROR, b"UNKNOWN_CODEC")
     return 0
 
 
-cdef void count_entry(pass_over* p) noexcept nogil:
+cdef int check_plugin(pass_over* p, const uint8_t* entry) noexcept nogil:
+    """A broker with plug-ins finds one under each name that it takes (KIP-984)."""
+    if codec_at(p.codecs, entry, &p.batch) != KP_PLUGGABLE:
+        return 0
+    p.valid_bytes += p.batch.size
+    if refuse_codec(entry, &p.batch, &p.err) == KP_PLUGIN_UNKNOWN:
+        return refuse(p, UNSUPPORTED_COMPRESSION_TYPE, b"UNKNOWN_CODEC")
+    return refuse(p, CORRUPT_MESSAGE, b"PLUGIN_NAME")
+
+
+cdef void count_entry(pass_over* p, const uint8_t* entry) noexcept nogil:
     cdef kp_batch* batch = &p.batch
     if p.entries < KEPT_HEADERS:
         p.kept[p.entries] = batch[0]
@@ -111,7 +127,7 @@ cdef void count_entry(pass_over* p) noexcept nogil:
     p.max_timestamp = max(p.max_timestamp, batch.max_timestamp)
     p.last_offset = kp_batch_last_offset(batch)
     if kp_batch_codec(batch):
-        p.source_codec = kp_batch_codec(batch)
+        p.source_codec = kp_batch_codec(batch) if p.codecs == NULL else codec_at(p.codecs, entry, batch)
 
 
 cdef void note_producer(pass_over* p) noexcept nogil:
@@ -163,7 +179,7 @@ cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
         if p.checks and check_entry(p, data + position, status == KP_BATCH_LENGTH):
             return
         note_producer(p)
-        count_entry(p)
+        count_entry(p, data + position)
         position += p.batch.size
 
 
@@ -226,7 +242,7 @@ cdef class Analysis:
     mixes_producers : bool
         Whether transactional batches are of several producers, or epochs of one.
     source_codec : int
-        Kafka's id of the last compressed entry's codec; 0: all are uncompressed.
+        Row of the last compressed entry's codec, Kafka's id if it is Kafka's; 0: all are uncompressed.
     max_entry_size, max_timestamp, last_offset : int
         Over all entries; -1 without one, the size 0.
     """
@@ -290,7 +306,7 @@ def headers(records):
 
 
 def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=KP_ZSTD,
-            helpful=False):
+            helpful=False, codecs=None):
     """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry.
 
     Parameters
@@ -307,6 +323,8 @@ def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=Fa
         The highest codec id that the broker knows.
     helpful : bool
         An unknown codec is 76, and a header that is cut 2, instead of the -1 that brokers answer.
+    codecs : CodecRegistry | None
+        The broker's plug-ins.
 
     Returns
     -------
@@ -332,4 +350,6 @@ def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=Fa
     p.is_client = flag_of(is_client, "is_client")
     p.known_codecs = <int>integer_of(known_codecs, "known_codecs", 0, 7)
     p.helpful = flag_of(helpful, "helpful")
+    cdef CodecTable table = table_of(codecs)
+    p.codecs = NULL if codecs is None else &table.rows
     return analysis_of(&p, InputView(records, "records"))

@@ -6,6 +6,7 @@ ServerTopicConfigSynonyms). Values are read and checked as ConfigDef does it.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -14,13 +15,14 @@ from typing import TypeAlias
 from kpress._arguments import shown_value
 from kpress.broker._config_names import BROKER_NAMES, TOPIC_NAMES, is_setting
 from kpress.broker._versions import BrokerRules, Version, version_of
-from kpress.codecs import CodecTable
+from kpress.codecs.table import CodecTable
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 Value: TypeAlias = str | int | bool
 TopicConfig: TypeAlias = Mapping[str, Value]
 
 CODEC_IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
+_PLUGGABLE, _PLUGIN = "pluggable", "pluggable.factory.plugin"  # KIP-984: known where plug-ins are
 _LONGEST_NAME = 80
 _INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
 _LEVELS = {"gzip": (1, 9, -1), "lz4": (1, 17, 9), "zstd": (-131072, 22, 3)}  # lowest, highest, default: CompressionType
@@ -35,7 +37,7 @@ class LogConfig:
     Attributes
     ----------
     compression_type : str
-        ``"producer"``, ``"uncompressed"`` or a codec.
+        ``"producer"``, ``"uncompressed"``, a codec of Kafka's, or the name of a plug-in.
     levels : dict of str to int
         Of the codecs whose level is set.
     log_append_time, compacted, downconversion_enable, verifies_transactions : bool
@@ -62,7 +64,8 @@ class LogConfig:
     takes_zstd: bool
 
     def target(self, source_codec: int, codecs: CodecTable | None) -> tuple[int, int | None]:
-        """Codec id and level that the log wants for a set of that codec (BrokerCompressionType.targetCompression)."""
+        """Codec, as its row in `codecs`, and level that the log wants for a set of that codec
+        (BrokerCompressionType.targetCompression)."""
         if self.compression_type == "producer":
             return source_codec, None
         if self.compression_type == "uncompressed":
@@ -75,14 +78,14 @@ class _Settings:
     """The mapping as it was given, read one setting at a time."""
 
     def __init__(self, given: Iterable[tuple[str, Value]], codecs: CodecTable | None) -> None:
-        self.codecs = CODEC_IDS if codecs is None else codecs.ids
+        self.plugins = None if codecs is None else codecs.ids.keys() - CODEC_IDS.keys()
         self.values = {self._name(name): self._value(name, value) for name, value in given}
 
     def _name(self, name: str) -> str:
         if not isinstance(name, str):
             message = f"names of settings must be str, not {type(name).__name__}"
             raise ArgumentTypeError(message, field="topic_config")
-        if not (is_setting(name) or name in (f"compression.{codec}.level" for codec in self.codecs)):
+        if not (is_setting(name) or (name == _PLUGIN and self.plugins is not None)):
             near = get_close_matches(name[:_LONGEST_NAME], TOPIC_NAMES | BROKER_NAMES, 1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise InvalidArgumentError(f"Kafka has no setting {shown_value(name)}{hint}", field="topic_config")
@@ -199,17 +202,28 @@ def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: Code
 
 
 def _compression_type(settings: _Settings, rules: BrokerRules) -> str:
-    codecs = tuple(name for name in settings.codecs if name != "none" and (name != "zstd" or rules.zstd))
-    return settings.choice(("compression.type",), "producer", ("producer", "uncompressed", *codecs))
+    codecs = tuple(name for name in CODEC_IDS if name != "none" and (name != "zstd" or rules.zstd))
+    if settings.plugins is not None and rules.max_magic == 2:
+        codecs += (_PLUGGABLE,)
+    chosen = settings.choice(("compression.type",), "producer", ("producer", "uncompressed", *codecs))
+    found = settings.find(_PLUGIN)
+    if chosen != _PLUGGABLE:
+        if found:
+            warnings.warn(f"{_PLUGIN} has no effect: compression.type is {chosen}", stacklevel=2)
+        return chosen
+    name, plugins = found[1] if found else None, settings.plugins or ()
+    if name not in plugins:
+        known = ", ".join(sorted(plugins)) or "none"
+        message = f"{_PLUGIN} must be a codec that is registered ({known}), not {shown_value(name)}"
+        raise InvalidArgumentError(message, field=_PLUGIN)
+    return str(name)
 
 
 def _levels(settings: _Settings, rules: BrokerRules) -> dict[str, int]:
     found: dict[str, int] = {}
-    for codec in settings.codecs:
+    for codec, (least, most, default) in _LEVELS.items():
         names = (f"compression.{codec}.level",)
-        own = CODEC_IDS.get(codec) is None  # a codec of the caller: its row checks the level
-        if settings.find(*names) and (own or (codec in _LEVELS and rules.has_compression_levels)):
-            least, most, default = _LEVELS.get(codec, (-_INT_MAX, _INT_MAX, 0))
+        if settings.find(*names) and rules.has_compression_levels:
             found[codec] = settings.number(names, default, least, most, also=default)
     return found
 

@@ -19,13 +19,14 @@ from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_BATCH_LENGTH, KP_CODEC_ID, KP_CODEC_MAGIC, KP_CONTROL, KP_END,
     KP_ENTRY_PREFIX, KP_ENTRY_SIZE, KP_HEADERS_MAGIC, KP_INNER_COMPRESSED, KP_LOG_OVERHEAD, KP_MAGIC,
     KP_MAGIC_OFFSET, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP,
-    KP_RECORDS_COUNT, KP_RECORDS_LEFT, KP_SIZE_OFFSET, KP_TIMESTAMP_NEGATIVE, KP_VARINT, KP_VARINT_MAX,
+    KP_PLUGGABLE, KP_RECORDS_COUNT, KP_RECORDS_LEFT, KP_SIZE_OFFSET, KP_TIMESTAMP_NEGATIVE, KP_VARINT, KP_VARINT_MAX,
     KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch_codec, kp_batch_read, kp_cursor,
     kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_fail, kp_load_be32, kp_message_next,
     kp_message_read, kp_read_bytes, kp_read_varint, kp_record, kp_record_next, kp_source,
 )
 from kpress.codecs.codec cimport LEVEL_DEFAULT, codec, row_of
 from kpress.codecs.payload cimport decompress_prefix
+from kpress.codecs.table cimport kafka_codecs
 from kpress.record.convert cimport (
     LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, convert_end, convert_record, lose_fields, lose_header,
 )
@@ -134,9 +135,12 @@ cdef int read_old_header(down_conversion* d, const uint8_t* entry) noexcept nogi
 
 
 cdef int check_codec(down_conversion* d, int id) noexcept nogil:
-    """zstd, and codecs that a caller brings, are never converted, also where the batch could be copied."""
+    """zstd and plug-ins are never converted, also where the batch could be copied."""
     cdef const codec* row = row_of(d.context.codecs, id)
     cdef int at = KP_ATTRIBUTES_OFFSET if d.batch.magic >= 2 else KP_MESSAGE_ATTRIBUTES_OFFSET
+    if id == KP_PLUGGABLE and d.batch.magic >= 2 and d.context.codecs != kafka_codecs():  # whichever its name is
+        kp_fail(&d.error, KP_CODEC_MAGIC, at, d.converter.magic, 2)
+        return DOWN_UNSUPPORTED_CODEC
     if row == NULL or id == KP_ZSTD and not d.zstd:
         kp_fail(&d.error, KP_CODEC_ID, at, id, 0)
         return DOWN_UNKNOWN_ERROR

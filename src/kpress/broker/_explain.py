@@ -27,6 +27,8 @@ from kpress.broker._judge import Judge
 from kpress.broker._produce_request import Captured, ProduceRequest, read_captured
 from kpress.broker._properties import read_properties
 from kpress.broker._versions import rules_of
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import codecs_given
 from kpress.errors import ArgumentTypeError, InvalidArgumentError, KpressError
 from kpress.files import located, resolve
 from kpress.log import LOG_FILE_SUFFIX, Progress
@@ -55,6 +57,7 @@ def explain(
     now_ms: Time | None = None,
     helpful: bool = False,
     full: bool = False,
+    codecs: CodecRegistry | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> Explanation:
     """`kpress.explain`, which says more."""
@@ -72,10 +75,11 @@ def explain(
     judge = Judge(
         broker_version=broker_version,
         topic_config=settings,
-        levels=log_config(settings, rules_of(broker_version)).levels,
+        levels=log_config(settings, rules_of(broker_version), codecs_given(codecs)).levels,
         produce_version=produce_version,
         now_ms=now_ms,
         helpful=helpful,
+        codecs=codecs,
     )
     with _argument("source"):
         data = _buffer_of(source)
@@ -148,7 +152,7 @@ def _of_bytes(data: memoryview, file: str | None, judge: Judge, transactional_id
     captured = None if _begins_with_a_batch(data) else _captured(data, file)
     if captured is None:
         ask = judge.of_request(judge.produce_version, transactional_id)
-        batches = list(explained(data, Place(file=file), ask, judge.levels))
+        batches = list(explained(data, Place(file=file), ask, judge.levels, judge.codecs))
         return _explanation("record set", judge, batches)
     batches, notes = [], []
     if captured.others:
@@ -179,7 +183,13 @@ def _of_request(request: ProduceRequest, file: str | None, judge: Judge) -> list
     return [
         batch
         for part in request.partitions
-        for batch in explained(part.records, Place(part.position, file, part.topic, part.partition), ask, judge.levels)
+        for batch in explained(
+            part.records,
+            Place(part.position, file, part.topic, part.partition),
+            ask,
+            judge.levels,
+            judge.codecs,
+        )
     ]
 
 

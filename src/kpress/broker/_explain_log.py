@@ -21,6 +21,7 @@ from typing import Any
 from kpress.broker._explain_set import Place, explained
 from kpress.broker._explanation import BatchGroup, ExplainedBatch, grouped
 from kpress.broker._judge import Judge
+from kpress.codecs import CodecRegistry
 from kpress.columns import read_columns
 from kpress.errors import (
     CorruptRecordError,
@@ -196,14 +197,14 @@ class LogExplainer:
         data = bytearray(file.read(place.position, size))
         try:
             with located(place.position, place.file):
-                batch = as_produced(data)
+                batch = as_produced(data, self._judge.codecs)
         except _DAMAGE as error:
             self._findings.append(LogFinding.of_error(error))
             return
         if batch is None:
             self._compacted += 1
             return
-        for one in explained(data, place, self._judge.of_log(batch), self._judge.levels):
+        for one in explained(data, place, self._judge.of_log(batch), self._judge.levels, self._judge.codecs):
             kind.batches += 1
             kind.bytes += one.size
             kind.add(one)
@@ -228,7 +229,7 @@ def _is_compacted(header: Any) -> bool:
     return bool(header.attributes & _DELETE_HORIZON) or header.records_count != expected
 
 
-def as_produced(data: bytearray) -> Batch | None:
+def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch | None:
     """Give a batch of a log what its producer gave it: offsets from 0, no leader epoch, CreateTime.
 
     Returns
@@ -241,7 +242,7 @@ def as_produced(data: bytearray) -> Batch | None:
     KpressError
         It is no batch, or its records cannot be read where they must be.
     """
-    [batch] = read_batches(data, check_crcs=False)
+    [batch] = read_batches(data, check_crcs=False, codecs=codecs)
     if batch.magic == 2:
         batch.set_last_offset(batch.last_offset_delta or 0)
         batch.set_partition_leader_epoch(-1)

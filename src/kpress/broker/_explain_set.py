@@ -21,7 +21,7 @@ from kpress.broker._explanation import (
     ExplainedBatch,
 )
 from kpress.broker._verdict import Verdict
-from kpress.codecs import compress, decompress
+from kpress.codecs import CodecRegistry, compress, decompress
 from kpress.columns import read_columns
 from kpress.errors import KpressError
 from kpress.record import Batch, read_batches
@@ -68,6 +68,7 @@ def explained(
     place: Place,
     judge: Callable[[Any], Verdict],
     level_of: Mapping[str, int],
+    codecs: CodecRegistry | None = None,
 ) -> Iterator[ExplainedBatch]:
     """Each batch of a record set, with the verdict on all of it.
 
@@ -80,30 +81,34 @@ def explained(
         `validate` with all but its record set.
     level_of : mapping of str to int
         Levels that the topic wants, by codec.
+    codecs : CodecRegistry | None
+        With the caller's own.
     """
     verdict = judge(records)
-    batches = [] if records is None else _batches(records)
+    batches = [] if records is None else _batches(records, codecs)
     if not batches:
         size = 0 if records is None else len(records)
-        yield _explained(None, size, verdict, place, Cost(size_after=len(verdict.records)))
+        yield _explained(None, size, verdict, place, Cost(size_after=len(verdict.records)), codecs)
         return
-    stored = _batches(verdict.records)
+    stored = _batches(verdict.records, codecs)
     for number, batch in enumerate(batches):
         after = stored[number] if number < len(stored) else None
-        yield _explained(batch, batch.size, verdict, place, _cost(batch, after, verdict, level_of))
+        yield _explained(batch, batch.size, verdict, place, _cost(batch, after, verdict, level_of, codecs), codecs)
 
 
-def _batches(records: memoryview | bytearray | bytes) -> list[Batch]:
+def _batches(records: memoryview | bytearray | bytes, codecs: CodecRegistry | None) -> list[Batch]:
     """Those before the first that is none."""
     found: list[Batch] = []
     with suppress(KpressError):
-        for batch in read_batches(records, check_crcs=False):
+        for batch in read_batches(records, check_crcs=False, codecs=codecs):
             found.append(batch)
     return found
 
 
-def _explained(batch: Batch | None, size: int, verdict: Verdict, place: Place, cost: Cost) -> ExplainedBatch:
-    known = {} if batch is None else _known(batch, place.in_log)
+def _explained(
+    batch: Batch | None, size: int, verdict: Verdict, place: Place, cost: Cost, codecs: CodecRegistry | None
+) -> ExplainedBatch:
+    known = {} if batch is None else _known(batch, place.in_log, codecs)
     return ExplainedBatch(
         position=place.position + (0 if batch is None else batch.position),
         size=size,
@@ -123,9 +128,9 @@ def _explained(batch: Batch | None, size: int, verdict: Verdict, place: Place, c
     )
 
 
-def _known(batch: Batch, in_log: bool) -> dict[str, Any]:
+def _known(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> dict[str, Any]:
     """What the batch itself tells."""
-    codec, offsets = _codec_of(batch), _offsets_of(batch, in_log)
+    codec, offsets = _codec_of(batch), _offsets_of(batch, in_log, codecs)
     shown = None if offsets is None else _shown(offsets)
     return {
         "magic": batch.magic,
@@ -159,12 +164,13 @@ def _codec_of(batch: Batch) -> str | None:
 # ---- offsets inside of a batch
 
 
-def _offsets_of(batch: Batch, in_log: bool) -> list[int] | None:
+def _offsets_of(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> list[int] | None:
     """As a reader sees them, of a batch that starts at 0. In a log those of magic 0 are absolute, by the broker."""
     if batch.magic < 2 and not batch.is_compressed:
         return None
     try:
-        offsets: list[int] = read_columns(batch.data, ["offset"], check_crcs=False)["offset"].to_pylist()
+        columns = read_columns(batch.data, ["offset"], check_crcs=False, codecs=codecs)
+        offsets: list[int] = columns["offset"].to_pylist()
     except KpressError:
         return None
     base = batch.base_offset if batch.magic == 2 else offsets[0] if batch.magic == 0 and in_log and offsets else 0
@@ -190,8 +196,10 @@ def _count_of(batch: Batch, offsets: list[int] | None) -> int | None:
 # ---- what it costs
 
 
-def _cost(batch: Batch, stored: Batch | None, verdict: Verdict, level_of: Mapping[str, int]) -> Cost:
-    decompress_seconds = _decompress_seconds(batch)
+def _cost(
+    batch: Batch, stored: Batch | None, verdict: Verdict, level_of: Mapping[str, int], codecs: CodecRegistry | None
+) -> Cost:
+    decompress_seconds = _decompress_seconds(batch, codecs)
     if stored is None:
         return Cost(decompress_seconds=decompress_seconds)
     rebuilt = verdict.relation == "rebuilt"
@@ -199,7 +207,7 @@ def _cost(batch: Batch, stored: Batch | None, verdict: Verdict, level_of: Mappin
         size_after=stored.size,
         bytes_changed=stored.size if rebuilt else _changed(batch, stored),
         decompress_seconds=decompress_seconds,
-        compress_seconds=_compress_seconds(stored, level_of) if rebuilt else 0.0,
+        compress_seconds=_compress_seconds(stored, level_of, codecs) if rebuilt else 0.0,
     )
 
 
@@ -227,22 +235,22 @@ def _payload_of(batch: Batch) -> memoryview:
     return data[at + 4 : at + 4 + max(value, 0)]
 
 
-def _decompress_seconds(batch: Batch) -> float:
+def _decompress_seconds(batch: Batch, codecs: CodecRegistry | None) -> float:
     with suppress(KpressError):
         codec, payload = str(batch.compression_type), _payload_of(batch)
         if codec != "none":
             start = perf_counter()
-            decompress(payload, codec, magic=batch.magic)  # type: ignore[call-overload]
+            decompress(payload, codec, magic=batch.magic, codecs=codecs)  # type: ignore[arg-type]
             return perf_counter() - start
     return 0.0
 
 
-def _compress_seconds(stored: Batch, level_of: Mapping[str, int]) -> float:
+def _compress_seconds(stored: Batch, level_of: Mapping[str, int], codecs: CodecRegistry | None) -> float:
     """Of what the broker compressed, once more: it is what went into the stored batch."""
     codec = str(stored.compression_type)
     if codec == "none":
         return 0.0
-    plain = decompress(_payload_of(stored), codec, magic=stored.magic)  # type: ignore[call-overload]
+    plain = decompress(_payload_of(stored), codec, magic=stored.magic, codecs=codecs)  # type: ignore[arg-type]
     start = perf_counter()
-    compress(plain, codec, level_of.get(codec), magic=stored.magic)  # type: ignore[call-overload]
+    compress(plain, codec, level_of.get(codec), magic=stored.magic, codecs=codecs)  # type: ignore[arg-type]
     return perf_counter() - start

@@ -21,7 +21,8 @@ from kpress.broker._lazy_conversion import DownConversion, cut_bytes_of, holds_n
 from kpress.broker._reasons import Finding, Reason
 from kpress.broker._settings import settings_of
 from kpress.broker._versions import BrokerRules
-from kpress.codecs import DEFAULT_MAX_SIZE, CodecTable
+from kpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
+from kpress.codecs.table import CodecTable
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from kpress.log.partition_read import (
     Isolation,
@@ -60,7 +61,7 @@ def fetch(
     log_start_offset: Integer | None = None,
     end_offset: Integer | None = None,
     helpful: bool = False,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | None = None,
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
 ) -> Fetched:
     """What a broker answers to a fetch of one partition: the bytes of the response, and why they are these.
@@ -103,7 +104,7 @@ def fetch(
     helpful : bool
         Leave out two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
         notes.
-    codecs : CodecTable, optional
+    codecs : CodecRegistry, optional
         Codecs of your own beside Kafka's five. No older magic has them.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
@@ -175,13 +176,13 @@ def fetch(
         committed=isolation_level == "read_committed" and version >= _ISOLATION and not follower,
         follower=follower,
         helpful=helpful,
-        codecs=codecs,
+        codecs=settings.codecs,
         cap=integer(max_decompressed_bytes, "max_decompressed_bytes", 1, _INT_MAX),
     )
     limit = integer(partition_max_bytes, "partition_max_bytes", -_INT_MAX - 1, _INT_MAX)
     total = integer(max_bytes, "max_bytes", -_INT_MAX - 1, _INT_MAX)
     limit = min(limit, total if version > _HARD_LIMIT else _INT_MAX)
-    limit = min(limit, fetch_max_bytes(topic_config, request.fetches.default_max_bytes, codecs))
+    limit = min(limit, fetch_max_bytes(topic_config, request.fetches.default_max_bytes, settings.codecs))
     start = None if log_start_offset is None else integer(log_start_offset, "log_start_offset", 0, _LONG_MAX)
     end = None if end_offset is None else integer(end_offset, "end_offset", 0, _LONG_MAX)
     least, most = request.fetches.versions

@@ -8,6 +8,7 @@ from typing import Any
 
 from kpress.broker._validate import validate
 from kpress.broker._verdict import Verdict
+from kpress.codecs import CodecRegistry
 from kpress.log import ProducerState
 from kpress.record import Batch
 from kpress.typing import Integer, Time
@@ -29,6 +30,7 @@ class Judge:
     produce_version : int | None
     now_ms : time | None
     helpful : bool
+    codecs : CodecRegistry | None
     """
 
     broker_version: str
@@ -37,6 +39,7 @@ class Judge:
     produce_version: Integer | None
     now_ms: Time | None
     helpful: bool
+    codecs: CodecRegistry | None
 
     def of_request(self, version: Integer | None, transactional_id: str | None) -> Callable[[Any], Verdict]:
         """Takes a record set that a client sent. Its transaction is taken to be known to the coordinator."""
@@ -70,6 +73,7 @@ class Judge:
                 producers=producers,
                 verified_transactions=() if transactional_id is None else (transactional_id,),
                 helpful=self.helpful,
+                codecs=self.codecs,
             )
 
         return judge

@@ -1,7 +1,8 @@
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import CodecTable
 from kpress.errors import KpressError
 from kpress.record.convert import LOST as LOST
 from kpress.typing import Integer
@@ -30,7 +31,7 @@ class DownConversion:
         helpful: bool = False,
         zstd: bool = True,
         drops_headers: bool = True,
-        codecs: CodecTable | None = None,
+        codecs: CodecRegistry | CodecTable | None = None,
         max_decompressed_bytes: Integer = ...,
     ) -> None: ...
     @property

@@ -195,7 +195,12 @@ class Partition:
         """What would be appended: the checks of UnifiedLog and LogValidator."""
         limit, known = self.config.max_message_bytes, self.settings.last_codec
         found = analyze(
-            records, max_message_bytes=limit, known_codecs=known, is_client=is_client, helpful=self.helpful
+            records,
+            max_message_bytes=limit,
+            known_codecs=known,
+            is_client=is_client,
+            helpful=self.helpful,
+            codecs=self.settings.codecs,
         )
         if found.refusal:
             return refused(self.rules.code_of(found.error_code), Reason[found.refusal])

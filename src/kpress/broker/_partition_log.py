@@ -12,7 +12,7 @@ from kpress.broker._partition import Partition, clock
 from kpress.broker._producers import Producers, listed
 from kpress.broker._settings import settings_of
 from kpress.broker._verdict import Verdict
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.errors import ArgumentTypeError
 from kpress.log import ProducerState
 from kpress.record import BatchBuilder
@@ -43,8 +43,10 @@ class PartitionLog:
     helpful : bool
         Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
         unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
-    codecs : CodecTable, optional
-        Codecs of the caller's own, which the broker is taken to know; compression.type may name them.
+    codecs : CodecRegistry, optional
+        Codecs of your own, which the broker is taken to know: ``compression.type`` may be ``pluggable``, with the name
+        in ``pluggable.factory.plugin`` (KIP-984). A batch with another name than the topic's is compressed again.
+        None: as real brokers, which answer -1 to them.
 
     Raises
     ------
@@ -80,7 +82,7 @@ class PartitionLog:
         leader_epoch: Integer = 0,
         verified_transactions: Iterable[str] = (),
         helpful: bool = False,
-        codecs: CodecTable | None = None,
+        codecs: CodecRegistry | None = None,
     ) -> None:
         self._partition = partition(
             broker_version, topic_config, next_offset, leader_epoch, None, verified_transactions, helpful, codecs
@@ -228,7 +230,7 @@ def partition(
     producers: Iterable[ProducerState] | None,
     verified_transactions: Iterable[str],
     helpful: bool,
-    codecs: CodecTable | None,
+    codecs: CodecRegistry | None,
 ) -> Partition:
     """A partition, its arguments checked."""
     settings = settings_of(broker_version, topic_config, codecs)

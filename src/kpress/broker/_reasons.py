@@ -200,6 +200,11 @@ class Reason(StrEnum):
         "The codec id in the attributes is none that the broker knows.",
         "Use a codec of the broker's version; zstd needs Kafka 2.1, lz4 needs 0.8.2.",
     )
+    PLUGIN_NAME = (
+        "PLUGIN_NAME", APPEND, 2, "plug-in name", "KIP-984",
+        "The batch is of a pluggable codec, and its plug-in's name is cut or holds characters that no name has.",
+        "Have the client write the length and the name of its plug-in after the header.",
+    )
     REBUILT_TOO_LARGE = (
         "REBUILT_TOO_LARGE", APPEND, 10, "max.message.bytes after a rebuild", "UnifiedLog.append",
         "The batch that the broker made from this one is larger than max.message.bytes.",

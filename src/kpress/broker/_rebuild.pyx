@@ -14,6 +14,7 @@ from kpress.broker._check cimport (
     ANY_ENTRIES, FAILED, INVALID_RECORD, MESSAGE_TOO_LARGE, NO_TIMESTAMP, UNKNOWN_SERVER_ERROR,
     UNSUPPORTED_FOR_MESSAGE_FORMAT, refuse,
 )
+from kpress.codecs.codec cimport row_of
 from kpress.record.encode cimport MAX_SET_SIZE, batch_options
 from kpress.record.set_writer cimport (
     writer_expect, writer_free, writer_next_at, writer_open, writer_result, writer_rows, writer_take,
@@ -28,7 +29,7 @@ cdef void set_options(validator* v, int level) noexcept nogil:
     cdef batch_options* o = &v.writer.encoder.options
     cdef const kp_batch* first = &v.first
     o.magic, o.codec, o.level, o.codecs = v.target_magic, v.target_codec, level, v.context.codecs
-    o.attributes = v.target_codec
+    o.attributes = row_of(v.context.codecs, v.target_codec).attributes
     if v.log_append_time and v.target_magic > 0:
         o.attributes |= KP_LOG_APPEND_TIME
     if first.magic == 2 and v.target_magic == 2:

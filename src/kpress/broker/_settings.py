@@ -12,9 +12,10 @@ from functools import lru_cache
 from kpress.broker._config import CODEC_IDS, LogConfig, TopicConfig, Value, log_config
 from kpress.broker._validator import RULES
 from kpress.broker._versions import BrokerRules, rules_of
-from kpress.codecs import CodecTable
-from kpress.errors import ArgumentTypeError
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import CodecTable, codecs_given
 
+_PLUGGABLE = 5  # KIP-984
 _NAMES, _VALUES = frozenset((str,)), frozenset((str, int, bool))
 
 
@@ -28,7 +29,7 @@ class Settings:
     config : LogConfig
     codecs : CodecTable | None
     known_codecs : frozenset of int
-        Ids that a broker of this release, or the caller's table, knows.
+        Ids that a broker of this release knows; with plug-ins, theirs too.
     last_codec : int
         The highest of them.
     quirks : int
@@ -43,7 +44,7 @@ class Settings:
     quirks: int
 
 
-def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecTable | None) -> Settings:
+def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecRegistry | None) -> Settings:
     """A release with its topic's settings, by Kafka's property names.
 
     Raises
@@ -52,15 +53,12 @@ def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: C
         A release that is not known, a name that Kafka does not have, or a value that it does not take.
     ArgumentTypeError
     """
-    if codecs is not None and not isinstance(codecs, CodecTable):
-        message = f"codecs must be a kpress.CodecTable, not {type(codecs).__name__}"
-        raise ArgumentTypeError(message, field="codecs")
     given = {} if topic_config is None else topic_config
     if codecs is None and type(given) is dict and type(broker_version) is str:
         types = tuple(map(type, given.values()))
         if _VALUES.issuperset(types) and _NAMES.issuperset(map(type, given)):  # which compare and hash as they should
             return _remembered(broker_version, tuple(given.items()), types)
-    return _read(broker_version, topic_config, codecs)
+    return _read(broker_version, topic_config, codecs_given(codecs))
 
 
 @lru_cache(maxsize=64)
@@ -71,7 +69,8 @@ def _remembered(broker_version: str, items: tuple[tuple[str, Value], ...], types
 
 def _read(broker_version: str, topic_config: Mapping[str, Value] | None, codecs: CodecTable | None) -> Settings:
     rules = rules_of(broker_version)
-    ids = CODEC_IDS if codecs is None else codecs.ids
-    known = frozenset(id for name, id in ids.items() if name != "zstd" or rules.zstd)
+    known = {id for name, id in CODEC_IDS.items() if name != "zstd" or rules.zstd}
+    if codecs is not None:
+        known.add(_PLUGGABLE)
     quirks = sum(RULES[name] for name in rules.quirks)
-    return Settings(rules, log_config(topic_config, rules, codecs), codecs, known, max(known), quirks)
+    return Settings(rules, log_config(topic_config, rules, codecs), codecs, frozenset(known), max(known), quirks)

@@ -9,6 +9,7 @@ from typing_extensions import Buffer
 from kpress.broker._config import TopicConfig
 from kpress.broker._partition_log import partition
 from kpress.broker._verdict import Verdict
+from kpress.codecs import CodecRegistry
 from kpress.log import ProducerState
 from kpress.typing import Integer, Time
 
@@ -26,6 +27,7 @@ def validate(
     producers: Iterable[ProducerState] | None = None,
     verified_transactions: Iterable[str] = (),
     helpful: bool = False,
+    codecs: CodecRegistry | None = None,
 ) -> Verdict:
     """What a broker answers to a record set in a Produce request, what its log would hold of it, and why.
 
@@ -56,6 +58,8 @@ def validate(
     helpful : bool
         Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
         unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
+    codecs : CodecRegistry, optional
+        Codecs of your own, which the broker is taken to know: see `PartitionLog`.
 
     Returns
     -------
@@ -86,6 +90,6 @@ def validate(
     (10, 'MESSAGE_TOO_LARGE', 'max.message.bytes')
     """
     one = partition(
-        broker_version, topic_config, next_offset, leader_epoch, producers, verified_transactions, helpful, None
+        broker_version, topic_config, next_offset, leader_epoch, producers, verified_transactions, helpful, codecs
     )
     return one.append(records, produce_version, transactional_id, now_ms)

@@ -4,7 +4,8 @@ from typing_extensions import Buffer, disjoint_base
 
 from kpress.broker._stored import StoredSet
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import CodecTable
 from kpress.typing import Integer, Level
 
 REASONS: Final[tuple[str, ...]]
@@ -49,6 +50,6 @@ def validate_records(
     origin_client: bool = True,
     rules: Integer = 0,
     helpful: bool = False,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | CodecTable | None = None,
     max_decompressed_bytes: Integer = ...,
 ) -> Validation: ...

@@ -27,7 +27,7 @@ from kpress.broker._check cimport (
 from kpress.broker._rebuild cimport begin_rebuild, check_written, end_rebuild, free_rebuild
 from kpress.broker._stored cimport StoredSet, keep, written
 from kpress.broker._walk cimport walk, walk_fields, write_again
-from kpress.codecs.codec cimport CODEC_IDS, row_of
+from kpress.codecs.codec cimport CODEC_ROWS, row_of
 from kpress.codecs.context cimport context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, level_of, table_of
 
@@ -426,7 +426,7 @@ cdef int64_t bound(int64_t value, int64_t change) noexcept:
 
 
 cdef codec_id(object value, str name, CodecTable table):
-    cdef int id = <int>integer_of(value, name, 0, CODEC_IDS - 1)
+    cdef int id = <int>integer_of(value, name, 0, CODEC_ROWS - 1)
     if row_of(&table.rows, id) == NULL:
         raise InvalidArgumentError(f"{name} must be the id of a codec, not {id}", field=name)
     return id
@@ -444,7 +444,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
         A record set that `analyze` found no error in. Its checksums are not compared again, but those of messages
         inside of a compressed message.
     source_codec, target_codec : int
-        Kafka's ids: what `analyze` says, and what the topic asks for.
+        What `analyze` says, and what the topic asks for: Kafka's ids, or rows of `codecs`.
     target_level : int | None
         Of the target codec; None: its default.
     target_magic : int
@@ -468,7 +468,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
     helpful : bool
         Errors for which brokers have no code get the one that fits; a batch that a broker tries to repair without
         success is repaired; differences of timestamps do not wrap.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own beside Kafka's five.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.

@@ -19,8 +19,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport (
     KP_CODEC_ID, KP_ENTRY_SIZE, KP_IN_RECORDS, KP_KEY_LENGTH, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_LZ4, KP_LZ4_HC,
-    KP_MESSAGE_SIZE, KP_MIN_ENTRY_SIZE, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_RECORDS_COUNT, KP_RECORDS_LEFT,
-    KP_RECORDS_MISSING, KP_SKIP_ENDED, KP_SKIP_OK, KP_SKIP_TOO_LONG, KP_VALUE_LENGTH, KP_WRAPPER_CODEC,
+    KP_MESSAGE_SIZE, KP_MIN_ENTRY_SIZE, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_PLUGIN_UNKNOWN, KP_RECORDS_COUNT,
+    KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_SKIP_ENDED, KP_SKIP_OK, KP_SKIP_TOO_LONG, KP_VALUE_LENGTH, KP_WRAPPER_CODEC,
     KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left,
     kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_load_be32, kp_lz4_frame, kp_lz4_header_read,
     kp_message_header_read, kp_message_read, kp_read_bytes, kp_read_varint, kp_record, kp_record_explain,
@@ -64,7 +64,7 @@ cdef int refuse_payload(validator* v) noexcept nogil:
         return FAILED
     if status == KP_OUTPUT_CAP:
         return refuse(v, MESSAGE_TOO_LARGE, MESSAGE_TOO_LARGE, b"DECOMPRESSED_TOO_LARGE")
-    if status == KP_CODEC_ID:
+    if status == KP_CODEC_ID or status == KP_PLUGIN_UNKNOWN:
         return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE, b"UNKNOWN_CODEC")
     if status == KP_WRAPPER_CODEC:
         return refuse_invalid(v, b"WRAPPER_CODEC")

@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 
 from kpress.cli._parameters import SIZE, Paths
+from kpress.codecs import CodecRegistry
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
@@ -89,4 +91,30 @@ def index_interval(function: _Function) -> _Function:
         default=INDEX_INTERVAL_BYTES,
         show_default=True,
         help="The topic's or broker's index.interval.bytes.",
+    )(function)
+
+
+def _loaded(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> CodecRegistry | None:
+    if not given:
+        return None
+    codecs = CodecRegistry()
+    for path in given:
+        try:
+            codecs.load(path)
+        except (ArgumentTypeError, InvalidArgumentError) as error:
+            raise click.BadParameter(error.message, ctx, param) from error
+    return codecs
+
+
+def codec_plugins(function: _Function) -> _Function:
+    """--codec-plugin: codecs of the user's own, which must be known before --codec is looked at."""
+    return click.option(
+        "--codec-plugin",
+        "codecs",
+        metavar="MODULE:NAME",
+        multiple=True,
+        is_eager=True,
+        callback=_loaded,
+        help="Import a codec that batches name (KIP-984), an object with compress and decompress: only code that you "
+        "trust. May be given several times.",
     )(function)

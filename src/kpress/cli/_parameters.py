@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 
 import click
 from click.shell_completion import CompletionItem
+
+from kpress.typing import CompressionType
 
 if TYPE_CHECKING:
     _Type: TypeAlias = click.ParamType[Any]
@@ -49,6 +51,17 @@ class Size(_Type):
             self.fail(f"{value!r} is not a size: 4096, 64k, 1MiB", param, ctx)
         power = " kmgt".index(match["unit"].lower() or " ")
         return int(float(match["number"]) * 1024**power)
+
+
+class Codec(click.Choice):  # type: ignore[type-arg]
+    """A codec of Kafka's, or one of those that ``--codec-plugin`` loaded."""
+
+    def __init__(self) -> None:
+        super().__init__(get_args(CompressionType))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        codecs = ctx.params.get("codecs") if ctx else None
+        return value if codecs is not None and value in codecs else super().convert(value, param, ctx)
 
 
 class Share(_Type):

@@ -8,10 +8,11 @@ id  name    file          what Kafka's Java producer writes             level
 2   snappy  _snappy.pyx   a xerial stream of 32 KiB chunks              -
 3   lz4     _lz4.pyx      a frame of independent 64 KiB blocks          1 to 17; default 9
 4   zstd    _zstd.pyx     a frame without content size; magic 2 only    -131072 to 22; default 3
-..  ..      _object.pyx   a codec of the caller's own                   its own
+5   its own _object.pyx   what a plug-in makes; magic 2 only            its own
 ==  ======  ============  ============================================  =====================
 
-`codec` says what a row is, and each of these files fills one. `table` has the rows by id and by name. `context` lends
+`codec` says what a row is, and each of these files fills one. `table` has the rows by number and by name; `_registry`
+holds the plug-ins, codecs of the caller's own. `context` lends
 codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,
 `_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` holds their results). What
 Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
@@ -28,14 +29,14 @@ from kpress.codecs._calls import (
     decompress_into,
 )
 from kpress.codecs._lz4 import break_lz4_header, fix_lz4_header
+from kpress.codecs._registry import CodecRegistry
 from kpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
 from kpress.codecs._zstd_dictionary import DEFAULT_DICTIONARY_SIZE, Dictionary, dictionary_id, train
-from kpress.codecs.table import CodecTable
 
 __all__ = [
     "DEFAULT_DICTIONARY_SIZE",
     "DEFAULT_MAX_SIZE",
-    "CodecTable",
+    "CodecRegistry",
     "Compressor",
     "Decompressor",
     "Dictionary",

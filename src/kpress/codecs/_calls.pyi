@@ -2,8 +2,8 @@ from typing import overload
 
 from typing_extensions import Buffer
 
+from kpress.codecs import CodecRegistry
 from kpress.codecs._zstd_dictionary import Dictionary
-from kpress.codecs.table import CodecTable
 from kpress.typing import CompressionType, Dictionaries, Integer, Level
 
 DEFAULT_MAX_SIZE: int
@@ -29,7 +29,7 @@ def compress(
     *,
     magic: Integer = 2,
     raw: bool = False,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     dictionary: Dictionary | None = None,
 ) -> bytes: ...
 @overload
@@ -53,7 +53,7 @@ def compress_into(
     *,
     magic: Integer = 2,
     raw: bool = False,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     dictionary: Dictionary | None = None,
 ) -> int: ...
 @overload
@@ -74,7 +74,7 @@ def decompress(
     max_decompressed_bytes: Integer = ...,
     *,
     magic: Integer = 2,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     max_size: Integer | None = None,
     dictionaries: Dictionaries | None = None,
 ) -> bytes: ...
@@ -95,10 +95,10 @@ def decompress_into(
     compression_type: str,
     *,
     magic: Integer = 2,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     dictionaries: Dictionaries | None = None,
 ) -> int: ...
 @overload
 def compress_bound(size: Integer, compression_type: CompressionType, *, codecs: None = None) -> int: ...
 @overload
-def compress_bound(size: Integer, compression_type: str, *, codecs: CodecTable) -> int: ...
+def compress_bound(size: Integer, compression_type: str, *, codecs: CodecRegistry) -> int: ...

@@ -183,7 +183,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
         Of the batch: 0, 1 or 2. It decides the header checksum of lz4 (KIP-57); zstd needs 2 (KIP-110).
     raw : bool
         snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
     dictionary : kpress.dictionaries.Dictionary | None
         zstd alone, and for values: Kafka's readers refuse a batch that needs one. The result is one frame with its
@@ -242,7 +242,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
         Most bytes of output, 0 to 2147483647; 64 MiB by default. Its former name, max_size, still works.
     magic : int
         Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         As in :func:`compress`.
     dictionaries : Dictionary | DictionaryStore | dict of int to Dictionary | None
         zstd alone: what frames may name. Frames that name none are read without one.
@@ -460,7 +460,7 @@ def compress_bound(size, compression_type, *, codecs=None):
         Bytes, 0 to 2147483647.
     compression_type : str
         "none", "gzip", "snappy", "lz4" or "zstd".
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         As in :func:`compress`.
 
     Returns

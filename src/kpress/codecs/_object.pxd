@@ -1,3 +1,4 @@
+from kpress.codecs._registry cimport Plugin
 from kpress.codecs.codec cimport codec
 
-cdef void object_row(codec* row, object brought) noexcept
+cdef void object_row(codec* row, Plugin plugin) noexcept

@@ -1,4 +1,4 @@
-"""A codec that the caller brings as a Python object: see CodecTable.
+"""A codec that the caller brings as a Python object: see CodecRegistry.register.
 
 It is not trusted with memory: it gets bytes objects of its own, and its result is measured before it is copied.
 Its exceptions cross code without the GIL as a number (see `note_cause`) and become the cause of ours.
@@ -22,6 +22,7 @@ from kpress._c.wire cimport (
 )
 from kpress._status cimport note_cause
 from kpress.codecs._output cimport output_room
+from kpress.codecs._registry cimport Plugin
 from kpress.codecs.codec cimport append, codec, codec_stream, level_or_default, progress, size_range
 
 cdef enum:
@@ -33,10 +34,10 @@ cdef enum:
     GUESS_LEAST = 1 << 16
 
 
-cdef int failed(kp_error* err, int status, object exception) noexcept:
+cdef int failed(kp_error* err, int status, Plugin plugin, object exception) noexcept:
     if isinstance(exception, MemoryError):
         return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-    return kp_fail(err, status, 0 if status == KP_CODEC_DECOMPRESS else -1, note_cause(exception), 0)
+    return kp_fail(err, status, 0 if status == KP_CODEC_DECOMPRESS else -1, note_cause(exception, plugin.name), 0)
 
 
 cdef void object_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
@@ -45,6 +46,10 @@ cdef void object_expect(const codec* row, const uint8_t* src, size_t size, size_
     expected.most = max(<size_t>GUESS_FACTOR * size, <size_t>GUESS_LEAST)
     expected.sure = False
     expected.first.size = 0
+
+
+cdef inline Plugin plugin_of(const codec* row):
+    return <Plugin>row.object
 
 
 cdef int take_result(object result, uint8_t* dst, size_t capacity, size_t* size) except -1:
@@ -63,9 +68,9 @@ cdef int object_decode(const codec* row, void** state, int magic, const uint8_t*
     cdef size_t given = 0
     with gil:
         try:
-            take_result((<object>row.object).decompress(src[:size], at.cap), dst, capacity, &given)
+            take_result(plugin_of(row).decompressed(src[:size], at.cap), dst, capacity, &given)
         except BaseException as exception:
-            return failed(err, KP_CODEC_DECOMPRESS, exception)
+            return failed(err, KP_CODEC_DECOMPRESS, plugin_of(row), exception)
     if given > capacity:
         at.wanted = given
         return kp_fail(err, KP_OUTPUT_FULL, 0, 0, <int64_t>capacity)
@@ -89,14 +94,10 @@ cdef int object_encode(const codec* row, void** state, int level, int magic, bin
                        uint8_t* dst, size_t capacity, size_t* produced, kp_error* err) noexcept nogil:
     with gil:
         try:
-            brought = <object>row.object
-            if row.has_levels:
-                result = brought.compress(src[:size], level_or_default(row, level))
-            else:
-                result = brought.compress(src[:size])
-            take_result(result, dst, object_bound(size), produced)
+            take_result(plugin_of(row).compressed(src[:size], level_or_default(row, level)), dst, object_bound(size),
+                        produced)
         except BaseException as exception:
-            return failed(err, KP_CODEC_COMPRESS, exception)
+            return failed(err, KP_CODEC_COMPRESS, plugin_of(row), exception)
     if produced[0] > object_bound(size):
         return kp_fail(err, KP_CODEC_EXPANDS, -1, <int64_t>produced[0], <int64_t>object_bound(size))
     return KP_OK
@@ -144,10 +145,10 @@ cdef bint object_complete(const codec_stream* s) noexcept nogil:
     return True
 
 
-cdef void object_row(codec* row, object brought) noexcept:
-    """Fill the row but for its id, name and levels."""
-    row.least_magic = 2   # a codec of the caller's own is for record batches
-    row.object = <void*>brought
+cdef void object_row(codec* row, Plugin plugin) noexcept:
+    """Fill the row but for its ids, names and levels."""
+    row.least_magic = 2   # a plug-in is for record batches
+    row.object = <void*>plugin
     row.expect = object_expect
     row.decode = object_decode
     row.prefix = object_prefix

@@ -3,7 +3,7 @@ from typing import Any, overload
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs.table import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.typing import CompressionType, Integer, Level
 
 class Compressor:
@@ -27,7 +27,7 @@ def compressor(
 ) -> Compressor: ...
 @overload
 def compressor(
-    compression_type: str, level: Level = None, *, magic: Integer = 2, codecs: CodecTable
+    compression_type: str, level: Level = None, *, magic: Integer = 2, codecs: CodecRegistry
 ) -> Compressor: ...
 @overload
 def decompressor(
@@ -44,6 +44,6 @@ def decompressor(
     max_decompressed_bytes: Integer = ...,
     *,
     magic: Integer = 2,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     max_size: Integer | None = None,
 ) -> Decompressor: ...

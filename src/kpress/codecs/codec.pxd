@@ -1,22 +1,27 @@
 """A codec is a row: all that the rest of the package knows about a codec and asks it to do.
 
 A codec's file fills its row (`_gzip`, `_snappy`, `_lz4`, `_zstd`; `_none` for the bytes as they are, `_object` for a
-codec that the caller brings as a Python object). `table` holds the rows by id. The functions may be called from any
-thread, without the GIL.
+plug-in, a codec that the caller brings as a Python object). `table` holds the rows. The functions may be called from
+any thread, without the GIL.
 """
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t, uint64_t
 from libc.stdlib cimport calloc
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 
 from kpress._buffers cimport pooled, pooled_reserve_more
-from kpress._c.wire cimport KP_OK, KP_OUTPUT_CAP, kp_error, kp_fail
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_OK, KP_OUTPUT_CAP, KP_PLUGGABLE, kp_batch, kp_batch_codec, kp_error, kp_fail,
+)
 
 cdef enum:
     # A codec that copies its input gets a piece in steps of this size, which fit the cache.
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
+    # Kafka's codecs have their ids as row numbers. All plug-ins have the id 5, and rows after the ids: a number says
+    # which codec it is.
+    CODEC_ROWS = 64
     PART_ROOM = 1 << 10           # for what ends a part
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
 
@@ -82,7 +87,8 @@ cdef struct stream_calls:
 
 
 cdef struct codec:
-    int id
+    int id                # the number of the row
+    int attributes        # the id on the wire
     const char* name      # ASCII
     int least_magic       # of the batches that may use it
     bint has_levels
@@ -92,10 +98,12 @@ cdef struct codec:
     # Up to this many bytes of input the GIL is kept, at the default level. The work then takes 20 us or less as a rule;
     # releasing and taking the GIL takes 0.1 us, and more if another thread waits for it.
     size_t gil_kept
-    void* object          # of a codec that the caller brings: borrowed from the CodecTable
+    void* object          # the Plugin: borrowed from the CodecTable
+    const uint8_t* head   # what comes between a batch's header and its payload: the plug-in's name, after its length
+    size_t head_size
 
     # A payload in one piece. `state` is the row's slot in the context: NULL until the codec puts something there. A
-    # codec of the caller's own has none, because a context outlives its table.
+    # plug-in has none, because a context outlives its table.
     void (*expect)(const codec*, const uint8_t* src, size_t size, size_range*) noexcept nogil
     int (*decode)(const codec*, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                   size_t capacity, progress*, kp_error*) noexcept nogil
@@ -135,14 +143,35 @@ cdef struct codec:
 
 
 cdef struct codec_table:
-    codec rows[CODEC_IDS]   # by id; `decode` is NULL where there is none
+    codec rows[CODEC_ROWS]   # `decode` is NULL where there is none
+    int n_plugins            # in the rows from CODEC_IDS on
 
 
 cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogil:
-    """NULL: there is no codec of that id."""
-    if 0 <= id < CODEC_IDS and codecs.rows[id].decode != NULL:
+    """NULL: there is no such codec."""
+    if 0 <= id < CODEC_ROWS and codecs.rows[id].decode != NULL:
         return &codecs.rows[id]
     return NULL
+
+
+cdef inline int codec_at(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch) noexcept nogil:
+    """The row of a whole entry's codec. A plug-in that the table does not have is KP_PLUGGABLE, which has no row."""
+    cdef int id = kp_batch_codec(batch)
+    return id if id != KP_PLUGGABLE or codecs.n_plugins == 0 else plugin_at(codecs, entry, batch)
+
+
+cdef inline int plugin_at(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch) noexcept nogil:
+    """By the name in the batch, which is compared with the names of the table and used for nothing else."""
+    cdef size_t room
+    cdef int id
+    cdef const codec* row
+    if batch.magic == 2 and batch.size > KP_BATCH_HEADER:
+        room = <size_t>(batch.size - KP_BATCH_HEADER)
+        for id in range(CODEC_IDS, CODEC_IDS + codecs.n_plugins):
+            row = &codecs.rows[id]
+            if row.head_size <= room and memcmp(entry + KP_BATCH_HEADER, row.head, row.head_size) == 0:
+                return id
+    return KP_PLUGGABLE
 
 
 cdef inline void* state_made(void** state, size_t size) noexcept nogil:

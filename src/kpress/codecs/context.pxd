@@ -5,7 +5,7 @@ Creating a library's state takes up to 10 us, and its memory is cold, so keeping
 """
 
 from kpress._buffers cimport pooled
-from kpress.codecs.codec cimport CODEC_IDS, codec_table
+from kpress.codecs.codec cimport CODEC_ROWS, codec_table
 
 
 cdef struct codec_context:
@@ -14,7 +14,7 @@ cdef struct codec_context:
     pooled scratch               # decompressed records of one batch, or record bytes before compression
     size_t ignored               # bytes at the end of the last payload that was decompressed, which are not part of it
     bint ends                    # Kafka's reader takes what decompress_prefix gave of it for all, and sees no error
-    void* states[CODEC_IDS]      # one slot per row, for that row alone
+    void* states[CODEC_ROWS]     # one slot per row, for that row alone
 
 
 cdef codec_context* context_acquire(const codec_table* codecs) noexcept nogil    # NULL: out of memory

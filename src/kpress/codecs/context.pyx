@@ -14,6 +14,7 @@ from kpress._c.threads cimport (
     pthread_mutex_unlock,
 )
 from kpress._c.wire cimport kp_slot_give, kp_slot_take
+from kpress.codecs.codec cimport CODEC_ROWS
 from kpress.codecs.table cimport kafka_codecs
 
 cdef enum:
@@ -25,14 +26,14 @@ cdef pthread_mutex_t mutex
 cdef codec_context* idle = NULL
 cdef void* slot = NULL
 cdef const codec_table* kafka = kafka_codecs()  # only these rows have states: see codec.pxd
-cdef int shrinking[CODEC_IDS]   # the codecs that have shrink_state: a release calls only these
+cdef int shrinking[CODEC_ROWS]   # the codecs that have shrink_state: a release calls only these
 cdef int n_shrinking = 0
 
 
 cdef void list_shrinking() noexcept:
     global n_shrinking
     cdef int id
-    for id in range(CODEC_IDS):
+    for id in range(CODEC_ROWS):
         if kafka.rows[id].shrink_state != NULL:
             shrinking[n_shrinking] = id
             n_shrinking += 1
@@ -105,7 +106,7 @@ cdef size_t free_idle() noexcept nogil:
         context = take_idle()
         if context == NULL:
             return released
-        for id in range(CODEC_IDS):
+        for id in range(CODEC_ROWS):
             if context.states[id] != NULL:
                 released += kafka.rows[id].free_state(context.states[id])
         pooled_free(&context.scratch)

@@ -7,7 +7,8 @@ from kpress._c.wire cimport kp_error
 from kpress.codecs.codec cimport codec, codec_table
 from kpress.codecs.context cimport codec_context
 
-# In each, an id without a row in the context's table is KP_CODEC_ID.
+# In each, `codec_id` is the number of a row; one that the context's table does not have is KP_CODEC_ID. The payload is
+# all that comes after a batch's header: that of a plug-in begins with its name.
 
 # Appends the decompressed payload to `out` (whose size grows), at most `cap` bytes; KP_OUTPUT_CAP beyond it.
 # On an error out.size is as it was. magic matters to lz4 alone: 0 takes any header checksum.

@@ -14,7 +14,7 @@ from kpress._c.wire cimport (
     kp_error,
     kp_fail,
 )
-from kpress.codecs.codec cimport codec, codec_table, progress, row_of, size_range
+from kpress.codecs.codec cimport append, codec, codec_table, progress, row_of, size_range
 from kpress.codecs.context cimport codec_context
 
 cdef enum:
@@ -25,9 +25,13 @@ cdef int decompress_units(codec_context* context, int codec_id, int magic, const
                           pooled* out, size_t cap, kp_error* err) noexcept nogil:
     """decompress_payload(); on an error `out` keeps the members, chunks, blocks or frames before it."""
     cdef const codec* row = row_of(context.codecs, codec_id)
-    if row == NULL:
+    cdef int status
+    if row == NULL or size < row.head_size:
         return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
-    return decompress_with(row, context, True, magic, src, size, out, cap, err)
+    status = decompress_with(row, context, True, magic, src + row.head_size, size - row.head_size, out, cap, err)
+    if status != KP_OK and err.position >= 0:
+        err.position += <int64_t>row.head_size
+    return status
 
 
 cdef int decompress_with(const codec* row, codec_context* context, bint counted, int magic, const uint8_t* src,
@@ -76,13 +80,14 @@ cdef int decompress_prefix(codec_context* context, int codec_id, int magic, cons
     if status == KP_OK or status == KP_CODEC_ID or status == KP_NO_MEMORY or status == KP_OUTPUT_CAP:
         return status
     if row.prefix != NULL:
-        context.ends = row.prefix(&context.states[codec_id], src, size, out, start, cap)
+        context.ends = row.prefix(&context.states[codec_id], src + row.head_size, size - row.head_size, out, start,
+                                  cap)
     return status
 
 
 cdef size_t payload_bound(const codec_table* codecs, int codec_id, size_t size) noexcept nogil:
     cdef const codec* row = row_of(codecs, codec_id)
-    return row.bound(size) if row != NULL else 0
+    return row.head_size + row.bound(size) if row != NULL else 0
 
 
 cdef int compress_payload(codec_context* context, int codec_id, int level, int magic, const uint8_t* src, size_t size,
@@ -90,7 +95,13 @@ cdef int compress_payload(codec_context* context, int codec_id, int level, int m
     cdef const codec* row = row_of(context.codecs, codec_id)
     if row == NULL:
         return kp_fail(err, KP_CODEC_ID, -1, codec_id, 0)
-    return compress_with(row, context, level, magic, src, size, out, err)
+    cdef size_t start = out.size
+    if row.head_size > 0 and append(out, row.head, row.head_size, err) != KP_OK:
+        return err.status
+    if compress_with(row, context, level, magic, src, size, out, err) != KP_OK:
+        out.size = start
+        return err.status
+    return KP_OK
 
 
 cdef int compress_with(const codec* row, codec_context* context, int level, int magic, const uint8_t* src, size_t size,

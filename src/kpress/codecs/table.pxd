@@ -1,20 +1,21 @@
-"""The codecs by id and by name, and the arguments that name one."""
+"""The codecs by row and by name, and the arguments that name one."""
 
 from cpython.object cimport PyObject
 
+from kpress.codecs._registry cimport Plugin
 from kpress.codecs._zstd_dictionary cimport Dictionary, DictionarySet
-from kpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec, codec_table
+from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, codec, codec_table
 
 
 cdef class CodecTable:
     cdef codec_table rows
-    cdef PyObject* names[CODEC_IDS]   # interned; NULL where there is no codec
-    cdef tuple objects                # what owns names and codecs
-    cdef tuple brought
+    cdef PyObject* names[CODEC_ROWS]  # interned; NULL where there is no codec
+    cdef tuple objects                # what owns the names
+    cdef tuple plugins                # of Plugin
     cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was asked for
 
     cdef int own_name(self, int id, str name) except -1
-    cdef int add(self, object brought) except -1
+    cdef int add(self, Plugin plugin) except -1
 
 
 cdef const codec_table* kafka_codecs() noexcept nogil
@@ -51,5 +52,5 @@ cdef inline int magic_of(const codec* row, object magic) except -1:
     return 2 if magic is MAGIC_DEFAULT else magic_given(row, magic)   # every codec takes 2
 
 
-# The name of an id; "unknown(5)" where there is no codec.
+# The name of a row; "pluggable" for a plug-in that the table does not have, "unknown(6)" for an id of no codec.
 cdef str name_of(CodecTable codecs, int id)

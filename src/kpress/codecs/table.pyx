@@ -1,20 +1,22 @@
-"""The codecs by id and by name: Kafka's five, and at most three that the caller brings."""
+"""The codecs by row and by name: Kafka's five, and those of a registry."""
 
 from cpython.bool cimport PyBool_Check
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.number cimport PyIndex_Check
 from cpython.unicode cimport PyUnicode_AsUTF8
-from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t
 
-from kpress._arguments cimport choice_of, flag_of, integer_of, shown
-from kpress._c.wire cimport KP_LZ4, KP_ZSTD
+from kpress._arguments cimport choice_of, integer_of, shown
+from kpress._c.wire cimport KP_LZ4, KP_PLUGGABLE, KP_ZSTD
 from kpress.codecs._gzip cimport gzip_row
 from kpress.codecs._lz4 cimport lz4_row, lz4_row_of_any_header
 from kpress.codecs._none cimport none_row
 from kpress.codecs._object cimport object_row
+from kpress.codecs._registry cimport CodecRegistry, Plugin, taken
 from kpress.codecs._snappy cimport snappy_row
 from kpress.codecs._zstd cimport zstd_row
 from kpress.codecs._zstd_dictionary cimport dictionary_set
-from kpress.codecs.codec cimport LEVEL_DEFAULT
+from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, codec
 
 import sys
 
@@ -27,65 +29,28 @@ cdef dict IGNORES = {VERIFY: False, "ignore": True}
 
 
 cdef class CodecTable:
-    """Kafka's codecs, and codecs of the caller's own.
+    """The codecs of a call: Kafka's, and those that were registered when it began. It never changes.
 
     Parameters
     ----------
-    *codecs : object
-        Each has
-
-        - ``id``: int, 5 to 7. Kafka assigned 0 to 4; no released broker or client reads others.
-        - ``name``: str, for compression_type.
-        - ``compress(data)``: gives a bytes-like object of at most ``2 * len(data) + 1024`` bytes.
-        - ``decompress(data, max_output)``: gives a bytes-like object. It may raise any exception of its own if the
-          result would be larger than ``max_output`` bytes.
-        - ``joins``, optional: True if two payloads, one after the other, decompress to the data of both. A
-          `BatchBuilder` then need not compress all its records again for each one that is appended near its limit.
-        - ``levels``, optional: (lowest, highest, default). The call is then ``compress(data, level)``.
-
-        Both functions get a bytes object. They are called from any thread, and from several at once.
-
-    Raises
-    ------
-    InvalidArgumentError
-        An id or a name that is taken or not possible.
-    ArgumentTypeError
-        An object lacks one of these, or one has another type.
-
-    Notes
-    -----
-    Every call that writes or reads such batches must be given the table: bytes never choose code. Only record
-    batches (magic 2) may use these codecs. What a codec raises becomes the cause of a DecompressionError or, when
-    compressing, of an InvalidArgumentError.
-
-    Examples
-    --------
-    >>> import kpress
-    >>> class Reverse:
-    ...     id, name = 5, "reverse"
-    ...     def compress(self, data):
-    ...         return data[::-1]
-    ...     def decompress(self, data, max_output):
-    ...         return data[::-1]
-    >>> codecs = kpress.CodecTable(Reverse())
-    >>> kpress.compress(b"record", "reverse", codecs=codecs)
-    b'drocer'
+    plugins : tuple of Plugin
     """
 
-    def __cinit__(self, *codecs):
+    def __cinit__(self, tuple plugins=()):
+        cdef int id
+        cdef Plugin plugin
         none_row(&self.rows.rows[0])
         gzip_row(&self.rows.rows[1])
         snappy_row(&self.rows.rows[2])
         lz4_row(&self.rows.rows[3])
         zstd_row(&self.rows.rows[4])
         self.objects = ()
-        self.brought = codecs
-        cdef int id
-        for id in range(CODEC_IDS):
-            if self.rows.rows[id].decode != NULL:
-                self.own_name(id, self.rows.rows[id].name.decode("ascii"))
-        for brought in codecs:
-            self.add(brought)
+        self.plugins = plugins
+        for id in range(KP_PLUGGABLE):
+            self.rows.rows[id].attributes = id
+            self.own_name(id, self.rows.rows[id].name.decode("ascii"))
+        for plugin in plugins[:CODEC_ROWS - CODEC_IDS]:
+            self.add(plugin)
 
     cdef int own_name(self, int id, str name) except -1:
         name = sys.intern(name)
@@ -93,73 +58,39 @@ cdef class CodecTable:
         self.names[id] = <PyObject*>name
         return 0
 
-    cdef int add(self, object brought) except -1:
-        cdef codec* row
-        cdef int id
-        for name in ("id", "name", "compress", "decompress"):
-            if not hasattr(brought, name):
-                raise ArgumentTypeError(f"a codec needs id, name, compress and decompress: {brought!r} has no {name}",
-                                        field="codecs")
-        id = <int>integer_of(brought.id, "id", KAFKA_IDS, CODEC_IDS - 1)
-        row = &self.rows.rows[id]
-        if row.decode != NULL:
-            raise InvalidArgumentError(f"two codecs have the id {id}", field="id")
-        name = checked_name(self, brought.name)
-        self.own_name(id, name)
-        row.name = PyUnicode_AsUTF8(name)
-        set_levels(row, getattr(brought, "levels", None))
-        self.objects += (brought,)
+    cdef int add(self, Plugin plugin) except -1:
+        cdef int id = CODEC_IDS + self.rows.n_plugins
+        cdef codec* row = &self.rows.rows[id]
+        self.own_name(id, plugin.name)
         row.id = id
-        row.joins = flag_of(getattr(brought, "joins", False), "joins")
-        object_row(row, brought)
+        row.attributes = KP_PLUGGABLE
+        row.name = PyUnicode_AsUTF8(plugin.name)
+        row.head = <const uint8_t*>PyBytes_AS_STRING(plugin.field)
+        row.head_size = <size_t>PyBytes_GET_SIZE(plugin.field)
+        if plugin.levels is not None:
+            row.has_levels = True
+            row.level_min, row.level_max, row.level_default = plugin.levels
+        row.joins = plugin.joins
+        row.join_head = row.head_size
+        object_row(row, plugin)
+        self.rows.n_plugins += 1
         return 0
 
     @property
     def ids(self):
-        """The id of each codec by its name, a new dict.
+        """The row of each codec by its name, a new dict.
 
         Examples
         --------
-        >>> import kpress
-        >>> kpress.CodecTable().ids
+        >>> from kpress.codecs.table import CodecTable
+        >>> CodecTable().ids
         {'none': 0, 'gzip': 1, 'snappy': 2, 'lz4': 3, 'zstd': 4}
         """
-        return {<str>self.names[id]: id for id in range(CODEC_IDS) if self.names[id] != NULL}
-
-    def __repr__(self):
-        return f"<kpress.CodecTable: {', '.join(names_of(self))}>"
-
-
-cdef enum:
-    KAFKA_IDS = 5   # CompressionType: ids 0 to 4 are assigned
-    NAME_MAX = 15   # batch_table has a column of that width
-
-
-cdef str checked_name(CodecTable codecs, object name):
-    if not isinstance(name, str):
-        raise ArgumentTypeError(f"the name of a codec must be a str, not {type(name).__name__}", field="name")
-    # the names stand in a text column, where an id without a codec is shown as "unknown(5)"
-    if not (name.isascii() and name.isidentifier() and len(name) <= NAME_MAX):
-        raise InvalidArgumentError("the name of a codec must be an identifier of at most "
-                                   f"{NAME_MAX} ASCII characters, not {name!r}", field="name")
-    if name in names_of(codecs):
-        raise InvalidArgumentError(f"two codecs have the name {name!r}", field="name")
-    return name
-
-
-cdef int set_levels(codec* row, object levels) except -1:
-    if levels is None:
-        return 0
-    if not isinstance(levels, tuple) or len(levels) != 3:
-        raise ArgumentTypeError("the levels of a codec must be a tuple (lowest, highest, default)", field="levels")
-    row.has_levels = True
-    row.level_min = <int>integer_of(levels[0], "levels", -2147483647, 2147483647)
-    row.level_max = <int>integer_of(levels[1], "levels", row.level_min, 2147483647)
-    row.level_default = <int>integer_of(levels[2], "levels", row.level_min, row.level_max)
-    return 0
+        return names_of(self)
 
 
 cdef CodecTable KAFKA = CodecTable()
+taken.update(names_of(KAFKA))
 
 
 cdef const codec_table* kafka_codecs() noexcept nogil:
@@ -167,9 +98,9 @@ cdef const codec_table* kafka_codecs() noexcept nogil:
 
 
 cdef dict names_of(CodecTable codecs):
-    """name -> id"""
+    """name -> row"""
     cdef int id
-    return {<object>codecs.names[id]: id for id in range(CODEC_IDS) if codecs.names[id] != NULL}
+    return {<object>codecs.names[id]: id for id in range(CODEC_ROWS) if codecs.names[id] != NULL}
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
@@ -177,9 +108,39 @@ cdef dict names_of(CodecTable codecs):
 cdef CodecTable table_of(object codecs):
     if codecs is None:
         return KAFKA
-    if type(codecs) is not CodecTable:
-        raise ArgumentTypeError(f"codecs must be a kpress.CodecTable, not {type(codecs).__name__}", field="codecs")
-    return <CodecTable>codecs
+    if type(codecs) is CodecTable:  # between calls of ours
+        return <CodecTable>codecs
+    if not isinstance(codecs, CodecRegistry):
+        raise ArgumentTypeError(f"codecs must be a kpress.CodecRegistry, not {type(codecs).__name__}", field="codecs")
+    return registered(<CodecRegistry>codecs)
+
+
+def codecs_given(codecs):
+    """The CodecTable of an argument `codecs`, for code in Python that calls others with it more than once; None: None.
+
+    Raises
+    ------
+    ArgumentTypeError
+        It is something else.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.codecs.table import codecs_given
+    >>> codecs_given(kpress.CodecRegistry()).ids["zstd"]
+    4
+    """
+    return None if codecs is None else table_of(codecs)
+
+
+cdef CodecTable registered(CodecRegistry registry):
+    """What a registry holds now."""
+    cdef CodecTable table
+    with registry.lock:
+        if registry.table is None:
+            registry.table = CodecTable(tuple(registry.plugins.values()))
+        table = registry.table
+    return table
 
 
 cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum):
@@ -187,7 +148,7 @@ cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum):
     if lz4_header_checksum is VERIFY or not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
         return table
     if table.lenient is None:
-        table.lenient = CodecTable(*table.brought)
+        table.lenient = CodecTable(table.plugins)
         lz4_row_of_any_header(&table.lenient.rows.rows[KP_LZ4])
     return table.lenient
 
@@ -245,4 +206,6 @@ cdef DictionarySet dictionaries_of(const codec* row, object dictionaries):
 
 
 cdef str name_of(CodecTable codecs, int id):
-    return <str>codecs.names[id] if codecs.names[id] != NULL else f"unknown({id})"
+    if codecs.names[id] != NULL:
+        return <str>codecs.names[id]
+    return "pluggable" if id == KP_PLUGGABLE else f"unknown({id})"

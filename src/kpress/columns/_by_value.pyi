@@ -3,7 +3,7 @@ from typing import Literal, overload
 from typing_extensions import disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable, Dictionary
+from kpress.codecs import CodecRegistry, Dictionary
 from kpress.columns._columns import Column
 from kpress.typing import ArrowArray, ArrowStream, CompressionType, Dictionaries, Integer, Level
 
@@ -28,7 +28,7 @@ def compress_values(
     level: Level = None,
     *,
     dictionary: Dictionary | None = None,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
 ) -> Column: ...
 @overload
 def decompress_values(
@@ -48,5 +48,5 @@ def decompress_values(
     *,
     dictionaries: Dictionaries | None = None,
     errors: Literal["raise", "null"] = "raise",
-    codecs: CodecTable,
+    codecs: CodecRegistry,
 ) -> Column: ...

@@ -4,7 +4,7 @@ from typing import Literal, Self
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.columns._columns import Columns
 from kpress.errors import KpressError
 from kpress.typing import BinaryFile, BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
@@ -55,6 +55,6 @@ def iter_columns(
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | None = None,
     lz4_header_checksum: HeaderChecksum = "verify",
 ) -> ColumnsIterator: ...

@@ -3,7 +3,7 @@ from collections.abc import Iterable
 from typing_extensions import Buffer
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.columns._columns import Columns
 from kpress.typing import BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
 
@@ -25,6 +25,6 @@ def read_columns(
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
     chunk_bytes: Integer = ...,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | None = None,
     lz4_header_checksum: HeaderChecksum = "verify",
 ) -> Columns: ...

@@ -61,7 +61,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
         An entry whose size field is above this is corrupt.
     chunk_bytes : int
         A record batch of the result ends before one of its binary columns, or its headers, could exceed this size.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse

@@ -6,12 +6,16 @@ from kpress._buffers cimport pooled
 from kpress.columns._columns cimport ArrowRows, Columns
 
 
+cdef enum:
+    NAME_ROOM = 16
+
+
 # A row as NumPy sees it.
 cdef packed struct row:
     int64_t position
     int64_t size
     int8_t magic
-    char compression_type[16]   # with a zero at its end: CodecTable takes no longer names
+    char compression_type[NAME_ROOM]   # with a zero at its end
     int16_t attributes
     int64_t base_offset
     int64_t last_offset

@@ -4,7 +4,7 @@ from typing import Any, overload
 import numpy
 from typing_extensions import Buffer, CapsuleType, disjoint_base
 
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.columns._arrow_out import Field
 from kpress.columns._columns import ArrowRows, Column
 from kpress.typing import Integer
@@ -40,5 +40,5 @@ class BatchTable(ArrowRows):
     def __arrow_c_stream__(self, requested_schema: CapsuleType | None = None) -> CapsuleType: ...
 
 def batch_table(
-    data: Buffer, *, complete: bool = False, codecs: CodecTable | None = None
+    data: Buffer, *, complete: bool = False, codecs: CodecRegistry | None = None
 ) -> BatchTable: ...

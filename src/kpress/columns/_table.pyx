@@ -7,17 +7,20 @@ from libc.string cimport memcmp, memcpy, memset, strlen
 from kpress._arguments cimport flag_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve
 from kpress._c.wire cimport (
-    KP_CONTROL, KP_CUT_ENTRY, KP_DELETE_HORIZON, KP_END, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec,
+    KP_CONTROL, KP_CUT_ENTRY, KP_DELETE_HORIZON, KP_END, KP_OK, KP_PLUGGABLE, KP_TRANSACTIONAL, kp_batch,
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_fail,
 )
 from kpress._status cimport check, place, place_at
-from kpress.codecs.codec cimport CODEC_IDS, codec, codec_table, row_of
+from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, codec, codec_at, codec_table, row_of
 from kpress.codecs.table cimport CodecTable, table_of
 from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
 from kpress.columns._columns cimport Columns, bounds_of
 
 from kpress.columns._arrow_out import Field
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
+
+
+cdef const char* PLUGGABLE = "pluggable"
 
 
 # name, NumPy type, Arrow format, value that is null in Arrow (None: never null)
@@ -45,25 +48,27 @@ FIELDS = (
 
 
 cdef struct name_list:
-    char names[CODEC_IDS][16]   # ended by zeros
+    char names[CODEC_ROWS][NAME_ROOM]   # ended by zeros
 
 
 cdef void list_names(const codec_table* codecs, name_list* list) noexcept nogil:
-    """The codecs' names by id; the id as a digit where there is none."""
+    """The codecs' names by row; the id as a digit where there is none."""
     cdef const codec* row
     cdef int id
     memset(list, 0, sizeof(name_list))
-    for id in range(CODEC_IDS):
+    for id in range(CODEC_IDS + codecs.n_plugins):
         row = row_of(codecs, id)
-        if row == NULL:
+        if id == KP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:
+            memcpy(list.names[id], PLUGGABLE, strlen(PLUGGABLE))
+        elif row == NULL:
             list.names[id][0] = <char>(48 + id)
         else:
             memcpy(list.names[id], row.name, strlen(row.name))
 
 
-cdef void fill(row* r, const kp_batch* b, const name_list* names) noexcept nogil:
+cdef void fill(row* r, const kp_batch* b, const char* name) noexcept nogil:
     cdef bint v2 = b.magic == 2
-    memcpy(r.compression_type, names.names[kp_batch_codec(b)], sizeof(r.compression_type))
+    memcpy(r.compression_type, name, sizeof(r.compression_type))
     r.position = b.position
     r.size = b.size
     r.magic = b.magic
@@ -101,7 +106,7 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
             status = pooled_reserve(rows, 2 * rows.size + 1024 * sizeof(row), err)
             if status != KP_OK:
                 return status
-        fill(<row*>rows.data + n[0], &batch, &names)
+        fill(<row*>rows.data + n[0], &batch, names.names[codec_at(codecs, data + position[0], &batch)])
         n[0] += 1
         position[0] += batch.size
 
@@ -336,8 +341,9 @@ def batch_table(data, *, complete=False, codecs=None):
         Record set.
     complete : bool
         A cut last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
-    codecs : CodecTable | None
-        Codecs of your own beside Kafka's five: for their names.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five: for their names, if these have at most 15 characters. Other plug-ins are
+        ``pluggable``; `Batch.plugin_name` has the name of each.
 
     Returns
     -------

@@ -2,7 +2,7 @@ from typing import overload
 
 from typing_extensions import Unpack
 
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.columns._table import BatchTable
 from kpress.typing import ArrowArray, ArrowStream, BatchOptions, CompressionType, Integer, Level
 
@@ -33,6 +33,6 @@ def write_columns(
     batch_records: Integer | None = None,
     batches: BatchTable | None = None,
     coerce_timestamps: bool = False,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     **options: Unpack[BatchOptions],
 ) -> bytes: ...

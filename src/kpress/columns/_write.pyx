@@ -7,17 +7,18 @@ All of this runs without the GIL, and so do the calls of the stream that gives t
 """
 
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
+from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from kpress._arguments cimport flag_of, integer_of
 from kpress._buffers cimport pooled, pooled_free
 from kpress._c.arrow cimport ArrowArray
 from kpress._c.wire cimport (
-    KP_ARROW_LAYOUT, KP_CODEC_MASK, KP_OK, KP_TRANSACTIONAL, kp_error, kp_fail, kp_record,
+    KP_ARROW_LAYOUT, KP_CODEC_MASK, KP_OK, KP_PLUGGABLE, KP_TRANSACTIONAL, kp_error, kp_fail, kp_record,
 )
 from kpress._status cimport check
-from kpress.codecs.codec cimport codec as codec_row, row_of
-from kpress.codecs.table cimport CodecTable, level_of, table_of
+from kpress.codecs.codec cimport row_of
+from kpress.codecs.table cimport CodecTable, level_of, name_of, table_of
 from kpress.columns._arrow_in cimport ABSENT, extent_of
 from kpress.columns._arrow_source cimport ArrowSource
 from kpress.columns._input cimport (
@@ -149,15 +150,22 @@ cdef int open_table(table_batches* t, BatchTable batches, object level, CodecTab
     """The headers of `batches`, each with a codec that can be written."""
     cdef int64_t i
     cdef int id
-    cdef const codec_row* row
     t.codecs = &codecs.rows
     t.batches, t.n = <const batch_row*>batches._rows.data, batches.num_rows
-    for id in {t.batches[i].attributes & KP_CODEC_MASK for i in range(t.n)}:
-        row = row_of(&codecs.rows, id)
-        if row == NULL:
-            raise InvalidArgumentError(f"batches has a batch of compression type {id}, for which there is no codec",
-                                       field="batches")
-        t.levels[id] = level_of(row, level if id else None)
+    t.rows = <int*>malloc(<size_t>max(t.n, 1) * sizeof(int))
+    if t.rows == NULL:
+        raise MemoryError
+    ids = codecs.ids
+    for i in range(t.n):
+        id = t.batches[i].attributes & KP_CODEC_MASK
+        if id == KP_PLUGGABLE:
+            id = ids.get((<const char*>&t.batches[i].compression_type[0]).decode("ascii"), id)
+        t.rows[i] = id
+    for id in {t.rows[i] for i in range(t.n)}:
+        if row_of(&codecs.rows, id) == NULL:
+            raise InvalidArgumentError(f"batches has a batch of compression type {name_of(codecs, id)}, for which "
+                                       "there is no codec", field="batches")
+        t.levels[id] = level_of(row_of(&codecs.rows, id), level if id else None)
     return 0
 
 
@@ -298,6 +306,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         return writer_result(&w)
     finally:
         pooled_free(&scratch)
+        free(how.table.rows)
         writer_free(&w)
 
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t
 from kpress._buffers cimport pooled
 from kpress._c.arrow cimport ArrowArray
 from kpress._c.wire cimport kp_error
-from kpress.codecs.codec cimport codec_table
+from kpress.codecs.codec cimport CODEC_ROWS, codec_table
 from kpress.columns._input cimport N_BATCH_COLUMNS, input_types
 from kpress.columns._table cimport row as batch_row
 from kpress.record.encode cimport batch_options
@@ -31,7 +31,8 @@ ctypedef struct table_batches:
     int64_t left                          # records of the batch before `next` that are to come
     bint wrapper                          # it does not say how many: they end with its last offset
     const codec_table* codecs
-    int[8] levels                         # of the codecs, by their ids
+    int[CODEC_ROWS] levels                # of the codecs, by their rows
+    int* rows                             # the codec of each batch
 
 
 cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_types* types, const ArrowArray* array,

@@ -12,7 +12,7 @@ from libc.string cimport memcpy
 
 from kpress._c.wire cimport (
     KP_ARROW_LAYOUT, KP_BATCH_COLUMNS, KP_BATCH_HEADER, KP_BATCH_SEQUENCE, KP_BATCH_TIMESTAMP_TYPE, KP_BATCH_VALUE,
-    KP_BATCHES_LEFT, KP_BATCHES_RECORDS, KP_CODEC_MASK, KP_CONTROL, KP_LOG_APPEND_TIME, KP_OFFSET_NULL, KP_OK,
+    KP_BATCHES_LEFT, KP_BATCHES_RECORDS, KP_CONTROL, KP_LOG_APPEND_TIME, KP_OFFSET_NULL, KP_OK,
     KP_TRANSACTIONAL, kp_fail, kp_record, kp_sequence_add,
 )
 from kpress.columns._arrow_in cimport ABSENT, is_null, number_of
@@ -167,7 +167,7 @@ cdef int write_array_by_columns(set_writer* w, column_batches* b, const input_ty
 cdef void options_from(batch_options* o, const batch_row* r, const table_batches* t) noexcept nogil:
     """A header, for the encoder."""
     o.magic = r.magic
-    o.codec = r.attributes & KP_CODEC_MASK
+    o.codec = t.rows[r - t.batches]
     o.level = t.levels[o.codec]
     o.codecs = t.codecs
     o.attributes = r.attributes

@@ -16,7 +16,7 @@ _MOST = 2_147_483_647  # of what decompress takes as a cap
 
 
 class DictionaryCodec:
-    """The codec ``zstd-dict``: zstd with a dictionary, for batches that only readers with the dictionary read.
+    """The codec ``zstd-dict``, for a `CodecRegistry`: zstd with a dictionary, which every reader of the batches needs.
 
     It is for closed loops: released brokers and clients know no such codec. Each batch names its dictionary, so a new
     one may be used while batches of the old one are still read.
@@ -32,8 +32,6 @@ class DictionaryCodec:
 
     Attributes
     ----------
-    id : int
-        5.
     name : str
         ``"zstd-dict"``.
     levels : tuple of int
@@ -52,7 +50,6 @@ class DictionaryCodec:
     b'value 7 of many'
     """
 
-    id = 5
     name = "zstd-dict"
 
     def __init__(

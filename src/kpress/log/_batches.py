@@ -14,7 +14,7 @@ from kpress.log._segment import Partition, Segment
 from kpress.log._segment_tail import tail_findings
 from kpress.log.findings import Finding
 
-CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+CODECS = ("none", "gzip", "snappy", "lz4", "zstd", "pluggable")
 CODEC_BITS = 0x07
 DELETE_HORIZON = 0x40
 BATCH_COLUMNS = (
@@ -45,7 +45,7 @@ BATCH_COLUMNS = (
 
 
 def codec_name(header: BatchHeader) -> str:
-    """Kafka's name of a batch's codec; its number where Kafka has none."""
+    """Kafka's name of a batch's codec; its number where Kafka has none. A plug-in's name is not in the header."""
     number = header.attributes & CODEC_BITS
     return CODECS[number] if number < len(CODECS) else str(number)
 
@@ -115,7 +115,7 @@ def batches_of(
 def _batches_in(
     partition: Partition, segment: Segment, check_crcs: bool, findings: list[Finding] | None
 ) -> Iterator[LogBatch]:
-    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         hop = file.headers()
         try:
             for header in hop:
@@ -166,7 +166,7 @@ def count_of(partitions: Iterable[Partition]) -> int:
 def _count_of(partition: Partition) -> int:
     count = next_offset = 0
     for segment in partition.segments:
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
             hop = file.headers()
             try:
                 for header in hop:
@@ -187,4 +187,4 @@ def _records_in(header: BatchHeader, file: FileRecords, next_offset: int) -> int
         return header.records_count
     with located(header.position, file.path):
         data = file.read(header.position, header.size)
-        return read_columns(data, ["offset"], start_offset=next_offset).num_rows
+        return read_columns(data, ["offset"], start_offset=next_offset, codecs=file.codecs).num_rows

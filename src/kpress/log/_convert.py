@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from kpress._arguments import integer
 from kpress._file_names import PARTITION_METADATA
+from kpress.codecs import CodecRegistry
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
 from kpress.files import FileSystem
 from kpress.log._copy_log import (
@@ -34,7 +35,7 @@ from kpress.log._segment_copy import pass_through
 from kpress.log._sidecar_files import epochs_of, producers_before, sidecar_files
 from kpress.log._transactions import unseen_records
 from kpress.record import BatchBuilder
-from kpress.typing import CompressionType, Integer, Level
+from kpress.typing import Integer, Level
 
 ALL = "all"
 # What a read_committed consumer does not get from the source, but gets from a copy without markers.
@@ -51,10 +52,11 @@ class ConvertJob:
 
     operation: ClassVar[str] = "convert"
     magic: int
-    compression_type: CompressionType | None
+    compression_type: str | None
     level: Level
     allow_loss: tuple[str, ...]
     threads: int
+    codecs: CodecRegistry | None = None
 
     def options(self) -> dict[str, Any]:
         level = None if self.level is None or isinstance(self.level, str) else int(self.level)
@@ -77,6 +79,7 @@ class ConvertJob:
             file=file,
             magic=self.magic,
             reading=reading,
+            codecs=self.codecs,
         )
 
     def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
@@ -109,7 +112,7 @@ class ConvertJob:
         return {kind: found[kind] for kind in KINDS if found[kind]}
 
     def _count(self, segment: Segment) -> dict[str, int]:
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
             recoder = self._recoder(self.threads, file.path, reading=True)
             pass_through(file, recoder, _nothing)
         if self.compression_type is None and "zstd" in recoder.before["compression_types"]:
@@ -155,21 +158,23 @@ def convert(
     dst: str | os.PathLike[str],
     magic: Integer,
     *,
-    compression_type: CompressionType | None = None,
+    compression_type: str | None = None,
     level: Level = None,
     allow_loss: str | Iterable[str] = (),
     threads: Integer = 1,
     resume: bool = True,
     dry_run: bool = False,
+    codecs: CodecRegistry | None = None,
     progress: ProgressCallback | None = None,
 ) -> Manifest | dict[str, int]:
     """Implements `kpress.convert`."""
     number = integer(magic, "magic", 0, 2)
     job = ConvertJob(
-        number, compression_type, level, _kinds(allow_loss), integer(threads, "threads", 1, MOST_THREADS)
+        number, compression_type, level, _kinds(allow_loss), integer(threads, "threads", 1, MOST_THREADS), codecs
     )
     if compression_type is not None:
-        BatchBuilder(number, compression_type, level)  # invalid arguments are refused before any work
+        # invalid arguments are refused before any work
+        BatchBuilder(number, compression_type, level, codecs=codecs)  # type: ignore[arg-type]
     elif level is not None:
         raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
     check_flags(dry_run=dry_run)

@@ -9,7 +9,7 @@ codec.
 from libc.stdint cimport int32_t, int64_t
 
 from kpress._c.wire cimport (
-    KP_CODEC_MASK, KP_LOG_APPEND_TIME, KP_OK, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_of, kp_message_next,
+    KP_CODEC_MASK, KP_LOG_APPEND_TIME, KP_OK, kp_batch, kp_cursor, kp_cursor_of, kp_message_next,
     kp_record, kp_record_next,
 )
 from kpress.codecs.codec cimport LEVEL_DEFAULT
@@ -70,8 +70,7 @@ cdef bint has_no_place(conversion* c, const kp_batch* batch, const kp_source* so
 
 
 cdef int write(conversion* c, const recoder* r, const kp_record* row, bint first, kp_error* err) noexcept nogil:
-    cdef int codec = kp_batch_codec(&r.batch) if c.keeps_codec else r.codec
     cdef int level = LEVEL_DEFAULT if c.keeps_codec else r.level
-    if first and convert_begin(&c.converter, row, r.context, codec, level, err) != KP_OK:
+    if first and convert_begin(&c.converter, row, r.context, r.codec, level, err) != KP_OK:
         return err.status
     return convert_record(&c.converter, row, err)

@@ -231,7 +231,7 @@ def copy_one(
     job: CopyJob, task: CopyTask, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
 ) -> CopiedSegment:
     segment = task.segment
-    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         recoder = job.recoder(threads, file.path)
         copy = copy_segment(file, recoder, files, target, step)
     try:

@@ -1,7 +1,8 @@
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import CodecTable
 from kpress.typing import Integer
 
 @disjoint_base
@@ -12,6 +13,6 @@ class RecordDigest:
     def control_records(self) -> int: ...
     def __init__(self) -> None: ...
     def update(
-        self, data: Buffer, *, max_decompressed_bytes: Integer = ..., codecs: CodecTable | None = None
+        self, data: Buffer, *, max_decompressed_bytes: Integer = ..., codecs: CodecRegistry | CodecTable | None = None
     ) -> None: ...
     def hexdigest(self) -> str: ...

@@ -239,7 +239,7 @@ cdef class RecordDigest:
             Whole entries.
         max_decompressed_bytes : int
             Cap on the decompressed size of one batch.
-        codecs : CodecTable | None
+        codecs : CodecRegistry | None
             Codecs of your own besides Kafka's five.
 
         Raises

@@ -105,7 +105,7 @@ class SegmentDump:
             says ``isvalid: false``.
         """
         most = self.options.max_bytes
-        with FileRecords(self.segment.open(), complete=False) as file:
+        with FileRecords(self.segment.open(), complete=False, codecs=self.segment.codecs) as file:
             for position, piece in file.pieces():
                 with located(position, file.path):
                     yield from self._piece(position, piece)
@@ -123,7 +123,7 @@ class SegmentDump:
         lines: list[bytes] = []
         row = 0
         try:
-            for batch in read_batches(piece, check_crcs=False):
+            for batch in read_batches(piece, check_crcs=False, codecs=self.segment.codecs):
                 if most is not None and position + batch.position + batch.size > most:
                     break
                 if self._is_wanted(batch):
@@ -144,7 +144,7 @@ class SegmentDump:
     def _rows(self, piece: memoryview) -> Columns | None:
         """The records of the piece's v2 batches; None if one is damaged."""
         try:
-            return read_columns(piece, _COLUMNS, check_crcs=False)
+            return read_columns(piece, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
         except KpressError:
             return None
 
@@ -160,7 +160,7 @@ class SegmentDump:
             return b"".join(self._decoded_lines(batch, options.decoder))
         if rows is None:
             with located(batch.position):
-                rows = read_columns(batch.data, _COLUMNS, check_crcs=False)
+                rows = read_columns(batch.data, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
         if batch.magic < 2 and not options.skip_record_metadata:
             return b"".join(self._legacy_lines(batch, rows))
         metadata = not options.skip_record_metadata

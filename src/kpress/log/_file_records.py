@@ -10,6 +10,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from kpress._file_names import refuse_without_records
 from kpress.checksum import crc32, crc32c
+from kpress.codecs import CodecRegistry
 from kpress.columns import Columns, ColumnsIterator, iter_columns
 from kpress.errors import (
     CorruptRecordError,
@@ -54,6 +55,8 @@ class FileRecords:
         as a broker leaves it after a crash: in a cut entry, or in zeros (a preallocated file).
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
 
     Raises
     ------
@@ -87,7 +90,12 @@ class FileRecords:
     """
 
     def __init__(
-        self, path: str | Path | RandomAccessFile, *, complete: bool = True, max_message_bytes: int = INT32_MAX
+        self,
+        path: str | Path | RandomAccessFile,
+        *,
+        complete: bool = True,
+        max_message_bytes: int = INT32_MAX,
+        codecs: CodecRegistry | None = None,
     ) -> None:
         if isinstance(path, RandomAccessFile):
             self.file = path
@@ -97,6 +105,7 @@ class FileRecords:
         self.path = self.file.name
         self.complete = complete
         self.max_message_bytes = max_message_bytes
+        self.codecs = codecs
         self.size = self.file.size
         self.valid_bytes = self.file.start
         self.trailing_bytes = 0
@@ -229,7 +238,9 @@ class FileRecords:
         options["on_corrupt"] = "skip" if skip else "raise"
         is_zero = False
         with read_ahead(self.file, position) as source:
-            results = iter_columns(source, columns, max_message_bytes=self.max_message_bytes, **options)
+            results = iter_columns(
+                source, columns, max_message_bytes=self.max_message_bytes, codecs=self.codecs, **options
+            )
             with results, located(position):
                 try:
                     for columns_read in results if size is None else size.results(results):

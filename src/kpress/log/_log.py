@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from kpress.codecs import CodecRegistry
 from kpress.log._batch_table import table_of
 from kpress.log._batches import LogBatch, batches_of, count_of
 from kpress.log._file_records import OnCorrupt
@@ -247,6 +248,11 @@ class Log:
         return scan_partitions(self.partitions, self.skipped)
 
 
-def open_log(path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], *, filesystem: object = None) -> Log:
+def open_log(
+    path: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    filesystem: object = None,
+    codecs: CodecRegistry | None = None,
+) -> Log:
     """See `kpress.open_log`."""
-    return Log(*open_paths(path, filesystem))
+    return Log(*open_paths(path, filesystem, codecs))

@@ -10,6 +10,8 @@ from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from kpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import codecs_given
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
 from kpress.log._layout import Layout
@@ -34,14 +36,17 @@ class Opened(NamedTuple):
     skipped: tuple[Finding, ...]
 
 
-def open_paths(path: object, filesystem: object) -> Opened:
-    """Every partition that the paths lead to.
+def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
+    """Every partition that the paths lead to; its records may have these codecs, too.
 
     Raises
     ------
+    ArgumentTypeError
+        `codecs` is no registry.
     InvalidArgumentError
         There is none, or one with a name that Kafka would not write.
     """
+    codecs_given(codecs)
     partitions: list[Partition] = []
     skipped: list[Finding] = []
     shown = []
@@ -58,7 +63,13 @@ def open_paths(path: object, filesystem: object) -> Opened:
             "(<20 digits>.log) in it, nor is it one itself, nor a folder of segments",
             field="path",
         )
-    return Opened(merged(partitions), tuple(skipped))
+    return Opened(tuple(_with_codecs(one, codecs) for one in merged(partitions)), tuple(skipped))
+
+
+def _with_codecs(partition: Partition, codecs: CodecRegistry | None) -> Partition:
+    if codecs is None:
+        return partition
+    return replace(partition, segments=tuple(replace(segment, codecs=codecs) for segment in partition.segments))
 
 
 def _several(path: object) -> Iterator[str | os.PathLike[str]]:

@@ -1,6 +1,6 @@
 """Small batches that become one."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint64_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
@@ -17,7 +17,7 @@ ctypedef struct pack:
     int64_t entries         # of the source that went in
     const uint8_t* start    # where they lie
     int64_t size
-    int codecs              # theirs, one bit each
+    uint64_t codecs         # theirs, one bit each
     int64_t next_offset
     size_t form_start       # where their canonical forms lie
     size_t form_end
@@ -34,8 +34,8 @@ cdef bint follows(const pack* p, const kp_batch* batch) noexcept nogil
 cdef void pack_begin(pack* p, const recoder* r, const kp_batch* batch) noexcept nogil
 
 # Takes all records of a batch, or none: `taken` says which.
-cdef int pack_take(pack* p, const kp_batch* batch, const kp_source* source, int64_t batch_bytes, bint* taken,
-                   kp_error* err) noexcept nogil
+cdef int pack_take(pack* p, const uint8_t* entry, const kp_batch* batch, const kp_source* source, int64_t batch_bytes,
+                   bint* taken, kp_error* err) noexcept nogil
 
 # Appends the batch to `out`.
 cdef int pack_write(pack* p, codec_context* context, pooled* out, kp_error* err) noexcept nogil

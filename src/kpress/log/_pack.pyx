@@ -5,14 +5,15 @@ sequence, which belong to the batch), with the same leader epoch, with CreateTim
 Only whole batches are joined, so an offset that began a batch may lie inside of one, but no batch is divided.
 """
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from kpress._buffers cimport pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_CODEC_MASK, KP_NO_MEMORY, KP_OK, kp_batch_codec, kp_batch_last_offset, kp_cursor, kp_cursor_of,
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_NO_MEMORY, KP_OK, kp_batch_last_offset, kp_cursor, kp_cursor_of,
     kp_record, kp_record_next,
 )
+from kpress.codecs.codec cimport codec_at, row_of
 from kpress.record.convert cimport write_batch
 from kpress.record.encode cimport batch_begin, offset_delta_fits, record_check, record_room, record_write
 
@@ -40,15 +41,15 @@ cdef void pack_begin(pack* p, const recoder* r, const kp_batch* batch) noexcept 
     p.encoder.options.codecs = r.context.codecs
     p.encoder.options.codec = r.codec
     p.encoder.options.level = r.level
-    p.encoder.options.attributes = r.codec
+    p.encoder.options.attributes = row_of(r.context.codecs, r.codec).attributes
     p.encoder.options.producer_id = p.encoder.options.producer_epoch = p.encoder.options.base_sequence = -1
     p.encoder.options.partition_leader_epoch = batch.partition_leader_epoch
     p.encoder.options.log_append_time = p.encoder.options.delete_horizon_ms = -1
     batch_begin(&p.encoder, batch.base_offset)
 
 
-cdef int pack_take(pack* p, const kp_batch* batch, const kp_source* source, int64_t batch_bytes, bint* taken,
-                   kp_error* err) noexcept nogil:
+cdef int pack_take(pack* p, const uint8_t* entry, const kp_batch* batch, const kp_source* source, int64_t batch_bytes,
+                   bint* taken, kp_error* err) noexcept nogil:
     cdef batch_encoder before = p.encoder
     cdef size_t size = p.records.size
     taken[0] = False
@@ -60,7 +61,7 @@ cdef int pack_take(pack* p, const kp_batch* batch, const kp_source* source, int6
         return KP_OK
     p.entries += 1
     p.size += batch.size
-    p.codecs |= 1 << kp_batch_codec(batch)
+    p.codecs |= <uint64_t>1 << codec_at(p.encoder.options.codecs, entry, batch)
     p.next_offset = <int64_t>(<uint64_t>kp_batch_last_offset(batch) + 1)
     return KP_OK
 

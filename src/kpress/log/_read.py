@@ -263,7 +263,7 @@ class LogReader:
             options["batch_bytes"] = self._options.batch_bytes
         if walk.before and segment.base_offset < (walk.offset or 0):
             self._overlap(segment, walk)
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
             self._file = file
             start = self._start(segment, file, walk)
             if start is None:
@@ -292,7 +292,7 @@ class LogReader:
         if not by_offset and walk.timestamp is None:
             return _Start(file.file.start, None)
         source = Buffered(file.file) if file.file.is_remote else file.file
-        seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url)
+        seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url, segment.codecs)
         try:
             return self._sought(seek, segment, file, walk, by_offset)
         except DAMAGE:

@@ -1,6 +1,6 @@
 """A run of entries with another codec: decoded once, encoded, verified and brought into canonical form."""
 
-from libc.stdint cimport int64_t, uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_error
@@ -17,7 +17,7 @@ ctypedef struct content:
     int64_t control_records
     int64_t batches         # that hold such records: no control batches, none that compaction emptied
     int64_t bytes
-    int codecs              # of these batches, one bit each
+    uint64_t codecs         # of these batches, one bit each
     int64_t next_offset
     bint any
 

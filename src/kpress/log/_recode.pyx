@@ -15,11 +15,12 @@ from libc.string cimport memcmp
 
 from kpress._buffers cimport pooled, pooled_free
 from kpress._c.wire cimport (
-    KP_CODEC_MASK, KP_COPY, KP_END, KP_NO_MEMORY, KP_NONE, KP_OK, kp_batch, kp_batch_codec, kp_batch_last_offset,
+    KP_CODEC_MASK, KP_COPY, KP_END, KP_NO_MEMORY, KP_NONE, KP_OK, kp_batch, kp_batch_last_offset,
     kp_batch_next, kp_fail, kp_source,
 )
 from kpress._threads cimport is_cancelled
 from kpress.checksum cimport crc32c_update
+from kpress.codecs.codec cimport codec_at, codec_table
 from kpress.codecs.context cimport context_acquire, context_release
 from kpress.log._convert_entry cimport convert_entry
 from kpress.log._digest cimport canonical_records, is_control
@@ -73,19 +74,20 @@ cdef int one_entry(recode_run* r, const uint8_t* entry) noexcept nogil:
         return r.error.status
     if canonical_records(&r.form, batch, &source, &records, &r.error) != KP_OK:
         return r.error.status
-    count(&r.before, batch, records, batch.size)
+    count(&r.before, r.codecs, entry, batch, records, batch.size)
+    if r.conversion.keeps_codec:
+        r.recoder.codec = codec_at(r.codecs, entry, batch)
     if r.conversion.wanted and batch.magic != r.conversion.converter.magic:
         return converted(r, &source, form_start, &before)
     if r.reading:
         return KP_OK
-    if r.conversion.keeps_codec:
-        r.recoder.codec = kp_batch_codec(batch)
     if check_codec(&r.recoder, &r.error) != KP_OK or into_pack(r, entry, &source, form_start, &packed) != KP_OK:
         return r.error.status
     return KP_OK if packed else alone(r, entry, &source, form_start, r.form.size, records)
 
 
-cdef void count(content* c, const kp_batch* batch, int64_t records, int64_t size) noexcept nogil:
+cdef void count(content* c, const codec_table* codecs, const uint8_t* entry, const kp_batch* batch, int64_t records,
+                int64_t size) noexcept nogil:
     c.bytes += size
     c.any = True
     c.next_offset = <int64_t>(<uint64_t>kp_batch_last_offset(batch) + 1)
@@ -94,7 +96,7 @@ cdef void count(content* c, const kp_batch* batch, int64_t records, int64_t size
     elif batch.records_count != 0:
         c.records += records
         c.batches += 1
-        c.codecs |= 1 << kp_batch_codec(batch)
+        c.codecs |= <uint64_t>1 << codec_at(codecs, entry, batch)
 
 
 # --- one entry to one ---------------------------------------------------------------------------------------------
@@ -110,7 +112,7 @@ cdef int alone(recode_run* r, const uint8_t* entry, const kp_source* source, siz
     cdef kp_batch* batch = &r.recoder.batch
     cdef size_t start = out.size
     cdef bint unwrapped = batch.magic < 2 and r.recoder.codec == KP_NONE
-    if not is_kept(&r.recoder):
+    if not is_kept(&r.recoder, entry):
         if recode_source(&r.recoder, entry, source, &r.error) != KP_OK:
             return r.error.status
         if is_gain(r, out.size - start, batch.size):
@@ -121,7 +123,7 @@ cdef int alone(recode_run* r, const uint8_t* entry, const kp_source* source, siz
         r.left += 1
     elif batch.records_count != 0 and not is_control(batch):
         r.already += 1
-    count(&r.after, batch, records, batch.size)
+    count(&r.after, r.codecs, entry, batch, records, batch.size)
     return append(out, entry, <size_t>batch.size, &r.error)
 
 
@@ -142,7 +144,7 @@ cdef int prove_payload(recode_run* r, size_t start, const kp_source* source, int
         return differs(r, found, size)
     if found != size or (size and memcmp(again.start, source.start, size) != 0):
         return differs(r, found, size)
-    count(&r.after, &written, records, written.size)
+    count(&r.after, r.codecs, r.recoder.out.data + start, &written, records, written.size)
     return KP_OK
 
 
@@ -186,7 +188,7 @@ cdef int prove_forms(recode_run* r, size_t start, size_t form_start, size_t form
             return r.error.status
         if canonical_records(&r.proof_form, &written, &source, &records, &r.error) != KP_OK:
             return r.error.status if r.error.status == KP_NO_MEMORY else differs(r, r.proof_form.size, size)
-        count(&r.after, &written, records, written.size)
+        count(&r.after, r.codecs, r.recoder.out.data + start, &written, records, written.size)
         start += <size_t>written.size
     if r.proof_form.size != size or (size and memcmp(r.proof_form.data, r.form.data + form_start, size) != 0):
         return differs(r, r.proof_form.size, size)
@@ -217,7 +219,7 @@ cdef int into_pack(recode_run* r, const uint8_t* entry, const kp_source* source,
     cdef const kp_batch* batch = &r.recoder.batch
     cdef bint joins = r.batch_bytes and may_join(batch)
     if p.open and joins and follows(p, batch):
-        if pack_take(p, batch, source, r.batch_bytes, packed, &r.error) != KP_OK:
+        if pack_take(p, entry, batch, source, r.batch_bytes, packed, &r.error) != KP_OK:
             return r.error.status
         if packed[0]:
             p.form_end = r.form.size
@@ -227,7 +229,7 @@ cdef int into_pack(recode_run* r, const uint8_t* entry, const kp_source* source,
     if not joins:
         return KP_OK
     pack_begin(p, &r.recoder, batch)
-    if pack_take(p, batch, source, r.batch_bytes, packed, &r.error) != KP_OK:
+    if pack_take(p, entry, batch, source, r.batch_bytes, packed, &r.error) != KP_OK:
         return r.error.status
     p.open = packed[0]
     if p.open:

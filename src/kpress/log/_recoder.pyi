@@ -4,7 +4,8 @@ from typing import TypedDict
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import CodecTable
 from kpress.log._digest import RecordDigest
 from kpress.record.convert import LOST as LOST
 from kpress.typing import Integer, Level
@@ -35,7 +36,7 @@ class Recoder:
         min_gain: float | None = 0.0,
         threads: Integer = 1,
         max_decompressed_bytes: Integer = ...,
-        codecs: CodecTable | None = None,
+        codecs: CodecRegistry | CodecTable | None = None,
         file: str | None = None,
         magic: Integer | None = None,
         reading: bool = False,

@@ -12,7 +12,7 @@ from kpress._c.wire cimport KP_NONE, KP_OK, kp_batch, kp_batch_next, kp_error
 from kpress._status cimport error_of, place, place_of
 from kpress._threads cimport Threads
 from kpress.checksum cimport crc32c_combined
-from kpress.codecs.codec cimport CODEC_IDS, LEVEL_DEFAULT, codec
+from kpress.codecs.codec cimport CODEC_ROWS, LEVEL_DEFAULT, codec
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, name_of, table_of
 from kpress.log._digest cimport RecordDigest
 from kpress.log._recode cimport content, recode_entries, recode_run, recode_run_free
@@ -199,7 +199,7 @@ cdef class Recoder:
             "control_records": c.control_records,
             "batches": c.batches,
             "bytes": c.bytes,
-            "compression_types": tuple(sorted(name_of(self.table, i) for i in range(CODEC_IDS) if c.codecs >> i & 1)),
+            "compression_types": tuple(sorted(name_of(self.table, i) for i in range(CODEC_ROWS) if c.codecs >> i & 1)),
             "next_offset": c.next_offset if c.any else None,
         }
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from operator import ge
 
+from kpress.codecs import CodecRegistry
 from kpress.errors import KpressError
 from kpress.files import RandomAccessFile, located
 from kpress.log._batch_header import BatchHeader
@@ -30,13 +31,15 @@ class RecordCheck:
         self.records = 0
         self.first_offset = -1
 
-    def add(self, file: RandomAccessFile, header: BatchHeader, name: str) -> Iterator[Finding]:
+    def add(
+        self, file: RandomAccessFile, header: BatchHeader, name: str, codecs: CodecRegistry | None = None
+    ) -> Iterator[Finding]:
         """The errors of the next batch's records."""
         self.first_offset = header.base_offset
         data = file.read_exactly(header.position, header.size)
         try:
             with located(header.position, name):
-                [batch] = read_batches(data, complete=True)
+                [batch] = read_batches(data, complete=True, codecs=codecs)
                 records = batch.records
         except KpressError as error:
             yield Finding.of_error(error, file=name, size=header.size)

@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 from kpress._file_names import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
+from kpress.codecs import CodecRegistry
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import located
 from kpress.log._batch_header import BatchHeader
@@ -61,6 +62,8 @@ class SegmentSeek:
         read from the beginning.
     name : str
         Of the ``.log`` file, for findings.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
 
     Attributes
     ----------
@@ -75,7 +78,12 @@ class SegmentSeek:
     """
 
     def __init__(
-        self, file: Any, base_offset: int = 0, open_sibling: Callable[[str], Any] | None = None, name: str | None = None
+        self,
+        file: Any,
+        base_offset: int = 0,
+        open_sibling: Callable[[str], Any] | None = None,
+        name: str | None = None,
+        codecs: CodecRegistry | None = None,
     ) -> None:
         self.file = file
         self._start = getattr(file, "start", 0)
@@ -83,6 +91,7 @@ class SegmentSeek:
         self.name = name or str(getattr(file, "name", "") or "")
         self.findings: list[Finding] = []
         self._open_sibling = open_sibling
+        self._codecs = codecs
 
     @cached_property
     def index(self) -> OffsetIndex | None:
@@ -201,7 +210,8 @@ class SegmentSeek:
 
     def _records(self, header: BatchHeader) -> Any:
         with located(header.position, self.name):
-            [batch] = read_batches(self.file.read_at(header.position, header.size), complete=True)
+            data = self.file.read_at(header.position, header.size)
+            [batch] = read_batches(data, complete=True, codecs=self._codecs)
             return batch.records
 
     def _found(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Self
 
+from kpress.codecs import CodecRegistry
 from kpress.files import FileInfo, FileSystem, RandomAccessFile
 
 INT32_MAX = (1 << 31) - 1
@@ -67,6 +68,8 @@ class Segment:
         Whether it is the last of its partition: only this one may end in a cut entry or in zeros.
     files : mapping of str to FileInfo
         The other files of the segment, by suffix.
+    codecs : CodecRegistry | None
+        Codecs of the caller's own, for its records.
     """
 
     filesystem: FileSystem = field(repr=False)
@@ -76,6 +79,7 @@ class Segment:
     size: int | None = None
     is_last: bool = False
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
+    codecs: CodecRegistry | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_tiered(self) -> bool:

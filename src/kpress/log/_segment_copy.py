@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from kpress._file_names import refuse_without_records
 from kpress.checksum import crc32c
-from kpress.codecs import DEFAULT_MAX_SIZE, CodecTable
+from kpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from kpress.errors import CorruptRecordError
 from kpress.files import FileSystem, RandomAccessFile, Writer, resolve
 from kpress.log._file_records import INT32_MAX, FileRecords
@@ -88,7 +88,7 @@ def read_content(
     max_message_bytes: int = INT32_MAX,
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
     threads: Integer = 1,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | None = None,
 ) -> SegmentContent:
     """Read a segment from beginning to end.
 
@@ -103,7 +103,7 @@ def read_content(
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     threads : int
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
 
     Returns
@@ -147,7 +147,7 @@ def transcode_segment(
     complete: bool = True,
     max_message_bytes: int = INT32_MAX,
     max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | None = None,
 ) -> tuple[SegmentContent, SegmentContent]:
     """Recompress a segment with another codec; the copy gets its name once it is verified to hold what the source does.
 
@@ -178,7 +178,7 @@ def transcode_segment(
         An entry of the source whose size field is above this is corrupt. An entry is held in memory as a whole.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
 
     Returns

@@ -199,7 +199,7 @@ def stats_of(partition: Partition, *, full: bool = False) -> LogStats:
 
 
 def _segment_stats(segment: Segment, full: bool) -> LogStats:
-    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         stats = LogStats(size=file.size, segments=1)
         ranges = None if full else _ranges_of(segment, file)
         stats.sampled = ranges is not None
@@ -266,9 +266,9 @@ def _measure(stats: LogStats, codec: str, file: FileRecords, header: BatchHeader
     if number & (number - 1):
         return
     try:
-        [batch] = read_batches(file.read(header.position, header.size))
+        [batch] = read_batches(file.read(header.position, header.size), codecs=file.codecs)
         payload = batch.payload
-        size = len(decompress(payload, batch.compression_type))
+        size = len(decompress(payload, batch.compression_type, codecs=file.codecs))
     except KpressError:
         return
     before, after = stats.ratio_of.get(codec, (0, 0))

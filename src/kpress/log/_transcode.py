@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 from kpress._arguments import integer
+from kpress.codecs import CodecRegistry
 from kpress.files import FileSystem, LocalFileSystem
 from kpress.log._copy_log import (
     MOST_THREADS,
@@ -63,6 +64,7 @@ class Job:
     batch_bytes: Integer | None
     min_gain: float | None
     threads: int
+    codecs: CodecRegistry | None = None
 
     def options(self) -> dict[str, Any]:
         level = None if self.level is None or isinstance(self.level, str) else int(self.level)
@@ -82,6 +84,7 @@ class Job:
             min_gain=self.min_gain,
             threads=threads,
             file=file,
+            codecs=self.codecs,
         )
 
     def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
@@ -108,10 +111,11 @@ def transcode(
     threads: Integer = 1,
     resume: bool = True,
     dry_run: bool = False,
+    codecs: CodecRegistry | None = None,
     progress: ProgressCallback | None = None,
 ) -> Manifest | Estimate:
     """Implements `kpress.transcode`."""
-    job = Job(compression_type, level, batch_bytes, min_gain, integer(threads, "threads", 1, MOST_THREADS))
+    job = Job(compression_type, level, batch_bytes, min_gain, integer(threads, "threads", 1, MOST_THREADS), codecs)
     job.recoder()  # invalid arguments are refused before any work
     check_flags(dry_run=dry_run)
     if dry_run:
@@ -143,7 +147,7 @@ def _estimate(job: Job, partitions: tuple[Partition, ...]) -> Estimate:
 
 def _sample(job: Job, segment: Segment) -> Recoder:
     """Convert the first megabytes of a segment in this thread, and drop the result."""
-    with FileRecords(segment.open(), complete=not segment.is_last) as file:
+    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         recoder = job.recoder(1, file.path)
         try:
             for position, piece in file.pieces():

@@ -26,6 +26,7 @@ from kpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
+from kpress.codecs import CodecRegistry
 from kpress.errors import InvalidArgumentError, KpressError
 from kpress.files import RandomAccessFile
 from kpress.log._batch_header import BatchHeader
@@ -88,6 +89,7 @@ def verify(
     level: Level = "batch",
     *,
     filesystem: object = None,
+    codecs: CodecRegistry | None = None,
     progress: ProgressCallback | None = None,
 ) -> VerifyReport:
     """Check a log for errors. Nothing is changed.
@@ -98,8 +100,8 @@ def verify(
         As `open_log` takes it.
     level : {'file', 'batch', 'record'}
         'file': names and the files beside the segments. 'batch': also all batches. 'record': also all records.
-    filesystem : optional
-        As `open_log` takes it.
+    filesystem, codecs : optional
+        As `open_log` takes them.
     progress : callable, optional
         Called with a `Progress` as the work goes on.
 
@@ -125,7 +127,7 @@ def verify(
     >>> [(finding.position, finding.rule, finding.message) for finding in report.findings]
     [(0, 'offset index', 'position 70 is not in the log')]
     """
-    opened = open_paths(path, filesystem)
+    opened = open_paths(path, filesystem, codecs)
     return verify_partitions(opened.partitions, opened.skipped, level, progress)
 
 
@@ -304,7 +306,7 @@ class _Verification:
         index: OffsetIndexCheck | None,
         times: TimeIndexCheck | None,
     ) -> Iterator[Finding]:
-        yield from self.records.add(file, header, segment.url)
+        yield from self.records.add(file, header, segment.url, segment.codecs)
         yield from self.sequences.add(header, self.order.gaps, segment.url)
         if index is not None:
             yield from index.add(header, self.records.first_offset)

@@ -65,7 +65,7 @@ class BatchAccumulator(BatchFiller):
         than one may change their order.
     retries, retry_backoff_ms, retry_backoff_max_ms, delivery_timeout_ms : int
         As the settings of these names. The time between attempts doubles, without Kafka's random part.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own beside Kafka's five.
 
     Raises
@@ -407,7 +407,7 @@ class BatchAccumulator(BatchFiller):
         thunks = batch._take_thunks()
         if thunks is None:
             return
-        times = timestamps_of(batch, answer.log_append_time)
+        times = timestamps_of(batch, answer.log_append_time, self.codecs)
         base = -1 if answer.error_code else answer.base_offset
         call_all(
             (callback, RecordMetadata(batch.topic, batch.partition, base + i if base >= 0 else -1, times[i]), None)

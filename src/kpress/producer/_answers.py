@@ -100,11 +100,12 @@ def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callabl
     return error_of
 
 
-def timestamps_of(batch: ProducerBatch, log_append_time: int) -> Sequence[int]:
+def timestamps_of(batch: ProducerBatch, log_append_time: int, codecs: Any) -> Sequence[int]:
     """That of each record as it was stored."""
     if log_append_time >= 0:
         return [log_append_time] * batch.records_count
-    return [record.timestamp for entry in read_batches(batch.records, check_crcs=False) for record in entry]
+    batches = read_batches(batch.records, check_crcs=False, codecs=codecs)
+    return [record.timestamp for entry in batches for record in entry]
 
 
 def call_all(calls: Iterable[tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]]) -> None:

@@ -51,7 +51,7 @@ cdef float ratio_given(object value, str name) except -1:
 
 
 cdef class TopicRatios:
-    """The estimates of one topic, by codec id."""
+    """The estimates of one topic, by codec: id, or name of a plug-in."""
 
     def __cinit__(self):
         self.start_again()
@@ -60,6 +60,21 @@ cdef class TopicRatios:
         cdef int id
         for id in range(CODEC_IDS):
             self.by_id[id] = INITIAL
+        self.by_name = None
+
+    cdef float get(self, int id, object name) except? -1:
+        if id < CODEC_IDS:
+            return self.by_id[id]
+        return INITIAL if self.by_name is None else self.by_name.get(name, INITIAL)
+
+    cdef int put(self, int id, object name, float ratio) except -1:
+        if id < CODEC_IDS:
+            self.by_id[id] = ratio
+            return 0
+        if self.by_name is None:
+            self.by_name = {}
+        self.by_name[name] = ratio
+        return 0
 
 
 cdef class CompressionRatioEstimator:
@@ -77,8 +92,8 @@ cdef class CompressionRatioEstimator:
 
     Parameters
     ----------
-    codecs : CodecTable | None
-        Codecs of your own beside Kafka's five.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five: each name has estimates of its own.
 
     Raises
     ------
@@ -106,7 +121,8 @@ cdef class CompressionRatioEstimator:
     """
 
     def __cinit__(self, codecs=None):
-        self.codecs = table_of(codecs)
+        table_of(codecs)  # refuses another type
+        self.codecs = codecs
         self.topics = {}
 
     cdef TopicRatios ratios_of(self, object topic):
@@ -136,7 +152,8 @@ cdef class CompressionRatioEstimator:
         >>> CompressionRatioEstimator().estimation("logs", "lz4")
         1.0
         """
-        return self.ratios_of(topic).by_id[codec_of(self.codecs, compression_type).id]
+        cdef int id = codec_of(table_of(self.codecs), compression_type).id
+        return self.ratios_of(topic).get(id, str.__str__(compression_type))
 
     def update_estimation(self, topic, compression_type, observed):
         """Take the ratio of a batch into account.
@@ -160,10 +177,11 @@ cdef class CompressionRatioEstimator:
         1.05
         """
         cdef float ratio = ratio_given(observed, "observed")  # may run the caller's code
-        cdef int id = codec_of(self.codecs, compression_type).id
+        cdef int id = codec_of(table_of(self.codecs), compression_type).id
         cdef TopicRatios ratios = self.ratios_of(topic)
-        ratios.by_id[id] = updated(ratios.by_id[id], ratio)
-        return ratios.by_id[id]
+        ratio = updated(ratios.get(id, str.__str__(compression_type)), ratio)
+        ratios.put(id, str.__str__(compression_type), ratio)
+        return ratio
 
     def set_estimation(self, topic, compression_type, ratio):
         """Expect this ratio from now on, as a producer does when it splits a batch.
@@ -180,7 +198,8 @@ cdef class CompressionRatioEstimator:
         >>> CompressionRatioEstimator().set_estimation("logs", "gzip", 0.3)
         """
         cdef float given = ratio_given(ratio, "ratio")
-        self.ratios_of(topic).by_id[codec_of(self.codecs, compression_type).id] = given
+        cdef int id = codec_of(table_of(self.codecs), compression_type).id
+        self.ratios_of(topic).put(id, str.__str__(compression_type), given)
 
     def reset_estimation(self, topic):
         """Forget a topic: all of its ratios are 1.0 again.

@@ -40,7 +40,7 @@ cdef class BatchFiller:
     cdef readonly CompressionRatioEstimator estimator
     cdef int magic
     cdef object level
-    cdef object codecs
+    cdef readonly object codecs   # the CodecTable
     cdef public dict _queues
     cdef PartitionQueue recent     # that of the last append
     cdef BatchBuilder _measure     # for upper_bound; stays empty

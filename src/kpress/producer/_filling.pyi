@@ -4,7 +4,7 @@ from typing import Any
 
 from typing_extensions import Buffer, disjoint_base
 
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.producer._errors import ProduceError
 from kpress.producer._estimator import CompressionRatioEstimator
 from kpress.record import Record
@@ -73,6 +73,7 @@ class BatchFiller:
     max_request_size: int
     compression_type: str
     estimator: CompressionRatioEstimator
+    codecs: Any  # the CodecTable
     _queues: dict[tuple[str, int], PartitionQueue]
     _busy: bool
     _closed: bool
@@ -85,7 +86,7 @@ class BatchFiller:
         magic: Integer = 2,
         max_request_size: Integer = 1048576,
         estimator: CompressionRatioEstimator | None = None,
-        codecs: CodecTable | None = None,
+        codecs: CodecRegistry | None = None,
         **others: Any,
     ) -> BatchFiller: ...
     def append(

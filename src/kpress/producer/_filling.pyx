@@ -10,13 +10,13 @@ from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_LOG_OVERHEAD, KP_TRANSACTIONAL, kp_field_size, kp_message_size, kp_record, kp_wrapper_size,
+    KP_LOG_OVERHEAD, KP_TRANSACTIONAL, kp_field_size, kp_message_size, kp_record, kp_wrapper_size,
 )
 from kpress._sealed cimport seal
 from kpress.codecs.table cimport codec_of, level_of, table_of
 from kpress.producer._estimator cimport CompressionRatioEstimator
 from kpress.record.builder cimport BatchBuilder, bytes_field
-from kpress.record.encode cimport batch_options, header_size
+from kpress.record.encode cimport batch_options, least_size
 
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from kpress.producer._errors import RecordTooLargeError
@@ -32,7 +32,7 @@ cdef int64_t upper_bound(const batch_options* o, const kp_record* row) noexcept 
         size = kp_message_size(o.magic, row.key.size, row.value.size)
         return size + <int64_t>kp_wrapper_size(o.magic) - KP_LOG_OVERHEAD if o.codec else size
     size = kp_field_size(row.key.size) + kp_field_size(row.value.size) + max(row.headers.size, 1)
-    return KP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size
+    return <int64_t>least_size(o) + MAX_RECORD_OVERHEAD + size
 
 
 cdef class ProducerBatch:
@@ -140,7 +140,7 @@ cdef class ProducerBatch:
         """Give the batch its final bytes; returns the ratio that they have (MemoryRecordsBuilder.close)."""
         cdef const batch_options* o = &self.builder.encoder.options
         cdef int64_t uncompressed = <int64_t>self.builder.records.size
-        cdef size_t header = header_size(o)
+        cdef size_t header = least_size(o)
         self.appends_closed = True
         self.built = self.builder.build()
         self.ratio = 1.0
@@ -210,7 +210,7 @@ cdef class BatchFiller:
             raise ArgumentTypeError(f"estimator must be a CompressionRatioEstimator, not {type(estimator).__name__}",
                                     field="estimator")
         self.estimator = estimator
-        self.compression_type, self.level, self.codecs = compression_type, level, codecs
+        self.compression_type, self.level, self.codecs = compression_type, level, table
         self._queues = {}
 
     def append(self, value, key=None, timestamp=-1, headers=(), *, topic="", partition=0, callback=None, now_ms=0):

@@ -3,7 +3,7 @@ from typing import Self, overload
 
 from typing_extensions import Buffer, Unpack, disjoint_base
 
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.typing import (
     ArrowArray,
     ArrowStream,
@@ -49,6 +49,6 @@ def pack(
     offsets: Iterable[Integer] | None = None,
     base_offset: Integer | None = None,
     coerce_timestamps: bool = False,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     **options: Unpack[BatchOptions],
 ) -> BatchPacker: ...

@@ -50,7 +50,7 @@ def parts_of(filler: BatchFiller, batch: ProducerBatch) -> list[ProducerBatch]:
     Where all of them fit one such batch, Kafka sends that again until its delivery time is over. Here they are cut in
     half, as KIP-126 has it: a batch of one record ends it.
     """
-    [entry] = read_batches(batch.records, check_crcs=False)
+    [entry] = read_batches(batch.records, check_crcs=False, codecs=filler.codecs)
     thunks = batch._take_thunks()
     try:
         parts = cut(filler, batch, filler.batch_size, entry, thunks)

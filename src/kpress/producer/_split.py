@@ -14,8 +14,6 @@ from kpress.record import Batch, read_batches
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-HEADER = 61
-
 
 def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = None) -> list[bytes]:
     """Split a batch as Kafka's producer does after MESSAGE_TOO_LARGE (KIP-126).
@@ -29,7 +27,7 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
         and at least that compression does not help. A part of one record may be larger.
     level : int | None
         Compression level of the parts.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own beside Kafka's five.
 
     Returns
@@ -87,5 +85,5 @@ def _one_batch(records: Buffer, codecs: Any) -> Batch:
 
 def _ratio(batch: Batch) -> float:
     """Compressed by uncompressed bytes of its records (MemoryRecordsBuilder.compressionRatio)."""
-    header = HEADER if batch.magic == 2 else 26 + 8 * batch.magic
-    return (batch.size - header) / sum(record.size for record in batch)
+    size = len(batch.payload) if batch.magic == 2 else batch.size - 26 - 8 * batch.magic
+    return size / sum(record.size for record in batch)

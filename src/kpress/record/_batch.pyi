@@ -4,7 +4,7 @@ from typing import Any, Self
 from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.errors import DecompressionError
 from kpress.record._records import Record
 from kpress.record._types import TIMESTAMP_TYPES as TIMESTAMP_TYPES
@@ -99,6 +99,6 @@ def read_batches(
     complete: bool = False,
     max_decompressed_bytes: Integer = ...,
     max_message_bytes: Integer = ...,
-    codecs: CodecTable | None = None,
+    codecs: CodecRegistry | None = None,
     lz4_header_checksum: HeaderChecksum = "verify",
 ) -> BatchIterator: ...

@@ -6,13 +6,14 @@ from kpress._arguments cimport flag_of, integer_of, time_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
     KP_BATCH_HEADER, KP_CONTROL, KP_CUT_ENTRY, KP_DELETE_HORIZON, KP_END, KP_ENTRY_PREFIX, KP_LOG_OVERHEAD,
-    KP_MESSAGE_V1_OVERHEAD, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_RECORDS_COUNT, KP_RECORDS_MISSING,
-    KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read,
-    kp_batch_timestamp_type, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_record, kp_sequence_add,
-    kp_source, kp_store_be32, kp_store_be64,
+    KP_MESSAGE_V1_OVERHEAD, KP_OK, KP_PARTITION_LEADER_EPOCH_OFFSET, KP_PLUGGABLE, KP_RECORDS_COUNT,
+    KP_RECORDS_MISSING, KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next, kp_batch_read,
+    kp_batch_timestamp_type, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_plugin_name, kp_record,
+    kp_sequence_add, kp_source, kp_store_be32, kp_store_be64,
 )
 from kpress._sealed cimport seal
 from kpress._status cimport check, error_of, place, place_at, place_of
+from kpress.codecs.codec cimport codec_at
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport name_of, reading_table_of
 from kpress.record.decode cimport check_crc, check_overlooked, open_source
@@ -86,9 +87,28 @@ cdef class Batch:
 
     @property
     def compression_type(self):
-        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec of your own; 'unknown(5)' to
-        'unknown(7)' for ids without a codec."""
-        return name_of(self._set.codecs, kp_batch_codec(&self._header))
+        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec of your own, if it is registered, else
+        'pluggable'; 'unknown(6)' and 'unknown(7)' for ids without a codec."""
+        return name_of(self._set.codecs, codec_at(&self._set.codecs.rows, self._entry, &self._header))
+
+    @property
+    def plugin_name(self):
+        """str | None: the name that the batch has for its codec, registered or not (KIP-984); None: one of Kafka's
+        codecs, or an id without a codec.
+
+        Raises
+        ------
+        CorruptRecordError
+            There is no name, or not one that is possible.
+        """
+        cdef kp_error err
+        cdef place at = place_of(&self._header)
+        cdef const uint8_t* name = NULL
+        cdef int length
+        if self._header.magic != 2 or kp_batch_codec(&self._header) != KP_PLUGGABLE:
+            return None
+        check(kp_plugin_name(self._entry, self._header.size, &name, &length, &err), &err, &at)
+        return name[:length].decode("ascii")
 
     @property
     def is_compressed(self):
@@ -197,11 +217,13 @@ cdef class Batch:
 
     @property
     def payload(self):
-        """memoryview: v2: the records area as stored (compressed, if the batch is), not copied."""
+        """memoryview: v2: the records area as stored (compressed, if the batch is; without the name of a plug-in), not
+        copied."""
         if self._header.magic != 2:
             raise InvalidArgumentError("only v2 batches have a records area; a v0/v1 message has a key and a value",
                                        field="magic")
-        return self.data[KP_BATCH_HEADER:]
+        name = self.plugin_name
+        return self.data[KP_BATCH_HEADER + (0 if name is None else 1 + len(name)):]
 
     @property
     def lz4_header_error(self):
@@ -527,7 +549,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
         Cap on the decompressed size of one batch, applied when its records are read.
     max_message_bytes : int
         An entry whose size field is larger than this is corrupt.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse

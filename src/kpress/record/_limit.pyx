@@ -15,7 +15,7 @@ from kpress.codecs.payload cimport (
     payload_bound,
     payload_join,
 )
-from kpress.record.encode cimport MAX_SET_SIZE, batch_options, header_size
+from kpress.record.encode cimport MAX_SET_SIZE, batch_options, header_size, least_size
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -117,7 +117,7 @@ cdef int64_t expected_size(float ratio, const batch_options* options, size_t rec
         estimate = <float>records * ratio
         estimate = estimate * factor
         expected = MAX_SET_SIZE if estimate >= <float>MAX_SET_SIZE else <int64_t>estimate
-    return <int64_t>header_size(options) + expected
+    return <int64_t>least_size(options) + expected
 
 
 cdef float ratio_of(object value) except? -1:

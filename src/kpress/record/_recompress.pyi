@@ -3,7 +3,7 @@ from typing import overload
 from typing_extensions import Buffer
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.typing import CompressionType, Integer, Level
 
 @overload
@@ -22,5 +22,5 @@ def recompress(
     level: Level = None,
     *,
     max_decompressed_bytes: Integer = ...,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
 ) -> bytes: ...

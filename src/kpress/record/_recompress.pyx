@@ -22,7 +22,7 @@ from kpress.codecs import DEFAULT_MAX_SIZE
 
 cdef int recompress_entry(recoder* r, const uint8_t* entry, kp_error* err) noexcept nogil:
     cdef kp_source source
-    if is_kept(r):
+    if is_kept(r, entry):
         if check_crc(entry, &r.batch, err) != KP_OK or check_codec(r, err) != KP_OK:
             return err.status
         return append(&r.out, entry, <size_t>r.batch.size, err)
@@ -69,7 +69,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
         As in `compress`; None is what Kafka's Java producer does by default.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
 
     Returns

@@ -3,7 +3,7 @@ from typing import overload
 
 from typing_extensions import Buffer, Unpack
 
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.typing import BatchOptions, CompressionType, Headers, Integer, Level, Time
 
 @overload
@@ -37,7 +37,7 @@ def write_records(
     base_offset: Integer | None = None,
     batch_bytes: Integer | None = None,
     batch_records: Integer | None = None,
-    codecs: CodecTable,
+    codecs: CodecRegistry,
     **options: Unpack[BatchOptions],
 ) -> bytes: ...
 def empty_batch(

@@ -2,7 +2,7 @@ from typing import Any, Final, SupportsFloat, overload
 
 from typing_extensions import Buffer, Unpack, disjoint_base
 
-from kpress.codecs import CodecTable
+from kpress.codecs import CodecRegistry
 from kpress.typing import BatchOptions, CompressionType, Headers, Integer, Level, Time
 
 CONTROL_TYPES: Final[tuple[str, ...]]
@@ -33,7 +33,7 @@ class BatchBuilder:
         *,
         base_offset: Integer = 0,
         is_control: bool = False,
-        codecs: CodecTable,
+        codecs: CodecRegistry,
         estimated_compression_ratio: SupportsFloat | None = None,
         **options: Unpack[BatchOptions],
     ) -> BatchBuilder: ...

@@ -86,7 +86,7 @@ cdef class BatchBuilder:
         A control batch takes `append_control` and `append_end_txn_marker` only, others `append` only.
     delete_horizon_ms : int | None
         ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
-    codecs : CodecTable | None
+    codecs : CodecRegistry | None
         Codecs of your own besides Kafka's five.
     estimated_compression_ratio : float | None
         None: the limit is exact. A number of 0 or more (compressed by uncompressed bytes, KIP-126): the limit is

@@ -13,10 +13,10 @@ from libc.string cimport memset
 
 from kpress._buffers cimport pooled_reserve_more
 from kpress._c.wire cimport (
-    KP_CODEC_MAGIC, KP_DELETE_HORIZON, KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_OFFSET_DELTA, KP_OK, KP_TRANSACTIONAL,
-    kp_batch_timestamp_type, kp_fail,
+    KP_CODEC_ID, KP_CODEC_MAGIC, KP_DELETE_HORIZON, KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_OFFSET_DELTA, KP_OK,
+    KP_TRANSACTIONAL, kp_batch_timestamp_type, kp_fail,
 )
-from kpress.codecs.codec cimport row_of
+from kpress.codecs.codec cimport codec as codec_row, row_of
 from kpress.codecs.payload cimport compress_payload
 from kpress.record.encode cimport (
     LOG_APPEND_TIME, MAX_SET_SIZE, NO_TIMESTAMP, batch_begin, batch_finish, header_size, offset_delta_fits,
@@ -74,16 +74,18 @@ cdef void lose_fields(converter* c, const kp_batch* batch, kp_record* row) noexc
 
 cdef int convert_begin(converter* c, const kp_record* first, codec_context* context, int codec, int level,
                        kp_error* err) noexcept nogil:
-    cdef int least = row_of(context.codecs, codec).least_magic
-    if c.magic < least:
-        return kp_fail(err, KP_CODEC_MAGIC, 16, c.magic, least)
+    cdef const codec_row* row = row_of(context.codecs, codec)
+    if row == NULL:
+        return kp_fail(err, KP_CODEC_ID, -1, codec, 0)
+    if c.magic < row.least_magic:
+        return kp_fail(err, KP_CODEC_MAGIC, 16, c.magic, row.least_magic)
     c.records.size = 0
     memset(&c.encoder, 0, sizeof(batch_encoder))
     c.encoder.options.magic = c.magic
     c.encoder.options.codecs = context.codecs
     c.encoder.options.codec = codec
     c.encoder.options.level = level
-    c.encoder.options.attributes = codec
+    c.encoder.options.attributes = row.attributes
     c.encoder.options.producer_id = c.encoder.options.producer_epoch = c.encoder.options.base_sequence = -1
     c.encoder.options.partition_leader_epoch = -1
     c.encoder.options.log_append_time = c.encoder.options.delete_horizon_ms = NO_TIMESTAMP

@@ -6,15 +6,16 @@ from libc.string cimport memset
 from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE, KP_IN_PAYLOAD,
-    KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_RECORD_LENGTH, KP_RECORDS_COUNT, KP_RECORDS_MISSING,
-    KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_cursor,
-    kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_in_frame,
-    kp_message_next, kp_message_read, kp_read_be64, kp_read_bytes, kp_read_varint, kp_record,
-    kp_record_next, kp_source, kp_source_fail,
+    KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET,
+    KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_PLUGGABLE, KP_PLUGIN_NAME_OFFSET, KP_PLUGIN_UNKNOWN, KP_RECORD_LENGTH,
+    KP_RECORDS_COUNT, KP_RECORDS_MISSING, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET,
+    kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail,
+    kp_in_frame, kp_message_next, kp_message_read, kp_plugin_name, kp_read_be64, kp_read_bytes, kp_read_varint,
+    kp_record, kp_record_next, kp_source, kp_source_fail,
 )
+from kpress._status cimport note_cause
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.codecs.codec cimport codec as codec_row, codec_table, row_of
+from kpress.codecs.codec cimport codec as codec_row, codec_at, codec_table, row_of
 from kpress.codecs.payload cimport decompress_payload, decompress_prefix
 from kpress.codecs.context cimport codec_context
 
@@ -29,7 +30,7 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
 
 cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
                           kp_error* err) noexcept nogil:
-    cdef const codec_row* row = row_of(codecs, kp_batch_codec(batch))
+    cdef const codec_row* row = row_of(codecs, codec_at(codecs, entry, batch))
     cdef const uint8_t* payload = entry + KP_BATCH_HEADER
     cdef size_t size = <size_t>batch.size - KP_BATCH_HEADER
     cdef kp_record wrapper
@@ -88,17 +89,30 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batc
     source.payload = KP_BATCH_HEADER
     source.end = entry + batch.size
     source.count = batch.records_count
-    cdef int codec = kp_batch_codec(batch)
+    cdef int codec = codec_at(context.codecs, entry, batch)
     if batch.records_count == 0:
         source.end = source.start
         return KP_OK
     if row_of(context.codecs, codec) == NULL:
-        return kp_fail(err, KP_CODEC_ID, KP_ATTRIBUTES_OFFSET, codec, 0)
+        return refuse_codec(entry, batch, err)
     if batch.records_count < 0:
         return kp_fail(err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, batch.records_count, 0)
     if codec == KP_NONE:
         return KP_OK
     return decompress(context, codec, batch.magic, prefix, scratch, cap, source, err)
+
+
+cdef int refuse_codec(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:
+    """Why a batch has no codec: an id that is not assigned, or the name of a plug-in."""
+    cdef const uint8_t* name = NULL
+    cdef int length
+    if kp_batch_codec(batch) != KP_PLUGGABLE:
+        return kp_fail(err, KP_CODEC_ID, KP_ATTRIBUTES_OFFSET, kp_batch_codec(batch), 0)
+    if kp_plugin_name(entry, batch.size, &name, &length, err) != KP_OK:
+        return err.status
+    with gil:
+        return kp_fail(err, KP_PLUGIN_UNKNOWN, KP_PLUGIN_NAME_OFFSET + 1,
+                       note_cause(None, name[:length].decode("ascii")), 0)
 
 
 cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t there, const kp_batch* batch,
@@ -107,9 +121,10 @@ cdef int refuse_early(codec_context* context, const uint8_t* entry, int64_t ther
     cdef kp_source source
     cdef kp_cursor cursor
     cdef kp_record first
-    if batch.magic != 2 or batch.records_count == 0:
+    cdef int codec = kp_batch_codec(batch)
+    if batch.magic != 2 or batch.records_count == 0 or codec == KP_PLUGGABLE:  # its name may not be there yet
         return KP_OK
-    if batch.records_count > 0 and kp_batch_codec(batch) and row_of(context.codecs, kp_batch_codec(batch)) != NULL:
+    if batch.records_count > 0 and codec and row_of(context.codecs, codec) != NULL:
         return KP_OK  # only decompressing it shows this
     if open_source(context, entry, batch, entry + there, &context.scratch, 0, False, &source, err) != KP_OK:
         return err.status
@@ -162,9 +177,9 @@ cdef int open_messages(codec_context* context, const uint8_t* entry, const kp_ba
     source.count = 1
     if codec == KP_NONE:
         return KP_OK
-    if row_of(context.codecs, codec) == NULL:
+    if codec != KP_PLUGGABLE and row_of(context.codecs, codec) == NULL:
         return kp_fail(err, KP_CODEC_ID, KP_MESSAGE_ATTRIBUTES_OFFSET, codec, 0)
-    if row_of(context.codecs, codec).least_magic > batch.magic:
+    if codec == KP_PLUGGABLE or row_of(context.codecs, codec).least_magic > batch.magic:
         return kp_fail(err, KP_WRAPPER_CODEC, KP_MESSAGE_ATTRIBUTES_OFFSET, codec, 0)
     cdef kp_record wrapper
     cdef kp_batch ignored

@@ -54,7 +54,7 @@ cdef enum:
 ctypedef struct batch_options:
     int magic
     const codec_table* codecs   # the caller keeps it alive
-    int codec
+    int codec                   # the row
     int level
     int16_t attributes          # codec and flags as a v2 header has them
     int16_t producer_epoch
@@ -94,6 +94,7 @@ cdef int finish_options(const batch_options* o, CodecTable codecs) except -1
 cdef str signature_with_options(object function)
 
 cdef size_t header_size(const batch_options* options) noexcept nogil
+cdef size_t least_size(const batch_options* options) noexcept nogil
 cdef int64_t batch_max_timestamp(const batch_encoder* e) noexcept nogil
 cdef void batch_begin(batch_encoder* e, int64_t base_offset) noexcept nogil
 cdef void batch_finish(const batch_encoder* e, uint8_t* start, size_t size) noexcept nogil

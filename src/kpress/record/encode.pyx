@@ -144,7 +144,7 @@ cdef int begin_options(batch_options* o, object magic, object compression_type, 
     o.codecs = &codecs.rows
     o.codec = row.id
     o.level = level_of(row, level)
-    o.attributes = row.id | (KP_CONTROL if flag_of(is_control, "is_control") else 0)
+    o.attributes = row.attributes | (KP_CONTROL if flag_of(is_control, "is_control") else 0)
     o.log_append_time = o.producer_id = o.delete_horizon_ms = -1
     o.base_sequence = o.partition_leader_epoch = -1
     o.producer_epoch = -1
@@ -179,6 +179,11 @@ cdef size_t header_size(const batch_options* options) noexcept nogil:
     if options.magic == 2:
         return KP_BATCH_HEADER
     return kp_wrapper_size(options.magic) if options.codec else 0
+
+
+cdef size_t least_size(const batch_options* options) noexcept nogil:
+    """Bytes of a batch before its compressed records: with a plug-in's name, which belongs to the payload."""
+    return header_size(options) + row_of(options.codecs, options.codec).head_size
 
 
 cdef void batch_begin(batch_encoder* e, int64_t base_offset) noexcept nogil:

@@ -23,7 +23,7 @@ cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) no
 
 # Whether the codec exists for the entry's magic (KP_CODEC_MAGIC), and whether the entry has it already.
 cdef int check_codec(const recoder* r, kp_error* err) noexcept nogil
-cdef bint is_kept(const recoder* r) noexcept nogil
+cdef bint is_kept(const recoder* r, const uint8_t* entry) noexcept nogil
 
 # Compares all checksums of the entry and opens it; decompressed records take the place of what is in `scratch`.
 cdef int open_entry(const recoder* r, const uint8_t* entry, pooled* scratch, kp_source* source,

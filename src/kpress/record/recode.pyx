@@ -14,12 +14,12 @@ from kpress._buffers cimport pooled, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_MAGIC, KP_CODEC_MASK, KP_CONTROL, KP_CRC_OFFSET, KP_END,
     KP_ENTRY_SIZE_MAX, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MAGIC, KP_MESSAGE_ATTRIBUTES_OFFSET,
-    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, kp_batch, kp_batch_codec,
-    kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_message_read, kp_record, kp_source, kp_source_fail,
+    KP_MESSAGE_CRC_OFFSET, KP_MESSAGE_TIMESTAMP_OFFSET, KP_NONE, KP_OK, KP_WRAPPER_NULL, kp_batch, kp_cursor,
+    kp_cursor_of, kp_error, kp_fail, kp_message_next, kp_message_read, kp_record, kp_source, kp_source_fail,
     kp_store_be32, kp_store_be64,
 )
 from kpress.checksum cimport crc32_update, crc32c_update
-from kpress.codecs.codec cimport LEVEL_DEFAULT
+from kpress.codecs.codec cimport LEVEL_DEFAULT, codec_at, row_of
 from kpress.codecs.payload cimport compress_payload, payload_bound
 from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
 
@@ -34,9 +34,9 @@ cdef int append(pooled* out, const uint8_t* data, size_t size, kp_error* err) no
 
 # --- one entry ----------------------------------------------------------------------------------------------
 
-cdef bint is_kept(const recoder* r) noexcept nogil:
+cdef bint is_kept(const recoder* r, const uint8_t* entry) noexcept nogil:
     """Whether the entry is copied byte for byte."""
-    cdef int id = kp_batch_codec(&r.batch)
+    cdef int id = codec_at(r.context.codecs, entry, &r.batch)
     if r.batch.magic < 2 and id == KP_NONE:
         return True
     if r.batch.magic == 2 and (r.batch.attributes & KP_CONTROL or r.batch.records_count == 0):
@@ -94,7 +94,7 @@ cdef int rewrap(recoder* r, const uint8_t* entry, const kp_source* source, kp_er
 cdef void finish(const recoder* r, uint8_t* p, size_t size, size_t header) noexcept nogil:
     kp_store_be32(p + 8, <uint64_t>(size - KP_LOG_OVERHEAD))
     cdef int at = KP_ATTRIBUTES_OFFSET + 1 if r.batch.magic == 2 else KP_MESSAGE_ATTRIBUTES_OFFSET
-    p[at] = <uint8_t>((p[at] & ~KP_CODEC_MASK) | r.codec)
+    p[at] = <uint8_t>((p[at] & ~KP_CODEC_MASK) | row_of(r.context.codecs, r.codec).attributes)
     if r.batch.magic == 2:
         kp_store_be32(p + KP_CRC_OFFSET, crc32c_update(0, p + KP_ATTRIBUTES_OFFSET, size - KP_ATTRIBUTES_OFFSET))
         return

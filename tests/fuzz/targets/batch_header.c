@@ -21,6 +21,22 @@ static void check_v2(const uint8_t *p, const kp_batch *b) {
     CHECK(kp_batch_last_offset(b) == (int64_t)(be(p, 8) + (uint64_t)(int64_t)(int32_t)be(p + 23, 4)));
 }
 
+/* The name of a plug-in: whatever the batch's codec is, its bytes are read as one. */
+static void check_name(const uint8_t *p, const kp_batch *b) {
+    static const char possible[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.$:/-";
+    const uint8_t *name = NULL;
+    int length = -1;
+    kp_error err = {0};
+    int status = kp_plugin_name(p, b->size, &name, &length, &err);
+    int64_t after = b->size - 62;
+    int expected = after < 0 ? 0 : (int8_t)p[61];
+    int good = expected > 0 && expected <= after;
+    for (int i = 0; good && i < expected; i++) good = p[62 + i] && strchr(possible, p[62 + i]) != NULL;
+    CHECK(length == expected && (status == KP_OK) == good);
+    if (good) CHECK(name == p + 62);
+    else CHECK(err.status == status && err.position >= 61 && err.position <= b->size);
+}
+
 static void check_message(const uint8_t *p, const kp_batch *b) {
     CHECK(b->size >= 26 && b->crc == be(p + 12, 4));
     CHECK(b->attributes == (int8_t)p[17] && b->base_offset == (int64_t)be(p, 8));
@@ -52,7 +68,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         }
         CHECK(b.position == position && b.size > 12 && b.size <= left && b.size - 12 <= max_size);
         CHECK(b.size == (int64_t)be(p + 8, 4) + 12 && b.magic == p[16]);
-        if (b.magic == 2) check_v2(p, &b);
-        else check_message(p, &b);
+        if (b.magic == 2) {
+            check_v2(p, &b);
+            check_name(p, &b);
+        } else check_message(p, &b);
     }
 }

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 import click
 
 import kpress
-from kpress.cli._command import as_json, paths, target, verb
+from kpress.cli._command import as_json, codec_plugins, paths, target, verb
 from kpress.cli._findings import plural, print_findings, status_of
 from kpress.cli._output import count, note, print_json, print_table, shown, size
-from kpress.cli._parameters import one_or_several
+from kpress.cli._parameters import Codec, one_or_several
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 from kpress.log import Manifest
-from kpress.typing import CompressionType
 
 
 @verb(
@@ -28,7 +27,7 @@ from kpress.typing import CompressionType
 @target
 @click.option("--magic", type=click.IntRange(0, 2), required=True, help="The message format that all batches get.")
 @click.option(
-    "--codec", type=click.Choice(get_args(CompressionType)), help="To compress with; by default each batch's own."
+    "--codec", type=Codec(), help="To compress with; by default each batch's own."
 )
 @click.option("--level", type=int, help="Of the codec; by default that of Kafka's Java producer.")
 @click.option(
@@ -40,17 +39,19 @@ from kpress.typing import CompressionType
 @click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="That work side by side.")
 @click.option("--no-resume", is_flag=True, help="Begin from the beginning, although an earlier run got somewhere.")
 @click.option("--dry-run", is_flag=True, help="Write nothing: only count what would be lost.")
+@codec_plugins
 @as_json
 def command(
     paths: Sequence[str],
     target: str,
     magic: int,
-    codec: CompressionType | None,
+    codec: str | None,
     level: int | None,
     allow_loss: tuple[str, ...],
     threads: int,
     no_resume: bool,
     dry_run: bool,
+    codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
     """Copy a log in another message format, with every offset kept.
@@ -75,6 +76,7 @@ def command(
             threads=threads,
             resume=not no_resume,
             dry_run=dry_run,
+            codecs=codecs,
             progress=progress,
         )
     if not isinstance(result, Manifest):

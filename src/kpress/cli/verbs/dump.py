@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import kpress
-from kpress.cli._command import verb
+from kpress.cli._command import codec_plugins, verb
 from kpress.cli._findings import print_skipped, report_reading
 from kpress.cli._outcome import CLEAN
 from kpress.cli._output import StreamTable, count, moment, note, print_json, size, write
@@ -19,6 +19,7 @@ from kpress.cli._records import FORMATS, Shown, head_of, shows_records
 from kpress.log import Finding
 
 if TYPE_CHECKING:
+    from kpress.codecs import CodecRegistry
     from kpress.columns import Columns
     from kpress.log import Log, LogBatch
 
@@ -95,6 +96,7 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 @click.option("--index-sanity-check", is_flag=True, help="--format kafka: of indexes only whether they are sound.")
 @_decoder_options
 @click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
+@codec_plugins
 def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
     """Print the records of a log, or its batches.
 
@@ -112,9 +114,9 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
     if is_kafka:
         return _dump_files_as_kafka(_given(paths, files), **options)
     if batches:
-        return _dump_batches(_open(_given(paths, files)), **options)
+        return _dump_batches(_open(_given(paths, files), options["codecs"]), **options)
     shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
-    return _dump_records(_open(_given(paths, files)), shown, **options)
+    return _dump_records(_open(_given(paths, files), options["codecs"]), shown, **options)
 
 
 def _given(paths: Sequence[str], files: str | None) -> list[str]:
@@ -123,8 +125,8 @@ def _given(paths: Sequence[str], files: str | None) -> list[str]:
     return list(paths) if files is None else [name for name in files.split(",") if name]
 
 
-def _open(paths: Sequence[str]) -> Log:
-    log: Log = kpress.open_log(list(paths))
+def _open(paths: Sequence[str], codecs: CodecRegistry | None) -> Log:
+    log: Log = kpress.open_log(list(paths), codecs=codecs)
     print_skipped(log.skipped)
     return log
 
@@ -256,7 +258,7 @@ def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
     from kpress.log import is_sidecar, sidecar_lines
 
     if not any(map(is_sidecar, names)):
-        return _dump_as_kafka(_open(names), **options)
+        return _dump_as_kafka(_open(names, options["codecs"]), **options)
     status = CLEAN
     for name in names:
         if is_sidecar(name):
@@ -264,7 +266,7 @@ def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
             for line in sidecar_lines(name, sanity_check=options["index_sanity_check"]):
                 write(line.encode())
         else:
-            status = max(status, _dump_as_kafka(_open([name]), **options))
+            status = max(status, _dump_as_kafka(_open([name], options["codecs"]), **options))
     return status
 
 

@@ -8,12 +8,13 @@ import click
 
 import kpress
 from kpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
-from kpress.cli._command import paths, verb
+from kpress.cli._command import codec_plugins, paths, verb
 from kpress.cli._findings import plural, print_findings
 from kpress.cli._outcome import CLEAN, FINDINGS
 from kpress.cli._output import count, duration, note, print_json, print_table, shown, size
 from kpress.cli._parameters import TIMESTAMP, Paths, Setting, one_or_several
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 
 _MOST_LISTED = 3  # producers of a group: the JSON has all
 
@@ -39,6 +40,7 @@ _MOST_LISTED = 3  # producers of a group: the JSON has all
 @click.option("--now", metavar="TIME", type=TIMESTAMP, help="The broker's clock: ISO 8601, milliseconds or -2h.")
 @click.option("--helpful", is_flag=True, help="Friendlier error codes where a broker says no more than -1.")
 @click.option("--full", is_flag=True, help="Open every batch of a large log, and not samples of it.")
+@codec_plugins
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON array: an object per batch; of a log, per group.")
 def command(
     paths: Sequence[str],
@@ -50,6 +52,7 @@ def command(
     now: int | None,
     helpful: bool,
     full: bool,
+    codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
     """Tell what a broker would do with batches, and why.
@@ -71,6 +74,7 @@ def command(
             now_ms=now,
             helpful=helpful,
             full=full,
+            codecs=codecs,
             progress=progress,
         )
     if as_json:

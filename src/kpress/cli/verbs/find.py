@@ -8,12 +8,13 @@ from typing import Any
 import click
 
 import kpress
-from kpress.cli._command import paths, verb
+from kpress.cli._command import codec_plugins, paths, verb
 from kpress.cli._findings import plural, print_skipped, report_reading
 from kpress.cli._output import note
 from kpress.cli._parameters import TIMESTAMP, Bounds, Range
 from kpress.cli._progress import Progress
 from kpress.cli._records import Shown, head_of, shows_records
+from kpress.codecs import CodecRegistry
 from kpress.columns import Columns, matching_rows, with_constants
 from kpress.log import Log
 from kpress.producer import partition_for_key
@@ -51,6 +52,7 @@ _EVERYTHING = Bounds(None, None)
     help="read_committed leaves out records of aborted and of open transactions.",
 )
 @click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
+@codec_plugins
 @shows_records()
 def command(
     paths: Sequence[str],
@@ -62,6 +64,7 @@ def command(
     head: int | None,
     isolation_level: Any,
     threads: int,
+    codecs: CodecRegistry | None,
     **printing: Any,
 ) -> int:
     """Find records by key, value or header.
@@ -75,7 +78,7 @@ def command(
     shown = Shown(
         printing["format_"], printing["columns"], printing["values"], printing["redact"], printing["as_json"]
     )
-    log: Log = kpress.open_log(list(paths))
+    log: Log = kpress.open_log(list(paths), codecs=codecs)
     print_skipped(log.skipped)
     if partitions is not None and key is not None:
         log = _narrowed(log, key, partitions)

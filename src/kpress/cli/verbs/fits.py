@@ -8,13 +8,13 @@ import click
 
 import kpress
 from kpress.analysis import Fits, Rejection
-from kpress.cli._command import as_json, verb
+from kpress.cli._command import as_json, codec_plugins, verb
 from kpress.cli._findings import plural, report_reading
 from kpress.cli._outcome import CLEAN, FINDINGS
 from kpress.cli._output import count, print_json, print_table, shown, size
-from kpress.cli._parameters import SIZE, Paths, Setting
+from kpress.cli._parameters import SIZE, Codec, Paths, Setting
+from kpress.codecs import CodecRegistry
 
-_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 _MOST_PRINTED = 10  # rejections: the JSON has more
 _ADVICE = {
     "max.request.size": "raise the producer's max.request.size: it counts records as they are before compression",
@@ -33,7 +33,7 @@ _ADVICE = {
      "With a producer's limit raised, for a program to read."),
 )  # fmt: skip
 @click.argument("path", type=Paths())
-@click.option("--compression-type", "-c", type=click.Choice(_CODECS), default="none", show_default=True)
+@click.option("--compression-type", "-c", type=Codec(), default="none", show_default=True)
 @click.option("--level", type=int, help="Of the codec.  [default: that of Kafka's producer]")
 @click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
 @click.option(
@@ -45,6 +45,7 @@ _ADVICE = {
     help="max.message.bytes, segment.bytes or another setting of the topic; may be given several times.",
 )  # fmt: skip
 @click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Of Kafka, from 0.8.2 on.")
+@codec_plugins
 @as_json
 def command(
     path: str,
@@ -55,6 +56,7 @@ def command(
     buffer_memory: int,
     settings: Sequence[tuple[str, str]],
     broker: str,
+    codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
     """Tell which records are too large, and which limit rejects them.
@@ -73,6 +75,7 @@ def command(
         buffer_memory=buffer_memory,
         topic_config=dict(settings),
         broker_version=broker,
+        codecs=codecs,
     )
     if as_json:
         print_json(found.to_dict())

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import click
 
 import kpress
-from kpress.cli._command import as_json, paths, verb
+from kpress.cli._command import as_json, codec_plugins, paths, verb
 from kpress.cli._findings import plural, print_skipped, report_reading
 from kpress.cli._output import count, moment, print_json, print_table, size
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 from kpress.log import Log, LogStats, Partition, Share, stats_of, total_of
 
 _BAR = 40  # characters of the largest share
@@ -24,13 +25,14 @@ _BAR = 40  # characters of the largest share
 )
 @paths()
 @click.option("--full", is_flag=True, help="Read all of large segments in object stores, and not samples of them.")
+@codec_plugins
 @as_json
-def command(paths: Sequence[str], full: bool, as_json: bool) -> int:
+def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_json: bool) -> int:
     """Tell what is stored: codecs, records per batch, ratios, formats.
 
     Reads headers alone; a few batches of each codec are decompressed for the ratio. Of a segment of 64 MiB and more in
     an object store, eight ranges of 1 MiB are read that its offset index names, and the figures are of these."""
-    log: Log = kpress.open_log(list(paths))
+    log: Log = kpress.open_log(list(paths), codecs=codecs)
     size_ = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     found: list[tuple[Partition, LogStats]] = []
     with Progress("reading headers", size_) as progress:

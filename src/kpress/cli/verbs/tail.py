@@ -10,9 +10,10 @@ from typing import Any
 import click
 
 import kpress
-from kpress.cli._command import paths, verb
+from kpress.cli._command import codec_plugins, paths, verb
 from kpress.cli._findings import report_reading
 from kpress.cli._records import Shown, shows_records
+from kpress.codecs import CodecRegistry
 from kpress.columns import Columns
 from kpress.log import Finding, Log, LogReader, Partition, end_offset
 
@@ -38,12 +39,14 @@ _PAUSE = 0.5  # seconds between two looks at a log that grows
     show_default=True,
     help="read_committed leaves out records of aborted and of open transactions.",
 )
+@codec_plugins
 @shows_records()
 def command(
     paths: Sequence[str],
     number: int,
     follow: bool,
     isolation_level: Any,
+    codecs: CodecRegistry | None,
     format_: str | None,
     as_json: bool,
     columns: tuple[str, ...] | None,
@@ -57,7 +60,7 @@ def command(
     shown = Shown(format_, columns, values, redact, as_json)
     if follow and shown.format not in ("table", "jsonl", "csv"):
         raise click.UsageError(f"--follow has no end, and --format {shown.format} needs one")
-    log: Log = kpress.open_log(list(paths))
+    log: Log = kpress.open_log(list(paths), codecs=codecs)
     schema = log.read(shown.columns).schema
     findings: list[Finding] = []
     ends: dict[str, int] = {}
@@ -71,7 +74,7 @@ def command(
         while follow:
             sys.stdout.flush()
             time.sleep(_PAUSE)
-            yield from _appended(list(paths), ends, shown.columns, isolation_level)
+            yield from _appended(list(paths), ends, shown.columns, isolation_level, codecs)
 
     shown.print(results(), schema)
     return report_reading(findings)
@@ -105,9 +108,13 @@ def _without(found: list[Columns], rows: int) -> list[Columns]:
 
 
 def _appended(
-    paths: list[str], ends: dict[str, int], columns: Sequence[str], isolation_level: Any
+    paths: list[str],
+    ends: dict[str, int],
+    columns: Sequence[str],
+    isolation_level: Any,
+    codecs: CodecRegistry | None,
 ) -> Iterator[Columns]:
-    log: Log = kpress.open_log(paths)
+    log: Log = kpress.open_log(paths, codecs=codecs)
     for partition in log.partitions:
         end = end_offset(partition)
         start = ends.get(partition.url, 0)

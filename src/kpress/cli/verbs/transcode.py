@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import get_args
 
 import click
 
 import kpress
-from kpress.cli._command import as_json, paths, target, verb
+from kpress.cli._command import as_json, codec_plugins, paths, target, verb
 from kpress.cli._findings import plural, print_findings, status_of
 from kpress.cli._output import count, duration, note, percent, print_json, print_table, shown, size
-from kpress.cli._parameters import SHARE, SIZE, one_or_several
+from kpress.cli._parameters import SHARE, SIZE, Codec, one_or_several
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 from kpress.log import CopiedPartition, Estimate, Manifest
-from kpress.typing import CompressionType
 
 
 @verb(
@@ -26,7 +25,7 @@ from kpress.typing import CompressionType
 )  # fmt: skip
 @paths()
 @target
-@click.option("--codec", type=click.Choice(get_args(CompressionType)), required=True, help="To compress with.")
+@click.option("--codec", type=Codec(), required=True, help="To compress with.")
 @click.option("--level", type=int, help="Of the codec; by default that of Kafka's Java producer.")
 @click.option(
     "--batch-bytes",
@@ -45,11 +44,12 @@ from kpress.typing import CompressionType
 @click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="That work side by side.")
 @click.option("--no-resume", is_flag=True, help="Begin from the beginning, although an earlier run got somewhere.")
 @click.option("--dry-run", is_flag=True, help="Write nothing: work on samples, and estimate bytes and CPU time.")
+@codec_plugins
 @as_json
 def command(
     paths: Sequence[str],
     target: str,
-    codec: CompressionType,
+    codec: str,
     level: int | None,
     batch_bytes: int | None,
     min_gain: float,
@@ -57,6 +57,7 @@ def command(
     threads: int,
     no_resume: bool,
     dry_run: bool,
+    codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
     """Copy a log under another codec, with every offset kept.
@@ -82,6 +83,7 @@ def command(
             threads=threads,
             resume=not no_resume,
             dry_run=dry_run,
+            codecs=codecs,
             progress=progress,
         )
     if isinstance(result, Estimate):

@@ -7,10 +7,11 @@ from typing import Literal
 
 import click
 
-from kpress.cli._command import as_json, paths, verb
+from kpress.cli._command import as_json, codec_plugins, paths, verb
 from kpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
 from kpress.cli._output import print_json, size
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 from kpress.log import LOG_FILE_SUFFIX, VerifyReport, verify
 
 
@@ -30,15 +31,18 @@ from kpress.log import LOG_FILE_SUFFIX, VerifyReport, verify
     "and leader epochs. record: every record, too: decompressed, parsed, compared with its header; sequences of "
     "producers; what the indexes say of the log.",
 )
+@codec_plugins
 @as_json
-def command(paths: Sequence[str], level: Literal["file", "batch", "record"], as_json: bool) -> int:
+def command(
+    paths: Sequence[str], level: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
+) -> int:
     """Check whether a log is as a broker would have left it.
 
     Nothing is changed. The log may be in use: what is being appended may then be a finding, an entry that is cut.
 
     `kpress scan` finds damage, too, and says what a broker's recovery would make of it."""
     with Progress("verifying") as progress:
-        report = verify(list(paths), level, progress=progress)
+        report = verify(list(paths), level, codecs=codecs, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:

@@ -1,0 +1,25 @@
+"""Codecs of the caller's own, by name."""
+
+# What compression.type may be without a plug-in, of producers and of topics: `table` adds the names of Kafka's codecs.
+cdef set taken
+
+
+cdef class Plugin:
+    cdef readonly str name
+    cdef readonly bytes field    # as batches have it: one byte of length, then the name
+    cdef readonly tuple levels   # or None
+    cdef readonly bint joins
+    cdef object compress
+    cdef object decompress
+    cdef object lock             # None: calls may overlap
+
+    cdef object compressed(self, bytes data, object level)
+    cdef object decompressed(self, bytes data, object max_output)
+
+
+cdef class CodecRegistry:
+    cdef dict plugins            # name -> Plugin; replaced by changes, never changed
+    cdef object table            # the CodecTable of `plugins`, once a call asked for it
+    cdef object lock
+
+    cdef int change(self, dict plugins) except -1
