@@ -240,10 +240,12 @@ CORRUPT = {
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_name_that_is_none_is_corrupt(name: bytes, read: Callable[..., Any]) -> None:
     data = resized(DEMO[:61] + name)
+    with pytest.raises(kpress.CorruptRecordError, match="name") as caught:
+        read(data, codecs=ZLIB)
+    assert caught.value.rule == "KIP-984" and caught.value.position in range(61, 68)
+    with pytest.raises(kpress.UnsupportedCompressionTypeError, match="5"):  # as Kafka, which knows no names
+        read(data)
     for codecs in ({}, {"codecs": ZLIB}):
-        with pytest.raises(kpress.CorruptRecordError, match="name") as caught:
-            read(data, **codecs)
-        assert caught.value.rule == "KIP-984" and caught.value.position in range(61, 68)
         [batch] = kpress.read_batches(data, **codecs)  # type: ignore[call-overload]
         assert (batch.compression_type, batch.records_count, batch.is_valid()) == ("pluggable", 1, True)
         for value in ("plugin_name", "payload"):

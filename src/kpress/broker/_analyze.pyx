@@ -112,7 +112,7 @@ cdef int check_plugin(pass_over* p, const uint8_t* entry) noexcept nogil:
     if codec_at(p.codecs, entry, &p.batch) != KP_PLUGGABLE:
         return 0
     p.valid_bytes += p.batch.size
-    if refuse_codec(entry, &p.batch, &p.err) == KP_PLUGIN_UNKNOWN:
+    if refuse_codec(p.codecs, entry, &p.batch, &p.err) == KP_PLUGIN_UNKNOWN:
         return refuse(p, UNSUPPORTED_COMPRESSION_TYPE, b"UNKNOWN_CODEC")
     return refuse(p, CORRUPT_MESSAGE, b"PLUGIN_NAME")
 

@@ -133,9 +133,9 @@ cdef int64_t expected_rows(const kp_batch* batches, int64_t n) noexcept nogil:
     return rows
 
 
-cdef int reserve_expected(const run* r, builder* b, int64_t bytes, failure* f) noexcept nogil:
+cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest, failure* f) noexcept nogil:
     """Room for the rows of this run, and of those that follow it at the same ratio."""
-    cdef double share = 1.0 if bytes == 0 else min(<double>MOST_RUNS, <double>(bytes + r.rest) / <double>bytes)
+    cdef double share = 1.0 if bytes == 0 else <double>(bytes + rest) / <double>bytes
     cdef int64_t rows = <int64_t>(share * <double>expected_rows(r.batches, r.n))
     return reserve_rows(r.plan, b, b.rows + rows, &f.error)
 
@@ -148,11 +148,12 @@ cdef bint goes_on(const run* r) noexcept nogil:
 
 cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) noexcept nogil:
     """KP_OK, or KP_NO_MEMORY: entries that are wrong are listed."""
-    cdef int64_t i, left = 0
+    cdef int64_t i, rest, left = 0
     for i in range(r.n):
         left += r.batches[i].size
-    cdef int status = reserve_expected(r, b, left, f)
-    left += r.rest
+    rest = min(r.rest, (MOST_RUNS - 1) * left)
+    cdef int status = reserve_expected(r, b, left, rest, f)
+    left += rest
     for i in range(r.n):
         if status != KP_OK or is_cancelled(&r.task):
             return status

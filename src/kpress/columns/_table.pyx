@@ -55,7 +55,7 @@ cdef void list_names(const codec_table* codecs, name_list* list) noexcept nogil:
     """The codecs' names by row; the id as a digit where there is none."""
     cdef const codec* row
     cdef int id
-    memset(list, 0, sizeof(name_list))
+    memset(list.names, 0, <size_t>(CODEC_IDS + codecs.n_plugins) * NAME_ROOM)
     for id in range(CODEC_IDS + codecs.n_plugins):
         row = row_of(codecs, id)
         if id == KP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:

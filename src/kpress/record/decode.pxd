@@ -22,7 +22,8 @@ cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const
 
 # Why the codec of a whole v2 entry has no row in the table: KP_CODEC_ID, KP_PLUGIN_UNKNOWN, or what is wrong with the
 # name.
-cdef int refuse_codec(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
+cdef int refuse_codec(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
+                      kp_error* err) noexcept nogil
 
 # check_crc() for the messages of an open v0/v1 wrapper, which carry checksums of their own.
 cdef int check_inner_crcs(const kp_source* source, kp_error* err) noexcept nogil

@@ -94,7 +94,7 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batc
         source.end = source.start
         return KP_OK
     if row_of(context.codecs, codec) == NULL:
-        return refuse_codec(entry, batch, err)
+        return refuse_codec(context.codecs, entry, batch, err)
     if batch.records_count < 0:
         return kp_fail(err, KP_RECORDS_COUNT, KP_BATCH_HEADER - 4, batch.records_count, 0)
     if codec == KP_NONE:
@@ -102,14 +102,17 @@ cdef int open_source(codec_context* context, const uint8_t* entry, const kp_batc
     return decompress(context, codec, batch.magic, prefix, scratch, cap, source, err)
 
 
-cdef int refuse_codec(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:
-    """Why a batch has no codec: an id that is not assigned, or the name of a plug-in."""
+cdef int refuse_codec(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
+                      kp_error* err) noexcept nogil:
+    """Why a batch has no codec: an id that is not assigned, or the name of a plug-in. A reader without any plug-in sees
+    what Kafka sees where a name is impossible: an id that it does not know.
+    """
     cdef const uint8_t* name = NULL
     cdef int length
     if kp_batch_codec(batch) != KP_PLUGGABLE:
         return kp_fail(err, KP_CODEC_ID, KP_ATTRIBUTES_OFFSET, kp_batch_codec(batch), 0)
     if kp_plugin_name(entry, batch.size, &name, &length, err) != KP_OK:
-        return err.status
+        return err.status if codecs.n_plugins else kp_fail(err, KP_CODEC_ID, KP_ATTRIBUTES_OFFSET, KP_PLUGGABLE, 0)
     with gil:
         return kp_fail(err, KP_PLUGIN_UNKNOWN, KP_PLUGIN_NAME_OFFSET + 1,
                        note_cause(None, name[:length].decode("ascii")), 0)
