@@ -59,6 +59,7 @@ def test_labels_do_not_cover_each_other(page: str) -> None:
             assert apart or x + 7 * length <= other_x + 0.5 or other_x + 7 * other_length <= x + 0.5
 
 
+@pytest.mark.build  # a browser does not run under a sanitizer
 @pytest.mark.skipif(not BROWSER, reason="no Chromium: make report")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_browser_shows_it(page: str, scheme: str, tmp_path: Path) -> None:
