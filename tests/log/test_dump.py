@@ -10,6 +10,7 @@ import kpress
 import oracle
 from kpress.errors import KpressError
 from kpress.log import DumpOptions, SegmentDump, is_sidecar, sidecar_lines
+from kpress.log._messages import schema
 
 SAME_TEXT = [
     partition
@@ -234,3 +235,10 @@ def test_a_control_record_that_ends_too_early(end: int, tmp_path: Path) -> None:
     with pytest.raises(kpress.InvalidRecordError, match=reasons) as caught:
         dumped(tmp_path, DumpOptions())
     assert caught.value.offset == 0
+
+
+@pytest.mark.parametrize("text", ["no versions", "0\n  a field that is none"])
+def test_a_line_that_is_no_schema_is_named(text: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=r"is no line of a schema") as caught:
+        schema(text)
+    assert caught.value.field == "text"

@@ -25,6 +25,8 @@ from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
 
+from kpress.errors import InvalidArgumentError
+
 _UUID = 16  # bytes
 _NUMBERS = {name: (struct.Struct(f">{code}"), size) for name, code, size in (
     ("int8", "b", 1), ("int16", "h", 2), ("uint16", "H", 2), ("int32", "i", 4), ("int64", "q", 8), ("float64", "d", 8)
@@ -132,17 +134,28 @@ class Schema(NamedTuple):
 
 @cache
 def schema(text: str) -> Schema:
-    """The schema that the lines describe."""
+    """The schema that the lines describe.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A line that describes nothing.
+    """
     first, *lines = text.strip().splitlines()
-    match = _VERSIONS.fullmatch(first)
-    assert match, first
-    lowest, highest, flexible = match.groups()
+    lowest, highest, flexible = _parts(_VERSIONS, first)
     return Schema(
         int(lowest),
         int(highest or lowest),
         _NO_VERSION if flexible is None else int(flexible),
         _structure_of(_fields(_Lines(lines, int(highest or lowest)), 2, {})),
     )
+
+
+def _parts(pattern: re.Pattern[str], line: str) -> tuple[Any, ...]:
+    match = pattern.fullmatch(line)
+    if match is None:
+        raise InvalidArgumentError(f"{line!r} is no line of a schema", field="text")
+    return match.groups()
 
 
 class _Lines:
@@ -166,9 +179,7 @@ def _fields(lines: _Lines, indent: int, known: dict[str, _Structure]) -> list[_F
 
 
 def _field(line: str, lines: _Lines, indent: int, known: dict[str, _Structure]) -> _Field:
-    match = _LINE.fullmatch(line)
-    assert match, line
-    name, array, type_, nullable, first, later, tag, default = match.groups()
+    name, array, type_, nullable, first, later, tag, default = _parts(_LINE, line)
     first_version = int(first or 0)
     value: Any = [] if array else _DEFAULTS.get(type_, 0)
     if type_ in _PLAIN:
