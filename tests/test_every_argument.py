@@ -63,6 +63,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "crc32c_combine": lambda: {"a": 0, "b": 0, "len_b": 0},
     "crc32c_patch": lambda: {"crc": 0, "old": b"a", "new": b"b", "distance": 0},
     "crc32c_path": dict,
+    "crc32c_values": lambda: {"data": pa.array([b"value"])},
     "decompress": lambda: {"data": ZSTD, "compression_type": "zstd"},
     "decompress_into": lambda: {"data": ZSTD, "out": bytearray(100), "compression_type": "zstd"},
     "decompress_values": lambda: {"data": pa.array([ZSTD]), "compression_type": "zstd"},

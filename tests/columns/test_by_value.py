@@ -6,6 +6,7 @@ import contextlib
 import random
 from typing import Any
 
+import google_crc32c
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -47,7 +48,31 @@ def test_every_type_of_column(type: pa.DataType) -> None:
 def test_no_rows_and_nulls_alone() -> None:
     for data in (pa.array([], pa.binary()), pa.chunked_array([], pa.string())):
         assert kpress.compress_values(data, "lz4").to_pylist() == []
+        assert kpress.crc32c_values(data).to_pylist() == []
     assert kpress.compress_values(pa.nulls(3), "lz4").to_pylist() == [None] * 3
+    assert kpress.crc32c_values(pa.nulls(3)).to_pylist() == [None] * 3
+
+
+def test_many_arrays_make_one_column() -> None:
+    """Rows of earlier arrays stay as they are when the column grows."""
+    rows = [None if n % 7 == 0 else b"value %d" % n for n in range(70_000)]
+    arrays = pa.chunked_array([pa.array(rows[at : at + 17_000]) for at in range(0, len(rows), 17_000)])
+    packed = arrow(kpress.compress_values(arrays, "none"))
+    packed.validate(full=True)
+    assert packed.to_pylist() == rows
+    sums = arrow(kpress.crc32c_values(arrays))
+    sums.validate(full=True)
+    assert sums.to_pylist() == [None if row is None else google_crc32c.value(row) for row in rows]
+
+
+@pytest.mark.parametrize("type", TYPES, ids=str)
+def test_checksums_are_those_of_another_library(type: pa.DataType) -> None:
+    rows = [b"123456789", None, b"longer than a view can hold itself", b"", b"x" * 70_000]
+    array = pa.array(rows, pa.binary()).cast(pa.string() if "string" in str(type) else pa.binary()).cast(type)
+    expected = [None if row is None else google_crc32c.value(row) for row in rows]
+    for data, sums in ((array, expected), (array.slice(1, 3), expected[1:4]), (array[1:2], [None])):
+        found = kpress.crc32c_values(data)
+        assert (found.name, found.type, found.to_pylist()) == ("crc", "int64", sums)
 
 
 @given(
@@ -151,9 +176,10 @@ def test_a_codec_of_the_caller_s_own() -> None:
     "data", [pa.array([1]), pa.table({"value": [b"x"]}), pa.array(["x"]).dictionary_encode(), [b"x"], b"x", None]
 )
 def test_what_is_no_column_of_values_is_refused(data: Any) -> None:
-    for call in (kpress.compress_values, kpress.decompress_values):
+    calls = ((kpress.compress_values, "zstd"), (kpress.decompress_values, "zstd"), (kpress.crc32c_values,))
+    for call, *codec in calls:
         with pytest.raises(kpress.ArgumentTypeError, match="data") as caught:
-            call(data, "zstd")
+            call(data, *codec)  # type: ignore[operator]
         assert caught.value.field == "data"
 
 

@@ -130,3 +130,11 @@ def test_rows_that_lie_behind_a_column_but_not_behind_its_buffers() -> None:
 
     with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
         kpress.write_columns(_Changed(pa.record_batch({"value": [b"1", b"2", b"3", b"4"]}), change))
+
+
+@pytest.mark.parametrize("array", LYING.values(), ids=LYING)
+@pytest.mark.parametrize("call", [lambda data: kpress.compress_values(data, "lz4"), kpress.crc32c_values])
+def test_values(array: pa.Array, call: Callable[[pa.Array], object]) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other") as caught:
+        call(array)
+    assert caught.value.field == "data"

@@ -9,7 +9,7 @@
     _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values)
     _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
-    _by_value a codec over each value of a column, in and out
+    _by_value a codec over each value of a column, in and out; _value_checksums: a checksum of each (_value_source)
     _write    _arrow_in ─► rows ─► kpress.record.set_writer
     column_rows  the same rows, for rooms that cut batches themselves
 
@@ -25,6 +25,7 @@ from kpress.columns._match import matching_rows
 from kpress.columns._read import read_columns
 from kpress.columns._result_stream import constant_field, stream_of, with_constants
 from kpress.columns._table import BatchTable, batch_table
+from kpress.columns._value_checksums import crc32c_values
 from kpress.columns._write import write_columns
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "batch_table",
     "compress_values",
     "constant_field",
+    "crc32c_values",
     "csv_rows",
     "decompress_values",
     "dump_lines",

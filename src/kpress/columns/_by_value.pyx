@@ -6,8 +6,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, integer_of
-from kpress._buffers cimport pooled, pooled_free, pooled_reserve
-from kpress._c.arrow cimport ArrowArray
+from kpress._buffers cimport pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
     KP_ARROW_LAYOUT, KP_CODEC_DECOMPRESS, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, kp_error, kp_fail, kp_field,
 )
@@ -16,16 +15,14 @@ from kpress.codecs.codec cimport codec
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.payload cimport compress_with, decompress_with
 from kpress.codecs.table cimport CodecTable, DictionarySet, codec_of, dictionaries_of, level_of, row_with, table_of
-from kpress.columns._arrow_in cimport (
-    BINARY, BINARY_VIEW, LARGE_BINARY, NULLS, column, column_here, column_type, field_of, type_of,
-)
+from kpress.columns._arrow_in cimport column, field_of
 from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
-from kpress.columns._arrow_source cimport ArrowSource
 from kpress.columns._columns cimport Column, Columns
+from kpress.columns._value_source cimport ValueSource
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.columns._arrow_out import Field
-from kpress.errors import ArgumentTypeError, InvalidArgumentError, KpressError, OutputTooLargeError
+from kpress.errors import KpressError, OutputTooLargeError
 
 cdef dict ERRORS = {"raise": False, "null": True}
 cdef tuple FIELDS = (Field("value", "z", True),)
@@ -71,32 +68,25 @@ cdef class ByValue:
 
     cdef Column of(self, object data):
         """All arrays of the caller's data."""
-        cdef ArrowSource source = ArrowSource.__new__(ArrowSource)
-        cdef const ArrowArray* array
-        cdef column_type type
+        cdef ValueSource source = ValueSource.__new__(ValueSource)
         cdef column values
-        source.ask(data)
-        type_of(&source.schema, 0, &type)
-        if type.kind not in (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW):
-            format = source.schema.format.decode("utf-8", "replace")
-            raise ArgumentTypeError("data must be a column of binary, large_binary, binary_view or a string type, "
-                                    f"not of Arrow format {format!r}", field="data")
+        cdef int64_t rows
+        source.open(data)
         self.room(0)
         while True:
-            array = source.next()
-            if array == NULL:
+            rows = source.next_values(&values)
+            if rows < 0:
                 return self.made()
-            if column_here(array, type.kind, &values):
-                raise InvalidArgumentError("an Arrow array's lengths or offsets contradict each other", field="data")
-            self.add(&values, array.length)
+            self.add(&values, rows)
 
     cdef int room(self, int64_t more) except -1:
         """For so many values more."""
         cdef kp_error err
         cdef size_t rows = <size_t>(self.rows + more), before = self.validity.size
-        if (pooled_reserve(&self.ends, 4 * (rows + 1), &err) != KP_OK
-                or pooled_reserve(&self.validity, (rows + 8) >> 3, &err) != KP_OK
-                or pooled_reserve(&self.data, self.data.size + 1, &err) != KP_OK):
+        self.ends.size = 4 * <size_t>(self.rows + 1) if self.ends.data != NULL else 0
+        if (pooled_reserve_more(&self.ends, 4 * (rows + 1) - self.ends.size, &err) != KP_OK
+                or pooled_reserve_more(&self.validity, ((rows + 8) >> 3) - before, &err) != KP_OK
+                or pooled_reserve_more(&self.data, 1, &err) != KP_OK):
             raise MemoryError
         self.validity.size = (rows + 8) >> 3
         memset(self.validity.data + before, 0, self.validity.size - before)
