@@ -11,6 +11,7 @@
                                 _analyze    all of it, one after another
                                 _train      the same for a dictionary alone
                                 _report     an HTML file with plots
+                sample_tasks   samples that other processes take and measure
     records ──► _fits           which limit of size rejects which record, from the producer to the log
 
 The name of the room is not that of its calls, `kpress.analyze` and others: importing a room gives

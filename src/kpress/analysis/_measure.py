@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import cached_property, partial
 from itertools import islice
 from statistics import median, quantiles
 from typing import NamedTuple
@@ -33,11 +34,22 @@ _NEW = ("timestamp", "key", "value", "headers")
 
 
 class Size(NamedTuple):
-    """Bytes of whole record sets before and after compression."""
+    """Bytes of whole record sets before and after compression, and the CPU time to compress them and read them back."""
 
     input_bytes: int
     output_bytes: int
     batches: int
+    seconds: float = 0.0
+
+
+def sum_of(one: Size, other: Size) -> Size:
+    """Of both."""
+    return Size(
+        one.input_bytes + other.input_bytes,
+        one.output_bytes + other.output_bytes,
+        one.batches + other.batches,
+        one.seconds + other.seconds,
+    )
 
 
 class Measure:
@@ -48,12 +60,18 @@ class Measure:
     sample : Sample
     threads : int, optional
         For sizes; by default one per core.
+    at_once : bool
+        Each batch is compressed in one call, as recompression does it, not as a producer's stream.
     """
 
-    def __init__(self, sample: Sample, threads: int | None = None) -> None:
+    def __init__(self, sample: Sample, threads: int | None = None, *, at_once: bool = False) -> None:
         self._sample = sample
         self._threads = threads or _cores()
-        self._rows = read_columns(sample.data, _NEW, threads=self._threads)
+        self._at_once = at_once
+
+    @cached_property
+    def _rows(self) -> Columns:
+        return read_columns(self._sample.data, _NEW, threads=self._threads)
 
     # ---- sizes
 
@@ -83,10 +101,7 @@ class Measure:
         """
         totals = [Size(0, 0, 0)] * len(settings)
         for found in self._in_threads(self._pieces(depth, most_records), depth, settings):
-            totals = [
-                Size(*(a + b for a, b in zip(total, one, strict=True)))
-                for total, one in zip(totals, found, strict=True)
-            ]
+            totals = [sum_of(total, one) for total, one in zip(totals, found, strict=True)]
             done(len(settings) * found[0].input_bytes)
         return totals
 
@@ -94,12 +109,13 @@ class Measure:
         self, pieces: Iterator[Columns], depth: int | None, settings: Sequence[Setting]
     ) -> Iterator[list[Size]]:
         """No more pieces than threads are in work, so that no more are in memory."""
+        sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once)
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="kpress-analyze")
         try:
-            pending = {pool.submit(_sizes, piece, depth, settings) for piece in islice(pieces, self._threads)}
+            pending = {pool.submit(sizes, piece) for piece in islice(pieces, self._threads)}
             while pending:
                 finished, pending = wait(pending, return_when=FIRST_COMPLETED)
-                pending |= {pool.submit(_sizes, piece, depth, settings) for piece in islice(pieces, len(finished))}
+                pending |= {pool.submit(sizes, piece) for piece in islice(pieces, len(finished))}
                 yield from (future.result() for future in finished)
         finally:
             pool.shutdown(cancel_futures=True)
@@ -180,19 +196,27 @@ def memcpy_mb_s(timing: str) -> float:
     return _mb_s(SPEED_BYTES, _rounds(copy), timing)
 
 
-def _sizes(rows: Columns, depth: int | None, settings: Sequence[Setting]) -> list[Size]:
+def _sizes(rows: Columns, depth: int | None, settings: Sequence[Setting], at_once: bool) -> list[Size]:
     plain = uncompressed(rows, depth)
     payloads = [batch.payload for batch in read_batches(plain)]
     headers = len(plain) - sum(map(len, payloads))
-    return [Size(len(plain), headers + sum(_compressed(payloads, setting)), len(payloads)) for setting in settings]
+    found = []
+    for setting in settings:
+        started = time.thread_time()
+        size = headers + sum(_compressed(payloads, setting, at_once))
+        found.append(Size(len(plain), size, len(payloads), time.thread_time() - started))
+    return found
 
 
-def _compressed(payloads: Sequence[memoryview], setting: Setting) -> Iterator[int]:
+def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool) -> Iterator[int]:
     """The size of the records of each batch, which are read back."""
     codec, level = setting
     for payload in payloads:
-        stream = compressor(codec, level)
-        packed = stream.compress(payload) + stream.flush()
+        if at_once:
+            packed = compress(payload, codec, level)
+        else:
+            stream = compressor(codec, level)
+            packed = stream.compress(payload) + stream.flush()
         if decompress(packed, codec, len(payload)) != payload:
             raise CorruptRecordError(
                 f"records written with {setting} are not read as they were", rule="what is written is what is read"

@@ -7,8 +7,12 @@ one to the next, also where two runs meet.
 from __future__ import annotations
 
 import struct
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from random import Random
+from typing import NamedTuple
 
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.columns import read_columns, write_columns
@@ -125,7 +129,7 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
     sample.total_bytes = sample.stats.size
     sample.findings += sample.stats.findings
     segments = [segment for partition in log.partitions for segment in partition.segments]
-    runs = _runs(sample.stats, limit, seed)
+    runs = _runs_of(sample.stats, limit, seed)
     passed = 0
     for segment in segments:
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
@@ -145,22 +149,82 @@ class _Run:
     limit: int
 
 
-def _runs(stats: LogStats, limit: int, seed: int) -> list[_Run]:
+def _runs_of(stats: LogStats, limit: int, seed: int) -> list[_Run]:
     ratios = {codec: stats.ratio(codec) or _UNKNOWN_RATIO for codec in stats.codecs}
     expected = sum(share.bytes * ratios[codec] for codec, share in stats.codecs.items())
     if stats.sampled and stats.seen.bytes:
         expected *= stats.size / stats.seen.bytes
-    if expected <= limit or not stats.size:
-        return [_Run(0, max(stats.size, 1), 2 * limit)]  # the ratio is an estimate
     batches = sum(share.batches for share in stats.codecs.values())
     batch_bytes = sum(share.bytes * ratios[codec] for codec, share in stats.codecs.items()) / max(batches, 1)
+    return _runs(stats.size, expected, batch_bytes, limit, seed)
+
+
+def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int) -> list[_Run]:
+    """Runs over so many bytes, of which so many are expected when they are uncompressed."""
+    if expected <= limit or not size:
+        return [_Run(0, max(size, 1), 2 * limit)]  # the ratio is an estimate
     number = int(limit / max(LEAST_RUN_BYTES, _RUN_BATCHES * batch_bytes))
     number = min(max(number, LEAST_RUNS), MOST_RUNS)
-    taken = limit / number * stats.size / expected
-    part = stats.size / number
+    taken = limit / number * size / expected
+    part = size / number
     random = Random(seed)
     starts = [int(at * part + random.random() * max(part - taken, 0.0)) for at in range(number)]
     return [_Run(start, int((at + 1) * part), (at + 1) * limit // number) for at, start in enumerate(starts)]
+
+
+class Stretch(NamedTuple):
+    """Bytes of a segment, from which a run takes the batches that begin there."""
+
+    segment: Segment
+    start: int
+    end: int
+
+
+class SampleRun(NamedTuple):
+    """A run by itself: what it may take lies in these stretches, and is so many uncompressed bytes."""
+
+    stretches: tuple[Stretch, ...]
+    limit: int
+
+    @property
+    def bytes(self) -> int:
+        """What it takes at most, if the records are as large as expected."""
+        return min(self.limit, round(_UNKNOWN_RATIO * sum(end - start for _, start, end in self.stretches)))
+
+
+def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[list[SampleRun], int]:
+    """Runs over segments of which only names and sizes are known, and the sum of their sizes."""
+    sizes = [_size_of(segment) for segment in segments]
+    total = sum(sizes)
+    starts = [0, *accumulate(sizes)]
+    runs = _runs(total, _UNKNOWN_RATIO * total, 0.0, limit, seed)
+    each = runs[0].limit
+    found = []
+    for run in runs:
+        end = min(run.end, run.start + 2 * each)  # batches that gain nothing take more than their records
+        first = max(bisect_right(starts, run.start) - 1, 0)
+        stretches = []
+        for segment, start, size in zip(segments[first:], starts[first:], sizes[first:], strict=False):
+            if start >= end:
+                break
+            if size:
+                stretches.append(Stretch(segment, max(run.start - start, 0), min(end - start, size)))
+        found.append(SampleRun(tuple(stretches), each))
+    return found, total
+
+
+def _size_of(segment: Segment) -> int:
+    return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
+
+
+def sample_run(run: SampleRun) -> Sample:
+    """What a run takes; nothing, where no record is intact."""
+    sample = Sample()
+    for segment, start, end in run.stretches:
+        if len(sample.data) < run.limit:
+            with FileRecords(segment.open(), complete=not segment.is_last) as file:
+                _take_run(sample, segment, file, _Run(start, end, run.limit), start, min(end, file.size))
+    return sample
 
 
 def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: list[_Run], passed: int) -> None:

@@ -12,6 +12,7 @@
     jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)
 
     _inventory   inventory(spark, src)                       what is there: codecs, depths, formats
+    _estimate    estimate(spark, src, "zstd,1,3/lz4")        what each codec and level would save
     _verify      verify(spark, src)                          what is damaged
     _transcode   transcode(spark, src, dst, "zstd")          a copy with another codec
     _parquet     to_parquet(spark, src, dst)                 Parquet files, written in the tasks

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kpress.spark._compare import compare
+from kpress.spark._estimate import estimate
 from kpress.spark._inventory import inventory
 from kpress.spark._parquet import to_parquet
 from kpress.spark._session import for_session
@@ -20,6 +21,7 @@ __all__ = [
     "KafkaLogDataSource",
     "ReadOptions",
     "compare",
+    "estimate",
     "inventory",
     "register",
     "to_parquet",
