@@ -48,9 +48,10 @@ test: $(TESTING) java  ## the whole suite, Spark included (TESTS="tests/record -
 
 ##@ Checks
 
-lint: $(STAMPS)/with-lint  ## ruff and cython-lint
+lint: $(STAMPS)/with-lint  ## ruff, cython-lint, and the spelling of everything
 	$(PYTHON) -m ruff check .
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src
+	git ls-files -z | xargs -0 $(VENV)/bin/codespell
 
 types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules
 	$(PYTHON) -m mypy src/kpress
@@ -112,6 +113,11 @@ report: $(TESTING)  ## the report of kpress analyze in a headless browser, light
 	@build_support/debian.sh browser
 	$(PYTHON) -m pytest -q tests/analysis/test_report.py
 
+docs: $(STAMPS)/with-docs $(INSTALLED)  ## the site, build/docs/html: warnings are errors, links and names are checked, a browser opens every page
+	@build_support/debian.sh docs browser
+	$(PYTHON) -m sphinx -q -E -W --keep-going -d build/docs/doctrees docs build/docs/html
+	$(PYTHON) -m pytest -q tests/docs/test_site.py
+
 plugin: $(TESTING)  ## examples/kpress-codec-brotli, a codec plug-in, installed and tested as its users would
 	$(PYTHON) -m pip install -q './examples/kpress-codec-brotli[test]'
 	cd examples/kpress-codec-brotli && $(abspath $(PYTHON)) -m pytest -q
@@ -135,7 +141,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker report
+	$(MAKE) sanitize-threads differential broker report docs
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 
@@ -196,6 +202,7 @@ build-takes := 10 seconds
 demo-takes  := one to three minutes (Spark is a download of 450 MB)
 test-takes  := one to three minutes (Spark, if it is not there, is a download of 450 MB)
 lint-takes  := 10 seconds
+docs-takes  := one to three minutes (Spark, if it is not there, is a download of 450 MB)
 
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
 	$(call say,installing the packages of "$*": $($*-takes))
@@ -216,4 +223,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy

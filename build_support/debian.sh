@@ -4,7 +4,8 @@
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
 #   debian.sh differential     a JDK and Maven, which bring Kafka's own classes and a broker
-#   debian.sh browser          Chromium, which takes pictures of a report
+#   debian.sh browser          Chromium, which takes pictures of a report, and opens the pages of the site
+#   debian.sh docs             Graphviz, which draws the site's flowcharts
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
 #   debian.sh fuzz             clang with libFuzzer and its sanitizers
 #   debian.sh aarch64          cross compiler and user-mode emulator
@@ -61,6 +62,8 @@ group_differential() {
 }
 
 group_browser() { need chromium chromium --version; }
+
+group_docs() { need graphviz dot -V; }
 
 group_bench-peers() {
   group_differential

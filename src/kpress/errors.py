@@ -51,6 +51,10 @@ class KpressError(Exception):
     code : int | None
         Kafka's error code, if it has one for the error.
 
+    Remedy
+    ------
+    Catch this one for all errors of kpress. Its attributes say which file, byte and field to look at.
+
     Examples
     --------
     >>> import kpress
@@ -104,44 +108,188 @@ def _rebuild(cls: type[KpressError], message: str, state: dict[str, object]) -> 
 
 
 class CorruptRecordError(KpressError):
-    """The bytes are not a record set: a bad checksum, an impossible size, an unknown magic."""
+    """The bytes are not a record set: a bad checksum, an impossible size, an unknown magic.
+
+    Remedy
+    ------
+    Look at `position`: the bytes there were damaged, or do not begin with a batch. `kpress scan` finds all damage
+    of a log and `kpress repair` copies what is intact. A fetch response that only ends too early is no error unless
+    ``complete=True`` asks for whole entries.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = bytearray(kpress.write_records([b"value"]))
+    >>> data[-1] ^= 1
+    >>> try:
+    ...     kpress.read_columns(data)
+    ... except kpress.CorruptRecordError as error:
+    ...     print(error.field, error.position, error.code)
+    crc 17 2
+    """
 
     code = 2
 
 
 class DecompressionError(CorruptRecordError):
-    """A codec's stream is damaged, cut short, or uses features that Kafka does not accept."""
+    """A codec's stream is damaged, cut short, or uses features that Kafka does not accept.
+
+    Remedy
+    ------
+    If the checksum of the batch is right, its writer made a stream that Kafka's readers refuse, too: write it again
+    with another codec or library. Otherwise treat it as CorruptRecordError.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> try:
+    ...     kpress.decompress(kpress.compress(b"a line " * 100, "gzip")[:-1], "gzip")
+    ... except kpress.DecompressionError as error:
+    ...     print(error.code)
+    2
+    """
 
 
 class InvalidRecordError(KpressError):
-    """A record or batch breaks a rule of the format, even if its checksum is right."""
+    """A record or batch breaks a rule of the format, even if its checksum is right.
+
+    Remedy
+    ------
+    The writer is at fault, and `rule` says which rule it broke. A broker rejects such a batch when it is produced,
+    so correct the writer. `kpress explain` says what a broker would answer.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = bytearray(kpress.write_records([b"value"]))
+    >>> data[57:61] = (2).to_bytes(4, "big")                     # recordsCount
+    >>> data[17:21] = kpress.crc32c(data[21:]).to_bytes(4, "big")
+    >>> try:
+    ...     kpress.read_columns(data)
+    ... except kpress.InvalidRecordError as error:
+    ...     print(error.code)
+    87
+    """
 
     code = 87
 
 
 class UnsupportedCompressionTypeError(KpressError):
-    """No codec has this compression type id, or this message format does not allow it."""
+    """No codec has this compression type id, or this message format does not allow it.
+
+    Remedy
+    ------
+    Ids 6 and 7 are not assigned; a batch of id 5 names a codec of its own, which a `CodecRegistry` given as
+    ``codecs=`` must have. Formats v0 and v1 have no zstd: write v2, or use another codec.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = bytearray(kpress.write_records([b"value"]))
+    >>> data[22] |= 7                                            # the codec's bits of the attributes
+    >>> data[17:21] = kpress.crc32c(data[21:]).to_bytes(4, "big")
+    >>> try:
+    ...     kpress.read_columns(data)
+    ... except kpress.UnsupportedCompressionTypeError as error:
+    ...     print(error.code)
+    76
+    """
 
     code = 76
 
 
 class OutputTooLargeError(KpressError):
-    """Decompression reached the caller's limit, max_decompressed_bytes."""
+    """Decompression reached the caller's limit, max_decompressed_bytes.
+
+    Remedy
+    ------
+    If you trust the data and have the memory, raise ``max_decompressed_bytes``; the limit is `DEFAULT_MAX_SIZE`
+    unless it is named, and 2 GiB - 1 at most. Otherwise treat the data as an attack: small inputs can claim
+    gigabytes.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> bomb = kpress.compress(bytes(1_000_000), "zstd")
+    >>> try:
+    ...     kpress.decompress(bomb, "zstd", max_decompressed_bytes=1000)
+    ... except kpress.OutputTooLargeError as error:
+    ...     print(len(bomb) < 100, error.code)
+    True None
+    """
 
 
 class StorageError(KpressError, OSError):
-    """An object store or another remote file system failed; this says nothing about the data."""
+    """An object store or another remote file system failed; this says nothing about the data.
+
+    Remedy
+    ------
+    Try again, and look at credentials, region and network. A copy that was interrupted goes on where it was when
+    the same call is made again.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.StorageError("the store did not answer", file="s3://backup/orders-0").file
+    's3://backup/orders-0'
+    >>> issubclass(kpress.StorageError, OSError)
+    True
+    """
 
     code = 56
 
 
 class InvalidArgumentError(KpressError, ValueError):
-    """An argument has a value that is not accepted; the message says which values are."""
+    """An argument has a value that is not accepted; the message says which values are.
+
+    Remedy
+    ------
+    Correct the call: `field` is the argument, and the message says what is accepted.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> try:
+    ...     kpress.compress(b"data", "zstd", 99)
+    ... except kpress.InvalidArgumentError as error:
+    ...     print(error.field, isinstance(error, ValueError))
+    level True
+    """
 
 
 class ClosedError(InvalidArgumentError):
-    """The object was closed, or its result was already taken."""
+    """The object was closed, or its result was already taken.
+
+    Remedy
+    ------
+    Make a new object: a builder gives one batch, a reader reads once.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> builder = kpress.BatchBuilder()
+    >>> data = builder.build()
+    >>> try:
+    ...     builder.append(b"value")
+    ... except kpress.ClosedError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
 
 
 class ArgumentTypeError(KpressError, TypeError):
-    """An argument has a type that is not accepted; the message says which types are."""
+    """An argument has a type that is not accepted; the message says which types are.
+
+    Remedy
+    ------
+    Correct the call: `field` is the argument. Text is not bytes: encode it first.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> try:
+    ...     kpress.compress("text", "zstd")
+    ... except kpress.ArgumentTypeError as error:
+    ...     print(error.field, isinstance(error, TypeError))
+    data True
+    """

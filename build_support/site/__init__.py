@@ -1,0 +1,23 @@
+"""What `make docs` adds to Sphinx: a reference that is made of the code.
+
+::
+
+    names        which names are public, room by room
+    stubs        their signatures, as stubs and sources say
+    reference    ``.. kpress-room::``                       a room: its calls and classes, by their docstrings
+    tables       ``.. kpress-errors::``, ``-verbs::``, ``-schema::``, ``-spark-options::``
+    flowchart    a mermaid flowchart as an SVG, without a browser or a network
+    links        names of kpress in text become links, and a name that is not there is a warning
+"""
+
+from __future__ import annotations
+
+from sphinx.application import Sphinx
+
+from build_support.site import flowchart, links, reference, tables
+
+
+def setup(app: Sphinx) -> dict[str, object]:
+    for part in (flowchart, links, reference, tables):
+        part.setup(app)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

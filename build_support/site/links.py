@@ -1,0 +1,56 @@
+"""Names of kpress in text become links. One that nothing has is a warning, and so an error of `make docs`."""
+
+from __future__ import annotations
+
+import builtins
+import re
+
+from docutils import nodes
+from sphinx.addnodes import pending_xref
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
+
+NAME = re.compile(r"kpress(\.[A-Za-z]\w*)+(\(\))?")
+# Names that two rooms have, and whose is meant outside of them.
+MEANT = {"Finding": "kpress.log.Finding"}
+LOG = logging.getLogger(__name__)
+
+
+class Linked(SphinxTransform):
+    """```kpress.open_log``` in a page leads to the reference."""
+
+    default_priority = 400
+
+    def apply(self) -> None:
+        for literal in list(self.document.findall(nodes.literal)):
+            text = literal.astext()
+            if NAME.fullmatch(text) and not isinstance(literal.parent, (pending_xref, nodes.reference)):
+                target = text.removesuffix("()")
+                link = pending_xref("", literal.deepcopy(), refdomain="py", reftype="obj", reftarget=target)
+                link["refdoc"] = self.env.docname
+                literal.replace_self(link)
+        for link in list(self.document.findall(pending_xref)):
+            name = str(link.get("reftarget"))
+            if link.get("refdomain") == "py" and hasattr(builtins, name):
+                link.replace_self(link.children)  # not an attribute that has the same name
+            elif name in MEANT and link.get("py:module") != "kpress.broker":
+                link["reftarget"] = MEANT[name]
+
+
+def missing(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element) -> nodes.Element | None:
+    """A docstring may name an argument or a field of Kafka; what begins with ``kpress.`` must be there."""
+    target = str(node.get("reftarget", ""))
+    if node.get("refdomain") == "py" and NAME.fullmatch(target) and "._" not in target and not _is_file(target):
+        LOG.warning("nothing public is called %s", target, location=node)
+    return None
+
+
+def _is_file(target: str) -> bool:
+    return target.rpartition(".")[2] in ("py", "md", "json")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_transform(Linked)
+    app.connect("missing-reference", missing)

@@ -1,0 +1,71 @@
+"""Which names of kpress are public: those of its rooms, each in the first room that has it."""
+
+from __future__ import annotations
+
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any
+
+import kpress
+
+# The order of the reference: a name is described in the first of the rooms that have it.
+FIRST = ("kpress", "kpress.errors", "kpress.log", "kpress.broker", "kpress.producer", "kpress.dictionaries")
+
+
+def rooms() -> list[str]:
+    """The modules that a user may import: no part of their name begins with an underscore."""
+    found = {f"kpress.{info.name}" for info in pkgutil.iter_modules(kpress.__path__) if not info.name.startswith("_")}
+    found |= {
+        f"{room}.{info.name}"
+        for room in ("kpress.adapters",)
+        if room in found
+        for info in pkgutil.iter_modules(import_module(room).__path__)
+        if not info.name.startswith("_")
+    }
+    compiled = {"kpress.checksum"}  # in the one shared object, which no listing of a folder shows
+    return [*FIRST, *sorted((found | compiled) - set(FIRST))]
+
+
+@dataclass(frozen=True)
+class Name:
+    """A public name."""
+
+    room: str
+    name: str
+    value: Any
+
+    @property
+    def full(self) -> str:
+        return f"{self.room}.{self.name}"
+
+    @property
+    def is_described_by_itself(self) -> bool:
+        """Whether the object has a docstring of its own; a number or an alias of types has one beside it."""
+        return inspect.isclass(self.value) or (callable(self.value) and hasattr(self.value, "__qualname__"))
+
+
+def names_of(room: str) -> list[Name]:
+    module = import_module(room)
+    listed = getattr(module, "__all__", None)
+    names = listed if listed is not None else _defined_in(module)
+    found = (Name(room, name, getattr(module, name)) for name in sorted(names, key=str.lower))
+    return [name for name in found if not isinstance(name.value, ModuleType)]
+
+
+def _defined_in(module: ModuleType) -> list[str]:
+    """Of a module without ``__all__``: what is its own."""
+    public = (name for name in dir(module) if not name.startswith("_"))
+    return [name for name in public if getattr(getattr(module, name), "__module__", "") == module.__name__]
+
+
+def public_names() -> Iterator[tuple[Name, Name]]:
+    """Every name of every room, and where it is described: in the first room that has the same object."""
+    described: dict[object, Name] = {}
+    for room in rooms():
+        for name in names_of(room):
+            key: object = id(name.value) if name.is_described_by_itself else (name.name, repr(name.value))
+            yield name, described.setdefault(key, name)

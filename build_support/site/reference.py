@@ -1,0 +1,148 @@
+"""``.. kpress-room:: kpress.log``: the names of a room, with their signatures and docstrings."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+import re
+from importlib import import_module
+from textwrap import indent
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.ext.napoleon import Config, NumpyDocstring
+from sphinx.util.docutils import SphinxDirective
+
+from build_support.site import stubs
+from build_support.site.names import Name, public_names
+
+CONFIG = Config(
+    napoleon_custom_sections=["Remedy"], napoleon_use_ivar=False, napoleon_use_rtype=False, napoleon_use_param=False
+)
+BODY = "   "
+
+
+class Room(SphinxDirective):
+    """All names of a room; those that another room describes are links."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes("\n".join(page_of(self.arguments[0])))
+
+
+class Picture(SphinxDirective):
+    """All that a room says of itself: which file does what."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        text = inspect.getdoc(import_module(self.arguments[0])) or ""
+        return self.parse_text_to_nodes("\n".join(prose(text)))
+
+
+def page_of(room: str) -> list[str]:
+    summary = (inspect.getdoc(import_module(room)) or "").partition("\n\n")[0]
+    lines = [*prose(summary), "", f".. py:module:: {room}", "", f".. py:currentmodule:: {room}", ""]
+    names = [(name, first) for name, first in public_names() if name.room == room]
+    elsewhere = [(name, first) for name, first in names if name.full != first.full]
+    for name in (name for name, first in names if name.full == first.full):
+        lines += [*described(name), ""]
+    if elsewhere:
+        lines += ["Described elsewhere: " + ", ".join(f":py:obj:`{n.name} <{f.full}>`" for n, f in elsewhere) + "."]
+    return lines
+
+
+def described(name: Name) -> list[str]:
+    if inspect.isclass(name.value):
+        return _class(name)
+    if name.is_described_by_itself:
+        texts = stubs.signatures(name.value.__module__, name.value.__name__) or [_inspected(name.value)]
+        return _entry("py:function", [name.name + text for text in texts], inspect.getdoc(name.value) or "")
+    return _entry("py:data", [name.name], text_of(name))
+
+
+def text_of(name: Name) -> str:
+    """The docstring of a name, or the text beside its assignment."""
+    if name.is_described_by_itself:
+        return inspect.getdoc(name.value) or ""
+    return next(filter(None, (stubs.text_beside(module, name.name) for module in _modules_of(name))), "")
+
+
+def _modules_of(name: Name) -> list[str]:
+    """The modules in which a name without a docstring may have been given its value."""
+    modules = [name.room]
+    tables = [import_module(name.room), *([import_module(f"{name.room}._names")] if _has_names(name.room) else [])]
+    for table in tables:
+        modules += getattr(table, "MODULES", {})
+        tree = stubs.tree_of(table.__name__)
+        for node in tree.body if tree else []:
+            if node.__class__.__name__ == "ImportFrom" and name.name in [alias.name for alias in node.names]:
+                modules.append(node.module)
+                deeper = stubs.tree_of(node.module)
+                modules += [
+                    inner.module
+                    for inner in (deeper.body if deeper else [])
+                    if inner.__class__.__name__ == "ImportFrom" and name.name in [alias.name for alias in inner.names]
+                ]
+    return modules
+
+
+def _has_names(room: str) -> bool:
+    return (stubs.PACKAGE.joinpath(*room.split(".")[1:]) / "_names.py").exists()
+
+
+def _inspected(value: object) -> str:
+    try:
+        return str(inspect.signature(value))  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return "(...)"
+
+
+def _class(name: Name) -> list[str]:
+    cls = name.value
+    kind = "py:exception" if issubclass(cls, BaseException) else "py:class"
+    text = inspect.getdoc(cls) or ""
+    lines = _entry(kind, [name.name + stubs.constructor(cls)], text)
+    if issubclass(cls, enum.Enum):
+        for member in cls:
+            lines += ["", *indented(_entry("py:attribute", [member.name], "", f"value: {member.value!r}"))]
+        return lines
+    for sort, member, texts in stubs.members(cls):
+        if re.search(rf"(?m)^(\w+, )*{member}(, \w+)* :", text):
+            continue  # among the attributes of the docstring
+        lines += ["", *indented(_member(cls, sort, member, texts))]
+    return lines
+
+
+def _member(cls: type, sort: str, member: str, texts: list[str]) -> list[str]:
+    value = inspect.getattr_static(cls, member, None)
+    value = getattr(value, "__func__", value)
+    doc = "" if sort == "attribute" and not inspect.isdatadescriptor(value) else inspect.getdoc(value) or ""
+    if sort in ("property", "attribute"):
+        return _entry(f"py:{sort}", [member], doc, *(f"type: {text}" for text in texts[:1]))
+    lines = _entry("py:method", [member + text for text in texts], doc)
+    if sort in ("classmethod", "staticmethod"):
+        lines.insert(len(texts), f"{BODY}:{sort}:")
+    return lines
+
+
+def _entry(kind: str, signatures: list[str], text: str, *options: str) -> list[str]:
+    first, *others = signatures
+    head = f".. {kind}:: "
+    shown = [f":{option.partition(': ')[0]}: {option.partition(': ')[2]}" for option in options]
+    return [head + first, *(" " * len(head) + other for other in others), *indented(shown), "", *indented(prose(text))]
+
+
+def prose(text: str) -> list[str]:
+    """A docstring as reStructuredText."""
+    return str(NumpyDocstring(text, CONFIG)).split("\n")
+
+
+def indented(lines: list[str]) -> list[str]:
+    return indent("\n".join(lines), BODY).split("\n")
+
+
+def setup(app: Sphinx) -> None:
+    app.add_directive("kpress-room", Room)
+    app.add_directive("kpress-picture", Picture)

@@ -1,0 +1,161 @@
+"""Tables of the reference that code makes: errors, verbs, options of Spark, JSON schemas."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import click
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from build_support.site.reference import indented, prose
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+class _Made(SphinxDirective):
+    """What `lines` says, as reStructuredText."""
+
+    optional_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        return self.parse_text_to_nodes("\n".join(self.lines(*self.arguments)), allow_section_headings=True)
+
+    def lines(self, *arguments: str) -> list[str]:
+        raise NotImplementedError
+
+
+class Verbs(_Made):
+    """Every verb of the command line, from click's own objects."""
+
+    def lines(self, *arguments: str) -> list[str]:
+        from kpress.cli._verbs import VERBS
+
+        lines: list[str] = []
+        for verb in VERBS:
+            command = import_module(f"kpress.cli.verbs.{verb}").command
+            lines += ["", f"kpress {verb}", "~" * (7 + len(verb)), "", *_verb(verb, command)]
+        return lines
+
+
+def _verb(verb: str, command: Any) -> list[str]:
+    context = click.Context(command, info_name=verb)
+    usage = " ".join(["kpress", verb, *command.collect_usage_pieces(context)])
+    lines = [".. code-block:: text", "", f"   {usage}", "", *code_as_literal(inspect.cleandoc(command.help or "")), ""]
+    rows = [option.get_help_record(context) for option in command.get_params(context)]
+    lines += rows_of(("Option", "Meaning"), [(f"``{row[0]}``", literal(row[1])) for row in rows if row])
+    examples = getattr(command, "examples", ())
+    if examples:
+        lines += ["", ".. code-block:: text", ""]
+        for typed, meaning in examples:
+            lines += [f"   # {meaning}", f"   {typed}"]
+    return [*lines, ""]
+
+
+class Errors(_Made):
+    """Every exception: its base, Kafka's code, and what to do about it."""
+
+    def lines(self, *arguments: str) -> list[str]:
+        from kpress import errors
+
+        rows = []
+        for name in errors.__all__:
+            cls = getattr(errors, name)
+            rows.append((f":py:exc:`~kpress.{name}`", str(cls.code or ""), _remedy(cls)))
+        return rows_of(("Error", "Kafka's code", "What to do"), rows)
+
+
+def _remedy(cls: type) -> str:
+    """The section Remedy of a docstring."""
+    found = re.search(r"Remedy\n-+\n(.*?)(?:\n\n\w+\n-+\n|\Z)", inspect.getdoc(cls) or "", re.S)
+    if not found:
+        raise ValueError(f"the docstring of {cls.__name__} has no section Remedy")
+    return " ".join(found[1].split())
+
+
+class Schema(_Made):
+    """The fields of a JSON schema of docs/."""
+
+    required_arguments = 1
+    optional_arguments = 0
+
+    def lines(self, *arguments: str) -> list[str]:
+        path = DOCS / arguments[0]
+        schema = json.loads(path.read_text(encoding="utf-8"))
+        rows = [(f"``{name}``", kind, text) for name, kind, text in fields_of(schema, schema)]
+        text = schema.get("description", "")
+        file = f":download:`{path.name} <../{path.name}>`"
+        return [literal(text), "", file, "", *rows_of(("Field", "Type", ""), rows)]
+
+
+def fields_of(schema: dict[str, Any], whole: dict[str, Any], path: str = "") -> Iterator[tuple[str, str, str]]:
+    schema = _resolved(schema, whole)
+    for name, field in schema.get("properties", {}).items():
+        at = f"{path}.{name}" if path else name
+        field = {**_resolved(field, whole), **{k: v for k, v in field.items() if k != "$ref"}}
+        yield at, _type(field), literal(field.get("description", field.get("title", "")))
+        yield from fields_of(field, whole, at)
+        yield from fields_of(field.get("items", {}), whole, f"{at}[]")
+    if "items" in schema and not path:
+        yield from fields_of(schema["items"], whole, "[]")
+    for choice in (*schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        yield from fields_of(choice, whole, path)
+
+
+def _resolved(field: dict[str, Any], whole: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in field:
+        found: Any = whole
+        for part in field["$ref"].removeprefix("#/").split("/"):
+            found = found[part]
+        field = found
+    return field
+
+
+def _type(field: dict[str, Any]) -> str:
+    if "enum" in field:
+        return " | ".join(f"``{json.dumps(value)}``" for value in field["enum"])
+    if "const" in field:
+        return f"``{json.dumps(field['const'])}``"
+    kind = field.get("type", "")
+    return " | ".join(kind) if isinstance(kind, list) else kind
+
+
+def literal(text: str) -> str:
+    """Plain text that reStructuredText reads as it is, with code in single backticks as code."""
+    parts = re.split(r"(`[^`]+`)", text)
+    return "".join(f"`{part}`" if part.startswith("`") else re.sub(r"([*_|\\`])", r"\\\1", part) for part in parts)
+
+
+def code_as_literal(text: str) -> list[str]:
+    return [literal(line) for line in text.replace("\b\n", "").split("\n")]
+
+
+def rows_of(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
+    """A list-table."""
+    lines = [".. list-table::", "   :header-rows: 1", ""]
+    for row in (head, *rows):
+        for number, cell in enumerate(row):
+            lines += indented([("* - " if number == 0 else "  - ") + " ".join(cell.split())])
+    return [*lines, ""]
+
+
+class SparkOptions(_Made):
+    """The options of ``format("kpress")``: the attributes of their dataclass."""
+
+    def lines(self, *arguments: str) -> list[str]:
+        from kpress.spark import ReadOptions
+
+        text = inspect.getdoc(ReadOptions) or ""
+        return prose(text[text.index("Attributes\n") :])
+
+
+def setup(app: Sphinx) -> None:
+    for name, directive in (("verbs", Verbs), ("errors", Errors), ("schema", Schema), ("spark-options", SparkOptions)):
+        app.add_directive(f"kpress-{name}", directive)
