@@ -31,6 +31,9 @@ STREAMS ?= 1000
 UPDATES ?= 1000000
 SCHEDULES ?= 10000
 PACK_LIMITS ?= 16384,262144,1000000,10000000
+# The whole suite runs on all cores, a file at a time; a part of it in one process.
+WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
+SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile)
 
 SOURCES := setup.py src/kpress/_modules.py $(wildcard build_support/*.py include/kpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
@@ -43,8 +46,8 @@ demo: $(STAMPS)/with-demo $(INSTALLED) java  ## read Kafka logs into Spark, quer
 	$(PYTHON) demo/demo.py
 
 test: $(TESTING) java  ## the whole suite, Spark included (TESTS="tests/record -k name" for a part)
-	$(call say,running the tests: about two minutes in all)
-	$(PYTHON) -m pytest -q $(TESTS)
+	$(call say,running the tests: about ten minutes in all)
+	$(PYTHON) -m pytest -q $(SPREAD) $(TESTS)
 
 ##@ Checks
 
@@ -59,7 +62,7 @@ types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules
 	  --allowlist build_support/stubtest-allowlist.txt --ignore-unused-allowlist kpress
 
 sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and UBSan
-	PYTHON=$(PYTHON) build_support/sanitize.sh $(TESTS)
+	PYTHON=$(PYTHON) build_support/sanitize.sh $(SPREAD) $(TESTS)
 
 sanitize-threads: $(TESTING)  ## the readers' threads under ThreadSanitizer
 	PYTHON=$(PYTHON) build_support/sanitize_threads.sh $(TESTS)
