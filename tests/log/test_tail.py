@@ -310,7 +310,7 @@ def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monke
         list(file.pieces())
     field = len(before) + (17 if magic == 2 else 12)
     assert (caught.value.file, caught.value.position, caught.value.offset) == (str(path), field, 1)
-    assert largest == 1000
+    assert largest <= 1000 + 1000 // 64  # a piece, and what may lie over its end
 
 
 def test_a_sparse_file_of_one_entry_takes_no_memory(path: Path) -> None:

@@ -87,6 +87,27 @@ def test_it_is_the_copy_of_one_process(spark: Any, logs: Path, tmp_path: Path) -
         kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4")
 
 
+def test_one_large_segment_is_done_in_parts(spark: Any, tmp_path: Path) -> None:
+    """Of 16 MiB here, by two tasks at a time, and the result is that of one process."""
+    directory = tmp_path / "logs" / "t-0"
+    directory.mkdir(parents=True)
+    values = [os.urandom(1000) for _ in range(1000)]
+    batches = [kpress.write_records(values, base_offset=1000 * number) for number in range(36)]
+    (directory / f"{0:020d}.log").write_bytes(b"".join(batches))
+    jobs = spark.sparkContext.statusTracker()
+    spark.sparkContext.setJobGroup("parts", "")
+    kpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "lz4", batch_bytes=1 << 21, min_gain=None)
+    stages = [
+        jobs.getStageInfo(stage) for job in jobs.getJobIdsForGroup("parts") for stage in jobs.getJobInfo(job).stageIds
+    ]
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+    assert max(stage.numTasks for stage in stages if stage) == 3
+    kpress.transcode(tmp_path / "logs", tmp_path / "other", "lz4", batch_bytes=1 << 21, min_gain=None)
+    for path in (tmp_path / "other").rglob("*.*"):
+        assert (tmp_path / "copy" / path.relative_to(tmp_path / "other")).read_bytes() == path.read_bytes()
+    assert not list(tmp_path.rglob(".*"))
+
+
 def test_an_estimate_writes_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:
     [row] = kpress.spark.transcode(spark, logs, tmp_path / "copy", "zstd", dry_run=True).collect()
     expected = kpress.transcode(logs, tmp_path / "copy", "zstd", dry_run=True)

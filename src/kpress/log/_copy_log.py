@@ -25,7 +25,7 @@ from kpress.log._open import Opened, open_paths
 from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition
-from kpress.log._segment_copy import copy_segment, file_checksum
+from kpress.log._segment_copy import SegmentCopy, copy_segment, file_checksum
 from kpress.log._target import Work, exists, is_taken, locked_work
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -239,6 +239,12 @@ def copy_one(
     except CorruptRecordError:
         files.delete(target)
         raise
+    return copied(task, files, target, copy)
+
+
+def copied(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
+    """What the manifest says of a segment that was written; if its source has changed meanwhile, it is deleted."""
+    segment = task.segment
     now = segment.filesystem.info(segment.path)
     if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
         files.delete(target)

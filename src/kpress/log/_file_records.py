@@ -125,6 +125,9 @@ class FileRecords:
     def pieces(self) -> Iterator[tuple[int, memoryview]]:
         """Whole entries, about 16 MiB at a time and at least one, each piece with its position.
 
+        A piece ends before the first entry that begins at a multiple of 16 MiB or later, counted from the beginning of
+        the file. So a part of the file that begins there has the pieces that the whole file has.
+
         Raises
         ------
         CorruptRecordError
@@ -321,8 +324,10 @@ class FileRecords:
         """The whole entries in the next piece; none where the tail begins."""
         position = self.valid_bytes
         left = self.size - position
-        data = self.read(position, min(PIECE_BYTES, left))
-        whole = self._whole(data)
+        wanted = PIECE_BYTES - position % PIECE_BYTES
+        # most often the entry that lies over the piece's end is read with it
+        data = self.read(position, min(max(wanted + PIECE_BYTES // 64, ENTRY_PREFIX), left))
+        whole = self._whole(data, wanted)
         if whole or len(data) == left:
             return memoryview(data)[:whole]
         size = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big")
@@ -330,14 +335,16 @@ class FileRecords:
             return memoryview(b"")
         self._check_large(data[:ENTRY_PREFIX], size)
         data = self.read(position, size)
-        return memoryview(data)[: self._whole(data)]
+        return memoryview(data)[: self._whole(data, size)]
 
-    def _whole(self, data: bytes) -> int:
-        """How many bytes of `data` are whole entries. An impossible one ends them; it is an error if it is the first,
-        unless nothing but zeros follows."""
+    def _whole(self, data: bytes, wanted: int) -> int:
+        """How many bytes of `data` are whole entries that begin before the byte `wanted`. An impossible one ends them;
+        it is an error if it is the first, unless nothing but zeros follows."""
         entries = read_batches(data, max_message_bytes=self.max_message_bytes)
         try:
             for entry in entries:
+                if entry.position >= wanted:
+                    return entry.position
                 self.next_offset = entry.next_offset
         except KpressError as error:
             if not entries.valid_bytes and any(data[:ENTRY_PREFIX]):

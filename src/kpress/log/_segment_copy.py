@@ -253,7 +253,7 @@ def copy_segment(
                 file=file.path,
                 rule="verification of the copy",
             )
-        _publish(writer, files, target, after.bytes, recoder.crc32c)
+        publish_checked(writer, files, target, after.bytes, recoder.crc32c)
     return SegmentCopy(before, after, recoder.already, recoder.left, recoder.crc32c)
 
 
@@ -278,9 +278,10 @@ def pass_through(
         recoder.close()
     if step:
         step(file.trailing_bytes)
-    if recoder.before["bytes"] != file.valid_bytes:
+    whole = file.valid_bytes - file.file.start
+    if recoder.before["bytes"] != whole:
         raise CorruptRecordError(
-            f"of {file.valid_bytes} bytes of entries {recoder.before['bytes']} were read",
+            f"of {whole} bytes of entries {recoder.before['bytes']} were read",
             file=file.path,
             rule="verification of the copy",
         )
@@ -298,7 +299,7 @@ def _content(numbers: _Content, recoder: Recoder, size: int, trailing_bytes: int
     )
 
 
-def _publish(writer: Writer, files: FileSystem, target: str, size: int, checksum: int) -> None:
+def publish_checked(writer: Writer, files: FileSystem, target: str, size: int, checksum: int) -> None:
     """Read the file back and give it its name; in the other order if a store shows it only under its name."""
     written = writer.written()
     if written is not None:

@@ -7,7 +7,9 @@
     elsewhere                                         copy_group: each segment, its indexes ┘
                                                       then a proof, for the case that the driver is killed
 
-A group may be made twice, and at once: files are written under names of their own, and each attempt gives the same.
+A segment that is larger than the share of one process is made in parts, which are joined when all are there
+(_copy_parts). A group may be made twice, and at once: files are written under names of their own, and each attempt
+gives the same.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from kpress.errors import KpressError
 from kpress.files import FileSystem, resolve
@@ -33,6 +35,8 @@ from kpress.log._copy_log import (
     copy_small_files,
     segment_name,
 )
+from kpress.log._copy_parts import CopiedPart, CopyPart, cuts, joined
+from kpress.log._file_records import PIECE_BYTES
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest
 from kpress.log._segment import Partition
 from kpress.log._sidecar_files import write_indexes
@@ -64,9 +68,36 @@ class CopyGroup(NamedTuple):
     tasks: tuple[CopyTask, ...]
     places: tuple[str, ...]
 
+    def made(self) -> Copied:
+        """Copy them."""
+        done = []
+        for task in self.tasks:
+            path = self.files.join(task.directory, segment_name(task.segment))
+            done.append((task.partition, copy_one(self.job, task, self.files, path, 1, _ignored)))
+            _write_indexes(task, self.files)
+        _prove(self, done)
+        return done
+
+
+class JoinGroup(NamedTuple):
+    """A segment whose parts are there, and are now joined."""
+
+    group: CopyGroup
+    parts: tuple[CopiedPart, ...]
+    threads: int
+
+    def made(self) -> Copied:
+        """Join them."""
+        [task] = self.group.tasks
+        done = [(task.partition, joined(task, self.group.files, self.parts, min(self.threads, _cores())))]
+        _write_indexes(task, self.group.files)
+        _prove(self.group, done)
+        return done
+
 
 Copied: TypeAlias = "list[tuple[int, CopiedSegment]]"
-Send: TypeAlias = "Callable[[Sequence[CopyGroup]], Sequence[Copied]]"
+Group: TypeAlias = "CopyGroup | CopyPart | JoinGroup"
+Send: TypeAlias = "Callable[[Sequence[Group]], Sequence[Any]]"
 
 
 def transcode_by(
@@ -80,17 +111,21 @@ def transcode_by(
     min_gain: float | None = 0.0,
     resume: bool = True,
     group_bytes: Callable[[int], int],
+    side_by_side: int = 1,
 ) -> Manifest:
     """`kpress.transcode`, by others.
 
     Parameters
     ----------
     send : callable
-        Has `copy_group` called for each group, and returns the results in their order.
+        Has `copy_group` called for each group, and returns the results in their order. It is called twice if there are
+        parts to join.
     src, dst, compression_type, level, batch_bytes, min_gain, resume
         As for `kpress.transcode`.
     group_bytes : callable
-        From the bytes of all segments to the size up to which small ones are done together.
+        From the bytes of all segments to the size up to which small ones are done together, and of parts of large ones.
+    side_by_side : int
+        How many groups are made at a time: a segment that is larger than its share is made in parts.
 
     Returns
     -------
@@ -103,27 +138,25 @@ def transcode_by(
     """
     job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1)
     job.recoder()  # invalid arguments are refused before any work
-    return copy_log(job, src, dst, resume, None, _Sender(send, group_bytes))
+    return copy_log(job, src, dst, resume, None, _Sender(send, group_bytes, side_by_side))
 
 
-def copy_group(group: CopyGroup) -> Copied:
-    """Make the segments of a group; returns them with the numbers of their partitions."""
-    done = []
-    for task in group.tasks:
-        path = group.files.join(task.directory, segment_name(task.segment))
-        done.append((task.partition, copy_one(group.job, task, group.files, path, 1, _ignored)))
-        [copy] = copied_segments(_alone(task), group.files, task.directory)
-        write_indexes([copy])
-    _prove(group, done)
-    return done
+def copy_group(group: Group) -> Any:
+    """Make the segments of a group, or a part of one; what is returned is for `transcode_by`."""
+    return group.made()
+
+
+def _write_indexes(task: CopyTask, files: FileSystem) -> None:
+    write_indexes(copied_segments(Partition(None, None, "", (task.segment,)), files, task.directory))
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _ignored(size: int) -> None:
     pass
-
-
-def _alone(task: CopyTask) -> Partition:
-    return Partition(None, None, "", (task.segment,))
 
 
 def _prove(group: CopyGroup, done: Copied) -> None:
@@ -179,31 +212,45 @@ def _succeed(work: Work) -> None:
 
 
 class _Sender(Runner):
-    def __init__(self, send: Send, group_bytes: Callable[[int], int]) -> None:
+    def __init__(self, send: Send, group_bytes: Callable[[int], int], side_by_side: int) -> None:
         self._send = send
         self._group_bytes = group_bytes
+        self._side_by_side = side_by_side
 
     def run(
         self, job: CopyJob, tasks: list[CopyTask], work: Work, state: CopyState
     ) -> Iterator[tuple[int, CopiedSegment]]:
-        groups = [CopyGroup(job, work.files, work.path, group, _places(group, work)) for group in self._groups(tasks)]
-        for done in self._send(groups) if groups else ():
-            yield from done
-        for directory in {work.path, *(task.directory for task in tasks)}:
-            work.files.sweep(directory)  # of attempts that were killed, or overtaken
+        total = sum(task.info.size or 0 for task in tasks)
+        most = self._group_bytes(total)
+        share = max(-(-total // self._side_by_side), PIECE_BYTES) if self._side_by_side > 1 else total
+        small = [task for task in tasks if (task.info.size or 0) <= share]
+        large = [task for task in tasks if (task.info.size or 0) > share]
+        parts = [
+            CopyPart(job, work.files, task, *cut) for task in large for cut in cuts(task.info.size or 0, most)
+        ]
+        groups = [_group(job, work, group) for group in _grouped(small, most)]
+        try:
+            if parts or groups:
+                found = self._send([*parts, *groups])
+                for done in found[len(parts) :]:
+                    yield from done
+                yield from self._join([_group(job, work, (task,)) for task in large], found[: len(parts)], parts)
+        finally:
+            for directory in {work.path, *(task.directory for task in tasks)}:
+                with suppress(FileNotFoundError):
+                    work.files.sweep(directory)  # parts, and what attempts left that were killed, or overtaken
 
-    def _groups(self, tasks: list[CopyTask]) -> Iterator[tuple[CopyTask, ...]]:
-        group: list[CopyTask] = []
-        size = 0
-        most = self._group_bytes(sum(task.info.size or 0 for task in tasks))
-        for task in tasks:
-            if group and size + (task.info.size or 0) > most:
-                yield tuple(group)
-                group, size = [], 0
-            group.append(task)
-            size += task.info.size or 0
-        if group:
-            yield tuple(group)
+    def _join(
+        self, groups: Sequence[CopyGroup], made: Sequence[CopiedPart], parts: Sequence[CopyPart]
+    ) -> Iterator[tuple[int, CopiedSegment]]:
+        threads = max(1, self._side_by_side // max(len(groups), 1))
+        joins = [
+            JoinGroup(group, tuple(one for one, part in zip(made, parts, strict=True) if part.task is task), threads)
+            for group in groups
+            for task in group.tasks
+        ]
+        for done in self._send(joins) if joins else ():
+            yield from done
 
     def proven(self, work: Work) -> Iterator[Manifest]:
         for path in _proofs(work):
@@ -215,6 +262,23 @@ class _Sender(Runner):
         for path in _proofs(work):
             work.files.delete(path)
         _succeed(work)
+
+
+def _group(job: CopyJob, work: Work, tasks: tuple[CopyTask, ...]) -> CopyGroup:
+    return CopyGroup(job, work.files, work.path, tasks, _places(tasks, work))
+
+
+def _grouped(tasks: Sequence[CopyTask], most: int) -> Iterator[tuple[CopyTask, ...]]:
+    group: list[CopyTask] = []
+    size = 0
+    for task in tasks:
+        if group and size + (task.info.size or 0) > most:
+            yield tuple(group)
+            group, size = [], 0
+        group.append(task)
+        size += task.info.size or 0
+    if group:
+        yield tuple(group)
 
 
 def _places(group: Sequence[CopyTask], work: Work) -> tuple[str, ...]:

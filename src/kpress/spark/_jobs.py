@@ -28,6 +28,11 @@ def task_bytes(spark: SparkSession, total: int) -> int:
     return piece_bytes(total, MOST_BYTES, parallelism_of(spark))
 
 
+def cores_of(spark: SparkSession) -> int:
+    """How many tasks run side by side."""
+    return parallelism_of(spark) or len(os.sched_getaffinity(0))
+
+
 def pieces(
     spark: SparkSession, log: Log, *, whole_segments: bool = False, with_files: bool = False, by_state: bool = False
 ) -> list[Piece]:

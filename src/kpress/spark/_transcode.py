@@ -4,6 +4,7 @@
 
     driver     places, lock, what is left ──► groups of segments         manifest, _SUCCESS ──► its name
     executor                                   └──► copied, verified, with indexes and a proof
+                                                    (of a large one: parts, which are then joined)
 
 Only paths and numbers go through the driver.
 """
@@ -18,8 +19,8 @@ import pyarrow as pa
 
 from kpress.log import CopiedPartition
 from kpress.log import transcode as local_transcode
-from kpress.log.copy_tasks import CopyGroup, copy_group, transcode_by
-from kpress.spark._jobs import Paths, task_bytes
+from kpress.log.copy_tasks import Group, copy_group, transcode_by
+from kpress.spark._jobs import Paths, cores_of, task_bytes
 from kpress.spark._run import run, table
 from kpress.typing import CompressionType, Integer, Level
 
@@ -69,11 +70,12 @@ def transcode(
 ) -> DataFrame:
     """Recompress a log with another codec; every record keeps its offset. What `kpress.transcode` does, by executors.
 
-    Small segments are done together in one task. The source is only read. Each batch is verified when it is made, each
-    segment is read back before it gets its name, and `dst` gets its name when all of them are complete; in an object
-    store, which cannot rename, ``kpress-manifest.json`` and ``_SUCCESS`` are written last. A task that is tried again,
-    or twice at once, gives the same files. A second job on the same `dst` is refused while the first one works (not in
-    object stores). If a job is killed, the next one with the same arguments goes on with what is proven to be done.
+    Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
+    which are then joined; the files are those of one process. The source is only read. Each batch is verified when it
+    is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are complete;
+    in an object store, which cannot rename, ``kpress-manifest.json`` and ``_SUCCESS`` are written last. A task that is
+    tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while the first one
+    works. If a job is killed, the next one with the same arguments goes on with what is proven to be done.
 
     Parameters
     ----------
@@ -109,7 +111,7 @@ def transcode(
     >>> kpress.spark.transcode(spark, "logs", "cold", "zstd", level=9).show()               # doctest: +SKIP
     """
 
-    def send(groups: Sequence[CopyGroup]) -> list[Any]:
+    def send(groups: Sequence[Group]) -> list[Any]:
         return run(spark, copy_group, groups)
 
     given: Any = src if isinstance(src, str | os.PathLike) else list(src)
@@ -128,6 +130,7 @@ def transcode(
         min_gain=min_gain,
         resume=resume,
         group_bytes=lambda total: task_bytes(spark, total),
+        side_by_side=cores_of(spark),
     )
     return table(spark, [_row(partition) for partition in manifest.partitions], _RESULT)
 

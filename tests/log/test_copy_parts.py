@@ -1,0 +1,160 @@
+"""A segment that is copied in parts is that of one process, byte for byte; and a part is never left over."""
+
+import pickle
+import random
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+from kpress.log import _copy_parts, _file_records, copy_tasks
+
+PIECE = 4000
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (_file_records, _copy_parts, copy_tasks):
+        monkeypatch.setattr(module, "PIECE_BYTES", PIECE)
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """One large segment with batches of many sizes, one of them larger than a part, and a small one; with a tail."""
+    chosen = random.Random(3)
+    directory = tmp_path / "logs" / "t-0"
+    directory.mkdir(parents=True)
+    data, offset = b"", 0
+    for number in range(200):
+        values = [b"value %d " % chosen.randrange(99) * chosen.randrange(1, 9) for _ in range(chosen.randrange(1, 9))]
+        values += [chosen.randbytes(5 * PIECE)] if number == 77 else []
+        data += kpress.write_records(values, base_offset=offset, timestamps=1000 + number)
+        offset += len(values)
+    (directory / f"{0:020d}.log").write_bytes(data)
+    (directory / f"{offset:020d}.log").write_bytes(kpress.write_records([b"last"], base_offset=offset) + bytes(50))
+    return tmp_path / "logs"
+
+
+def transcode(send: Any, logs: Path, target: Path, codec: str = "zstd", cores: int = 8, **options: Any) -> Any:
+    return copy_tasks.transcode_by(
+        send, logs, target, codec, group_bytes=lambda total: PIECE, side_by_side=cores, **options
+    )
+
+
+def one_by_one(groups: Any) -> list[Any]:
+    return [copy_tasks.copy_group(group) for group in pickle.loads(pickle.dumps(groups))]
+
+
+def files(root: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(root)): path.read_bytes()
+        for path in root.rglob("*")
+        if path.is_file() and path.name != "_SUCCESS"
+    }
+
+
+@pytest.mark.parametrize("options", [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}])
+@pytest.mark.parametrize("with_index", [False, True])
+def test_it_is_the_copy_of_one_process(
+    with_index: bool, options: dict[str, Any], logs: Path, tmp_path: Path
+) -> None:
+    if with_index:
+        kpress.log.reindex(logs)
+    counts = []
+
+    def send(groups: Any) -> list[Any]:
+        counts.append(len(groups))
+        return one_by_one(groups)
+
+    transcode(send, logs, tmp_path / "copy", **options)
+    others = {"compression_type": options.get("codec", "zstd"), "batch_bytes": options.get("batch_bytes")}
+    kpress.transcode(logs, tmp_path / "other", **others)
+    assert counts[0] > 10
+    assert counts[1] == 1
+    assert files(tmp_path / "copy") == files(tmp_path / "other")
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_parts_made_twice_at_once_are_made_once(logs: Path, tmp_path: Path) -> None:
+    def send(groups: Any) -> list[Any]:
+        with ThreadPoolExecutor(4) as pool:
+            both = [[pool.submit(copy_tasks.copy_group, one) for _ in range(2)] for one in groups]
+            results = [(first.result(), second.result()) for first, second in both]
+        assert all(first == second for first, second in results)
+        return [first for first, _ in results]
+
+    transcode(send, logs, tmp_path / "copy")
+    kpress.transcode(logs, tmp_path / "other", "zstd")
+    assert files(tmp_path / "copy") == files(tmp_path / "other")
+
+
+@pytest.mark.parametrize("phase", [0, 1])
+@pytest.mark.parametrize("done", [1, 20])
+def test_a_driver_that_is_lost_leaves_nothing_that_counts(phase: int, done: int, logs: Path, tmp_path: Path) -> None:
+    phases = []
+
+    def lost(groups: Any) -> list[Any]:
+        phases.append(groups)
+        if len(phases) > phase:
+            one_by_one(groups[:done])
+            raise RuntimeError("the driver is lost")
+        return one_by_one(groups)
+
+    with pytest.raises(RuntimeError, match="lost"):
+        transcode(lost, logs, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+    assert not [path for path in tmp_path.rglob(".*") if ".part." in path.name]
+    transcode(one_by_one, logs, tmp_path / "copy")
+    kpress.transcode(logs, tmp_path / "other", "zstd")
+    assert files(tmp_path / "copy").keys() == files(tmp_path / "other").keys()
+    assert not list(tmp_path.rglob(".*"))
+    assert kpress.log.verify(tmp_path / "copy", "record").findings == []
+
+
+def test_a_killed_driver_leaves_parts_that_the_next_one_removes(logs: Path, tmp_path: Path) -> None:
+    work = tmp_path / ".copy.unfinished" / "t-0"
+    work.mkdir(parents=True)
+    (work / f".{0:020d}.log.part.{PIECE:032x}").write_bytes(b"part")
+    transcode(one_by_one, logs, tmp_path / "copy")
+    assert not list(tmp_path.rglob(".*"))
+
+
+def test_a_part_that_changes_before_it_is_joined_is_an_error(logs: Path, tmp_path: Path) -> None:
+    """Even if its batches are intact."""
+
+    def send(groups: Any) -> list[Any]:
+        found = one_by_one(groups)
+        for path in (tmp_path / ".copy.unfinished" / "t-0").glob(f".*.part.{3 * PIECE:032x}"):
+            path.write_bytes(kpress.write_records([b"other"]))
+        return found
+
+    with pytest.raises(kpress.CorruptRecordError, match="not what was written"):
+        transcode(send, logs, tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
+def test_damage_in_one_part_fails_the_job(logs: Path, tmp_path: Path) -> None:
+    path = logs / "t-0" / f"{0:020d}.log"
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(kpress.KpressError) as caught:
+        transcode(one_by_one, logs, tmp_path / "copy")
+    with pytest.raises(kpress.KpressError) as expected:
+        kpress.transcode(logs, tmp_path / "other", "zstd")
+    assert str(caught.value) == str(expected.value)
+    assert {path.name for path in tmp_path.iterdir()} <= {"logs", ".copy.unfinished", ".other.unfinished"}
+
+
+def test_only_what_is_larger_than_a_share_is_cut(logs: Path, tmp_path: Path) -> None:
+    for cores, kinds in ((1, {"CopyGroup"}), (8, {"CopyGroup", "CopyPart"})):
+        seen = []
+
+        def send(groups: Any, seen: list[Any] = seen) -> list[Any]:
+            seen.append({type(group).__name__ for group in groups})
+            return one_by_one(groups)
+
+        transcode(send, logs, tmp_path / str(cores), cores=cores)
+        assert seen[0] == kinds
