@@ -217,7 +217,7 @@ def test_what_a_dead_call_said_counts_no_longer(
     (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    name, data = lease_of(system=_lease._system(), process=ended.pid)
+    name, data = lease_of(system=_lease.system_id(), process=ended.pid)
     s3.put(f"logs/cold/t-0/{name}", data)
     assert kpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
     name, data = lease_of(system="another", process=1)

@@ -20,6 +20,6 @@ def test_readme(spark, tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
     [block] = [block for block in blocks if "spark" in block]
-    names = {"spark": spark, "target": str(tmp_path / "copy")}
+    names = {"spark": spark, "target": str(tmp_path / "copy"), "written": str(tmp_path / "written")}
     test = doctest.DocTestParser().get_doctest(block, names, "README.md", "README.md", 0)
     assert doctest.DocTestRunner(verbose=False).run(test).failed == 0

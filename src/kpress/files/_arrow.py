@@ -53,6 +53,10 @@ class ArrowFileSystem(FileSystem):
         with storage_errors("deleting a file", self.url(path)):
             self._fs.delete_file(path)
 
+    def delete_directory(self, path: str) -> None:
+        with storage_errors("deleting a directory", self.url(path)), suppress(FileNotFoundError):
+            self._fs.delete_dir(path)
+
     def make_directory(self, path: str) -> None:
         with storage_errors("making a directory", self.url(path)):
             self._fs.create_dir(path, recursive=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from kpress.errors import StorageError
@@ -43,6 +44,10 @@ class FsspecFileSystem(FileSystem):
     def delete(self, path: str) -> None:
         with storage_errors("deleting a file", self.url(path)):
             self._fs.rm_file(path)
+
+    def delete_directory(self, path: str) -> None:
+        with storage_errors("deleting a directory", self.url(path)), suppress(FileNotFoundError):
+            self._fs.rm(path, recursive=True)
 
     def make_directory(self, path: str) -> None:
         with storage_errors("making a directory", self.url(path)):

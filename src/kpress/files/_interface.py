@@ -195,6 +195,19 @@ class FileSystem(ABC):
                 with suppress(FileNotFoundError):
                     self.delete(info.path)
 
+    def delete_directory(self, path: str) -> None:
+        """Delete a directory and all that is in it; one that is not there is no error."""
+        try:
+            entries = self.list(path)
+        except FileNotFoundError:
+            return
+        for info in entries:
+            if info.is_directory and not info.is_link:
+                self.delete_directory(info.path)
+            else:
+                with suppress(FileNotFoundError):
+                    self.delete(info.path)
+
     @abstractmethod
     def make_directory(self, path: str) -> None:
         """Make a directory and its parents; one that exists is no error."""

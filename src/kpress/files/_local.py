@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,6 +53,12 @@ class LocalFileSystem(FileSystem):
 
     def delete(self, path: str) -> None:
         os.unlink(path)
+
+    def delete_directory(self, path: str) -> None:
+        import shutil  # here, because it imports every compressor that Python has
+
+        with suppress(FileNotFoundError):
+            shutil.rmtree(path)
 
     def sweep(self, path: str) -> None:
         sweep_directory(Path(path))

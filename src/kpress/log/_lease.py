@@ -16,7 +16,6 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from functools import cache
 from threading import Event
 from uuid import uuid4
 
@@ -70,7 +69,7 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[None]:
 
 def _write(files: FileSystem, path: str) -> None:
     with files.create(path) as writer:
-        writer.write(json.dumps({"system": _system(), "process": os.getpid()}).encode())
+        writer.write(json.dumps({"system": system_id(), "process": os.getpid()}).encode())
         writer.publish()
 
 
@@ -107,10 +106,10 @@ def _lives(files: FileSystem, info: FileInfo, now: float | None) -> bool:
         return False  # it has just ended
     except (ValueError, TypeError, KeyError):
         return True
-    return not (system and system == _system() and isinstance(process, int) and _is_gone(process))
+    return not (system and system == system_id() and isinstance(process, int) and is_gone(process))
 
 
-def _is_gone(process: int) -> bool:
+def is_gone(process: int) -> bool:
     try:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
@@ -120,8 +119,7 @@ def _is_gone(process: int) -> bool:
     return False
 
 
-@cache
-def _system() -> str:
+def system_id() -> str:
     """Where a process number means the same process: one boot of a Linux kernel, and one namespace of it; else ''."""
     try:
         with open("/proc/sys/kernel/random/boot_id") as file:

@@ -1,9 +1,12 @@
 """The partition that the Java producer chooses for a key (BuiltInPartitioner.partitionForKey, Utils.murmur2)."""
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView
+from kpress._c.wire cimport kp_field, kp_record
+from kpress.columns.column_rows cimport ColumnRows
+from kpress.record.rows cimport ROWS
 
 cdef enum:
     SEED = 0x9747b28c
@@ -83,4 +86,78 @@ def partition_for_key(key, partitions):
     """
     cdef InputView view = InputView(key, "key", "key")
     cdef int64_t most = integer_of(partitions, "partitions", 1, INT32_MAX)
-    return (hash_of(view.data, view.size) & INT32_MAX) % most
+    return partition_of_hash(hash_of(view.data, view.size), most)
+
+
+cdef int32_t partition_of_hash(uint32_t h, int64_t partitions) noexcept nogil:
+    """Utils.toPositive, and the rest of a division."""
+    return <int32_t>((h & INT32_MAX) % partitions)
+
+
+cdef int32_t partition_without_key(const kp_field* value, uint64_t position, int64_t partitions) noexcept nogil:
+    """Equal values go to several partitions, because the position counts, too. The bits are mixed as in
+    java.util.SplittableRandom.mix64."""
+    cdef uint64_t z = position * <uint64_t>0x9e3779b97f4a7c15
+    if value.size > 0:
+        z += hash_of(value.data, value.size)
+    z = (z ^ z >> 30) * <uint64_t>0xbf58476d1ce4e5b9
+    z = (z ^ z >> 27) * <uint64_t>0x94d049bb133111eb
+    return <int32_t>((z ^ z >> 31) % <uint64_t>partitions)
+
+
+cdef void partitions_of_rows(const kp_record* rows, int64_t n, int64_t position, int64_t partitions,
+                             int32_t* result) noexcept nogil:
+    cdef int64_t i
+    for i in range(n):
+        if rows[i].key.size >= 0:
+            result[i] = partition_of_hash(hash_of(rows[i].key.data, rows[i].key.size), partitions)
+        else:
+            result[i] = partition_without_key(&rows[i].value, <uint64_t>(position + i), partitions)
+
+
+def partitions_of(data, partitions, *, position=0):
+    """The partitions of many records: `partition_for_key` for those that have a key.
+
+    A record without a key gets one by a hash of its value and its position. Kafka's producer spreads such records
+    by the load of brokers, which gives another result each time; this gives the same one.
+
+    Parameters
+    ----------
+    data : object with ``__arrow_c_array__`` or ``__arrow_c_stream__``
+        Columns ``key`` and ``value``, of which one may be missing, as `kpress.write_columns` takes them.
+    partitions : int
+        How many partitions the topic has.
+    position : int
+        Of the first record.
+
+    Returns
+    -------
+    memoryview
+        An int32 per record.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        `partitions` is not an int32 above 0; a column of another name or type.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> columns = kpress.read_columns(kpress.write_records([b"a", b"b"], [b"foobar", b"21"]), ["key", "value"])
+    >>> list(kpress.producer.partitions_of(columns, 12))
+    [6, 0]
+    """
+    cdef int64_t most = integer_of(partitions, "partitions", 1, INT32_MAX)
+    cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
+    cdef ColumnRows source = ColumnRows(data, None, False)
+    cdef kp_record[ROWS] rows
+    cdef int32_t[ROWS] found
+    cdef int64_t n = source.next(rows, ROWS)
+    result = bytearray()
+    while n:
+        with nogil:
+            partitions_of_rows(rows, n, at, most, found)
+        result += (<const char*>found)[:n * sizeof(int32_t)]
+        at += n
+        n = source.next(rows, ROWS)
+    return memoryview(bytes(result)).cast("i")

@@ -11,6 +11,7 @@ from kpress.spark._parquet import to_parquet
 from kpress.spark._session import for_session
 from kpress.spark._transcode import transcode
 from kpress.spark._verify import verify
+from kpress.spark._write_options import WriteOptions
 from kpress.spark.datasource import KafkaLogDataSource
 from kpress.spark.options import ReadOptions
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KafkaLogDataSource",
     "ReadOptions",
+    "WriteOptions",
     "compare",
     "estimate",
     "inventory",

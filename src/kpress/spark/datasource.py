@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceReader, InputPartition
 
 from kpress.errors import InvalidArgumentError
 from kpress.files import resolve
@@ -24,7 +24,7 @@ from kpress.log import Finding, open_log
 from kpress.log.splits import LogSplit, Piece, plan, read_split
 from kpress.spark._batch_rows import byte_rows, header_rows
 from kpress.spark._filters import Wanted, wanted_by
-from kpress.spark.options import ReadOptions, check_columns
+from kpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_other_types, spark_schema
 
 if TYPE_CHECKING:
@@ -59,16 +59,20 @@ class KafkaLogDataSource(DataSource):
 
     def __init__(self, options: Any) -> None:
         super().__init__(options)
-        self.parsed = ReadOptions.parse(options)
+        self.is_for_writing = _are_for_writing(options)
+        if not self.is_for_writing:
+            self.parsed = ReadOptions.parse(options)
 
     @classmethod
     def name(cls) -> str:
         return "kpress"
 
     def schema(self) -> StructType:
+        self._refuse_writing()
         return spark_schema(self.parsed.column_names)
 
     def reader(self, schema: StructType) -> KafkaLogReader:
+        self._refuse_writing()
         options, names = self.parsed, tuple(schema.fieldNames())
         check_columns(names, column_names(options.level, True, options.reports_in_rows), "schema")
         refuse_other_types(schema)
@@ -80,6 +84,40 @@ class KafkaLogDataSource(DataSource):
         if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
             kind = FilteringReader
         return kind(options, names, self.parallelism)
+
+
+    def _refuse_writing(self) -> None:
+        if self.is_for_writing:
+            ReadOptions.parse(self.options)  # raises, and says what reading takes
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        from kpress.spark._sink import KafkaLogWriter
+        from kpress.spark._write_options import WriteOptions
+
+        return KafkaLogWriter(WriteOptions.parse(self.options), schema, overwrite)
+
+
+def _are_for_writing(options: Any) -> bool:
+    """Whether options are those of a write: Spark does not say what a data source is made for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        They are neither those of a read.
+    """
+    from kpress.spark._write_options import ACCEPTED as OF_WRITING
+
+    unknown = unknown_options(options, ACCEPTED)
+    if not unknown:
+        return False
+    if not unknown_options(options, OF_WRITING):
+        return True
+    unknown = unknown_options(options, (*ACCEPTED, *OF_WRITING)) or unknown
+    raise InvalidArgumentError(
+        f"unknown option {', '.join(unknown)}; accepted are {', '.join(ACCEPTED)}, and for writing "
+        f"{', '.join(OF_WRITING)}",
+        field=unknown[0],
+    )
 
 
 @dataclass(frozen=True, repr=False)

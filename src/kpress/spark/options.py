@@ -13,7 +13,7 @@ from kpress.spark._offsets import Bounds, Topics, parse_bounds, parse_topics
 from kpress.spark.schema import column_names
 
 # Spark passes names on in lower case, so case does not matter.
-_ACCEPTED = (
+ACCEPTED = (
     "path",
     "subscribe",
     "subscribePattern",
@@ -177,15 +177,20 @@ def check_columns(names: tuple[str, ...], known: tuple[str, ...], where: str) ->
         )
 
 
+def unknown_options(options: Mapping[str, str], accepted: tuple[str, ...]) -> list[str]:
+    """Those that are not accepted, in the user's spelling."""
+    known = {name.lower() for name in accepted} | {"paths"}  # Spark's own name for several
+    return sorted(name for name in options if name.lower() not in known)
+
+
 class Given:
     """The options of a call, by name, whatever its case."""
 
-    def __init__(self, options: Mapping[str, str]) -> None:
+    def __init__(self, options: Mapping[str, str], accepted: tuple[str, ...] = ACCEPTED) -> None:
         self._values = {name.lower(): value for name, value in options.items()}
-        known = {name.lower() for name in _ACCEPTED} | {"paths"}  # Spark's own name for several
-        if unknown := sorted(name for name in options if name.lower() not in known):
+        if unknown := unknown_options(options, accepted):
             raise InvalidArgumentError(
-                f"unknown option {', '.join(unknown)}; accepted are {', '.join(_ACCEPTED)}", field=unknown[0]
+                f"unknown option {', '.join(unknown)}; accepted are {', '.join(accepted)}", field=unknown[0]
             )
 
     def text(self, name: str) -> str | None:
@@ -197,7 +202,8 @@ class Given:
         found = tuple(path for path in paths if path)
         if not found:
             raise InvalidArgumentError(
-                "a path is needed: load(<log dir, directory of a partition, pattern or URL>)", field="path"
+                "a path is needed: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>)",
+                field="path",
             )
         return found
 

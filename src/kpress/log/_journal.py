@@ -1,0 +1,118 @@
+"""What a job has decided to publish, as a JSON file beside what it staged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from kpress.errors import CorruptRecordError
+from kpress.files import FileSystem
+from kpress.log._segment import TopicPartition
+from kpress.log._staged import JOURNAL, StagedSegment
+
+_LARGEST = 1 << 28  # bytes: of some hundred thousand segments
+_RULE = "journal of staged segments"
+
+
+@dataclass(frozen=True)
+class PlannedSegment:
+    """A segment of the log, and what it is made of.
+
+    Attributes
+    ----------
+    directory : str
+        In the log dir.
+    base_offset, next_offset : int
+    staged : tuple of StagedSegment
+    """
+
+    directory: str
+    base_offset: int
+    next_offset: int
+    staged: tuple[StagedSegment, ...]
+
+
+@dataclass(frozen=True)
+class Journal:
+    """All of it.
+
+    Attributes
+    ----------
+    has_offsets : bool
+        The batches have their offsets already.
+    index_interval_bytes : int
+    segments : tuple of PlannedSegment
+        By directory, in order.
+    grown : tuple of str
+        The directories of partitions that were there before.
+    remove : tuple of str
+        Files that the job replaces.
+    """
+
+    has_offsets: bool
+    index_interval_bytes: int
+    segments: tuple[PlannedSegment, ...]
+    grown: tuple[str, ...]
+    remove: tuple[str, ...]
+
+
+def write_journal(files: FileSystem, path: str, journal: Journal) -> None:
+    """Into a job's directory."""
+    with files.create(files.join(path, JOURNAL)) as writer:
+        writer.write(json.dumps(asdict(journal)).encode())
+        writer.publish()
+
+
+def read_journal(files: FileSystem, path: str) -> Journal | None:
+    """From a job's directory; None if the job was not committed.
+
+    Raises
+    ------
+    CorruptRecordError
+        It is something else, or names a place outside of the log dir.
+    """
+    try:
+        with files.open(files.join(path, JOURNAL)) as file:
+            data = file.read_exactly(0, min(file.size, _LARGEST))
+            name = file.name
+    except FileNotFoundError:
+        return None
+    try:
+        journal = _journal_of(json.loads(data))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise CorruptRecordError(f"it is not what kpress wrote: {error}"[:300], file=name, rule=_RULE) from None
+    if odd := [place for place in _places(journal) if not _is_inside(place)]:
+        raise CorruptRecordError(f"{odd[0]!r} is no place in the log dir"[:300], file=name, rule=_RULE)
+    return journal
+
+
+def _journal_of(read: dict[str, Any]) -> Journal:
+    segments = tuple(
+        PlannedSegment(
+            str(one["directory"]),
+            int(one["base_offset"]),
+            int(one["next_offset"]),
+            tuple(StagedSegment(**staged) for staged in one["staged"]),
+        )
+        for one in read["segments"]
+    )
+    return Journal(
+        bool(read["has_offsets"]),
+        int(read["index_interval_bytes"]),
+        segments,
+        tuple(read["grown"]),
+        tuple(read["remove"]),
+    )
+
+
+def _places(journal: Journal) -> Iterator[str]:
+    for segment in journal.segments:
+        yield f"{segment.directory}/x"
+    yield from journal.remove
+
+
+def _is_inside(place: str) -> bool:
+    directory, _, name = place.partition("/")
+    return bool(name) and "/" not in name and TopicPartition.of_directory(directory) is not None

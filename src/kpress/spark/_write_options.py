@@ -1,0 +1,112 @@
+"""The options of ``df.write.format("kpress")``: checked at once, before any file is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kpress.errors import InvalidArgumentError
+from kpress.log.staging import check_topic
+from kpress.record import BatchBuilder
+from kpress.spark.options import Given
+
+ACCEPTED = (
+    "path",
+    "topic",
+    "partitions",
+    "compression.type",
+    "compression.level",
+    "batch.size",
+    "max.message.bytes",
+    "segment.bytes",
+    "index.interval.bytes",
+)
+_CODECS = ("zstd", "none", "gzip", "snappy", "lz4")
+_INT32_MAX = (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class WriteOptions:
+    """Where records go, and how they are packed. Names are Kafka's where Kafka has one.
+
+    Attributes
+    ----------
+    path : str
+        A log dir, which gets a directory ``topic-partition`` for each partition. It need not exist.
+    topic : str | None
+        ``topic``: of all rows; by default a column says it.
+    partitions : int | None
+        ``partitions``: how many each topic has. Rows whose column ``partition`` is null or missing are spread over
+        them: by Kafka's murmur2 of the key, or without a key by a hash of the value and the row's place in its task.
+    compression_type : {'zstd', 'none', 'gzip', 'snappy', 'lz4'}
+        ``compression.type``
+    compression_level : int | None
+        ``compression.level``; None is what Kafka's Java producer does by default.
+    batch_size : int
+        ``batch.size``, default 1048576: most bytes of a batch after compression. All but the last of a task are filled
+        to 97 % of it, or do not take one record more. A record that is larger becomes a batch of its own.
+    max_message_bytes : int
+        ``max.message.bytes``, default 1048588: a batch that would be larger is an error, as at a broker.
+    segment_bytes : int
+        ``segment.bytes``, default 1073741824: most bytes of a segment.
+    index_interval_bytes : int
+        ``index.interval.bytes``, default 4096: bytes of a segment between entries of its indexes.
+    """
+
+    path: str
+    topic: str | None = None
+    partitions: int | None = None
+    compression_type: str = "zstd"
+    compression_level: int | None = None
+    batch_size: int = 1048576
+    max_message_bytes: int = 1048588
+    segment_bytes: int = 1 << 30
+    index_interval_bytes: int = 4096
+
+    @classmethod
+    def parse(cls, options: Mapping[str, str]) -> WriteOptions:
+        """From the options that Spark was given.
+
+        Raises
+        ------
+        InvalidArgumentError
+            An option or a value is not accepted; the message says which ones are.
+
+        Examples
+        --------
+        >>> WriteOptions.parse({"path": "/logs", "topic": "orders", "partitions": "12"}).compression_type
+        'zstd'
+        """
+        given = Given(options, ACCEPTED)
+        paths = given.paths()
+        if len(paths) > 1:
+            raise InvalidArgumentError("save() takes one path, of a log dir", field="path")
+        made = cls(
+            path=paths[0],
+            topic=given.text("topic"),
+            partitions=given.number("partitions", _INT32_MAX),
+            compression_type=given.choice("compression.type", _CODECS),
+            compression_level=_level(given.text("compression.level")),
+            batch_size=given.number("batch.size", _INT32_MAX) or 1048576,
+            max_message_bytes=given.number("max.message.bytes", _INT32_MAX) or 1048588,
+            segment_bytes=given.number("segment.bytes", _INT32_MAX) or 1 << 30,
+            index_interval_bytes=given.number("index.interval.bytes", _INT32_MAX) or 4096,
+        )
+        if made.topic is not None:
+            check_topic(made.topic)
+        # the codec says which levels it has
+        BatchBuilder(compression_type=made.compression_type, level=made.compression_level)  # type: ignore[call-overload]
+        if min(made.batch_size, made.max_message_bytes) < 100:
+            raise InvalidArgumentError("batch.size and max.message.bytes must be at least 100", field="batch.size")
+        return made
+
+
+def _level(text: str | None) -> int | None:
+    if text is None:
+        return None
+    try:
+        return int(text[:20])
+    except ValueError:
+        raise InvalidArgumentError(
+            f"option compression.level must be a number, not {text[:50]!r}", field="compression.level"
+        ) from None

@@ -1,0 +1,603 @@
+"""df.write.format("kpress"): rows become segments, all of them once, whatever happens on the way."""
+
+import json
+import os
+import pickle
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+from kpress.producer import partition_for_key
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+
+from kpress.log import _publish, _roll_forward, scan, verify
+from kpress.spark import KafkaLogDataSource
+from kpress.spark.schema import column_names, spark_schema
+
+KINDS = {
+    "key": pa.binary(),
+    "value": pa.binary(),
+    "topic": pa.string(),
+    "partition": pa.int32(),
+    "offset": pa.int64(),
+    "timestamp": pa.timestamp("us", "UTC"),
+}
+VALUE = ("value", StringType())
+Rows = dict[str, Any]
+
+
+def schema_of(*names: str) -> StructType:
+    return spark_schema(names)
+
+
+def arrow(rows: Rows) -> Any:
+    return pa.record_batch({name: pa.array(values, KINDS[name]) for name, values in rows.items()})
+
+
+def started(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **options: str) -> tuple[Any, list[Any]]:
+    """What Spark does until the tasks are done: the writer goes to each as a pickle, and messages come back."""
+    names = next(list(batch) for task in tasks for batch in task)
+    given = {"path": str(root)} | {name.replace("_", "."): value for name, value in options.items()}
+    writer = KafkaLogDataSource(given).writer(schema_of(*names), overwrite)
+    messages = []
+    for task in tasks:
+        written = pickle.loads(pickle.dumps(writer)).write(iter([arrow(batch) for batch in task]))
+        messages.append(pickle.loads(pickle.dumps(written)))
+    return pickle.loads(pickle.dumps(writer)), messages
+
+
+def write(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **options: str) -> None:
+    writer, messages = started(root, *tasks, overwrite=overwrite, **options)
+    writer.commit(messages)
+
+
+def drawn(n: int, seed: int = 0) -> Rows:
+    draw = random.Random(seed)
+    return {
+        "key": [draw.randbytes(draw.randrange(12)) if draw.random() < 0.8 else None for _ in range(n)],
+        "value": [b"%d %d " % (seed, number) + draw.randbytes(9).hex().encode() for number in range(n)],
+    }
+
+
+def table(path: Path, *names: str) -> Any:
+    return pa.concat_tables([pa.table(columns) for columns in kpress.open_log(path).read(names)])
+
+
+def stored(root: Path) -> dict[str, list[Any]]:
+    """Key and value by partition; their offsets leave nothing out."""
+    found = {}
+    for partition in kpress.open_log(root).partitions:
+        place = root / str(partition)
+        columns = table(place, "offset", "key", "value")
+        assert columns["offset"].to_pylist() == list(range(columns.num_rows))
+        found[str(partition)] = list(zip(columns["key"].to_pylist(), columns["value"].to_pylist(), strict=True))
+    return found
+
+
+def first_segment(root: Path) -> list[Any]:
+    data = (root / "t-0" / f"{0:020}.log").read_bytes()
+    return [record for batch in kpress.read_batches(data) for record in batch]
+
+
+def is_clean(root: Path) -> bool:
+    """Whether nothing but a log is there, which is as a broker would have written it."""
+    names = {path.name for path in root.iterdir()}
+    return (
+        not any(name.startswith(".") for name in names)
+        and "_SUCCESS" in names
+        and scan(root).findings == []
+        and verify(root, "record").findings == []
+    )
+
+
+# ---- where rows go
+
+
+def test_rows_go_where_kafkas_producer_sends_them(tmp_path: Path) -> None:
+    """By their keys; those without one to a place that a task finds again. Order is kept."""
+    first, second = drawn(3000, 1), drawn(2000, 2)
+    half = [{name: values[part] for name, values in first.items()} for part in (slice(700), slice(700, None))]
+    write(tmp_path / "a", half, [second], topic="t", partitions="5", batch_size="4000")
+    write(tmp_path / "b", [first], [second], topic="t", partitions="5", compression_type="none")
+    found = stored(tmp_path / "a")
+    assert found == stored(tmp_path / "b")
+    assert is_clean(tmp_path / "a") and is_clean(tmp_path / "b")
+    everything = list(zip(first["key"] + second["key"], first["value"] + second["value"], strict=True))
+    for number in range(5):
+        rows = found[f"t-{number}"]
+        assert [row for row in rows if row[0] is not None] == [
+            row for row in everything if row[0] is not None and partition_for_key(row[0], 5) == number
+        ]
+        assert any(key is None for key, _ in rows)
+        assert rows == sorted(rows, key=everything.index)
+    assert sum(map(len, found.values())) == 5000
+
+
+def test_columns_say_where_rows_go(tmp_path: Path) -> None:
+    rows = {
+        "value": [b"%d" % number for number in range(60)],
+        "topic": [("b", "a", None)[number % 3] for number in range(60)],
+        "partition": [(0, 7)[number % 2] for number in range(60)],
+    }
+    write(tmp_path, [rows], topic="rest")
+    found = stored(tmp_path)
+    assert found.keys() == {"a-0", "a-7", "b-0", "b-7", "rest-0", "rest-7"}
+    assert found["a-7"] == [(None, b"%d" % number) for number in range(60) if number % 3 == 1 and number % 2]
+    assert is_clean(tmp_path)
+
+
+def test_timestamps_and_headers(tmp_path: Path) -> None:
+    """A row without a timestamp gets the time of the job; what read gives, write takes."""
+    times = [datetime(2026, 1, 2, 3, 4, 5, 678901, UTC), None]
+    before = time.time_ns() // 1_000_000
+    write(tmp_path / "a", [{"value": [b"1", b"2"], "timestamp": times}], topic="t", partitions="1")
+    write(tmp_path / "b", [{"value": [b"1", b"2"]}], topic="t", partitions="1")
+    [known, now] = [record.timestamp for record in first_segment(tmp_path / "a")]
+    assert known == 1767323045678 and before <= now <= time.time_ns() // 1_000_000
+    source = KafkaLogDataSource({"path": str(tmp_path / "a"), "includeHeaders": "true"})
+    reader = source.reader(source.schema())
+    [rows] = reader.read(reader.partitions()[0])
+    headers = pa.array([[{"key": "k", "value": b"v"}, {"key": "n", "value": None}], None], rows["headers"].type)
+    rows = rows.set_column(rows.schema.get_field_index("headers"), "headers", headers)
+    writer = KafkaLogDataSource({"path": str(tmp_path / "c")}).writer(
+        schema_of(*column_names("records", True, False)), False
+    )
+    writer.commit([writer.write(iter([rows]))])
+    [first, second] = first_segment(tmp_path / "c")
+    assert (first.headers, second.headers) == ([("k", b"v"), ("n", None)], [])
+    assert (first.timestamp, second.timestamp) == (known, now)
+
+
+# ---- batches and segments
+
+
+@pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
+def test_batches_are_full_and_segments_end_in_time(codec: str, tmp_path: Path) -> None:
+    write(
+        tmp_path, [drawn(4000, 1), drawn(4000, 2)], topic="t", partitions="1", compression_type=codec,
+        batch_size="10000", segment_bytes="60000",
+    )  # fmt: skip
+    logs = sorted((tmp_path / "t-0").glob("*.log"))
+    assert len(logs) > 2 and all(path.stat().st_size <= 60000 for path in logs)
+    batches = [batch for path in logs for batch in kpress.read_batches(path.read_bytes())]
+    assert {batch.compression_type for batch in batches} == {codec}
+    assert all(0.97 * 10000 <= batch.size <= 10000 for batch in batches[:-1])
+    first = [next(iter(kpress.read_batches(path.read_bytes()))).base_offset for path in logs]
+    assert [int(path.name[:20]) for path in logs] == first
+    assert is_clean(tmp_path)
+
+
+def test_a_large_record_is_a_batch_of_its_own(tmp_path: Path) -> None:
+    large = random.Random(1).randbytes(5000)
+    rows = {"value": [b"a", b"b", large, b"c", large]}
+    write(tmp_path, [rows], topic="t", partitions="1", batch_size="1000")
+    batches = list(kpress.read_batches((tmp_path / f"t-0/{0:020}.log").read_bytes()))
+    assert [batch.records_count for batch in batches] == [2, 1, 1, 1]
+    with pytest.raises(kpress.producer.RecordTooLargeError, match=r"more than max\.message\.bytes, which is 5000"):
+        write(tmp_path / "other", [rows], topic="t", partitions="1", batch_size="1000", max_message_bytes="5000")
+
+
+def test_kafka_python_reads_every_record(tmp_path: Path) -> None:
+    memory = pytest.importorskip("kafka.record", reason="kafka-python is not installed").MemoryRecords
+    rows = drawn(500)
+    write(tmp_path, [rows], topic="t", partitions="2", batch_size="3000", compression_type="gzip")
+    found: list[Any] = []
+    for number in range(2):
+        batches = memory((tmp_path / f"t-{number}" / f"{0:020}.log").read_bytes())
+        offset = 0
+        while batch := batches.next_batch():
+            assert batch.validate_crc()
+            for record in batch:
+                assert record.offset == offset
+                found.append((record.key, record.value))
+                offset += 1
+    assert sorted(found, key=repr) == sorted(zip(rows["key"], rows["value"], strict=True), key=repr)
+
+
+def test_many_partitions_of_one_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few files are open and few rows are in memory; what was written in many pieces is one segment."""
+    from kpress.spark import _sink_rows
+
+    monkeypatch.setattr(_sink_rows, "_MOST_FILES", 4)
+    monkeypatch.setattr(_sink_rows, "_MOST_BYTES", 20000)
+    write(tmp_path, [drawn(300, number) for number in range(10)], topic="t", partitions="20")
+    found = stored(tmp_path)
+    assert len(found) == 20 and sum(map(len, found.values())) == 3000
+    assert all(len(list((tmp_path / name).glob("*.log"))) == 1 for name in found)
+    assert is_clean(tmp_path)
+
+
+# ---- offsets
+
+
+def test_a_log_grows(tmp_path: Path) -> None:
+    """Also one that others began."""
+    (tmp_path / "t-0").mkdir()
+    theirs = kpress.write_records([b"x"] * 10, producer_id=7, producer_epoch=0, base_sequence=0)
+    (tmp_path / "t-0" / f"{0:020}.log").write_bytes(theirs)
+    kpress.log.reindex(tmp_path)
+    for seed in range(2):
+        write(tmp_path, [drawn(50, seed)], [drawn(30, seed)], topic="t", partitions="1")
+    assert [int(path.name[:20]) for path in sorted((tmp_path / "t-0").glob("*.log"))] == [0, 10, 90]
+    producers = [(tmp_path / "t-0" / f"{offset:020}.snapshot").read_bytes() for offset in (10, 170)]
+    assert producers[0] == producers[1]
+    assert len(stored(tmp_path)["t-0"]) == 170
+    assert is_clean(tmp_path)
+    with open(tmp_path / "t-0" / f"{90:020}.log", "ab") as file:
+        file.write(theirs[:50])
+    with pytest.raises(kpress.CorruptRecordError, match="the last entry is cut"):
+        write(tmp_path, [drawn(5)], topic="t", partitions="1")
+    assert not (tmp_path / ".kpress-staging").exists() or not list((tmp_path / ".kpress-staging").rglob("journal.json"))
+
+
+def numbered(*offsets: int) -> Rows:
+    return {"value": [b"%d" % offset for offset in offsets], "offset": list(offsets)}
+
+
+def offsets_in(root: Path) -> list[int]:
+    found: list[int] = table(root, "offset")["offset"].to_pylist()
+    return found
+
+
+def test_offsets_that_rows_have(tmp_path: Path) -> None:
+    """Gaps stay; tasks may hold them in any order; the next job goes on after them."""
+    how: Any = {"topic": "t", "partitions": "1"}
+    write(tmp_path, [numbered(500, 502, 9_000_000_000)], [numbered(7, 5, 6), numbered(100)], **how)
+    assert offsets_in(tmp_path) == [5, 6, 7, 100, 500, 502, 9_000_000_000]
+    assert is_clean(tmp_path)
+    write(tmp_path, [numbered(9_000_000_001, 9_000_000_005)], **how)
+    assert offsets_in(tmp_path)[-2:] == [9_000_000_001, 9_000_000_005]
+    write(tmp_path, [{"value": [b"x"]}], **how)
+    assert offsets_in(tmp_path)[-1] == 9_000_000_006
+
+
+@pytest.mark.parametrize(
+    ("tasks", "message"),
+    [
+        ([[numbered(1, 5)], [numbered(5, 6)]], "t-0 has rows with offsets 1 to 5 and others"),
+        ([[numbered(1, 9)], [numbered(4)]], "t-0 has rows with offsets 1 to 9 and others, .* with 4 to 4"),
+        ([[numbered(1, 5, 5)]], "t-0 has two rows with offset 5"),
+        ([[numbered(0)]], "t-0 ends at offset 1, and rows have offsets from 0 on"),
+        ([[{"value": [b"x", b"y"], "offset": [1, None]}]], "a row of t-0 has no offset"),
+        ([[{"value": [b"x"], "offset": [-1]}]], "offset"),
+    ],
+)
+def test_offsets_that_cannot_be(tasks: Any, message: str, tmp_path: Path) -> None:
+    write(tmp_path, [numbered(0)], topic="t", partitions="1")
+    before = sorted(tmp_path.rglob("*"))
+
+    def job() -> None:
+        writer, messages = started(tmp_path, *tasks, topic="t", partitions="1")
+        try:
+            writer.commit(messages)
+        finally:
+            writer.abort([None])
+
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        job()
+    shutil.rmtree(tmp_path / ".kpress-staging", ignore_errors=True)  # of a task whose job was never told of it
+    assert sorted(tmp_path.rglob("*")) == before
+    assert offsets_in(tmp_path) == [0]
+
+
+def test_overwrite_replaces_all_partitions(tmp_path: Path) -> None:
+    write(tmp_path, [drawn(500)], topic="t", partitions="3", segment_bytes="2000", batch_size="1000")
+    write(tmp_path, [drawn(5)], topic="other", partitions="1")
+    (tmp_path / "t-0" / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAAAQ\n")
+    (tmp_path / "t-0" / "notes").write_text("not Kafka's")
+    (tmp_path / "kept").write_text("not a partition")
+    write(tmp_path, [drawn(20, 9)], topic="t", partitions="1", overwrite=True)
+    assert stored(tmp_path) == {"t-0": list(zip(*drawn(20, 9).values(), strict=True))}
+    assert {path.name for path in (tmp_path / "t-0").iterdir()} == {
+        f"{0:020}.log", f"{0:020}.index", f"{0:020}.timeindex", f"{20:020}.snapshot", "leader-epoch-checkpoint",
+        "partition.metadata", "notes",
+    }  # fmt: skip
+    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "kept", "_SUCCESS"}
+    writer, _ = started(tmp_path, [drawn(1)], topic="t", partitions="1", overwrite=True)
+    writer.commit([])
+    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "kept", "_SUCCESS"}
+    assert {path.name for path in (tmp_path / "t-0").iterdir()} == {"notes"}
+
+
+# ---- whatever happens on the way
+
+
+def test_attempts_that_do_not_count_leave_nothing(tmp_path: Path) -> None:
+    """A task that was tried again, and one that ran twice at once."""
+    writer, messages = started(tmp_path, [drawn(50, 1)], [drawn(50, 2)], topic="t", partitions="2")
+    writer.write(iter([arrow(drawn(50, 1))]))
+
+    def broken() -> Any:
+        yield arrow(drawn(50, 2))
+        raise RuntimeError("the task fails")
+
+    with pytest.raises(RuntimeError):
+        writer.write(broken())
+    writer.commit(messages)
+    assert sum(map(len, stored(tmp_path).values())) == 100
+    assert is_clean(tmp_path)
+
+
+def test_a_job_that_is_aborted_leaves_nothing(tmp_path: Path) -> None:
+    writer, messages = started(tmp_path, [drawn(50)], topic="t", partitions="2")
+    writer.abort([None, *messages])
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(kpress.StorageError, match="the file is gone"):
+        writer.commit(messages)
+    assert not list(tmp_path.rglob("*.log"))
+
+
+def died(root: Path) -> None:
+    """A driver that is gone: no process has its number."""
+    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    for path in (root / ".kpress-staging").glob("*/job.json"):
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"process": int(ended.stdout)}))
+
+
+def test_a_driver_that_died_before_the_commit(tmp_path: Path) -> None:
+    """What it left is gone after the next job; a job that runs beside it is left alone."""
+    started(tmp_path, [drawn(50, 1)], topic="t", partitions="2")
+    died(tmp_path)
+    beside, messages = started(tmp_path, [drawn(50, 2)], topic="t", partitions="2")
+    write(tmp_path, [drawn(50, 1)], topic="t", partitions="2")
+    assert len(list((tmp_path / ".kpress-staging").iterdir())) == 1
+    beside.commit(messages)
+    assert sum(map(len, stored(tmp_path).values())) == 100
+    assert is_clean(tmp_path)
+
+
+class Killed(BaseException):
+    """Nothing of ours catches this, as nothing catches SIGKILL."""
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("joined", [False, True])
+def test_a_driver_that_died_in_the_commit(
+    overwrite: bool, joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At every step: before the journal is there, nothing was written; after that, the next job finishes it first."""
+    steps = ["make", "_segment", "_beside", "_sidecars", "_write", "_remove", "write_journal"]
+    if not joined:
+        monkeypatch.setattr(_publish, "_KEPT_BYTES", 1)
+    committed = 0
+    for step in range(1, 60):
+        root = tmp_path / str(step)
+        write(root, [drawn(30, 1)], topic="t", partitions="1")
+        old = [] if overwrite else list(zip(*drawn(30, 1).values(), strict=True))
+        writer, messages = started(
+            root, [drawn(30, 2)], [drawn(30, 3)], topic="t", partitions="1", overwrite=overwrite
+        )
+        with monkeypatch.context() as patch:
+            left = [step]
+
+            def counted(function: Any, left: list[int] = left) -> Any:
+                def call(*arguments: Any, **named: Any) -> Any:
+                    left[0] -= 1
+                    if left[0] == 0:
+                        raise Killed
+                    return function(*arguments, **named)
+
+                return call
+
+            for name in steps:
+                place: Any = next(
+                    one for one in (_roll_forward._Partition, _roll_forward, _publish) if name in vars(one)
+                )
+                patch.setattr(place, name, counted(getattr(place, name)))
+            patch.setattr(_roll_forward, "_AT_ONCE", 1)
+            try:
+                writer.commit(messages)
+            except Killed:
+                pass
+            else:
+                break
+        is_committed = bool(list(root.rglob("journal.json")))
+        committed += is_committed
+        died(root)
+        write(root, [drawn(30, 4)], topic="t", partitions="1")
+        jobs = [2, 3] if is_committed else []
+        before = old if is_committed or not overwrite else list(zip(*drawn(30, 1).values(), strict=True))
+        expected = before + [row for seed in [*jobs, 4] for row in zip(*drawn(30, seed).values(), strict=True)]
+        found = stored(root)
+        assert sorted(map(repr, (row for rows in found.values() for row in rows))) == sorted(map(repr, expected))
+        assert is_clean(root), step
+        shutil.rmtree(root)
+    assert step > 8 and committed > 5
+
+
+def test_two_jobs_at_once(tmp_path: Path) -> None:
+    jobs = [started(tmp_path, [drawn(200, seed)], topic="t", partitions="3") for seed in range(6)]
+    threads = [threading.Thread(target=writer.commit, args=(messages,)) for writer, messages in jobs]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(map(len, stored(tmp_path).values())) == 1200
+    assert is_clean(tmp_path)
+
+
+def test_a_staged_segment_that_changed(tmp_path: Path) -> None:
+    writer, messages = started(tmp_path, [drawn(50)], [drawn(50)], topic="t", partitions="1")
+    [path, _] = (tmp_path / ".kpress-staging").rglob("*.log")
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(kpress.CorruptRecordError, match="is read back") as caught:
+        writer.commit(messages)
+    assert "the rows are committed" in "".join(caught.value.__notes__)
+
+
+def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
+    """It cannot name places outside of the log dir."""
+    writer, messages = started(tmp_path / "logs", [drawn(50)], topic="t", partitions="1")
+    for text in ('{"x": 1}', "[]", "[" * 100000, "\xff", json.dumps({
+        "has_offsets": False, "index_interval_bytes": 4096, "grown": [], "segments": [], "remove": ["../victim"],
+    })):  # fmt: skip
+        job = tmp_path / "logs" / ".kpress-staging" / ("0" * 32)
+        job.mkdir(exist_ok=True)
+        (job / "journal.json").write_text(text, encoding="latin-1")
+        (tmp_path / "victim").touch()
+        with pytest.raises(kpress.CorruptRecordError, match="journal of staged segments"):
+            writer.commit(messages)
+        assert (tmp_path / "victim").exists()
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("schema", "options", "message"),
+    [
+        ([("value", IntegerType())], {}, "wrong type of column value int; accepted are key binary or string; value"),
+        ([("Value", StringType())], {}, "a record has no column Value string; accepted are key"),
+        ([("timestamp", LongType())], {}, "wrong type of column timestamp bigint"),
+        ([("key", StringType())], {}, "a column value is needed"),
+        ([VALUE], {"topic": "t"}, "a column partition is needed, or the option partitions"),
+        ([VALUE], {"partitions": "1"}, "a column topic is needed, or the option topic"),
+        ([VALUE], {"topic": "a/b"}, "'a/b' is not the name of a topic"),
+        ([VALUE], {"topic": ".."}, r"'\.\.' is not the name of a topic"),
+        ([VALUE], {"partitions": "0"}, "option partitions must be a number from 1"),
+        ([VALUE], {"compression.type": "brotli"}, "must be zstd, none, gzip, snappy or lz4"),
+        ([VALUE], {"compression.level": "x"}, r"compression\.level must be a number"),
+        ([VALUE], {"compression.level": "99"}, "level"),
+        ([VALUE], {"batch.size": "10"}, "must be at least 100"),
+        ([VALUE], {"compresion.type": "zstd"}, r"unknown option compresion\.type; accepted are"),
+        ([VALUE], {"subscribe": "t"}, "unknown option subscribe; accepted are path, topic,"),
+    ],
+)
+def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp_path: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        KafkaLogDataSource({"path": str(tmp_path)} | options).writer(
+            StructType([StructField(*one) for one in schema]), False
+        )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_the_other_direction(tmp_path: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "):
+        KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
+    with pytest.raises(kpress.InvalidArgumentError, match="a path is needed"):
+        KafkaLogDataSource({"topic": "t"}).writer(schema_of("value"), False)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ({"value": [b"x", b"y"], "topic": ["t", None]}, "row 1 of its task has no topic"),
+        ({"value": [b"x"], "topic": ["../t"]}, r"'\.\./t' is not the name of a topic"),
+        ({"value": [b"x"], "topic": ["t"], "partition": [3]}, "partition 3 is not from 0 to 2"),
+        ({"value": [b"x"], "topic": ["t"], "partition": [-1]}, "partition -1 is not from 0 to 2"),
+    ],
+)
+def test_rows_that_a_write_does_not_take(rows: Rows, message: str, tmp_path: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        write(tmp_path, [rows], partitions="3")
+    assert not list(tmp_path.rglob("*.log"))
+    with pytest.raises(kpress.InvalidArgumentError, match="row 1 of its task has no partition"):
+        write(tmp_path, [{"value": [b"x", b"y"], "partition": [0, None]}], topic="t")
+
+
+def test_places_that_are_no_log_dir(tmp_path: Path) -> None:
+    write(tmp_path / "logs", [drawn(5)], topic="t", partitions="1")
+    with pytest.raises(kpress.InvalidArgumentError, match="holds segments itself: name the log dir"):
+        write(tmp_path / "logs" / "t-0", [drawn(5)], topic="t", partitions="1")
+    with pytest.raises(kpress.InvalidArgumentError, match="is not a directory"):
+        write(tmp_path / "logs" / "_SUCCESS", [drawn(5)], topic="t", partitions="1")
+
+
+# ---- Spark
+
+
+def frame(spark: Any, n: int, tasks: int) -> Any:
+    return spark.range(0, n, 1, tasks).selectExpr(
+        "CAST(id % 97 AS STRING) AS key",
+        "CONCAT('value ', id) AS value",
+        "TIMESTAMP_MILLIS(1700000000000 + id) AS timestamp",
+    )
+
+
+def test_spark_reads_what_spark_wrote(spark: Any, tmp_path: Path) -> None:
+    rows = frame(spark, 5000, 4)
+    path = str(tmp_path / "logs")
+    how = {"topic": "t", "partitions": "3", "compression.type": "lz4"}
+    rows.write.format("kpress").mode("append").options(**how).save(path)
+    rows.write.format("kpress").mode("append").options(**how).save(path)
+    found = spark.read.format("kpress").load(path)
+    names = ["CAST(key AS STRING)", "CAST(value AS STRING)", "timestamp"]
+    assert sorted(found.selectExpr(*names).collect()) == sorted(rows.union(rows).collect())
+    chosen = [partition_for_key(b"%d" % (number % 97), 3) for number in range(5000)]
+    assert {name: len(found) for name, found in stored(tmp_path / "logs").items()} == {
+        f"t-{number}": 2 * chosen.count(number) for number in range(3)
+    }
+    assert is_clean(tmp_path / "logs")
+    # offsets and all: a copy, by partition
+    copied = found.repartition("topic", "partition").sortWithinPartitions("offset")
+    copied.write.format("kpress").mode("overwrite").save(str(tmp_path / "copy"))
+    again = spark.read.format("kpress").load(str(tmp_path / "copy"))
+    assert sorted(map(str, again.collect())) == sorted(map(str, found.collect()))
+    assert is_clean(tmp_path / "copy")
+    rows.limit(10).write.format("kpress").mode("overwrite").options(**how).save(path)
+    assert spark.read.format("kpress").load(path).count() == 10
+
+
+def test_spark_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
+    from pyspark.errors import PySparkException
+
+    write = frame(spark, 10, 1).write.format("kpress").mode("append")
+    with pytest.raises(PySparkException, match="a column partition is needed, or the option partitions"):
+        write.option("topic", "t").save(str(tmp_path / "logs"))
+    with pytest.raises(PySparkException, match="'a b' is not the name of a topic"):
+        write.option("topic", "a b").option("partitions", "1").save(str(tmp_path / "logs"))
+    write = frame(spark, 10, 2).selectExpr("value", "5 AS partition").write.format("kpress").mode("append")
+    with pytest.raises(PySparkException, match="is not from 0 to 1"):
+        write.options(topic="t", partitions="2").save(str(tmp_path / "logs"))
+    assert not list(tmp_path.rglob("*.log")) and not (tmp_path / "logs" / ".kpress-staging").exists()
+
+
+def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> None:
+    """SIGKILL while it writes: the task is tried again, and nothing is there twice."""
+    killed: list[int] = []
+    killer = threading.Thread(target=kill_a_writer, args=(tmp_path / "logs", killed))
+    killer.start()
+    try:
+        rows = spark.range(0, 60_000, 1, 2).selectExpr("CONCAT(id, REPEAT(UUID(), 40)) AS value")
+        how = {"topic": "t", "partitions": "2", "compression.level": "19", "batch.size": "20000"}
+        rows.write.format("kpress").mode("append").options(**how).save(str(tmp_path / "logs"))
+    finally:
+        killer.join()
+    assert len(killed) == 1
+    assert sum(map(len, stored(tmp_path / "logs").values())) == 60_000
+    assert is_clean(tmp_path / "logs")
+
+
+def kill_a_writer(root: Path, killed: list[int]) -> None:
+    """The process that has a staged file open, once there is one."""
+    deadline = time.monotonic() + 90
+    while not killed and time.monotonic() < deadline:
+        for link in Path("/proc").glob("[0-9]*/fd/*"):
+            try:
+                if os.readlink(link).startswith(f"{root}/.kpress-staging/") and int(link.parts[2]) != os.getpid():
+                    os.kill(int(link.parts[2]), signal.SIGKILL)
+                    killed.append(int(link.parts[2]))
+                    return
+            except OSError:
+                continue
