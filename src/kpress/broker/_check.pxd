@@ -68,6 +68,14 @@ ctypedef struct rejected:
     int kind
 
 
+# The first records of a batch, which were checked and are as they should be.
+ctypedef struct passed:
+    int32_t count
+    const uint8_t* at       # the record after them; NULL: the first one
+    int64_t most            # timestamps
+    int64_t least
+
+
 ctypedef struct validator:
     # what is wanted
     const uint8_t* data
@@ -90,6 +98,7 @@ ctypedef struct validator:
     kp_batch first
     kp_batch batch          # at hand, and its records
     kp_source source
+    passed passed
     int64_t records         # so far, as `expected`: the offset that the next one should have
     int64_t expected
     int64_t batch_max_timestamp

@@ -15,10 +15,12 @@ DefaultRecordBatch, DefaultRecord, AbstractLegacyRecordBatch, LegacyRecord.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
-from kpress._buffers cimport pooled
+from kpress._buffers cimport pooled, pooled_reserve
 from kpress._c.wire cimport (
-    KP_CODEC_ID, KP_ENTRY_SIZE, KP_IN_RECORDS, KP_KEY_LENGTH, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_LZ4, KP_LZ4_HC,
+    KP_CODEC_ID, KP_CODEC_MASK, KP_ENTRY_SIZE, KP_IN_RECORDS, KP_KEY_LENGTH, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD,
+    KP_LZ4, KP_LZ4_HC,
     KP_MESSAGE_SIZE, KP_MIN_ENTRY_SIZE, KP_NO_MEMORY, KP_OK, KP_OUTPUT_CAP, KP_PLUGIN_UNKNOWN, KP_RECORDS_COUNT,
     KP_RECORDS_LEFT, KP_RECORDS_MISSING, KP_SKIP_ENDED, KP_SKIP_OK, KP_SKIP_TOO_LONG, KP_VALUE_LENGTH, KP_WRAPPER_CODEC,
     KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, KP_ZSTD, kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left,
@@ -30,15 +32,17 @@ from kpress.broker._check cimport (
     BAD_LZ4_HEADER_CHECKSUM, CORRUPT_MESSAGE, FAILED, FIRST_ERROR, INVALID_RECORD, MESSAGE_TOO_LARGE,
     NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, POISONED,
     STRICT_LENGTHS, TRAILING_BYTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE, WRONG_MAGIC,
-    WRONG_OFFSET, ZSTD_TAIL, check_rejected, record_error, refuse, reject, rejected, validator,
+    WRONG_OFFSET, ZSTD_TAIL, check_rejected, passed, record_error, refuse, reject, rejected, validator,
 )
 from kpress.broker._rebuild cimport (
     expect_records, is_same, may_take, refuse_unreadable, take_records, write_record,
 )
+from kpress.codecs.codec cimport codec as codec_row, progress, row_of, size_range
 from kpress.codecs.payload cimport decompress_prefix
 from kpress.record.decode cimport check_message_crc, open_source
 
 cdef enum:
+    INPUT_STEP = 1 << 14
     # where the length of a message's key lies
     KEY_SIZE_V0 = 18
     KEY_SIZE_V1 = 26
@@ -134,19 +138,56 @@ cdef bint refuses_offsets(const validator* v) noexcept nogil:
     return v.rules & OFFSETS_REFUSED and v.target_magic > 0
 
 
+cdef void begin_passing(passed* done) noexcept nogil:
+    done.at, done.count, done.most, done.least = NULL, 0, NO_TIMESTAMP, NO_TIMESTAMP
+
+
+cdef void pass_ordinary(validator* v, const kp_source* s) noexcept nogil:
+    """Go past the next records that have nothing to be looked at again: they are read with success, and have no error
+    and the offset that is expected. Nearly always these are all.
+
+    What a loop has in registers is worth a third of its time: so no address of a record is given away here, as the
+    loop of walk_records must for what it finds.
+    """
+    cdef passed* done = &v.passed
+    cdef const uint8_t* start = s.start if done.at == NULL else done.at
+    cdef kp_cursor cursor = kp_cursor_of(start, <size_t>(s.end - start))
+    cdef kp_record r
+    cdef const uint8_t* at = start
+    cdef int64_t timestamp, most = done.most, least = done.least, first = v.least_timestamp, last = v.most_timestamp
+    cdef int64_t next = <int64_t>(<uint64_t>v.expected - <uint64_t>s.base_offset) + done.count
+    cdef int32_t count = done.count
+    cdef bint needs_key = v.compacted, any_time = v.log_append_time
+    while count < s.count and kp_record_read(&cursor, &r):
+        timestamp = <int64_t>(<uint64_t>s.base_timestamp + <uint64_t>r.timestamp)
+        if r.offset != next or (needs_key and r.key.size < 0):
+            break
+        if (timestamp < first or timestamp > last) and timestamp != NO_TIMESTAMP and not any_time:
+            break
+        most, least = max(most, timestamp), min(least, timestamp)
+        at = cursor.p
+        next += 1
+        count += 1
+    done.at, done.count, done.most, done.least = at, count, most, least
+
+
 cdef int walk_records(validator* v, const kp_source* s, bint pending, bint compressed, bint skips,
                       bint counts) noexcept nogil:
     cdef kp_cursor cursor = kp_cursor_of(s.start, <size_t>(s.end - s.start)), again
     cdef const uint8_t* at
     cdef kp_record r
     cdef int32_t i
-    cdef int64_t expected = v.expected, most = NO_TIMESTAMP, least = NO_TIMESTAMP
+    cdef int64_t expected, most, least
     cdef int kind, fault
     cdef bint in_order = True, writing = v.writing, by_client = s.log_append_time
     cdef bint same = writing and may_take(v, s)   # so far, nothing was handed to the builder
     if writing and not same:
         expect_records(v, s.end - s.start)
-    for i in range(s.count):
+    if not writing and not by_client:
+        pass_ordinary(v, s)
+        cursor.p = v.passed.at
+    expected, most, least = v.expected + v.passed.count, v.passed.most, v.passed.least
+    for i in range(v.passed.count, s.count):
         at = cursor.p
         if not kp_record_read(&cursor, &r):
             fault = kp_record_fault(at, s.end)
@@ -345,12 +386,58 @@ cdef bint has_ignored_tail(const validator* v) noexcept nogil:
     return v.rules & ZSTD_TAIL and kp_batch_codec(&v.batch) == KP_ZSTD and v.err.position > 0 and left < 5
 
 
+cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
+    """open_source for a payload of small blocks (`join_unit`): the records of some are checked while these are in the
+    cache. False: it is not such a payload, or not sound, and is to be opened as a whole.
+    """
+    cdef const codec_row* row = row_of(v.context.codecs, kp_batch_codec(&v.batch))
+    cdef pooled* out = &v.context.scratch
+    cdef kp_source* s = &v.source
+    cdef kp_batch bare = v.batch
+    cdef const uint8_t* payload
+    cdef size_t size, given = 0
+    cdef size_range expected
+    cdef progress at
+    cdef int status
+    if v.writing or v.batch.magic < 2 or row == NULL or row.join_unit == 0:
+        return False
+    bare.attributes &= ~KP_CODEC_MASK  # then `s` has the payload in place of the records
+    if open_source(v.context, entry, &bare, entry + bare.size, out, v.cap, True, s, &v.err) != KP_OK or s.count == 0:
+        return False
+    payload, size = s.start, <size_t>(s.end - s.start)
+    row.expect(row, payload, size, &expected)
+    if size <= INPUT_STEP or expected.most > v.cap or pooled_reserve(out, expected.most, &v.err) != KP_OK:
+        return False
+    memset(&at, 0, sizeof(progress))
+    at.cap, at.counted = v.cap, True
+    s.start, s.frame = out.data, KP_IN_RECORDS
+    while True:
+        given = min(size, given + INPUT_STEP)  # a decoder goes as far as whole blocks are there
+        status = row.decode(row, &v.context.states[row.id], 2, payload, given, out.data, min(out.capacity, v.cap), &at,
+                            &v.err)
+        if at.produced == 0:
+            return False
+        s.end = s.readable = out.data + at.produced
+        if not s.log_append_time:
+            pass_ordinary(v, s)
+        if at.ended or given == size:
+            break
+    out.size, v.context.ignored = at.produced, size - at.consumed
+    return status == KP_OK
+
+
 cdef int open_batch(validator* v, bint* pending) noexcept nogil:
     """Find the records of v.batch; `pending`: a damaged stream comes after those that are there."""
     cdef const uint8_t* entry = v.data + v.batch.position
     pending[0] = False
     v.context.scratch.size = v.context.ignored = 0
     v.batch_max_timestamp = NO_TIMESTAMP
+    v.err.status = KP_OK
+    begin_passing(&v.passed)
+    if open_in_steps(v, entry):
+        note_payload(v, entry)
+        return 0
+    begin_passing(&v.passed)
     v.err.status = KP_OK
     if open_source(v.context, entry, &v.batch, entry + v.batch.size, &v.context.scratch, v.cap, True, &v.source,
                    &v.err) == KP_OK:
@@ -368,12 +455,12 @@ cdef int open_batch(validator* v, bint* pending) noexcept nogil:
 
 cdef int walk(validator* v, bint skips, bint counts) noexcept nogil:
     cdef bint pending, compressed = kp_batch_codec(&v.batch) != 0
+    if v.batch.magic == 2 and not counts:
+        v.expected = v.batch.base_offset
     if open_batch(v, &pending):
         return v.error_code
     if v.batch.magic < 2:
         return walk_messages(v, &v.source, compressed, counts)
-    if not counts:
-        v.expected = v.batch.base_offset
     return walk_records(v, &v.source, pending, compressed, skips and compressed, counts)
 
 
