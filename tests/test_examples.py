@@ -28,7 +28,8 @@ def run(test: doctest.DocTest) -> doctest.TestResults:
 
 
 @pytest.mark.parametrize("name", ["kpress", *TRIED])
-def test_docstrings(name):
+def test_docstrings(name, monkeypatch):
+    monkeypatch.chdir(README.parent)  # where demo/logs is
     for test in examples(name):
         pytest.importorskip("pyarrow") if "pyarrow" in test.docstring else None
         assert run(test).failed == 0, test.name

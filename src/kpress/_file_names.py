@@ -5,12 +5,68 @@ from os import PathLike, fspath
 from kpress.errors import InvalidArgumentError
 
 LOG_FILE_SUFFIX = ".log"
+"""The end of a segment's name (LogFileUtils).
+
+Examples
+--------
+>>> from kpress.log import LOG_FILE_SUFFIX
+>>> LOG_FILE_SUFFIX
+'.log'
+"""
 INDEX_FILE_SUFFIX = ".index"
+"""The end of an offset index's name (LogFileUtils).
+
+Examples
+--------
+>>> from kpress.log import INDEX_FILE_SUFFIX
+>>> INDEX_FILE_SUFFIX
+'.index'
+"""
 TIME_INDEX_FILE_SUFFIX = ".timeindex"
+"""The end of a time index's name (LogFileUtils).
+
+Examples
+--------
+>>> from kpress.log import TIME_INDEX_FILE_SUFFIX
+>>> TIME_INDEX_FILE_SUFFIX
+'.timeindex'
+"""
 TXN_INDEX_FILE_SUFFIX = ".txnindex"
+"""The end of a transaction index's name (LogFileUtils).
+
+Examples
+--------
+>>> from kpress.log import TXN_INDEX_FILE_SUFFIX
+>>> TXN_INDEX_FILE_SUFFIX
+'.txnindex'
+"""
 PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
+"""The end of the name of a snapshot of producers (LogFileUtils).
+
+Examples
+--------
+>>> from kpress.log import PRODUCER_SNAPSHOT_FILE_SUFFIX
+>>> PRODUCER_SNAPSHOT_FILE_SUFFIX
+'.snapshot'
+"""
 LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+"""The file of a partition's leader epochs (LeaderEpochCheckpointFile).
+
+Examples
+--------
+>>> from kpress.log import LEADER_EPOCH_CHECKPOINT
+>>> LEADER_EPOCH_CHECKPOINT
+'leader-epoch-checkpoint'
+"""
 PARTITION_METADATA = "partition.metadata"
+"""The file of a topic's id (PartitionMetadataFile).
+
+Examples
+--------
+>>> from kpress.log import PARTITION_METADATA
+>>> PARTITION_METADATA
+'partition.metadata'
+"""
 
 # By the end of a name: what the file is.
 _WITHOUT_RECORDS = {

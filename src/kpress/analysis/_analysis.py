@@ -23,6 +23,14 @@ class Speed(NamedTuple):
         Between the quartiles of all calls, as a part of the median.
     rounds : int
         Calls that were timed.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
+    >>> speed = found.cells[-1].speed
+    >>> speed.compress_mb_s > 0, speed.rounds > 0
+    (True, True)
     """
 
     compress_mb_s: float
@@ -51,6 +59,14 @@ class Cell:
     speed : Speed
     is_best : bool
         On the Pareto front of its depth: no other cell is both smaller and faster to write.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
+    >>> cell = found.cells[-1]
+    >>> cell.codec, cell.level, cell.ratio > 1
+    ('zstd', 3, True)
     """
 
     codec: CompressionType
@@ -76,6 +92,7 @@ class Cell:
 
     @property
     def bytes_per_record(self) -> float:
+        """Of a whole record set, headers included."""
         return self.output_bytes / self.records
 
     def cpu_seconds_a_day(self, bytes_per_second: float) -> tuple[float, float]:
@@ -117,6 +134,13 @@ class Analysis:
         Damage, which was left out.
     rate_bytes : float | None
         Bytes per second of uncompressed record sets, if a rate was given.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
+    >>> len(found.cells), sorted(found.baseline)[:3]
+    (2, ['batch_records', 'bytes', 'bytes_per_record'])
     """
 
     baseline: Mapping[str, Any]

@@ -56,6 +56,14 @@ class DictionaryDepth:
         Each batch compressed by zstd with the dictionary.
     values_bytes : int
         Each value compressed by zstd with the dictionary, and the batches not compressed.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> depth = found.depths[0]
+    >>> depth.batch_records, depth.least_bytes <= depth.plain_bytes
+    (8, True)
     """
 
     batch_records: int
@@ -120,6 +128,14 @@ class Evaluation:
         Values that it was trained on.
     values : dict
         Those that were held out, one by one: their number, bytes, and bytes by zstd without and with the dictionary.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> evaluation = found.evaluation
+    >>> evaluation.level, evaluation.samples > 0
+    (3, True)
     """
 
     dictionary: Dictionary

@@ -67,6 +67,13 @@ class Limit:
         ``max.message.bytes`` in parts, if there are several records in them.
     rejected : int
         Records that this limit rejects.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.fits([b"small", bytes(2_000_000)])
+    >>> [limit.name for limit in found.limits if limit.rejected]
+    ['max.request.size']
     """
 
     name: str
@@ -101,6 +108,13 @@ class Rejection:
         What was compared with the limit, in bytes.
     error : str
         Kafka's name of the error.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.fits([b"small", bytes(2_000_000)])
+    >>> found.rejections[0].record, found.rejections[0].limit
+    (1, 'max.request.size')
     """
 
     record: int
@@ -132,6 +146,13 @@ class Fits:
         The first 100.
     findings : list of Finding
         Damage in the log that was read: what follows it was not looked at.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.fits([b"small", bytes(2_000_000)])
+    >>> bool(found), found.records, found.rejected
+    (False, 2, 1)
     """
 
     limits: tuple[Limit, ...]

@@ -13,11 +13,26 @@ if TYPE_CHECKING:
     from kpress.typing import CompressionType
 
 DEFAULT_CODECS = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
+"""The codecs and levels that are measured where a call names none.
+
+Examples
+--------
+>>> from kpress.analysis import DEFAULT_CODECS
+>>> DEFAULT_CODECS
+'none/snappy/lz4/gzip,1,6/zstd,1,3,6'
+"""
 _LEVEL = re.compile(r"-?[0-9]{1,6}")
 
 
 class Setting(NamedTuple):
-    """A codec at a level; the level None is what Kafka's clients use."""
+    """A codec at a level; the level None is what Kafka's clients use.
+
+    Examples
+    --------
+    >>> from kpress.analysis import parse_codecs
+    >>> parse_codecs("none/zstd,3")
+    (Setting(codec='none', level=None), Setting(codec='zstd', level=3))
+    """
 
     codec: CompressionType
     level: int | None

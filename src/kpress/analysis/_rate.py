@@ -14,15 +14,25 @@ _BYTES = {"": 1e6, "B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 
 
 class Rate(NamedTuple):
-    """Bytes of uncompressed record sets, or records, per second."""
+    """Bytes of uncompressed record sets, or records, per second.
+
+    Examples
+    --------
+    >>> from kpress.analysis import parse_rate
+    >>> rate = parse_rate("20MB/s")
+    >>> rate
+    Rate(bytes=20000000.0, records=None)
+    """
 
     bytes: float | None
     records: float | None
 
     def bytes_per_second(self, record_bytes: float) -> float:
+        """The rate in bytes, for records of so many bytes."""
         return self.bytes if self.bytes is not None else (self.records or 0.0) * record_bytes
 
     def records_per_second(self, record_bytes: float) -> float:
+        """The rate in records, for records of so many bytes."""
         return self.records if self.records is not None else (self.bytes or 0.0) / record_bytes
 
 

@@ -44,6 +44,13 @@ class DictionaryTraining:
     versions : dict of str to str
     findings : tuple of Finding
         Damage, which was left out.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> found = kpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> found.dictionary.id > 0, found.pays, len(found.depths)
+    (True, True, 1)
     """
 
     evaluation: Evaluation
@@ -53,6 +60,7 @@ class DictionaryTraining:
 
     @property
     def dictionary(self) -> Dictionary:
+        """What was trained."""
         return self.evaluation.dictionary
 
     @property
@@ -67,6 +75,7 @@ class DictionaryTraining:
 
     @property
     def depths(self) -> tuple[DictionaryDepth, ...]:
+        """What the dictionary makes of batches of each depth."""
         return self.evaluation.depths
 
     @property

@@ -28,6 +28,15 @@ class Cost:
         Bytes of the stored batch that are not those which were sent: all of them if it is rebuilt.
     decompress_seconds, compress_seconds : float
         0 where the broker does not do it. A broker decompresses every compressed batch, to check its records.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"line"] * 100, compression_type="gzip")
+    >>> found = kpress.explain(data, topic_config={"compression.type": "zstd"})
+    >>> cost = found.batches[0].cost
+    >>> cost.size_after > 0, cost.compress_seconds >= 0
+    (True, True)
     """
 
     size_after: int = 0
@@ -77,6 +86,15 @@ class ExplainedBatch:
     diagnosis : str | None
         What wrong offsets inside of a batch of this format come from, and lead to (Cloudflare's case).
     cost : Cost
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"line"] * 100, compression_type="gzip")
+    >>> found = kpress.explain(data, topic_config={"compression.type": "zstd"})
+    >>> batch = found.batches[0]
+    >>> batch.verdict, [str(reason) for reason in batch.reasons]
+    ('recompressed', ['CODEC_DIFFERS'])
     """
 
     position: int
@@ -178,6 +196,15 @@ class BatchGroup:
         Batches of those that were opened, by what their streams tell of the client.
     topics : dict of str or None to int
         Batches of those that were opened, by topic.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> data = kpress.write_records([b"line"] * 100, compression_type="gzip")
+    >>> found = kpress.explain(data, topic_config={"compression.type": "zstd"})
+    >>> [group] = found.groups
+    >>> group.batches, group.first.verdict, group.bytes == len(data)
+    (1, 'recompressed', True)
     """
 
     first: ExplainedBatch

@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from kpress.broker._stored import StoredSet
 
 Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
+"""How what the log holds relates to what was sent.
+
+Examples
+--------
+>>> import kpress
+>>> from kpress.broker import Relation, validate
+>>> kept: Relation = "kept"
+>>> validate(kpress.write_records([b"value"])).relation
+'kept'
+"""
 
 
 class _Stored:

@@ -7,6 +7,14 @@ from kpress.codecs._zstd_dictionary import Dictionary
 from kpress.typing import CompressionType, Dictionaries, Integer, Level
 
 DEFAULT_MAX_SIZE: int
+"""The limit of decompressed bytes where a call names none: 64 MiB.
+
+Examples
+--------
+>>> import kpress
+>>> kpress.DEFAULT_MAX_SIZE
+67108864
+"""
 
 # Names other than Kafka's need a table that has them.
 

@@ -128,7 +128,16 @@ cdef int steps(codec_stream* s, const stream_calls* calls, const uint8_t* src, s
 # --- compression -----------------------------------------------------------------------------------------------------
 
 cdef class Compressor(_Stream):
-    """Compresses a payload in pieces; made by :func:`compressor`."""
+    """Compresses a payload in pieces; made by :func:`compressor`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> stream = kpress.compressor("gzip")
+    >>> payload = stream.compress(b"one ") + stream.compress(b"two") + stream.flush()
+    >>> kpress.decompress(payload, "gzip")
+    b'one two'
+    """
 
     def compress(self, data):
         """Compress a piece.
@@ -204,7 +213,18 @@ def compressor(compression_type, level=None, *, magic=2, codecs=None):
 # --- decompression ---------------------------------------------------------------------------------------------------
 
 cdef class Decompressor(_Stream):
-    """Decompresses a payload in pieces; made by :func:`decompressor`."""
+    """Decompresses a payload in pieces; made by :func:`decompressor`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> payload = kpress.compress(b"some bytes", "zstd")
+    >>> stream = kpress.decompressor("zstd")
+    >>> stream.decompress(payload[:5]) + stream.decompress(payload[5:]) + stream.flush()
+    b'some bytes'
+    >>> stream.eof
+    True
+    """
 
     cdef bint finished   # flush() found the payload complete
 

@@ -6,6 +6,14 @@ from typing_extensions import Buffer, disjoint_base
 from kpress.typing import Integer
 
 DEFAULT_DICTIONARY_SIZE: int
+"""The size of a dictionary where a call names none, that of the zstd command line: 110 KiB.
+
+Examples
+--------
+>>> from kpress.dictionaries import DEFAULT_DICTIONARY_SIZE
+>>> DEFAULT_DICTIONARY_SIZE
+112640
+"""
 
 @disjoint_base
 class Dictionary:

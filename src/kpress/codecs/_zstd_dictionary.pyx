@@ -224,6 +224,7 @@ cdef class Dictionary:
 
     @property
     def nbytes(self):
+        """Bytes of memory that it takes, tables included."""
         cdef size_t size = self.loaded.size + ZSTD_sizeof_DDict(self.decoder)
         cdef encoder* node = <encoder*>kp_slot_content(&self.loaded.encoders)
         while node != NULL:

@@ -135,6 +135,12 @@ def constant_field(name, kind):
     -------
     Field
         A string or an int32, nullable.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.columns.constant_field("topic", str).name
+    'topic'
     """
     return Field(name, _CONSTANTS[kind], True)
 
@@ -297,6 +303,15 @@ def stream_of(fields, results, close):
     Returns
     -------
     capsule
+
+    Examples
+    --------
+    >>> import kpress
+    >>> columns = kpress.read_columns(kpress.write_records([b"a"]), ["value"])
+    >>> fields = [kpress.columns.constant_field("topic", str)]
+    >>> capsule = kpress.columns.stream_of(fields, iter([]), lambda: None)
+    >>> type(capsule).__name__
+    'PyCapsule'
     """
     cdef ResultStream state = ResultStream.__new__(ResultStream, MADE)
     cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))

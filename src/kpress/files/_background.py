@@ -18,6 +18,12 @@ class Background(Generic[_Result]):
         Without arguments.
     name : str
         Of the thread.
+
+    Examples
+    --------
+    >>> from kpress.files import Background
+    >>> Background(lambda: 6 * 7, "example").result()
+    42
     """
 
     def __init__(self, call: Callable[[], _Result], name: str) -> None:

@@ -15,6 +15,14 @@ class Buffered(RandomAccessFile):
     ----------
     file : RandomAccessFile
         Closed with this.
+
+    Examples
+    --------
+    >>> from kpress.files import Buffered, resolve
+    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
+    >>> with Buffered(files.open(path)) as file:
+    ...     file.read_at(0, 7)
+    b'version'
     """
 
     def __init__(self, file: RandomAccessFile) -> None:
@@ -39,5 +47,6 @@ class Buffered(RandomAccessFile):
         self._data = self._file.read_at(position, min(max(end - position, self._piece), self.size - position))
 
     def close(self) -> None:
+        """Close the file."""
         self._data = b""
         self._file.close()

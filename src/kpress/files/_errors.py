@@ -16,7 +16,19 @@ class NotFoundError(StorageError, FileNotFoundError):
 
 @contextmanager
 def located(position: int, file: str | Path | None = None) -> Iterator[None]:
-    """Give an error about a part of a file its position in the whole file."""
+    """Give an error about a part of a file its position in the whole file.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.files import located
+    >>> try:
+    ...     with located(1000):
+    ...         raise kpress.CorruptRecordError("damaged", position=10)
+    ... except kpress.KpressError as error:
+    ...     print(error.position)
+    1010
+    """
     try:
         yield
     except KpressError as error:

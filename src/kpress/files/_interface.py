@@ -21,7 +21,14 @@ _UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
 
 
 def is_unfinished(name: str) -> bool:
-    """Whether a file has such a name as a `Writer` gives it until it is published."""
+    """Whether a file has such a name as a `Writer` gives it until it is published.
+
+    Examples
+    --------
+    >>> from kpress.files import is_unfinished
+    >>> is_unfinished("00000000000000000000.log")
+    False
+    """
     return _UNFINISHED.fullmatch(name) is not None
 
 
@@ -59,10 +66,12 @@ class FileInfo:
 
     @property
     def is_file(self) -> bool:
+        """Whether it is a file."""
         return self.kind == "file"
 
     @property
     def is_directory(self) -> bool:
+        """Whether it is a directory."""
         return self.kind == "directory"
 
 
@@ -79,6 +88,14 @@ class RandomAccessFile(ABC):
         Each read is a request, so reading ahead and larger pieces pay off.
     start : int
         Where reading begins: 0 but for a part of a file.
+
+    Examples
+    --------
+    >>> from kpress.files import resolve
+    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
+    >>> with files.open(path) as file:
+    ...     file.read_at(0, 7)
+    b'version'
     """
 
     name: str
@@ -98,7 +115,9 @@ class RandomAccessFile(ABC):
         return len(data)
 
     @abstractmethod
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the file; again is no error."""
+        ...
 
     def read_exactly(self, position: int, length: int) -> bytes:
         """Exactly these bytes, which lie before `size`.
@@ -135,6 +154,17 @@ class Writer(ABC):
     """A new file without a name: `publish` gives it one when it is complete; otherwise nothing is left.
 
     A context manager: at the end the file is discarded unless it was published.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.files import resolve
+    >>> files, path = resolve(pathlib.Path(tempfile.mkdtemp()) / "file")
+    >>> with files.create(path) as writer:
+    ...     writer.write(b"data")
+    ...     writer.publish()
+    >>> pathlib.Path(path).read_bytes()
+    b'data'
     """
 
     @abstractmethod
@@ -167,17 +197,28 @@ class FileSystem(ABC):
 
     All calls raise FileNotFoundError if there is nothing at the path, and OSError (StorageError if it is not local) if
     the store fails.
+
+    Examples
+    --------
+    >>> from kpress.files import resolve
+    >>> files, path = resolve("demo/logs/sessions-0")
+    >>> sorted(info.name for info in files.list(path))[:2]
+    ['00000000000000000000.index', '00000000000000000000.log']
     """
 
     @abstractmethod
-    def info(self, path: str) -> FileInfo: ...
+    def info(self, path: str) -> FileInfo:
+        """What is at a path; FileNotFoundError if nothing is."""
+        ...
 
     @abstractmethod
     def list(self, path: str) -> list[FileInfo]:
         """The entries of a directory, sorted by name."""
 
     @abstractmethod
-    def open(self, path: str) -> RandomAccessFile: ...
+    def open(self, path: str) -> RandomAccessFile:
+        """Open a file for reading."""
+        ...
 
     @abstractmethod
     def create(self, path: str) -> Writer:
@@ -229,9 +270,11 @@ class FileSystem(ABC):
         return path.rstrip("/") or path
 
     def join(self, path: str, *names: str) -> str:
+        """A path and names in it, as one path."""
         return "/".join([path.rstrip("/"), *names]) if path else "/".join(names)
 
     def name(self, path: str) -> str:
+        """The last part of a path."""
         return path.rstrip("/").rpartition("/")[2]
 
     def parent(self, path: str) -> str:

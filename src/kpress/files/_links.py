@@ -25,6 +25,12 @@ def check_link(path: Path, root: Path) -> None:
     Raises
     ------
     InvalidArgumentError
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kpress.files import check_link
+    >>> check_link(Path("demo/logs/sessions-0"), Path("demo/logs").resolve())
     """
     if not path.is_symlink():
         return
@@ -49,6 +55,11 @@ def check_regular(path: str | Path) -> None:
     InvalidArgumentError
     OSError
         There is nothing at `path`, or it cannot be examined.
+
+    Examples
+    --------
+    >>> from kpress.files import check_regular
+    >>> check_regular("demo/logs/sessions-0/partition.metadata")
     """
     mode = os.stat(path).st_mode
     if not stat.S_ISREG(mode):
@@ -63,6 +74,13 @@ def open_file(path: str | Path) -> FileIO:
     ------
     InvalidArgumentError, OSError
         As `check_regular`.
+
+    Examples
+    --------
+    >>> from kpress.files import open_file
+    >>> with open_file("demo/logs/sessions-0/partition.metadata") as file:
+    ...     file.read(10)
+    b'version: 0'
     """
     check_regular(path)
     return FileIO(os.fspath(path), opener=_without_waiting)

@@ -38,6 +38,7 @@ class LocalFileSystem(FileSystem):
     """
 
     def info(self, path: str) -> FileInfo:
+        """What is at a path; FileNotFoundError if nothing is."""
         return _info(path, os.path.basename(path.rstrip(os.sep)), os.lstat(path))
 
     def list(self, path: str) -> list[FileInfo]:
@@ -46,6 +47,7 @@ class LocalFileSystem(FileSystem):
         return sorted(found, key=lambda info: info.name)
 
     def open(self, path: str) -> RandomAccessFile:
+        """Open a file for reading; a named pipe is refused."""
         return _LocalFile(path)
 
     def create(self, path: str) -> Writer:
@@ -77,6 +79,7 @@ class LocalFileSystem(FileSystem):
         return os.path.realpath(path)
 
     def join(self, path: str, *names: str) -> str:
+        """A path and names in it, as one path."""
         return os.path.join(path, *names)
 
     def parent(self, path: str) -> str:
@@ -180,7 +183,14 @@ class _LocalWriter(Writer):
 
 
 def sync_directory(path: Path) -> None:
-    """Make the names in a directory durable."""
+    """Make the names in a directory durable.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import sync_directory
+    >>> sync_directory(pathlib.Path(tempfile.mkdtemp()))
+    """
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

@@ -18,6 +18,14 @@ class FilePart(RandomAccessFile):
     file : RandomAccessFile
         Closed with this.
     start, end : int
+
+    Examples
+    --------
+    >>> from kpress.files import FilePart, resolve
+    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
+    >>> with files.open(path) as file:
+    ...     FilePart(file, 0, 7).read_at(0, 7)
+    b'version'
     """
 
     def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:
@@ -34,4 +42,5 @@ class FilePart(RandomAccessFile):
         return self._file.read_into(position, memoryview(buffer).cast("B")[: max(self.size - position, 0)])
 
     def close(self) -> None:
+        """Close the file."""
         self._file.close()

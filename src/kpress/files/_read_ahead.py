@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 READ_AHEAD_BYTES = 8 << 20  # of one request: its latency is then a small part of the time that it takes
+"""The bytes of one request to a store: its latency is then a small part of the time that it takes.
+
+Examples
+--------
+>>> from kpress.files import READ_AHEAD_BYTES
+>>> READ_AHEAD_BYTES
+8388608
+"""
 
 
 class SequentialFile:
@@ -26,6 +34,15 @@ class SequentialFile:
     ----------
     name : str
         Of the file.
+
+    Examples
+    --------
+    >>> from kpress.files import read_ahead, resolve
+    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
+    >>> buffer = bytearray(7)
+    >>> with files.open(path) as file, read_ahead(file) as reader:
+    ...     print(reader.readinto(buffer), bytes(buffer))
+    7 b'version'
     """
 
     def __init__(self, file: RandomAccessFile, start: int, end: int) -> None:

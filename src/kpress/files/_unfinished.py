@@ -21,7 +21,19 @@ _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
-    """A new file beside `target`, open for writing; unless it was renamed, it is removed at the end."""
+    """A new file beside `target`, open for writing; unless it was renamed, it is removed at the end.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.files import unfinished_file
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "file"
+    >>> with unfinished_file(target) as (path, file):
+    ...     _ = file.write(b"data")
+    ...     _ = path.rename(target)
+    >>> target.read_bytes()
+    b'data'
+    """
     sweep(target)
     path, file = _locked_file(target)
     try:
@@ -33,7 +45,19 @@ def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
 
 @contextmanager
 def unfinished_directory(target: Path) -> Iterator[Path]:
-    """Likewise a new directory."""
+    """Likewise a new directory.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import unfinished_directory
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> with unfinished_directory(target) as directory:
+    ...     _ = (directory / "file").write_bytes(b"data")
+    ...     _ = directory.rename(target)
+    >>> (target / "file").read_bytes()
+    b'data'
+    """
     sweep(target)
     path, descriptor = _locked_directory(target)
     try:
@@ -58,7 +82,14 @@ def sweep(target: Path) -> None:
 
 def sweep_directory(directory: Path) -> None:
     """Remove the files of all attempts at any name in a directory whose work is done, dead or alive: an attempt that a
-    scheduler gave up may still be running."""
+    scheduler gave up may still be running.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import sweep_directory
+    >>> sweep_directory(pathlib.Path(tempfile.mkdtemp()))
+    """
     for path in _hidden(directory, r"\..+\."):
         path.unlink(missing_ok=True)
 

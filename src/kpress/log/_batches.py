@@ -61,6 +61,13 @@ class LogBatch(NamedTuple):
     header : BatchHeader
     is_valid : bool | None
         Whether the checksum is right; None if it was not checked, which means reading all bytes.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> batch = next(iter(kpress.open_log("demo/logs/sessions-0").batches()))
+    >>> batch.topic, batch.partition, batch.compression_type, batch.header.base_offset
+    ('sessions', 0, 'lz4', 0)
     """
 
     topic: str | None

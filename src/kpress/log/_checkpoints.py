@@ -44,6 +44,12 @@ class EpochEntry(NamedTuple):
         Of a leader of the partition.
     start_offset : int
         The first offset that was written under it.
+
+    Examples
+    --------
+    >>> from kpress.log import read_leader_epochs
+    >>> read_leader_epochs("demo/logs/sessions-0/leader-epoch-checkpoint")
+    [EpochEntry(epoch=0, start_offset=0)]
     """
 
     epoch: int

@@ -52,6 +52,15 @@ class DumpOptions(NamedTuple):
     decoder : {'offsets', 'transaction-log', 'share-group-state', 'cluster-metadata'}, optional
         Keys and values are records of an internal topic, and are printed as JSON (the tool's ``--offsets-decoder`` and
         so on). Needs `deep_iteration` and `print_data_log`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import DumpOptions, SegmentDump
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> lines = b"".join(SegmentDump(partition.segments[0], DumpOptions(deep_iteration=False))).splitlines()
+    >>> len(lines), lines[-1][:30]
+    (1, b'baseOffset: 0 lastOffset: 174 ')
     """
 
     deep_iteration: bool = True

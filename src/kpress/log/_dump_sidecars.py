@@ -22,7 +22,14 @@ _TXN_INDEX_VERSION = 0
 
 
 def is_sidecar(path: str | os.PathLike[str]) -> bool:
-    """Whether `sidecar_lines` takes a file, by its name."""
+    """Whether `sidecar_lines` takes a file, by its name.
+
+    Examples
+    --------
+    >>> from kpress.log import is_sidecar
+    >>> is_sidecar("00000000000000000000.index"), is_sidecar("00000000000000000000.log")
+    (True, False)
+    """
     return os.fspath(path).endswith(tuple(_LINES))
 
 

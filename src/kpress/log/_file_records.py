@@ -64,13 +64,6 @@ class FileRecords:
         `path` is not a file, or the name of a file that holds no records, such as an ``.index``.
     OSError
 
-    Examples
-    --------
-    >>> with FileRecords("logs/orders-0/00000000000000000000.log", complete=False) as file:     # doctest: +SKIP
-    ...     rows = sum(columns.num_rows for columns in file.columns(["offset"]))
-    ...     print(rows, file.trailing_bytes, file.tail)
-    4500 0
-
     Attributes
     ----------
     size : int
@@ -87,6 +80,13 @@ class FileRecords:
         What `columns` left out, if told to.
     ignored : list of Finding
         Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
+
+    Examples
+    --------
+    >>> from kpress.log import FileRecords
+    >>> with FileRecords("demo/logs/sessions-0/00000000000000000000.log") as file:
+    ...     print(sum(1 for header in file.headers()))
+    1
     """
 
     def __init__(

@@ -34,6 +34,16 @@ class SourceFile:
     compression_types : tuple of str
     trailing_bytes : int
         After its last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = kpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> source = manifest.partitions[0].segments[0].source
+    >>> source.file.endswith("sessions-0/00000000000000000000.log"), source.bytes, source.compression_types
+    (True, 4483, ('lz4',))
     """
 
     file: str
@@ -66,6 +76,16 @@ class CopiedSegment:
     already, not_smaller : int
         Batches that were copied byte for byte: those that had the wanted form, and those that would not become smaller.
     source : SourceFile
+
+    Examples
+    --------
+    >>> import kpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = kpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> first = manifest.partitions[0].segments[0]
+    >>> first.records, first.batches, len(first.digest)
+    (175, 1, 32)
     """
 
     file: str
@@ -96,6 +116,16 @@ class CopiedPartition:
     files : tuple of str
         Beside the segments: copied as they are if they refer to offsets, or made again.
     segments : tuple of CopiedSegment
+
+    Examples
+    --------
+    >>> import kpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = kpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> [copied] = manifest.partitions
+    >>> copied.topic, copied.partition, len(copied.segments)
+    ('sessions', 0, 2)
     """
 
     topic: str | None
@@ -126,6 +156,15 @@ class Manifest:
         Segments that this call found done.
     lost : dict
         What the magic of the copy cannot hold: counts by kind, as in `kpress.convert`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = kpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> manifest.complete, sum(segment.records for segment in manifest.partitions[0].segments)
+    (True, 1634)
     """
 
     operation: str
@@ -140,6 +179,7 @@ class Manifest:
 
     @property
     def segments(self) -> Iterator[CopiedSegment]:
+        """Those of all partitions."""
         for partition in self.partitions:
             yield from partition.segments
 
@@ -164,6 +204,7 @@ class Manifest:
         return asdict(self) | {"totals": self.totals}
 
     def to_json(self) -> str:
+        """The text of the file."""
         return json.dumps(self.to_dict(), indent=1, default=list) + "\n"
 
     @classmethod

@@ -45,6 +45,12 @@ class OffsetPosition(NamedTuple):
         The last offset of the data that was appended at `position`.
     position : int
         In the ``.log`` file.
+
+    Examples
+    --------
+    >>> from kpress.log import OffsetPosition, read_offset_index
+    >>> read_offset_index(bytes.fromhex("00000078 00001040"), 1000)[0]
+    OffsetPosition(offset=1120, position=4160)
     """
 
     offset: int
@@ -60,6 +66,13 @@ class OffsetIndex(Sequence[OffsetPosition]):
         Of the segment.
     padding : int
         Zero bytes after the last entry: the file of an active segment has its full size.
+
+    Examples
+    --------
+    >>> from kpress.log import read_offset_index
+    >>> index = read_offset_index(bytes.fromhex("00000078 00001040"), 1000)
+    >>> len(index), index.lookup(1500)
+    (1, OffsetPosition(offset=1120, position=4160))
     """
 
     def __init__(self, base_offset: int, offsets: array[int], positions: array[int], padding: int) -> None:

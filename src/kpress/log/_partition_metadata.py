@@ -29,6 +29,12 @@ class PartitionMetadata(NamedTuple):
     version : int
     topic_id : str
         The topic's UUID as Kafka prints it: base64 with ``-`` and ``_``, 22 characters.
+
+    Examples
+    --------
+    >>> from kpress.log import read_partition_metadata
+    >>> read_partition_metadata("demo/logs/sessions-0/partition.metadata")
+    PartitionMetadata(version=0, topic_id='jWLY5hlyRVilNjfje2R0SQ')
     """
 
     version: int

@@ -43,6 +43,13 @@ class ProducerState(NamedTuple):
         Of the last marker; -1 before any.
     current_txn_first_offset : int
         Where its open transaction begins; -1 if none is open.
+
+    Examples
+    --------
+    >>> from kpress.log import read_snapshot
+    >>> states = read_snapshot("demo/logs/sessions-0/00000000000000000175.snapshot")
+    >>> states[0].producer_id, states[0].producer_epoch, states[0].last_sequence
+    (1, 0, 174)
     """
 
     producer_id: int

@@ -18,6 +18,15 @@ class Progress(NamedTuple):
     bytes_done, bytes_total : int
         Bytes that are read several times count several times.
     segments_done, segments_total : int
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import Progress
+    >>> seen = []
+    >>> report = kpress.log.verify("demo/logs/sessions-0", progress=seen.append)
+    >>> seen[-1].segments_done, seen[-1].bytes_done == seen[-1].bytes_total
+    (2, True)
     """
 
     bytes_done: int

@@ -33,6 +33,14 @@ from kpress.log._transaction_index import AbortedTxn, transaction_index_bytes
 from kpress.record import control_record, read_batches
 
 INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic says otherwise
+"""How many bytes of a log lie between two entries of its indexes (index.interval.bytes of Kafka's TopicConfig).
+
+Examples
+--------
+>>> from kpress.log import INDEX_INTERVAL_BYTES
+>>> INDEX_INTERVAL_BYTES
+4096
+"""
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,14 @@ class ReindexReport:
         The files that were written; a correct file is left as it is.
     findings : list of Finding
         Files that did not agree with the log, or were missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import reindex
+    >>> report = reindex("demo/logs/sessions-0", tempfile.mkdtemp())
+    >>> len(report.files), report.findings
+    (7, [])
     """
 
     files: list[str] = field(default_factory=list)

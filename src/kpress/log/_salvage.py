@@ -45,6 +45,14 @@ class SalvagedSegment:
     batches, size : int
         Of the copy.
     source_size : int
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import salvage
+    >>> report = salvage("demo/logs/sessions-0", pathlib.Path(tempfile.mkdtemp()) / "copy")
+    >>> [(segment.batches, segment.size == segment.source_size) for segment in report.segments]
+    [(1, True), (17, True)]
     """
 
     file: str
@@ -63,6 +71,14 @@ class SalvageReport:
     segments : list of SalvagedSegment
     findings : list of Finding
         Those of `scan`, and intact batches that are left out because their offsets are among those of others.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import salvage
+    >>> report = salvage("demo/logs/sessions-0", pathlib.Path(tempfile.mkdtemp()) / "copy")
+    >>> len(report.segments), report.findings
+    (2, [])
     """
 
     segments: list[SalvagedSegment] = field(default_factory=list)

@@ -37,6 +37,13 @@ class SegmentScan:
         Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file.
     recovery_offset : int
         The offset at which the log would continue after them.
+
+    Examples
+    --------
+    >>> from kpress.log import scan
+    >>> first = scan("demo/logs/sessions-0").segments[0]
+    >>> first.batches, first.intact_bytes == first.size == first.recovery_bytes
+    (1, True)
     """
 
     file: str
@@ -59,6 +66,13 @@ class ScanReport:
     findings : list of Finding
         A range of bytes without an intact batch; batches whose offsets or leader epochs are out of order; what was
         passed over in the directory.
+
+    Examples
+    --------
+    >>> from kpress.log import scan
+    >>> report = scan("demo/logs/sessions-0")
+    >>> len(report.segments), report.findings
+    (2, [])
     """
 
     segments: list[SegmentScan] = field(default_factory=list)

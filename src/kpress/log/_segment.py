@@ -70,6 +70,14 @@ class Segment:
         The other files of the segment, by suffix.
     codecs : CodecRegistry | None
         Codecs of the caller's own, for its records.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> segment = partition.segments[0]
+    >>> segment.base_offset, segment.size, sorted(segment.files)
+    (0, 4483, ['.index', '.timeindex'])
     """
 
     filesystem: FileSystem = field(repr=False)
@@ -119,6 +127,13 @@ class Partition:
         In order of base offset.
     files : mapping of str to FileInfo
         The other files in its directory, by name.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> str(partition), partition.topic, partition.partition, len(partition.segments)
+    ('sessions-0', 'sessions', 0, 2)
     """
 
     topic: str | None

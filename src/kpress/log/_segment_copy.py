@@ -48,6 +48,13 @@ class SegmentContent:
         and from the batch producer id, epoch, sequence, leader epoch, transactional and control flags.
     trailing_bytes : int
         After the last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+
+    Examples
+    --------
+    >>> from kpress.log import read_content
+    >>> content = read_content("demo/logs/sessions-0/00000000000000000000.log")
+    >>> content.records, content.batches, content.compression_types, content.next_offset
+    (175, 1, ('lz4',), 175)
     """
 
     records: int

@@ -36,6 +36,15 @@ def copy_offset_files(partition: PartitionDirectory, target: Path) -> None:
     InvalidArgumentError
         One of them is not a file, or a symbolic link that leaves the directory that was listed.
     OSError
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from kpress.log import copy_offset_files, list_partitions
+    >>> target = pathlib.Path(tempfile.mkdtemp())
+    >>> copy_offset_files(list_partitions("demo/logs/sessions-0")[0], target)
+    >>> (target / "partition.metadata").exists()
+    True
     """
     for path in sorted(partition.path.iterdir()):
         if path.name in _NAMES or path.suffix in _SUFFIXES:

@@ -34,6 +34,15 @@ class Share:
     ----------
     batches, bytes, records : int
         Control records do not count; nor do those of v0/v1 wrappers, whose headers do not say how many there are.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import stats_of
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> share = stats_of(partition).codecs["lz4"]
+    >>> share.batches, share.records, share.bytes
+    (9, 1634, 41764)
     """
 
     batches: int = 0
@@ -41,11 +50,13 @@ class Share:
     records: int = 0
 
     def add(self, header: BatchHeader) -> None:
+        """Count a batch."""
         self.batches += 1
         self.bytes += header.size
         self.records += 0 if header.is_control else max(header.records_count, 0)
 
     def to_dict(self) -> dict[str, int]:
+        """As ``docs/stats.schema.json`` describes it."""
         return {"batches": self.batches, "bytes": self.bytes, "records": self.records}
 
 
@@ -76,6 +87,15 @@ class LogStats:
         In ms: the least and the greatest of the batches' largest timestamps; those of control batches do not count.
     findings : list of Finding
         What ended a segment before its end.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import stats_of
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> stats = stats_of(partition)
+    >>> stats.segments, stats.seen.batches, sorted(stats.codecs)
+    (2, 18, ['lz4'])
     """
 
     size: int = 0

@@ -41,6 +41,13 @@ class TimestampOffset(NamedTuple):
     timestamp : int
         The largest timestamp of the segment up to `offset`, in ms; -1 for none.
     offset : int
+
+    Examples
+    --------
+    >>> from kpress.log import read_time_index
+    >>> index = read_time_index("demo/logs/sessions-0/00000000000000000000.timeindex")
+    >>> list(index)[-1]
+    TimestampOffset(timestamp=1431867959000, offset=174)
     """
 
     timestamp: int
@@ -56,6 +63,13 @@ class TimeIndex(Sequence[TimestampOffset]):
         Of the segment.
     padding : int
         Zero bytes after the last entry: the file of an active segment has its full size.
+
+    Examples
+    --------
+    >>> from kpress.log import read_time_index
+    >>> index = read_time_index("demo/logs/sessions-0/00000000000000000000.timeindex")
+    >>> len(index), index.lookup(0)
+    (1, TimestampOffset(timestamp=-1, offset=0))
     """
 
     def __init__(self, base_offset: int, entries: list[tuple[int, int]], padding: int) -> None:

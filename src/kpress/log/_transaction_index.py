@@ -37,6 +37,14 @@ class AbortedTxn(NamedTuple):
         Of the marker that ended it.
     last_stable_offset : int
         Of the partition when the marker was written.
+
+    Examples
+    --------
+    >>> from kpress.log import read_transaction_index
+    >>> data = bytes.fromhex("0000 0000000000001092 0000000000000064 000000000000008d 0000000000000064")
+    >>> [entry] = read_transaction_index(data)
+    >>> entry.producer_id, entry.first_offset, entry.last_offset
+    (4242, 100, 141)
     """
 
     producer_id: int

@@ -76,6 +76,15 @@ class Isolation(NamedTuple):
         Indexes that are damaged.
     beyond : tuple of AbortedTxn
         Transactions of the indexes whose markers are after the end of the log.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log import isolation_of
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> found = isolation_of(partition.segments)
+    >>> len(found.aborted), found.last_stable_offset
+    (0, None)
     """
 
     aborted: tuple[AbortedTxn, ...]
@@ -111,9 +120,12 @@ def isolation_of(
 
     Examples
     --------
-    >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
-    >>> isolation_of(partition.segments).last_stable_offset                         # doctest: +SKIP
-    1208
+    >>> import kpress
+    >>> from kpress.log import isolation_of
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> found = isolation_of(partition.segments)
+    >>> len(found.aborted), found.error, found.findings
+    (0, None, ())
     """
     search = TransactionSearch(list(segments), skip, high_watermark)
     search.run()
@@ -146,9 +158,11 @@ def last_stable_offset(segments: Iterable[SegmentLike]) -> int | None:
 
     Examples
     --------
-    >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
-    >>> last_stable_offset(partition.segments)                                      # doctest: +SKIP
-    1208
+    >>> import kpress
+    >>> from kpress.log import last_stable_offset
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> last_stable_offset(partition.segments) is None
+    True
     """
     isolation = isolation_of(list(segments))
     if isolation.error is not None:
@@ -176,8 +190,11 @@ def transactions_of(segments: Iterable[SegmentLike]) -> list[AbortedTxn]:
 
     Examples
     --------
-    >>> [partition] = list_partitions("logs/orders-0")                              # doctest: +SKIP
-    >>> aborted = [(t.producer_id, t.first_offset) for t in transactions_of(partition.segments)]   # doctest: +SKIP
+    >>> import kpress
+    >>> from kpress.log import transactions_of
+    >>> [partition] = kpress.open_log("demo/logs/sessions-0").partitions
+    >>> [(entry.first_offset, entry.last_offset) for entry in transactions_of(partition.segments)][:2]
+    []
     """
     isolation = isolation_of(list(segments))
     if isolation.error is not None:

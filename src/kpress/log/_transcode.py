@@ -44,6 +44,13 @@ class Estimate(NamedTuple):
     sampled_bytes : int
         Bytes of the source on which the estimate is based.
     segments, sampled_segments : int
+
+    Examples
+    --------
+    >>> import kpress
+    >>> estimate = kpress.transcode("demo/logs/nginx-status-0", "/copy", "zstd", dry_run=True)
+    >>> estimate.segments, estimate.bytes_before, estimate.bytes_after < estimate.bytes_before / 10
+    (3, 2790398, True)
     """
 
     bytes_before: int

@@ -69,6 +69,13 @@ class VerifyReport:
     records : int
         Without control records; 0 unless the level is ``record``.
     findings : list of Finding
+
+    Examples
+    --------
+    >>> from kpress.log import verify
+    >>> report = verify("demo/logs/sessions-0", "record")
+    >>> report.level, report.segments, report.batches, report.findings
+    ('record', 2, 18, [])
     """
 
     level: Level

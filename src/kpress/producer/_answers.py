@@ -25,6 +25,12 @@ class RecordMetadata(NamedTuple):
         -1 where the answer had none.
     timestamp : int
         ms: the record's, or the broker's append time.
+
+    Examples
+    --------
+    >>> from kpress.producer import RecordMetadata
+    >>> RecordMetadata("orders", 0, 42, 1700000000000).offset
+    42
     """
 
     topic: str

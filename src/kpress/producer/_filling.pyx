@@ -36,7 +36,17 @@ cdef int64_t upper_bound(const batch_options* o, const kp_record* row) noexcept 
 
 
 cdef class ProducerBatch:
-    """One batch of a partition, from its first record to its answer. A BatchAccumulator makes them."""
+    """One batch of a partition, from its first record to its answer. A BatchAccumulator makes them.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> accumulator = kpress.producer.BatchAccumulator(linger_ms=0)
+    >>> _ = accumulator.append(b"value", topic="orders", now_ms=0)
+    >>> [batch] = accumulator.drain(now_ms=0)
+    >>> batch.topic, batch.records_count, len(batch.records)
+    ('orders', 1, 73)
+    """
 
     cdef bint full(self) noexcept:
         """MemoryRecordsBuilder.isFull"""

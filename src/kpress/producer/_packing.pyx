@@ -21,7 +21,15 @@ from kpress.producer._errors import RecordTooLargeError
 
 
 cdef class BatchPacker:
-    """What `pack` returns: an iterator over batches."""
+    """What `pack` returns: an iterator over batches.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> packer = kpress.producer.pack([b"line"] * 1000, limit=1000, compression_type="zstd")
+    >>> all(len(batch) <= 1000 for batch in packer)
+    True
+    """
 
     cdef packer p
     cdef CodecTable codecs

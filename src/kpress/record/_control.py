@@ -24,6 +24,14 @@ class ControlRecord:
         or 'UNKNOWN', which readers skip.
     coordinator_epoch : int | None
         Of the transaction coordinator that wrote an ABORT or COMMIT marker.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> kpress.ControlRecord("COMMIT", 15) == kpress.ControlRecord("COMMIT", 15)
+    True
+    >>> kpress.ControlRecord("ABORT").type
+    'ABORT'
     """
 
     # written out: importing typing or dataclasses for it would take a third of the package's import time

@@ -87,6 +87,13 @@ class ReadOptions:
     push_filters : bool | None
         ``pushFilters``: use filters on offset, timestamp, partition and topic to read less. Needs
         spark.sql.python.filterPushdown.enabled; None: where `register` saw that.
+
+    Examples
+    --------
+    >>> from kpress.spark import ReadOptions
+    >>> options = ReadOptions.parse({"path": "demo/logs", "subscribe": "sessions", "isolation.level": "read_committed"})
+    >>> options.paths, options.isolation_level
+    (('demo/logs',), 'read_committed')
     """
 
     paths: tuple[str, ...]
@@ -152,6 +159,7 @@ class ReadOptions:
         return made.with_columns(given.text("columns"))
 
     def with_columns(self, text: str | None) -> ReadOptions:
+        """These options with the value of ``columns``."""
         if self.findings_path is not None and self.mode != "PERMISSIVE":
             raise InvalidArgumentError("option findingsPath is for mode=PERMISSIVE", field="findingsPath")
         if text is None:

@@ -1,0 +1,76 @@
+"""Every public name says what it is, and shows it in an example that runs."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.build
+
+
+@pytest.fixture(scope="module")
+def names() -> dict[str, str]:
+    """By the full name: the docstring, or the text beside an assignment."""
+    for needed in ("sphinx", "pyspark", "pyarrow", "click"):
+        pytest.importorskip(needed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT)
+        from build_support.site.names import public_names
+        from build_support.site.reference import text_of
+
+        return {first.full: text_of(first) for _, first in public_names()}
+
+
+def runs(text: str) -> bool:
+    """Whether there is an example, of which not every line is skipped."""
+    examples = doctest.DocTestParser().get_examples(text)
+    return any(not example.options.get(doctest.SKIP, False) for example in examples)
+
+
+def test_every_name_has_a_docstring(names: dict[str, str]) -> None:
+    assert len(names) > 200
+    assert sorted(name for name, text in names.items() if not text) == []
+
+
+def test_every_name_has_an_example(names: dict[str, str]) -> None:
+    assert sorted(name for name, text in names.items() if not runs(text)) == []
+
+
+def test_examples_beside_assignments_run(names: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of docstrings run in tests/test_examples.py."""
+    from build_support.site.names import public_names
+
+    monkeypatch.chdir(ROOT)
+    tried = {name.full: names[name.full] for name, first in public_names() if not name.is_described_by_itself
+             and name.full == first.full}  # fmt: skip
+    assert len(tried) > 20
+    for name, text in tried.items():
+        test = doctest.DocTestParser().get_doctest(text, {}, name, None, None)
+        assert doctest.DocTestRunner(verbose=False).run(test).failed == 0, name
+
+
+def test_members_have_docstrings(names: dict[str, str]) -> None:
+    """Methods and properties, too; attributes stand in the docstring of their class."""
+    from build_support.site import stubs
+    from build_support.site.names import public_names
+
+    without = []
+    for _, name in public_names():
+        if not inspect.isclass(name.value) or not name.value.__module__.startswith("kpress"):
+            continue
+        text = inspect.getdoc(name.value) or ""
+        for kind, member, _ in stubs.members(name.value):
+            told = kind == "attribute" or re.search(rf"(?m)^(\w+, )*{member}(, \w+)* :", text)
+            if not told and not inspect.getdoc(getattr(name.value, member, None)):
+                without.append(f"{name.full}.{member}")
+    assert sorted(set(without)) == []
+
+
+def test_an_example_that_is_skipped_is_none() -> None:
+    assert not runs("Text.\n\n>>> call()  # doctest: +SKIP\n1\n")
+    assert runs(">>> 1 + 1\n2\n")
