@@ -119,7 +119,7 @@ report: $(TESTING)  ## the report of kpress analyze in a headless browser, light
 docs: $(STAMPS)/with-docs $(INSTALLED)  ## the site, build/docs/html: warnings are errors, links and names are checked, a browser opens every page
 	@build_support/debian.sh docs browser
 	$(PYTHON) -m sphinx -q -E -W --keep-going -d build/docs/doctrees docs build/docs/html
-	$(PYTHON) -m pytest -q tests/docs/test_site.py
+	$(PYTHON) -m pytest -q tests/docs/test_site.py tests/docs/test_public_names.py
 
 plugin: $(TESTING)  ## examples/kpress-codec-brotli, a codec plug-in, installed and tested as its users would
 	$(PYTHON) -m pip install -q './examples/kpress-codec-brotli[test]'

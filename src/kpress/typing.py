@@ -112,7 +112,6 @@ HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
 Examples
 --------
 >>> import kpress
->>> wrong = kpress.break_lz4_header(kpress.compress(b"data", "lz4"))
 >>> data = kpress.write_records([b"value"], compression_type="lz4")
 >>> choice: kpress.typing.HeaderChecksum = "ignore"
 >>> len(kpress.read_columns(data, lz4_header_checksum=choice))
@@ -139,7 +138,7 @@ Examples
 >>> headers: kpress.typing.Headers = {"trace": b"1f"}
 >>> data = kpress.write_records([b"value"], headers=[headers])
 >>> next(iter(next(kpress.read_batches(data)))).headers
-(('trace', b'1f'),)
+[('trace', b'1f')]
 """
 
 

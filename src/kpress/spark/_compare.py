@@ -60,7 +60,10 @@ def compare(spark: SparkSession, left: Paths, right: Paths) -> DataFrame:
 
     Examples
     --------
-    >>> kpress.spark.compare(spark, "logs", "cold").where("NOT isSame").count()             # doctest: +SKIP
+    >>> import tempfile, kpress
+    >>> target = tempfile.mkdtemp() + "/copy"
+    >>> manifest = kpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> kpress.spark.compare(spark, "demo/logs/sessions-0", target).where("NOT isSame").count()
     0
     """
     logs = opened(left), opened(right)

@@ -83,7 +83,10 @@ def estimate(
 
     Examples
     --------
-    >>> kpress.spark.estimate(spark, "logs", "zstd,1,3,9/lz4").orderBy("topic", "bytesAfter").show()    # doctest: +SKIP
+    >>> import kpress
+    >>> found = kpress.spark.estimate(spark, "demo/logs/nginx-status-0", "zstd,3/lz4").orderBy("bytesAfter")
+    >>> [row.codec for row in found.collect()]
+    ['zstd', 'lz4']
     """
     settings = parse_codecs(codecs)
     topics, tasks = placed(opened(src), settings, sample_bytes, seed, lambda total: task_bytes(spark, total))

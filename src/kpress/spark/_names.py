@@ -44,8 +44,10 @@ def register(spark: SparkSession) -> None:
 
     Examples
     --------
-    >>> kpress.spark.register(spark)                                # doctest: +SKIP
-    >>> spark.read.format("kpress").load("/var/kafka-logs").show()  # doctest: +SKIP
+    >>> import kpress
+    >>> kpress.spark.register(spark)
+    >>> spark.read.format("kpress").load("demo/logs/sessions-0").count()
+    1634
     """
     from pyspark.errors import PySparkException
 

@@ -97,8 +97,11 @@ def to_parquet(
 
     Examples
     --------
-    >>> kpress.spark.to_parquet(spark, "logs", "parquet", columns=["offset", "value"]).show()       # doctest: +SKIP
-    >>> spark.read.parquet("parquet").where("topic = 'orders' AND offset > 1000").count()           # doctest: +SKIP
+    >>> import tempfile, kpress
+    >>> target = tempfile.mkdtemp() + "/parquet"
+    >>> written = kpress.spark.to_parquet(spark, "demo/logs/sessions-0", target, columns=["offset", "value"]).collect()
+    >>> spark.read.parquet(target).count()
+    1634
     """
     names = tuple(columns)
     check_columns(names, _OF_RECORDS, "columns")

@@ -108,7 +108,11 @@ def transcode(
 
     Examples
     --------
-    >>> kpress.spark.transcode(spark, "logs", "cold", "zstd", level=9).show()               # doctest: +SKIP
+    >>> import tempfile, kpress
+    >>> target = tempfile.mkdtemp() + "/copy"
+    >>> done = kpress.spark.transcode(spark, "demo/logs/sessions-0", target, "zstd", level=9).collect()
+    >>> kpress.open_log(target).count()
+    1634
     """
 
     def send(groups: Sequence[Group]) -> list[Any]:

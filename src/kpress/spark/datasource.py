@@ -50,8 +50,10 @@ class KafkaLogDataSource(DataSource):
 
     Examples
     --------
-    >>> df = (spark.read.format("kpress").option("subscribe", "orders")          # doctest: +SKIP
-    ...       .option("isolation.level", "read_committed").load("/var/kafka-logs"))
+    >>> df = (spark.read.format("kpress").option("subscribe", "sessions")
+    ...       .option("isolation.level", "read_committed").load("demo/logs"))
+    >>> df.count()
+    3600
     """
 
     parallelism: int | None = None  # what `register` saw of the session
