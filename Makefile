@@ -105,12 +105,12 @@ $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 # the Scala that the brokers of a release line were published for
 scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
-broker: $(TESTING)  ## brokers are started on salvaged, transcoded and converted logs, serve every record, and answer every Fetch
+broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted and written logs, serve every record, and answer every Fetch
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
 	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \
 	  tests/analysis/test_analyze_beside_kafka.py \
-	  tests/producer/test_pack_broker.py tests/compat/test_internal_topics.py
+	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py
 
 report: $(TESTING)  ## the report of kpress analyze in a headless browser, light and dark
 	@build_support/debian.sh browser
