@@ -1,5 +1,6 @@
 """A copy whose segments are made by others: tried again, made twice at once, given up, and gone on with."""
 
+import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 import kpress
-from kpress.log import copy_tasks
+from kpress.log import _copy_parts, _file_records, copy_tasks
 
 
 @pytest.fixture
@@ -153,3 +154,72 @@ def test_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
     with pytest.raises(kpress.CorruptRecordError, match="checksum"):
         transcode(one_by_one, logs, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
+
+
+# ---- damaged segments that are kept
+
+
+def damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[100] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("cores", [1, 8])
+def test_a_damaged_segment_is_kept_as_it_is(
+    cores: int, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside those of the copy, under a name that no reader takes for a segment's; also if it is made in parts."""
+    for module in (_file_records, _copy_parts, copy_tasks):
+        monkeypatch.setattr(module, "PIECE_BYTES", 200)
+    path = logs / "t-1" / f"{40:020d}.log"
+    damage(path)
+    options: dict[str, Any] = {"on_corrupt": "quarantine", "side_by_side": lambda: cores}
+    manifest = transcode(one_by_one, logs, tmp_path / "copy", **options)
+    copy = tmp_path / "copy" / "t-1"
+    assert {one.name for one in copy.glob("*.log*")} == {
+        f"{0:020d}.log", f"{40:020d}.log.quarantined", f"{80:020d}.log"
+    }  # fmt: skip
+    assert (copy / f"{40:020d}.log.quarantined").read_bytes() == path.read_bytes()
+    [finding] = manifest.findings
+    assert (finding.file, finding.rule) == (str(path), "checksum")
+    assert "00000000000000000040.log.quarantined in the copy" in finding.message
+    assert manifest.totals["segments"] == 5
+    assert sum(columns.num_rows for columns in kpress.open_log(tmp_path / "copy").read(["offset"])) == 200
+    written = (tmp_path / "copy" / "kpress-manifest.json").read_bytes()
+    assert kpress.log.Manifest.from_json(written).partitions == manifest.partitions
+    again = transcode(one_by_one, logs, tmp_path / "copy", **options)
+    assert again.partitions == manifest.partitions
+    (copy / f"{40:020d}.log.quarantined").write_bytes(b"")
+    with pytest.raises(kpress.CorruptRecordError, match="not what the manifest says"):
+        transcode(one_by_one, logs, tmp_path / "copy", **options)
+
+
+def test_the_manifest_of_a_quarantine_is_as_its_schema_says(logs: Path, tmp_path: Path) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    damage(logs / "t-1" / f"{40:020d}.log")
+    manifest = transcode(one_by_one, logs, tmp_path / "copy", on_corrupt="quarantine")
+    schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(json.loads(manifest.to_json()), schema)
+
+
+def test_what_is_not_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
+    """A source that was written to, and a file that is gone."""
+
+    def send(groups: Any) -> list[Any]:
+        path = logs / "t-1" / f"{40:020d}.log"
+        path.write_bytes(path.read_bytes()[:-10])
+        return one_by_one(groups)
+
+    with pytest.raises(kpress.CorruptRecordError, match="replaced or written to"):
+        transcode(send, logs, tmp_path / "copy", on_corrupt="quarantine")
+
+    def without(groups: Any) -> list[Any]:
+        (logs / "t-1" / f"{40:020d}.log").unlink()
+        return one_by_one(groups)
+
+    with pytest.raises(FileNotFoundError):
+        transcode(without, logs, tmp_path / "copy", on_corrupt="quarantine")
+    assert not (tmp_path / "copy").exists()
+    with pytest.raises(kpress.InvalidArgumentError, match="on_corrupt must be one of raise, quarantine, not 'skip'"):
+        transcode(one_by_one, logs, tmp_path / "copy", on_corrupt="skip")

@@ -203,6 +203,23 @@ def test_a_damaged_source_leaves_nothing(spark: Any, logs: Path, tmp_path: Path)
     assert (row.topic, row.partition, row.file, row.position, row.rule) == ("txn_topic", 0, str(path), last, "checksum")
 
 
+def test_a_damaged_segment_is_put_aside(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """If that is asked for: the rest is copied, and the result says what is missing."""
+    path = sorted((logs / "txn_topic-0").glob("*.log"))[2]
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    rows = kpress.spark.transcode(spark, logs, tmp_path / "copy", on_corrupt="quarantine").collect()
+    assert [len(row.quarantined) for row in rows] == [0, 0, 1]
+    [name] = rows[2].quarantined
+    assert (tmp_path / "copy" / name).read_bytes() == bytes(data)
+    assert name == f"txn_topic-0/{path.name}.quarantined"
+    assert "stored checksum" in rows[2].findings[0]
+    assert rows[2].segments == len(list((logs / "txn_topic-0").glob("*.log"))) - 1
+    left, right = (segments(root) for root in (logs, tmp_path / "copy"))
+    assert left.keys() - right.keys() == {f"txn_topic-0/{path.name}"}
+
+
 def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_path: Path) -> None:
     last = max((logs / "txn_topic-0").glob("*.log"))
     with open(last, "ab") as file:
@@ -274,6 +291,7 @@ def test_a_destination_that_is_there_is_refused(logs: Path, tmp_path: Path) -> N
         ({"level": 99}, kpress.InvalidArgumentError),
         ({"batch_bytes": 0}, kpress.InvalidArgumentError),
         ({"batch_bytes": "1m"}, kpress.ArgumentTypeError),
+        ({"on_corrupt": "skip"}, kpress.InvalidArgumentError),
     ],
 )
 def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path, tmp_path: Path) -> None:

@@ -20,7 +20,15 @@ from kpress._file_names import (
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, KpressError
 from kpress.files import FileInfo, FileSystem, resolve
 from kpress.log._file_records import FileRecords
-from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, SourceFile, read_manifest
+from kpress.log._manifest import (
+    FORMAT,
+    CopiedPartition,
+    CopiedSegment,
+    Manifest,
+    QuarantinedSegment,
+    SourceFile,
+    read_manifest,
+)
 from kpress.log._open import Opened, open_paths
 from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
@@ -29,6 +37,8 @@ from kpress.log._segment_copy import SegmentCopy, copy_segment, file_checksum
 from kpress.log._target import Work, exists, is_taken, locked_work
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+Done: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
 MOST_THREADS = 1024
 _SIGNALS_SECONDS = 0.1  # the longest that a signal waits, and how often progress is reported
@@ -75,7 +85,7 @@ class Runner:
 
     def run(
         self, job: CopyJob, tasks: list[CopyTask], work: Work, state: CopyState
-    ) -> Iterator[tuple[int, CopiedSegment]]:
+    ) -> Iterator[Done]:
         """The segments, each with the number of its partition, as they are finished."""
         return _run(job, tasks, work, state)
 
@@ -245,12 +255,11 @@ def copy_one(
 def copied(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
     """What the manifest says of a segment that was written; if its source has changed meanwhile, it is deleted."""
     segment = task.segment
-    now = segment.filesystem.info(segment.path)
-    if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
+    try:
+        refuse_changed(task)
+    except CorruptRecordError:
         files.delete(target)
-        raise CorruptRecordError(
-            "the file was replaced or written to while it was read", file=segment.url, rule="a closed segment stays"
-        )
+        raise
     before, after = copy.before, copy.after
     return CopiedSegment(
         files.name(target),
@@ -273,6 +282,16 @@ def copied(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) ->
             before.trailing_bytes,
         ),
     )
+
+
+def refuse_changed(task: CopyTask) -> None:
+    """An error if a closed segment is no longer the file that it was."""
+    segment = task.segment
+    now = segment.filesystem.info(segment.path)
+    if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
+        raise CorruptRecordError(
+            "the file was replaced or written to while it was read", file=segment.url, rule="a closed segment stays"
+        )
 
 
 def _copy_single(
@@ -395,18 +414,26 @@ def _is_there(files: FileSystem, path: str) -> bool:
         return False
 
 
-def _save(manifest: Manifest, done: list[tuple[int, CopiedSegment]], work: Work, state: CopyState) -> None:
+def _save(manifest: Manifest, done: list[Done], work: Work, state: CopyState) -> None:
     """Not after each of thousands of segments: those missing in the manifest are done again."""
     if time.monotonic() - state.saved > _SAVED_SECONDS:
         _with_segments(manifest, done).write(work.files, work.path)
         state.saved = time.monotonic()
 
 
-def _with_segments(manifest: Manifest, done: list[tuple[int, CopiedSegment]]) -> Manifest:
-    def of(number: int) -> tuple[CopiedSegment, ...]:
-        return tuple(sorted((one for of, one in done if of == number), key=lambda one: one.base_offset))
-
-    partitions = (replace(one, segments=of(number)) for number, one in enumerate(manifest.partitions))
+def _with_segments(manifest: Manifest, done: list[Done]) -> Manifest:
+    """By their partitions, and in their order."""
+    copied: dict[int, list[CopiedSegment]] = {}
+    kept: dict[int, list[QuarantinedSegment]] = {}
+    for number, one in sorted(done, key=lambda pair: pair[1].base_offset):
+        if isinstance(one, CopiedSegment):
+            copied.setdefault(number, []).append(one)
+        else:
+            kept.setdefault(number, []).append(one)
+    partitions = (
+        replace(one, segments=tuple(copied.get(number, ())), quarantined=tuple(kept.get(number, ())))
+        for number, one in enumerate(manifest.partitions)
+    )
     return replace(manifest, partitions=tuple(partitions))
 
 
@@ -414,17 +441,17 @@ def _as_before(
     finished: Manifest, manifest: Manifest, partitions: tuple[Partition, ...], files: FileSystem, target: str
 ) -> Manifest:
     """The existing copy, if it is the one that is wanted."""
-    wanted = [
-        (place.directory, segment_name(segment), info.size, info.modified)
+    wanted = {
+        (place.directory, segment.base_offset, info.size, info.modified)
         for partition, place in zip(partitions, manifest.partitions, strict=True)
         for segment in partition.segments
         for info in [segment.filesystem.info(segment.path)]
-    ]
-    there = [
-        (place.directory, one.file, one.source.bytes, one.source.modified)
+    }
+    there = {
+        (place.directory, one.base_offset, one.source.bytes, one.source.modified)
         for place in finished.partitions
-        for one in place.segments
-    ]
+        for one in _files_of(place)
+    }
     if (finished.operation, finished.options) != (manifest.operation, manifest.options) or wanted != there:
         raise InvalidArgumentError(
             f"{files.url(target)} exists, and is a copy of something else or with other options: "
@@ -432,7 +459,7 @@ def _as_before(
             field="dst",
         )
     for place in finished.partitions:
-        for one in place.segments:
+        for one in _files_of(place):
             path = files.join(target, *filter(None, [place.directory]), one.file)
             if not _is_as_written(files, path, one):
                 raise CorruptRecordError(
@@ -441,17 +468,22 @@ def _as_before(
     return replace(finished, resumed_segments=len(there))
 
 
+def _files_of(place: CopiedPartition) -> Iterator[CopiedSegment | QuarantinedSegment]:
+    yield from place.segments
+    yield from place.quarantined
+
+
 def segment_name(segment: Segment) -> str:
     return f"{segment.base_offset:020d}.log"
 
 
 def _what_is_left(
     partitions: tuple[Partition, ...], manifest: Manifest, work: Work, resume: bool, runner: Runner
-) -> tuple[list[CopyTask], list[tuple[int, CopiedSegment]]]:
+) -> tuple[list[CopyTask], list[Done]]:
     """The segments to make, and those that the manifest proves to be done."""
     proven = _proven(manifest, work, runner) if resume else {}
     tasks: list[CopyTask] = []
-    done: list[tuple[int, CopiedSegment]] = []
+    done: list[Done] = []
     for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
         directory = work.directory(place.directory)
         for segment in partition.segments:
@@ -480,7 +512,7 @@ def _proven(manifest: Manifest, work: Work, runner: Runner) -> dict[tuple[str, s
     }
 
 
-def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment) -> bool:
+def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment | QuarantinedSegment) -> bool:
     try:
         with files.open(path) as file:
             return file.size == segment.bytes and f"{file_checksum(file):08x}" == segment.crc32c

@@ -17,16 +17,16 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from kpress.checksum import crc32c, crc32c_combine
-from kpress.errors import CorruptRecordError
+from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import FileSystem, Writer
 from kpress.log._copy_log import CopyJob, CopyTask, copied, segment_name
 from kpress.log._file_records import PIECE_BYTES, FileRecords
 from kpress.log._manifest import CopiedSegment
 from kpress.log._part import part_of
+from kpress.log._quarantine import damage
 from kpress.log._recoder import Recoder
-from kpress.log._segment_copy import SegmentContent, SegmentCopy, copy_segment, publish_checked
-
-_RULE = "verification of the copy"
+from kpress.log._segment_copy import COPY_RULE, SegmentContent, SegmentCopy, copy_segment, publish_checked
+from kpress.log.findings import Finding
 
 
 class CopiedPart(NamedTuple):
@@ -38,6 +38,12 @@ class CopiedPart(NamedTuple):
     copy: SegmentCopy
 
 
+class DamagedPart(NamedTuple):
+    """One that was not."""
+
+    finding: Finding
+
+
 class CopyPart(NamedTuple):
     """A part to write: of the batches that begin from one byte on and before another."""
 
@@ -46,9 +52,18 @@ class CopyPart(NamedTuple):
     task: CopyTask
     start: int
     end: int | None
+    quarantines: bool
 
-    def made(self) -> CopiedPart:
+    def made(self) -> CopiedPart | DamagedPart:
         """Write it; an attempt that is made again writes the same."""
+        try:
+            return self._copied()
+        except KpressError as error:
+            if not self.quarantines:
+                raise
+            return DamagedPart(damage(self.task, error))
+
+    def _copied(self) -> CopiedPart:
         # swept as unfinished if nobody joins it, but not by those who write the segment of that name
         name = f".{segment_name(self.task.segment)}.part.{self.start:032x}"
         path = self.files.join(self.task.directory, name)
@@ -74,7 +89,7 @@ def joined(task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threa
                 f"the parts of a copy end at byte {part.end} and go on at {following.start}",
                 file=task.segment.url,
                 position=part.end,
-                rule=_RULE,
+                rule=COPY_RULE,
             )
     target = files.join(task.directory, segment_name(task.segment))
     recoder = Recoder(None, threads=threads, codecs=task.segment.codecs, file=files.url(target))
@@ -102,7 +117,7 @@ def _append(
             recoder.feed(piece, size + position, _ignored)
             writer.write(piece)
         if (file.size, own) != (part.copy.after.bytes, part.copy.crc32c):
-            raise CorruptRecordError("the file is not what was written", file=file.path, rule=_RULE)
+            raise CorruptRecordError("the file is not what was written", file=file.path, rule=COPY_RULE)
         return crc32c_combine(checksum, own, file.size), size + file.size
 
 
@@ -114,7 +129,7 @@ def _whole(
     after = _sum([part.copy.after for part in parts], size, digest)
     read = (recoder.before["records"], recoder.before["batches"], recoder.before["bytes"])
     if read != (after.records, after.batches, size) or before.records != after.records:
-        raise CorruptRecordError(f"the parts hold {after}, and the copy {read}", file=task.segment.url, rule=_RULE)
+        raise CorruptRecordError(f"the parts hold {after}, and the copy {read}", file=task.segment.url, rule=COPY_RULE)
     already = sum(part.copy.already for part in parts)
     not_smaller = sum(part.copy.not_smaller for part in parts)
     return SegmentCopy(before, after, already, not_smaller, checksum)

@@ -103,6 +103,39 @@ class CopiedSegment:
 
 
 @dataclass(frozen=True)
+class QuarantinedSegment:
+    """A damaged segment of the source, whose file was copied as it is.
+
+    Attributes
+    ----------
+    file : str
+        Its name in the copy, which is none of a log's.
+    base_offset : int
+    bytes : int
+    crc32c : str
+        Of the file; eight hexadecimal digits.
+    finding : dict
+        What is wrong with it.
+    source : SourceFile
+
+    Examples
+    --------
+    >>> import kpress
+    >>> done = kpress.spark.transcode(spark, "logs", "cold", on_corrupt="quarantine")   # doctest: +SKIP
+    >>> manifest = kpress.log.Manifest.from_json(open("cold/kpress-manifest.json").read())      # doctest: +SKIP
+    >>> [kept.file for partition in manifest.partitions for kept in partition.quarantined]      # doctest: +SKIP
+    ['00000000000000004711.log.quarantined']
+    """
+
+    file: str
+    base_offset: int
+    bytes: int
+    crc32c: str
+    finding: dict[str, Any]
+    source: SourceFile
+
+
+@dataclass(frozen=True)
 class CopiedPartition:
     """One partition of a copy.
 
@@ -116,6 +149,7 @@ class CopiedPartition:
     files : tuple of str
         Beside the segments: copied as they are if they refer to offsets, or made again.
     segments : tuple of CopiedSegment
+    quarantined : tuple of QuarantinedSegment
 
     Examples
     --------
@@ -133,6 +167,17 @@ class CopiedPartition:
     directory: str
     files: tuple[str, ...] = ()
     segments: tuple[CopiedSegment, ...] = ()
+    quarantined: tuple[QuarantinedSegment, ...] = ()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the copy lacks of it: what is in quarantine, and what follows the last whole entry of a segment."""
+        damaged = [
+            replace(finding, message=f"{finding.message}; the file is {one.file} in the copy")
+            for one in self.quarantined
+            for finding in [_made(Finding, one.finding)]
+        ]
+        return damaged + [_tail(one.source) for one in self.segments if one.source.trailing_bytes]
 
 
 @dataclass(frozen=True)
@@ -146,7 +191,7 @@ class Manifest:
         Those that decide what is written.
     source : str
     complete : bool
-        All of the source is there.
+        All of the source is there, be it in quarantine.
     partitions : tuple of CopiedPartition
     skipped : tuple of dict
         What was in the source and is no part of a log, as findings.
@@ -185,9 +230,11 @@ class Manifest:
 
     @property
     def findings(self) -> list[Finding]:
-        """What the copy lacks: what was no part of a log, and what follows the last whole entry of a segment."""
-        tails = [segment.source for segment in self.segments if segment.source.trailing_bytes]
-        return [_made(Finding, skipped) for skipped in self.skipped] + [_tail(source) for source in tails]
+        """What the copy lacks: what was no part of a log, what is in quarantine, and what follows the last whole entry
+        of a segment."""
+        return [_made(Finding, skipped) for skipped in self.skipped] + [
+            finding for partition in self.partitions for finding in partition.findings
+        ]
 
     @property
     def totals(self) -> dict[str, int]:
@@ -296,7 +343,14 @@ def _is_a(value: object, hint: Any) -> bool:
 
 
 def _partition(read: dict[str, Any]) -> CopiedPartition:
-    segments = tuple(
-        _made(CopiedSegment, one | {"source": _made(SourceFile, one["source"])}) for one in read["segments"]
-    )
-    return replace(_made(CopiedPartition, read | {"segments": ()}), segments=segments)
+    segments = tuple(_segment(CopiedSegment, one) for one in read["segments"])
+    quarantined = tuple(_segment(QuarantinedSegment, one) for one in read.get("quarantined", ()))
+    partition = _made(CopiedPartition, read | {"segments": (), "quarantined": ()})
+    return replace(partition, segments=segments, quarantined=quarantined)
+
+
+def _segment(kind: type[_Made], read: dict[str, Any]) -> _Made:
+    made = _made(kind, read | {"source": _made(SourceFile, read["source"])})
+    if "finding" in read:
+        _made(Finding, read["finding"])
+    return made

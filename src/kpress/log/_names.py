@@ -28,7 +28,7 @@ MODULES = {
     "kpress.log._end": "end_offset",
     "kpress.log._file_records": "FileRecords",
     "kpress.log._log": "Log open_log",
-    "kpress.log._manifest": "CopiedPartition CopiedSegment Manifest SourceFile",
+    "kpress.log._manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
     "kpress.log._offset_index": "OffsetIndex OffsetPosition read_offset_index write_offset_index",
     "kpress.log._partition_metadata": "PartitionMetadata read_partition_metadata write_partition_metadata",
     "kpress.log._producer_snapshot": "ProducerState read_snapshot write_snapshot",

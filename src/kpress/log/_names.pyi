@@ -24,7 +24,7 @@ from kpress.log._dump_sidecars import is_sidecar, sidecar_lines
 from kpress.log._end import end_offset
 from kpress.log._file_records import FileRecords
 from kpress.log._log import Log, open_log
-from kpress.log._manifest import CopiedPartition, CopiedSegment, Manifest, SourceFile
+from kpress.log._manifest import CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, SourceFile
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index, write_offset_index
 from kpress.log._partition_metadata import PartitionMetadata, read_partition_metadata, write_partition_metadata
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, write_snapshot
@@ -76,6 +76,7 @@ __all__ = [
     "PartitionMetadata",
     "ProducerState",
     "Progress",
+    "QuarantinedSegment",
     "RecordDigest",
     "ReindexReport",
     "SalvageReport",

@@ -24,6 +24,7 @@ from kpress.typing import Integer, Level
 if TYPE_CHECKING:
     from kpress.log._recoder import _Content
 
+COPY_RULE = "verification of the copy"
 _READ_BACK_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
@@ -258,7 +259,7 @@ def copy_segment(
             raise CorruptRecordError(
                 f"the copy does not hold what the source does: {after} instead of {before}",
                 file=file.path,
-                rule="verification of the copy",
+                rule=COPY_RULE,
             )
         publish_checked(writer, files, target, after.bytes, recoder.crc32c)
     return SegmentCopy(before, after, recoder.already, recoder.left, recoder.crc32c)
@@ -290,7 +291,7 @@ def pass_through(
         raise CorruptRecordError(
             f"of {whole} bytes of entries {recoder.before['bytes']} were read",
             file=file.path,
-            rule="verification of the copy",
+            rule=COPY_RULE,
         )
 
 
@@ -330,7 +331,7 @@ def _check_file(file: RandomAccessFile, size: int, checksum: int) -> None:
             f"{size} bytes with the checksum {checksum:#010x} were written, "
             f"but {file.size} with {found:#010x} are read back",
             file=file.name,
-            rule="verification of the copy",
+            rule=COPY_RULE,
         )
 
 

@@ -19,14 +19,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from kpress.errors import KpressError
+from kpress._arguments import shown_value
+from kpress.errors import InvalidArgumentError, KpressError
 from kpress.files import FileSystem, resolve
 from kpress.log._copy_log import (
     CopyJob,
     CopyState,
     CopyTask,
+    Done,
     Paths,
     Runner,
     copied_segments,
@@ -35,9 +37,10 @@ from kpress.log._copy_log import (
     copy_small_files,
     segment_name,
 )
-from kpress.log._copy_parts import CopiedPart, CopyPart, cuts, joined
+from kpress.log._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
 from kpress.log._file_records import PIECE_BYTES
-from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest
+from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment
+from kpress.log._quarantine import damage, quarantined
 from kpress.log._segment import Partition
 from kpress.log._sidecar_files import write_indexes
 from kpress.log._target import Work, exists, locked_work
@@ -46,6 +49,9 @@ from kpress.typing import Integer, Level
 
 __all__ = ["CopyGroup", "copy_group", "published", "transcode_by"]
 
+OnDamage: TypeAlias = Literal["raise", "quarantine"]
+
+ON_DAMAGE = get_args(OnDamage)
 SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
 _PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.json")
 _LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
@@ -55,6 +61,12 @@ _LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
 class _RemoteJob(Job):
     """Indexes are made where the segments are made."""
 
+    on_corrupt: OnDamage = "raise"
+
+    def options(self) -> dict[str, Any]:
+        given = super().options()
+        return given if self.on_corrupt == "raise" else given | {"on_corrupt": self.on_corrupt}
+
     def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         return copy_small_files(partition, files, directory)
 
@@ -62,7 +74,7 @@ class _RemoteJob(Job):
 class CopyGroup(NamedTuple):
     """Segments that one process makes, one after another."""
 
-    job: CopyJob
+    job: _RemoteJob
     files: FileSystem
     work: str
     tasks: tuple[CopyTask, ...]
@@ -70,12 +82,19 @@ class CopyGroup(NamedTuple):
 
     def made(self) -> Copied:
         """Copy them."""
-        done = []
-        for task in self.tasks:
-            path = self.files.join(task.directory, segment_name(task.segment))
-            done.append((task.partition, copy_one(self.job, task, self.files, path, 1, _ignored)))
-            _write_indexes(task, self.files)
+        done = [(task.partition, self._made(task)) for task in self.tasks]
         _prove(self, done)
+        return done
+
+    def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
+        path = self.files.join(task.directory, segment_name(task.segment))
+        try:
+            done = copy_one(self.job, task, self.files, path, 1, _ignored)
+        except KpressError as error:
+            if self.job.on_corrupt == "raise":
+                raise
+            return quarantined(task, self.files, damage(task, error))
+        _write_indexes(task, self.files)
         return done
 
 
@@ -83,19 +102,28 @@ class JoinGroup(NamedTuple):
     """A segment whose parts are there, and are now joined."""
 
     group: CopyGroup
-    parts: tuple[CopiedPart, ...]
+    parts: tuple[CopiedPart | DamagedPart, ...]
     threads: int
 
     def made(self) -> Copied:
         """Join them."""
         [task] = self.group.tasks
-        done = [(task.partition, joined(task, self.group.files, self.parts, min(self.threads, _cores())))]
-        _write_indexes(task, self.group.files)
+        done = [(task.partition, self._made(task))]
         _prove(self.group, done)
         return done
 
+    def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
+        files = self.group.files
+        parts = [part for part in self.parts if isinstance(part, CopiedPart)]
+        damaged = [part for part in self.parts if isinstance(part, DamagedPart)]
+        if damaged:
+            return quarantined(task, files, damaged[0].finding)
+        done = joined(task, files, parts, min(self.threads, _cores()))
+        _write_indexes(task, files)
+        return done
 
-Copied: TypeAlias = "list[tuple[int, CopiedSegment]]"
+
+Copied: TypeAlias = "list[Done]"
 Group: TypeAlias = "CopyGroup | CopyPart | JoinGroup"
 Send: TypeAlias = "Callable[[Sequence[Group]], Sequence[Any]]"
 
@@ -111,7 +139,8 @@ def transcode_by(
     min_gain: float | None = 0.0,
     resume: bool = True,
     group_bytes: Callable[[int], int],
-    side_by_side: int = 1,
+    side_by_side: Callable[[], int] = lambda: 1,
+    on_corrupt: OnDamage = "raise",
 ) -> Manifest:
     """`kpress.transcode`, by others.
 
@@ -124,8 +153,10 @@ def transcode_by(
         As for `kpress.transcode`.
     group_bytes : callable
         From the bytes of all segments to the size up to which small ones are done together, and of parts of large ones.
-    side_by_side : int
-        How many groups are made at a time: a segment that is larger than its share is made in parts.
+    side_by_side : callable
+        Returns how many groups are made at a time: a segment that is larger than its share is made in parts.
+    on_corrupt : {'raise', 'quarantine'}
+        A damaged segment: an error, or copied as it is under a name that is none of a log's.
 
     Returns
     -------
@@ -136,9 +167,13 @@ def transcode_by(
     KpressError
         As `kpress.transcode`.
     """
-    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1)
+    if on_corrupt not in ON_DAMAGE:
+        raise InvalidArgumentError(
+            f"on_corrupt must be one of {', '.join(ON_DAMAGE)}, not {shown_value(on_corrupt)}", field="on_corrupt"
+        )
+    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1, on_corrupt=on_corrupt)
     job.recoder()  # invalid arguments are refused before any work
-    return copy_log(job, src, dst, resume, None, _Sender(send, group_bytes, side_by_side))
+    return copy_log(job, src, dst, resume, None, _Sender(job, send, group_bytes, side_by_side))
 
 
 def copy_group(group: Group) -> Any:
@@ -163,7 +198,8 @@ def _prove(group: CopyGroup, done: Copied) -> None:
     """What is done, as a manifest of its own. There is no place for it if the copy was finished meanwhile."""
     by_place: dict[str, tuple[CopiedSegment, ...]] = {}
     for place, (_, one) in zip(group.places, done, strict=True):
-        by_place[place] = (*by_place.get(place, ()), one)
+        if isinstance(one, CopiedSegment):
+            by_place[place] = (*by_place.get(place, ()), one)
     partitions = tuple(CopiedPartition(None, None, place, (), segments) for place, segments in by_place.items())
     manifest = Manifest(group.job.operation, group.job.options(), "", False, partitions, versions={"manifest": FORMAT})
     first = group.tasks[0].segment
@@ -212,38 +248,50 @@ def _succeed(work: Work) -> None:
 
 
 class _Sender(Runner):
-    def __init__(self, send: Send, group_bytes: Callable[[int], int], side_by_side: int) -> None:
+    def __init__(
+        self, job: _RemoteJob, send: Send, group_bytes: Callable[[int], int], side_by_side: Callable[[], int]
+    ) -> None:
+        self._job = job
         self._send = send
         self._group_bytes = group_bytes
         self._side_by_side = side_by_side
 
     def run(
         self, job: CopyJob, tasks: list[CopyTask], work: Work, state: CopyState
-    ) -> Iterator[tuple[int, CopiedSegment]]:
+    ) -> Iterator[Done]:
         total = sum(task.info.size or 0 for task in tasks)
         most = self._group_bytes(total)
-        share = max(-(-total // self._side_by_side), PIECE_BYTES) if self._side_by_side > 1 else total
+        cores = self._side_by_side()
+        share = max(-(-total // cores), PIECE_BYTES) if cores > 1 else total
         small = [task for task in tasks if (task.info.size or 0) <= share]
         large = [task for task in tasks if (task.info.size or 0) > share]
+        quarantines = self._job.on_corrupt == "quarantine"
         parts = [
-            CopyPart(job, work.files, task, *cut) for task in large for cut in cuts(task.info.size or 0, most)
+            CopyPart(self._job, work.files, task, *cut, quarantines)
+            for task in large
+            for cut in cuts(task.info.size or 0, most)
         ]
-        groups = [_group(job, work, group) for group in _grouped(small, most)]
+        groups = [self._group(work, group) for group in _grouped(small, most)]
         try:
             if parts or groups:
                 found = self._send([*parts, *groups])
                 for done in found[len(parts) :]:
                     yield from done
-                yield from self._join([_group(job, work, (task,)) for task in large], found[: len(parts)], parts)
+                joins = [self._group(work, (task,)) for task in large]
+                yield from self._join(joins, found[: len(parts)], parts, cores)
         finally:
             for directory in {work.path, *(task.directory for task in tasks)}:
                 with suppress(FileNotFoundError):
                     work.files.sweep(directory)  # parts, and what attempts left that were killed, or overtaken
 
     def _join(
-        self, groups: Sequence[CopyGroup], made: Sequence[CopiedPart], parts: Sequence[CopyPart]
-    ) -> Iterator[tuple[int, CopiedSegment]]:
-        threads = max(1, self._side_by_side // max(len(groups), 1))
+        self,
+        groups: Sequence[CopyGroup],
+        made: Sequence[CopiedPart | DamagedPart],
+        parts: Sequence[CopyPart],
+        cores: int,
+    ) -> Iterator[Done]:
+        threads = max(1, cores // max(len(groups), 1))
         joins = [
             JoinGroup(group, tuple(one for one, part in zip(made, parts, strict=True) if part.task is task), threads)
             for group in groups
@@ -251,6 +299,9 @@ class _Sender(Runner):
         ]
         for done in self._send(joins) if joins else ():
             yield from done
+
+    def _group(self, work: Work, tasks: tuple[CopyTask, ...]) -> CopyGroup:
+        return CopyGroup(self._job, work.files, work.path, tasks, _places(tasks, work))
 
     def proven(self, work: Work) -> Iterator[Manifest]:
         for path in _proofs(work):
@@ -262,10 +313,6 @@ class _Sender(Runner):
         for path in _proofs(work):
             work.files.delete(path)
         _succeed(work)
-
-
-def _group(job: CopyJob, work: Work, tasks: tuple[CopyTask, ...]) -> CopyGroup:
-    return CopyGroup(job, work.files, work.path, tasks, _places(tasks, work))
 
 
 def _grouped(tasks: Sequence[CopyTask], most: int) -> Iterator[tuple[CopyTask, ...]]:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from kpress.log import CopiedPartition
 from kpress.log import transcode as local_transcode
-from kpress.log.copy_tasks import Group, copy_group, transcode_by
+from kpress.log.copy_tasks import Group, OnDamage, copy_group, transcode_by
 from kpress.spark._jobs import Paths, cores_of, task_bytes
 from kpress.spark._run import run, table
 from kpress.typing import CompressionType, Integer, Level
@@ -42,6 +42,8 @@ _RESULT = pa.schema(
         ("compressionTypesAfter", pa.list_(pa.string())),
         ("digests", pa.list_(pa.string())),
         ("trailingBytes", pa.int64()),
+        ("quarantined", pa.list_(pa.string())),
+        ("findings", pa.list_(pa.string())),
     ]
 )
 _ESTIMATE = pa.schema(
@@ -67,6 +69,7 @@ def transcode(
     min_gain: float | None = 0.0,
     resume: bool = True,
     dry_run: bool = False,
+    on_corrupt: OnDamage = "raise",
 ) -> DataFrame:
     """Recompress a log with another codec; every record keeps its offset. What `kpress.transcode` does, by executors.
 
@@ -90,6 +93,10 @@ def transcode(
         As for `kpress.transcode`.
     dry_run : bool
         Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
+    on_corrupt : {'raise', 'quarantine'}
+        If a segment is damaged, the job fails; or the segment's file is copied as it is, beside the others, under the
+        name ``<base offset>.log.quarantined``, which brokers and readers pass over. `kpress.log.salvage` gets out of it
+        what is intact.
 
     Returns
     -------
@@ -97,7 +104,8 @@ def transcode(
         With `dry_run` one row: bytesBefore, bytesAfter, cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise
         one row per partition: topic, partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore,
         bytesAfter, compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and
-        copy), trailingBytes (after the last whole entry of a source; they hold no record, and are not copied).
+        copy), trailingBytes (after the last whole entry of a source; they hold no record, and are not copied),
+        quarantined (files in the copy), findings (what the copy lacks, as text).
 
     Raises
     ------
@@ -134,7 +142,8 @@ def transcode(
         min_gain=min_gain,
         resume=resume,
         group_bytes=lambda total: task_bytes(spark, total),
-        side_by_side=cores_of(spark),
+        side_by_side=lambda: cores_of(spark),
+        on_corrupt=on_corrupt,
     )
     return table(spark, [_row(partition) for partition in manifest.partitions], _RESULT)
 
@@ -155,4 +164,6 @@ def _row(partition: CopiedPartition) -> dict[str, Any]:
         "compressionTypesAfter": sorted({name for one in segments for name in one.compression_types}),
         "digests": [one.digest for one in segments],
         "trailingBytes": sum(one.source.trailing_bytes for one in segments),
+        "quarantined": ["/".join(filter(None, (partition.directory, one.file))) for one in partition.quarantined],
+        "findings": [str(finding) for finding in partition.findings],
     }
