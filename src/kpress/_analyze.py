@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from kpress.analysis import Analysis
+    from kpress.codecs import CodecRegistry
     from kpress.log import Progress
     from kpress.typing import Integer
 
@@ -22,6 +23,7 @@ def analyze(
     timing: "Literal['fastest', 'median']" = "fastest",
     rate: "str | float | None" = None,
     price_gb: "float | None" = None,
+    registry: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "Analysis":
     """Measure codecs, levels and batch depths on the records of a log, and recommend what to set.
@@ -54,6 +56,8 @@ def analyze(
         What is produced: ``"20MB/s"`` of uncompressed record sets, ``"50000records/s"``, or a number in MB/s.
     price_gb : float, optional
         Of 10^9 bytes of storage.
+    registry : CodecRegistry, optional
+        Codecs of your own: `codecs` may name them, and batches may have them.
     progress : callable, optional
         Gets a `kpress.log.Progress`, whose bytes are those that each codec compresses.
 
@@ -101,5 +105,6 @@ def analyze(
         timing=timing,
         rate=rate,
         price_gb=price_gb,
+        registry=registry,
         progress=progress,
     )

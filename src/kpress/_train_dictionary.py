@@ -6,6 +6,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from kpress.analysis import DictionaryTraining
+    from kpress.codecs import CodecRegistry
     from kpress.log import Progress
     from kpress.typing import Integer
 
@@ -19,6 +20,7 @@ def train_dictionary(
     sample_bytes: "Integer" = 64 << 20,
     seed: "Integer" = 0,
     dictionary_id: "Integer | None" = None,
+    codecs: "CodecRegistry | None" = None,
     progress: "Callable[[Progress], object] | None" = None,
 ) -> "DictionaryTraining":
     """Train a dictionary of zstd on the values of a log, and measure whether it pays.
@@ -47,6 +49,8 @@ def train_dictionary(
         Places the sample in a larger log.
     dictionary_id : int, optional
         32768 to 2147483647; by default one that follows from the content.
+    codecs : CodecRegistry, optional
+        Codecs of your own, which batches may have.
     progress : callable, optional
         Gets a `kpress.log.Progress`, whose bytes are those that are measured.
 
@@ -88,5 +92,6 @@ def train_dictionary(
         sample_bytes=sample_bytes,
         seed=seed,
         dictionary_id=dictionary_id,
+        codecs=codecs,
         progress=progress,
     )

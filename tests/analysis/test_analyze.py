@@ -102,7 +102,7 @@ def test_records_of_several_partitions_whose_offsets_are_the_same(tmp_path: Path
 def test_a_codec_that_lies_is_found(partition: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from kpress.analysis import _measure
 
-    monkeypatch.setattr(_measure, "decompress", lambda data, codec, most: bytes(most))
+    monkeypatch.setattr(_measure, "decompress", lambda data, codec, most, codecs: bytes(most))
     with pytest.raises(kpress.CorruptRecordError, match="zstd are not read as they were"):
         kpress.analyze(partition, "zstd")
 

@@ -206,6 +206,34 @@ def test_verbs_take_a_plug_in(partition: Path, tmp_path: Path) -> None:
     assert {one["compression_type"]: one["verdict"] for one in shown} == {NAME: "kept", "lz4": "recompressed"}
 
 
+def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
+    partition = tmp_path / "users-0"
+    partition.mkdir()
+    values = [b'{"user": %d, "city": "Paris", "seen": %d}' % (n * n % 997, n % 31) for n in range(4000)]
+    data = kpress.write_records(
+        values, compression_type=NAME, timestamps=range(4000), batch_records=100, codecs=CODECS
+    )
+    (partition / ("0" * 20 + ".log")).write_bytes(data)
+    (tmp_path / "my_codecs.py").write_text(MODULE)
+    plugin = ("--codec-plugin", "my_codecs:Codec")
+    found = json.loads(run("analyze", partition, "-e", f"none/{NAME}", "--json", *plugin, cwd=tmp_path))
+    assert (found["sample"]["records"], found["sample"]["findings"]) == (4000, [])
+    stored = [cell for cell in found["cells"] if cell["batch_records"] == 100]
+    assert [cell["codec"] for cell in stored] == ["none", NAME]
+    assert stored[1]["output_bytes"] == len(data)
+    assert found["recommendation"]["lines"][:2] == ["compression.type=pluggable", f"pluggable.factory.plugin={NAME}"]
+    trained = json.loads(run("train", partition, "--depth", 1, "--json", *plugin, cwd=tmp_path, fails=1))
+    assert trained["sample"]["records"] == 4000
+
+    for codecs, why in ((NAME, f"not {NAME!r}"), (f"{NAME},3", "level")):
+        assert why in run("analyze", partition, "-e", codecs, *(plugin if "," in codecs else ()), cwd=tmp_path, fails=2)
+    assert "no intact record" in run("analyze", partition, "-e", "lz4", cwd=tmp_path, fails=2)
+    with pytest.raises(kpress.errors.ArgumentTypeError, match="CodecRegistry"):
+        kpress.analyze(partition, registry={})  # type: ignore[arg-type]
+    with pytest.raises(kpress.errors.ArgumentTypeError, match="CodecRegistry"):
+        kpress.train_dictionary(partition, codecs={})  # type: ignore[arg-type]
+
+
 def test_a_plug_in_that_is_not_given(partition: Path, tmp_path: Path) -> None:
     assert NAME in run("dump", partition, cwd=tmp_path, fails=1)
     said = run("transcode", partition, "x", "--codec", NAME, cwd=tmp_path, fails=2)

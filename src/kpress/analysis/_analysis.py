@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from kpress.log import Finding
-from kpress.typing import CompressionType
 
 DAY = 86_400  # seconds
 
@@ -69,7 +68,7 @@ class Cell:
     ('zstd', 3, True)
     """
 
-    codec: CompressionType
+    codec: str
     level: int | None
     batch_records: int | None
     depth: float

@@ -18,6 +18,8 @@ from kpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_s
 from kpress.analysis._rate import Rate, parse_rate, positive
 from kpress.analysis._recommend import DEPTHS, Situation, choose, recommend
 from kpress.analysis._sample import Sample, sample_log
+from kpress.codecs import CodecRegistry
+from kpress.codecs.table import codecs_given
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.files import resolve
 from kpress.log import Progress, open_log
@@ -45,10 +47,12 @@ def analyze(
     timing: Timing = "fastest",
     rate: str | float | None = None,
     price_gb: float | None = None,
+    registry: CodecRegistry | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> Analysis:
     """Implements `kpress.analyze`."""
-    settings = parse_codecs(codecs)
+    codecs_given(registry)
+    settings = parse_codecs(codecs, registry)
     multiples = _multiples(depths)
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
     number = integer(seed, "seed", 0, INT64_MAX)
@@ -59,9 +63,9 @@ def analyze(
     price = None if price_gb is None else positive(price_gb, "price_gb")
     checked_progress(progress)
 
-    sample, skipped = sample_of(path, limit, number)
+    sample, skipped = sample_of(path, limit, number, registry)
     meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
-    measure = Measure(sample, workers)
+    measure = Measure(sample, workers, registry=registry)
     cells = _cells(sample, measure, settings, multiples, timing, meter)
     chosen = choose(cells)
     by_depth = _by_depth(sample, measure, Setting(chosen.codec, chosen.level), meter)
@@ -95,14 +99,16 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 # ---- what is there
 
 
-def sample_of(path: Paths, limit: int, seed: int) -> tuple[Sample, list[dict[str, Any]]]:
+def sample_of(
+    path: Paths, limit: int, seed: int, registry: CodecRegistry | None
+) -> tuple[Sample, list[dict[str, Any]]]:
     """The sample of a log or a file of lines, and what lies beside the log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):
             with files.open(name) as file:
                 return sample_lines(file, limit, seed), []
-    log = open_log(path)
+    log = open_log(path, codecs=registry)
     return sample_log(log, limit, seed), [finding.to_dict() for finding in log.skipped]
 
 

@@ -15,12 +15,12 @@ from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from functools import cached_property, partial
 from itertools import islice
 from statistics import median, quantiles
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kpress.analysis._analysis import Speed
 from kpress.analysis._grid import Setting
 from kpress.analysis._sample import Sample
-from kpress.codecs import compress, compressor, decompress
+from kpress.codecs import CodecRegistry, compress, compressor, decompress
 from kpress.columns import Columns, read_columns, write_columns
 from kpress.errors import CorruptRecordError
 from kpress.record import read_batches
@@ -62,10 +62,20 @@ class Measure:
         For sizes; by default one per core.
     at_once : bool
         Each batch is compressed in one call, as recompression does it, not as a producer's stream.
+    registry : CodecRegistry, optional
+        Codecs of your own that the settings may name.
     """
 
-    def __init__(self, sample: Sample, threads: int | None = None, *, at_once: bool = False) -> None:
+    def __init__(
+        self,
+        sample: Sample,
+        threads: int | None = None,
+        *,
+        at_once: bool = False,
+        registry: CodecRegistry | None = None,
+    ) -> None:
         self._sample = sample
+        self._registry: Any = registry
         self._threads = threads or _cores()
         self._at_once = at_once
 
@@ -109,7 +119,7 @@ class Measure:
         self, pieces: Iterator[Columns], depth: int | None, settings: Sequence[Setting]
     ) -> Iterator[list[Size]]:
         """No more pieces than threads are in work, so that no more are in memory."""
-        sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once)
+        sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once, registry=self._registry)
         pool = ThreadPoolExecutor(self._threads, thread_name_prefix="kpress-analyze")
         try:
             pending = {pool.submit(sizes, piece) for piece in islice(pieces, self._threads)}
@@ -158,16 +168,17 @@ class Measure:
     def speed(self, setting: Setting, payloads: Sequence[bytes], timing: str) -> Speed:
         """How fast one thread compresses and decompresses these."""
         codec, level = setting
-        packed = [compress(payload, codec, level) for payload in payloads]
+        own = self._registry
+        packed = [compress(payload, codec, level, codecs=own) for payload in payloads]
         most = max(map(len, payloads))
 
         def pack() -> None:
             for payload in payloads:
-                compress(payload, codec, level)
+                compress(payload, codec, level, codecs=own)
 
         def unpack() -> None:
             for payload in packed:
-                decompress(payload, codec, most)
+                decompress(payload, codec, most, codecs=own)
 
         size = sum(map(len, payloads))
         compressing, decompressing = _rounds(pack), _rounds(unpack)
@@ -196,32 +207,35 @@ def memcpy_mb_s(timing: str) -> float:
     return _mb_s(SPEED_BYTES, _rounds(copy), timing)
 
 
-def _sizes(rows: Columns, depth: int | None, settings: Sequence[Setting], at_once: bool) -> list[Size]:
+def _sizes(
+    rows: Columns, depth: int | None, settings: Sequence[Setting], at_once: bool, registry: Any
+) -> list[Size]:
     plain = uncompressed(rows, depth)
     payloads = [batch.payload for batch in read_batches(plain)]
     headers = len(plain) - sum(map(len, payloads))
     found = []
     for setting in settings:
         started = time.thread_time()
-        size = headers + sum(_compressed(payloads, setting, at_once))
+        size = headers + sum(_compressed(payloads, setting, at_once, registry))
         found.append(Size(len(plain), size, len(payloads), time.thread_time() - started))
     return found
 
 
-def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool) -> Iterator[int]:
-    """The size of the records of each batch, which are read back."""
+def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, registry: Any) -> Iterator[int]:
+    """The size of the records of each batch, which are read back; with the name of a plug-in (KIP-984)."""
     codec, level = setting
+    name_bytes = 0 if setting.is_kafkas else 1 + len(codec)
     for payload in payloads:
         if at_once:
-            packed = compress(payload, codec, level)
+            packed = compress(payload, codec, level, codecs=registry)
         else:
-            stream = compressor(codec, level)
+            stream = compressor(codec, level, codecs=registry)
             packed = stream.compress(payload) + stream.flush()
-        if decompress(packed, codec, len(payload)) != payload:
+        if decompress(packed, codec, len(payload), codecs=registry) != payload:
             raise CorruptRecordError(
                 f"records written with {setting} are not read as they were", rule="what is written is what is read"
             )
-        yield len(packed)
+        yield name_bytes + len(packed)
 
 
 def uncompressed(rows: Columns, depth: int | None) -> bytes:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kpress.analysis._analysis import DAY, Cell
+from kpress.analysis._grid import Setting
 from kpress.analysis._lines import BATCH_SIZE
 from kpress.analysis._measure import Size
 from kpress.analysis._rate import Rate
@@ -114,6 +115,8 @@ def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell],
 
 def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
     settings: dict[str, str | int] = {"compression.type": chosen.codec}
+    if not Setting(chosen.codec, chosen.level).is_kafkas:
+        settings = {"compression.type": "pluggable", "pluggable.factory.plugin": chosen.codec}  # KIP-984
     if chosen.level is not None and chosen.codec in _WITH_LEVEL:
         settings[f"compression.{chosen.codec}.level"] = chosen.level
     settings["batch.size"] = _batch_size(chosen)

@@ -15,6 +15,7 @@ from random import Random
 from typing import NamedTuple
 
 from kpress._file_names import INDEX_FILE_SUFFIX
+from kpress.codecs import CodecRegistry
 from kpress.columns import read_columns, write_columns
 from kpress.errors import (
     CorruptRecordError,
@@ -132,7 +133,7 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
     runs = _runs_of(sample.stats, limit, seed)
     passed = 0
     for segment in segments:
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
             _sample_segment(sample, segment, file, runs, passed)
             passed += file.size
     if not sample.counts:
@@ -222,7 +223,7 @@ def sample_run(run: SampleRun) -> Sample:
     sample = Sample()
     for segment, start, end in run.stretches:
         if len(sample.data) < run.limit:
-            with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
                 _take_run(sample, segment, file, _Run(start, end, run.limit), start, min(end, file.size))
     return sample
 
@@ -250,7 +251,7 @@ def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, st
                 continue
             try:
                 with located(header.position, file.path):
-                    _take_entry(sample, file.read(header.position, header.size))
+                    _take_entry(sample, file.read(header.position, header.size), file.codecs)
             except _DAMAGE as error:
                 sample.findings.append(Finding.of_error(error, file=file.path))
             position = header.end
@@ -280,10 +281,11 @@ def _entry_before(segment: Segment, file: FileRecords, position: int) -> int:
     return found if found and file.headers().at_entry(found, first, first + _INT32_MAX) else 0
 
 
-def _take_entry(sample: Sample, entry: bytes) -> None:
+def _take_entry(sample: Sample, entry: bytes, codecs: CodecRegistry | None) -> None:
     """Add it as one uncompressed batch of magic 2."""
-    [batch] = read_batches(entry)
-    columns = read_columns(entry, ["timestamp", "key", "value"])
+    [batch] = read_batches(entry, codecs=codecs)
+    columns = read_columns(entry, ["timestamp", "key", "value"], codecs=codecs)
     if columns.num_rows:
-        plain = recompress(entry, "none") if batch.magic == 2 else write_columns(columns, batch_bytes=None)
+        is_v2 = batch.magic == 2
+        plain = recompress(entry, "none", codecs=codecs) if is_v2 else write_columns(columns, batch_bytes=None)
         sample.add(plain, columns.num_rows, len(entry), len(entry))

@@ -20,7 +20,8 @@ from kpress.analysis._analyze import (
     sample_of,
 )
 from kpress.analysis._dictionary import DEPTHS, DictionaryDepth, Evaluation, evaluate, held_out_bytes
-from kpress.codecs import Dictionary
+from kpress.codecs import CodecRegistry, Dictionary
+from kpress.codecs.table import codecs_given
 from kpress.errors import ArgumentTypeError
 from kpress.log import Finding, Progress
 from kpress.typing import Integer
@@ -97,6 +98,7 @@ def train_dictionary(
     sample_bytes: Integer = 64 << 20,
     seed: Integer = 0,
     dictionary_id: Integer | None = None,
+    codecs: CodecRegistry | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> DictionaryTraining:
     """Implements `kpress.train_dictionary`."""
@@ -108,9 +110,10 @@ def train_dictionary(
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
     number = integer(seed, "seed", 0, INT64_MAX)
     id = None if dictionary_id is None else integer(dictionary_id, "dictionary_id", _LEAST_ID, _MOST_ID)
+    codecs_given(codecs)
     checked_progress(progress)
 
-    sample, skipped = sample_of(path, limit, number)
+    sample, skipped = sample_of(path, limit, number, codecs)
     meter = Meter(progress, held_out_bytes(sample) * (len(wanted) + 1))
     evaluation = evaluate(sample, size=most, level=level, depths=wanted, dictionary_id=id, done=meter.advance)
     return DictionaryTraining(

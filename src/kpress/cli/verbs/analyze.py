@@ -11,11 +11,12 @@ import click
 
 import kpress
 from kpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
-from kpress.cli._command import paths, verb
+from kpress.cli._command import codec_plugins, paths, verb
 from kpress.cli._findings import report_reading
 from kpress.cli._output import count, print_json, print_table, size, write
 from kpress.cli._parameters import SIZE, Paths, one_or_several
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 from kpress.files import LocalFileSystem
 
 _TIMING = ("fastest", "median")
@@ -31,7 +32,7 @@ _TIMING = ("fastest", "median")
 )  # fmt: skip
 @paths()
 @click.option(
-    "--codecs", "-e", metavar="CODECS", default=DEFAULT_CODECS, show_default=True,
+    "--codecs", "-e", "settings", metavar="CODECS", default=DEFAULT_CODECS, show_default=True,
     help="Codecs with / between them, each with its levels after commas.",
 )  # fmt: skip
 @click.option(
@@ -48,11 +49,12 @@ _TIMING = ("fastest", "median")
 @click.option("--rate", metavar="RATE", help="What is produced, uncompressed: 20MB/s, 50000records/s.")
 @click.option("--price-gb", metavar="PRICE", type=float, help="Of a GB (10^9 bytes) of storage.")
 @click.option("--report", metavar="FILE", type=Paths(), help="Also write an HTML file with plots, which opens offline.")
+@codec_plugins
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
 def command(
     paths: Sequence[str],
-    codecs: str,
+    settings: str,
     depths: Sequence[int],
     sample: int,
     seed: int,
@@ -61,6 +63,7 @@ def command(
     rate: str | None,
     price_gb: float | None,
     report: str | None,
+    codecs: CodecRegistry | None,
     as_json: bool,
     as_csv: bool,
 ) -> int:
@@ -76,7 +79,7 @@ def command(
     with Progress("compressing") as progress:
         found = kpress.analyze(
             one_or_several(paths),
-            codecs,
+            settings,
             depths=depths,
             sample_bytes=sample,
             seed=seed,
@@ -84,6 +87,7 @@ def command(
             timing=timing,
             rate=rate,
             price_gb=price_gb,
+            registry=codecs,
             progress=progress,
         )
     if report is not None:

@@ -8,12 +8,13 @@ import click
 
 import kpress
 from kpress.analysis import DictionaryDepth, DictionaryTraining
-from kpress.cli._command import as_json, paths, verb
+from kpress.cli._command import as_json, codec_plugins, paths, verb
 from kpress.cli._findings import report_reading
 from kpress.cli._outcome import CLEAN, FINDINGS
 from kpress.cli._output import count, note, print_json, print_table, size
 from kpress.cli._parameters import SIZE, Paths, one_or_several
 from kpress.cli._progress import Progress
+from kpress.codecs import CodecRegistry
 from kpress.dictionaries import DictionaryStore
 from kpress.files import LocalFileSystem
 
@@ -44,6 +45,7 @@ from kpress.files import LocalFileSystem
 )  # fmt: skip
 @click.option("--store", metavar="DIRECTORY", type=Paths(), help="Add the dictionary to this directory of them.")
 @click.option("--output", "-o", metavar="FILE", type=Paths(), help="Write the dictionary to this file.")
+@codec_plugins
 @as_json
 def command(
     paths: Sequence[str],
@@ -55,6 +57,7 @@ def command(
     dictionary_id: int | None,
     store: str | None,
     output: str | None,
+    codecs: CodecRegistry | None,
     as_json: bool,
 ) -> int:
     """Train a dictionary on your own records, and tell whether it pays.
@@ -74,6 +77,7 @@ def command(
             sample_bytes=sample,
             seed=seed,
             dictionary_id=dictionary_id,
+            codecs=codecs,
             progress=progress,
         )
     if store is not None:
