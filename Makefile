@@ -24,6 +24,7 @@ CURRENT   := $(CURDIR)/build/current
 TESTING   := $(STAMPS)/with-test $(INSTALLED)
 
 BENCH ?= bench
+SPARK_BENCH ?=
 FUZZ_SECONDS ?= 60
 FULL_FUZZ_SECONDS ?= 600
 SETS ?= 200000
@@ -147,6 +148,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(MAKE) sanitize-threads differential broker report docs
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
+	$(MAKE) bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 ##@ Benchmarks
 
@@ -160,6 +162,9 @@ bench-current: $(CURRENT)/.ready $(TESTING) libsnappy  ## the same with current 
 bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measures too
 	-@build_support/debian.sh bench-peers
 	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
+
+bench-spark: $(TESTING) java  ## Spark beside prebuilt Arrow batches, a pool of processes, df.write.parquet (SPARK_BENCH="ceiling --batches 4000")
+	$(PYTHON) -m bench.spark $(SPARK_BENCH)
 
 bench-smoke: $(TESTING) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
@@ -226,4 +231,4 @@ $(CURRENT)/.ready: build_support/current_libraries.sh | system
 	build_support/current_libraries.sh $(CURRENT)
 	touch $@
 
-.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-smoke build sdist clean clean-all help system java libsnappy

@@ -22,7 +22,6 @@ from kpress.errors import InvalidArgumentError
 from kpress.files import resolve
 from kpress.log import Finding, open_log
 from kpress.log.splits import LogSplit, Piece, plan, read_split
-from kpress.spark._batch_rows import byte_rows, header_rows
 from kpress.spark._filters import Wanted, wanted_by
 from kpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_other_types, spark_schema
@@ -184,8 +183,12 @@ class KafkaLogReader(DataSourceReader):
         options = self.options
         on_corrupt: Any = "raise" if options.mode == "FAILFAST" else "skip"
         if options.level == "batches":
+            from kpress.spark._batch_rows import header_rows  # it loads pandas, which records do without
+
             yield from header_rows(split, names, findings, on_corrupt)
         elif options.level == "bytes":
+            from kpress.spark._batch_rows import byte_rows
+
             yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes)
         else:
             for columns in read_split(

@@ -1,0 +1,54 @@
+"""The command line: ``python -m bench.spark [MEASUREMENT ...]``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+import kpress.spark
+from bench.spark import jobs, reading, session
+from bench.spark.turns import Bench, Table
+
+MEASUREMENTS = {
+    "ceiling": reading.ceiling,
+    "headers": reading.headers,
+    "flat": reading.flat,
+    "cores": reading.cores,
+    "memory": reading.memory,
+    "transcode": jobs.transcode,
+    "parquet": jobs.parquet,
+    "tiny": jobs.tiny,
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Spark on Kafka's files, beside what limits it.")
+    parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=f"of {', '.join(MEASUREMENTS)} (default: all)")
+    parser.add_argument("--batches", type=int, default=600, help="of 5,000 records each (default: 600)")
+    parser.add_argument("--segments", type=int, default=1000, help="tiny ones (default: 1,000)")
+    parser.add_argument("--rounds", type=int, default=5, help="after one that is not counted (default: 5)")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="where data is made (default: the system's place)")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in MEASUREMENTS]
+    if unknown:
+        parser.error(f"there is no {', '.join(unknown)}: {', '.join(MEASUREMENTS)}")
+    for name, least in (("batches", 16), ("segments", 10), ("rounds", 1)):
+        if getattr(options, name) < least:
+            parser.error(f"--{name}: {least} or more")
+    names = options.names or list(MEASUREMENTS)
+    with tempfile.TemporaryDirectory(prefix="kpress-bench-", dir=options.data) as root:
+        spark = session.start()
+        kpress.spark.register(spark)
+        bench = Bench(spark, Table(options.rounds), Path(root), options.batches, options.segments)
+        try:
+            for name in names:
+                MEASUREMENTS[name](bench)
+        finally:
+            spark.stop()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,98 @@
+"""Jobs that open files in the tasks, beside the same work without Spark, and beside rows through the JVM."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import kpress
+import kpress.spark
+from bench.answers import equal
+from bench.spark.data import make
+from bench.spark.reading import check, of_log, to_nothing
+from bench.spark.turns import Bench
+
+LEVEL = 3  # of zstd, Kafka's own default
+
+
+def _copied(directories: tuple[str, str]) -> int:
+    source, target = directories
+    manifest = kpress.transcode(source, target, "zstd", level=LEVEL)
+    return sum(segment.records for partition in manifest.partitions for segment in partition.segments)
+
+
+def _pool() -> ProcessPoolExecutor:
+    return ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("spawn"))
+
+
+def transcode(bench: Bench) -> None:
+    """snappy to zstd: kpress.spark.transcode beside a warm pool of as many processes, a partition for each call."""
+    with bench.directory() as root, _pool() as pool:
+        partitions = 4
+        made = make(root / "log", "apache5000", "snappy", bench.batches // partitions, partitions=partitions)
+        directories = sorted(made.path.iterdir())
+
+        def by_pool() -> int:
+            shutil.rmtree(root / "copy", ignore_errors=True)
+            (root / "copy").mkdir()
+            pairs = [(str(one), str(root / "copy" / one.name)) for one in directories]
+            return sum(pool.map(_copied, pairs))
+
+        def by_spark() -> int:
+            shutil.rmtree(root / "copy", ignore_errors=True)
+            done = kpress.spark.transcode(bench.spark, made.path, root / "copy", "zstd", level=LEVEL)
+            return sum(row.records for row in done.collect())
+
+        equal((by_pool(), by_spark()), (made.rows, made.rows), "records")
+        contenders = {"a pool of processes": by_pool, "kpress.spark.transcode": by_spark}
+        bench.table.race("transcode, snappy to zstd", contenders, rows=made.rows)
+
+
+def parquet(bench: Bench) -> None:
+    """kpress.spark.to_parquet beside read + df.write.parquet, both with zstd."""
+    with bench.directory() as root:
+        made = make(root / "log", "apache5000", "zstd", bench.batches // 2, partitions=2)
+
+        def by_rows() -> None:
+            rows = of_log(bench.spark, made.path)().drop("topic", "partition")
+            rows.write.option("compression", "zstd").mode("overwrite").parquet(str(root / "rows"))
+
+        def by_tasks() -> None:
+            shutil.rmtree(root / "tasks", ignore_errors=True)
+            kpress.spark.to_parquet(bench.spark, made.path, root / "tasks")
+
+        for work, place in ((by_rows, "rows"), (by_tasks, "tasks")):
+            work()
+            found = bench.spark.read.parquet(str(root / place)).selectExpr("count(*)", "sum(length(value))").collect()
+            equal(found[0][0], made.rows, "rows")
+        bench.table.race(
+            "to Parquet",
+            {"read + df.write.parquet": by_rows, "kpress.spark.to_parquet": by_tasks},
+            rows=made.rows,
+            least={"kpress.spark.to_parquet": 3},
+        )
+
+
+def tiny(bench: Bench) -> None:
+    """Many segments of one batch of 100 records: reading them, and what they add to a job (a transcode's dry run)."""
+    with bench.directory() as root:
+        made = {}
+        for name, count in (("few", bench.segments), ("many", 4 * bench.segments)):
+            made[name] = make(root / name, "apache100", "zstd", 1, partitions=10, segments=count // 10)
+        rows = of_log(bench.spark, made["few"].path)
+        check(rows, made["few"])
+        few = bench.table.turns({"read": to_nothing(rows)})["read"]
+        text = f"{min(one.cpu for one in few):.2f} CPU s to read (wanted for 5,000: at most 10)"
+        bench.table.note(f"{bench.segments} tiny segments", text)
+
+        def inventory(path: Path) -> int:
+            return sum(row.segments for row in kpress.spark.inventory(bench.spark, path).collect())
+
+        equal(inventory(made["many"].path), 4 * bench.segments, "segments")
+        costs = bench.table.turns({name: lambda name=name: inventory(made[name].path) for name in made})
+        least = {name: min(one.cpu for one in found) for name, found in costs.items()}
+        text = f"{least['many']:.2f} CPU s, {least['few']:.2f} for a fourth: {least['many'] / least['few']:.2f} times"
+        bench.table.note(f"inventory of {4 * bench.segments}", f"{text} (wanted: at most 4)")
