@@ -38,6 +38,7 @@ LIBRARIES = {
     "columns._values": (),
     "columns._columns": (),
     "record.decode": (),
+    "record.fields": (),
     "record._records": (),
     "record._batch": (),
     "columns.catalogue": (),
@@ -96,6 +97,12 @@ LIBRARIES = {
     "broker._validator": (),
     "broker._messages": (),
     "broker._message_validator": (),
+    "adapters._client": (),
+    "adapters._entry": (),
+    "adapters._open_batch": (),
+    "adapters._aiokafka": (),
+    "adapters._kafka_reading": (),
+    "adapters._kafka_building": (),
 }
 
 FILE = "_native"  # and the suffix of extension modules

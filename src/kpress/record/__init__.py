@@ -4,7 +4,7 @@
 
     entries        _batch    by header alone
     payload        decode    checksum, decompression, where the records lie
-    records        _records  Python objects, lazily, over include/kpress/record.h
+    records        _records  Python objects, lazily, over include/kpress/record.h; fields makes them of keys and headers
 
 and back::
 
@@ -16,7 +16,8 @@ and back::
     _recompress     all entries of a record set
     in_place        what a broker changes in a header
 
-`decode`, `encode`, `set_writer`, `rows`, `recode`, `convert` and `in_place` are also open to other packages of kpress.
+`decode`, `encode`, `fields`, `set_writer`, `rows`, `recode`, `convert` and `in_place` are also open to other packages
+of kpress.
 """
 
 from kpress.record._batch import Batch, BatchIterator, read_batches

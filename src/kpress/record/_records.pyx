@@ -4,40 +4,23 @@ Keeping one record at a time costs a fraction of a list of all, because the next
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from cpython.unicode cimport PyUnicode_DecodeUTF8
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from kpress._buffers cimport InputView, PooledBlock
 from kpress._c.wire cimport (
     KP_END, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_OVERHEAD, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING,
     KP_RECORD_LENGTH, KP_VARINT,
-    kp_batch, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_field, kp_header, kp_header_read, kp_headers_of,
-    kp_load_be32, kp_message_next, kp_message_read, kp_record, kp_record_next, kp_source_fail,
-    kp_utf8_copy,
+    kp_batch, kp_cursor_of, kp_error, kp_fail, kp_load_be32, kp_message_next, kp_message_read, kp_record,
+    kp_record_next, kp_source_fail,
 )
 from kpress._sealed cimport seal
 from kpress._status cimport error_of, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport CodecTable
 from kpress.record.decode cimport check_crc, check_inner_crcs, check_message_crc, open_source
+from kpress.record.fields cimport bytes_of, headers_of
 
 from kpress.record._types import TIMESTAMP_TYPES
-
-
-cdef bytes bytes_of(const kp_field* f):
-    return PyBytes_FromStringAndSize(<const char*>f.data, f.size)
-
-
-cdef str text_of(const kp_field* f):
-    """UTF-8 as Java decodes it: the same parts become U+FFFD as in columns (utf8.h)."""
-    cdef bytes copy
-    try:
-        return PyUnicode_DecodeUTF8(<const char*>f.data, f.size, NULL)
-    except UnicodeDecodeError:
-        copy = PyBytes_FromStringAndSize(NULL, 3 * f.size)
-        size = kp_utf8_copy(<uint8_t*>PyBytes_AS_STRING(copy), f.data, <size_t>f.size)
-        return copy[:size].decode()
 
 
 cdef inline void put(kp_record* to, const kp_record* r) noexcept:
@@ -153,18 +136,7 @@ cdef class Record:
 
     @property
     def headers(self):
-        cdef kp_cursor cursor
-        cdef kp_header h
-        cdef list headers = []
-        if self._record.header_count:
-            # they were checked when the record was read; the caller may have written to the bytes since
-            cursor = kp_headers_of(&self._record)
-            for _ in range(self._record.header_count):
-                if kp_header_read(&cursor, &h) != KP_OK:
-                    break
-                value = None if h.value.size < 0 else bytes_of(&h.value)
-                headers.append((text_of(&h.key), value))
-        return headers
+        return headers_of(&self._record)
 
     def is_valid(self):
         """Whether a v0/v1 message's own checksum is right; True for a v2 record, which has none.

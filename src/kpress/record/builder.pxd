@@ -7,7 +7,7 @@ from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_record
 from kpress.codecs.table cimport CodecTable
 from kpress.record._limit cimport exact_limit
-from kpress.record._record_args cimport bytes_field  # noqa: also for those who fill records
+from kpress.record._record_args cimport bytes_field, encode_headers  # noqa: also for those who fill records
 from kpress.record.encode cimport batch_encoder
 
 

@@ -1,0 +1,14 @@
+"""Record modules for other clients: their record classes, by their names, on kpress.
+
+::
+
+    aiokafka        _aiokafka       its classes; install() puts them under the client
+    kafka_python    _kafka_reading, _kafka_building: the same for kafka-python, which is imported as `kafka`
+                    _entry          what both read: an entry, its records, lazily
+                    _open_batch     what both build
+                    _client         what differs: the client's exceptions, and its say on codecs
+                    _codecs         the codec functions
+                    _install        puts names into a client's modules and takes them out
+
+Importing this package loads no client: each adapter loads its own.
+"""

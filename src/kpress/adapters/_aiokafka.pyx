@@ -1,0 +1,527 @@
+"""The record classes of aiokafka, by its names: aiokafka.record, and BatchBuilder of aiokafka.producer."""
+
+cimport cython
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_CONTROL, KP_ENTRY_SIZE, KP_GZIP, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_LZ4,
+    KP_MAGIC_OFFSET, KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_SNAPPY, KP_TRANSACTIONAL, KP_ZSTD,
+    kp_batch, kp_error, kp_fail, kp_load_be32, kp_message_read, kp_message_size, kp_record,
+)
+from kpress.adapters._client cimport Client, ready
+from kpress.adapters._entry cimport (
+    BATCH, MESSAGE, Entry, LazyRecord, messages_of, take_fields, take_headers,
+)
+from kpress.adapters._open_batch cimport NO_ROOM, OpenBatch, length_of, now, size_of_fields
+
+cdef enum:
+    MAX_RECORD_OVERHEAD = 21    # DefaultRecord.MAX_RECORD_OVERHEAD
+    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
+    MESSAGE_V1 = 22
+
+cdef Client client = None
+
+
+def use(Client used not None):
+    """What raises the errors of all classes here, once aiokafka was imported."""
+    global client
+    client = used
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+
+@cython.final
+@cython.no_gc
+cdef class DefaultRecord(LazyRecord):
+    """A record of a v2 batch: offset, timestamp, timestamp_type, key, value, headers; checksum is None."""
+
+    checksum = None
+
+    def __init__(self, int64_t offset, int64_t timestamp, int8_t timestamp_type, object key, object value,
+                 object headers):
+        self.offset = offset
+        self.time = timestamp
+        self.kind = timestamp_type
+        self.key_object, self.value_object, self.headers_object = key, value, headers
+        self.record.key.size = self.record.value.size = -1
+
+    @property
+    def timestamp(self):
+        return self.time
+
+    @property
+    def timestamp_type(self):
+        return self.kind
+
+    def __repr__(self):
+        return (f"DefaultRecord(offset={self.offset!r}, timestamp={self.timestamp!r}, "
+                f"timestamp_type={self.timestamp_type!r}, key={self.key!r}, value={self.value!r}, "
+                f"headers={self.headers!r})")
+
+
+@cython.final
+cdef class DefaultRecordBatch(Entry):
+    """A v2 batch: attributes of its header, and its records by iterating."""
+
+    CODEC_NONE = KP_NONE
+    CODEC_MASK = KP_CODEC_MASK
+    CODEC_GZIP = KP_GZIP
+    CODEC_SNAPPY = KP_SNAPPY
+    CODEC_LZ4 = KP_LZ4
+    CODEC_ZSTD = KP_ZSTD
+
+    def __init__(self, object buffer):
+        self.take(client, buffer, BATCH)
+
+    @property
+    def base_offset(self):
+        return self.header.base_offset
+
+    @property
+    def magic(self):
+        return self.header.magic
+
+    @property
+    def crc(self):
+        return self.header.crc
+
+    @property
+    def attributes(self):
+        return self.header.attributes
+
+    @property
+    def last_offset_delta(self):
+        return self.header.last_offset_delta
+
+    @property
+    def first_timestamp(self):
+        return self.header.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        return self.header.max_timestamp
+
+    @property
+    def producer_id(self):
+        return self.header.producer_id
+
+    @property
+    def producer_epoch(self):
+        return self.header.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.header.base_sequence
+
+    @property
+    def timestamp_type(self):
+        return 1 if self.header.attributes & KP_LOG_APPEND_TIME else 0
+
+    @property
+    def compression_type(self):
+        return self.header.attributes & KP_CODEC_MASK
+
+    @property
+    def is_transactional(self):
+        return (self.header.attributes & KP_TRANSACTIONAL) != 0
+
+    @property
+    def is_control_batch(self):
+        return (self.header.attributes & KP_CONTROL) != 0
+
+    @property
+    def next_offset(self):
+        return self.header.base_offset + self.header.last_offset_delta + 1
+
+    def validate_crc(self):
+        assert not self.opened, "Validate should be called before iteration"
+        return self.crc_matches()
+
+    def __iter__(self):
+        assert self.index == 0
+        self.open()
+        return self
+
+    def __next__(self):
+        cdef kp_record r
+        if not self.next(&r):
+            self.index = 0           # the batch can be iterated over again
+            self.cursor.p = self.source.start
+            raise StopIteration
+        cdef DefaultRecord record = DefaultRecord.__new__(DefaultRecord)
+        take_fields(record, &r, self.records_owner)
+        take_headers(record, &r)
+        return record
+
+
+@cython.final
+@cython.no_gc
+cdef class LegacyRecord(LazyRecord):
+    """A message of v0 or v1: offset, timestamp, timestamp_type (both None in v0), key, value, checksum."""
+
+    def __init__(self, int64_t offset, int64_t timestamp, int8_t attributes, object key, object value, uint32_t crc):
+        self.offset = offset
+        self.time = timestamp
+        self.kind = 1 if attributes & KP_LOG_APPEND_TIME else 0
+        self.key_object, self.value_object = key, value
+        self.record.key.size = self.record.value.size = -1
+        self.crc = crc
+
+    @property
+    def checksum(self):
+        return self.crc
+
+    @property
+    def headers(self):
+        return []
+
+    @property
+    def timestamp(self):
+        return None if self.time == -1 else self.time
+
+    @property
+    def timestamp_type(self):
+        if self.time == -1:
+            return None
+        return 1 if self.kind == 1 else 0
+
+    def __repr__(self):
+        return (f"LegacyRecord(offset={self.offset!r}, timestamp={self.timestamp!r}, "
+                f"timestamp_type={self.timestamp_type!r}, key={self.key!r}, value={self.value!r}, "
+                f"crc={self.checksum!r})")
+
+
+@cython.final
+cdef class LegacyRecordBatch(Entry):
+    """A message of v0 or v1, alone or a wrapper of compressed ones."""
+
+    RECORD_OVERHEAD_V0 = MESSAGE_V0
+    RECORD_OVERHEAD_V1 = MESSAGE_V1
+    CODEC_MASK = KP_CODEC_MASK
+    CODEC_GZIP = KP_GZIP
+    CODEC_SNAPPY = KP_SNAPPY
+    CODEC_LZ4 = KP_LZ4
+
+    is_control_batch = False
+    is_transactional = False
+    producer_id = None
+
+    def __init__(self, object buffer, int8_t magic):
+        self.take(client, buffer, MESSAGE)
+        self.check_message()
+
+    cdef int check_message(self) except -1:
+        """What aiokafka reads when it makes the object."""
+        cdef kp_batch ignored
+        cdef kp_record r
+        cdef kp_error err
+        if kp_message_read(self.data, self.header.size, 0, &ignored, &r, &err) != KP_OK:
+            raise self.client.error_of(&err, &self.header)
+        return 0
+
+    @property
+    def next_offset(self):
+        return self.header.base_offset + 1
+
+    def validate_crc(self):
+        return self.crc_matches()
+
+    def __iter__(self):
+        return messages_of(self)
+
+    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at):
+        cdef LegacyRecord record = LegacyRecord.__new__(LegacyRecord)
+        take_fields(record, r, self.records_owner)
+        record.crc = message.crc
+        return record
+
+
+cdef class MemoryRecords:
+    """The entries of a fetched record set, one after the other; an entry that is cut ends it."""
+
+    cdef bytes data
+    cdef int64_t position
+
+    def __init__(self, bytes bytes_data not None):
+        self.data = bytes_data
+        self.position = 0
+
+    def size_in_bytes(self):
+        return len(self.data)
+
+    cdef int64_t left(self) except -1:
+        if self.data is None:
+            raise TypeError("this MemoryRecords was made without its argument")
+        return PyBytes_GET_SIZE(self.data) - self.position
+
+    cdef inline const uint8_t* at(self) noexcept:
+        return <const uint8_t*>PyBytes_AS_STRING(self.data) + self.position
+
+    def has_next(self):
+        cdef int64_t left = self.left()
+        return left >= KP_LOG_OVERHEAD and left >= <int64_t><int32_t>kp_load_be32(self.at() + 8) + KP_LOG_OVERHEAD
+
+    def next_batch(self):
+        cdef kp_error err
+        cdef kp_batch whole
+        cdef int64_t size, left = self.left()
+        cdef const uint8_t* at
+        cdef DefaultRecordBatch batch
+        if left < KP_LOG_OVERHEAD:
+            return None
+        at = self.at()
+        size = <int64_t><int32_t>kp_load_be32(at + 8)
+        if size < KP_MIN_ENTRY_SIZE:
+            whole.position, whole.base_offset = self.position, 0
+            kp_fail(&err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
+            raise ready(client).error_of(&err, &whole)
+        size += KP_LOG_OVERHEAD
+        if size > left:
+            return None
+        if <int8_t>at[KP_MAGIC_OFFSET] in (0, 1):
+            made = self.legacy(at, size)
+            self.position += size
+            return made
+        batch = DefaultRecordBatch.__new__(DefaultRecordBatch)
+        batch.take_slice(client, self.data, at, size, BATCH)
+        self.position += size
+        return batch
+
+    cdef LegacyRecordBatch legacy(self, const uint8_t* at, int64_t size):
+        cdef LegacyRecordBatch batch = LegacyRecordBatch.__new__(LegacyRecordBatch)
+        batch.take_slice(client, self.data, at, size, MESSAGE)
+        batch.check_message()
+        return batch
+
+
+# --- building ---------------------------------------------------------------------------------------------------------
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class DefaultRecordMetadata:
+    """What an append answers: offset, size (of the record, uncompressed), timestamp; crc is None."""
+
+    cdef readonly int64_t offset
+    cdef readonly int64_t size
+    cdef readonly int64_t timestamp
+
+    crc = None
+
+    def __init__(self, int64_t offset, Py_ssize_t size, int64_t timestamp):
+        self.offset = offset
+        self.size = size
+        self.timestamp = timestamp
+
+    def __repr__(self):
+        return f"DefaultRecordMetadata(offset={self.offset!r}, size={self.size!r}, timestamp={self.timestamp!r})"
+
+
+cdef class DefaultRecordBatchBuilder(OpenBatch):
+    """Builds a v2 batch: append(), then build()."""
+
+    def __init__(self, int8_t magic, int8_t compression_type, int8_t is_transactional, int64_t producer_id,
+                 int16_t producer_epoch, int32_t base_sequence, Py_ssize_t batch_size):
+        assert magic == 2
+        self.begin(compression_type, is_transactional, batch_size)
+        self.encoder.options.producer_id = producer_id
+        self.encoder.options.producer_epoch = producer_epoch
+        self.encoder.options.base_sequence = base_sequence
+
+    @cython.final
+    cdef int begin(self, int compression_type, int is_transactional, int64_t batch_size) except -1:
+        self.start(client, 2, compression_type & KP_CODEC_MASK, batch_size)
+        if is_transactional:
+            self.encoder.options.attributes |= KP_TRANSACTIONAL
+        return 0
+
+    @property
+    def producer_id(self):
+        return self.encoder.options.producer_id
+
+    @property
+    def producer_epoch(self):
+        return self.encoder.options.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.encoder.options.base_sequence
+
+    def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
+        self.encoder.options.producer_id = producer_id
+        self.encoder.options.producer_epoch = producer_epoch
+        self.encoder.options.base_sequence = base_sequence
+
+    def append(self, int64_t offset, timestamp, key, value, list headers not None):
+        """Append a record: its metadata, or None if there is no room for it."""
+        return self.add(offset, timestamp, key, value, headers)
+
+    @cython.final
+    cdef DefaultRecordMetadata add(self, int64_t offset, object timestamp, object key, object value, list headers):
+        cdef int64_t time = now() if timestamp is None else <int64_t>timestamp
+        cdef int64_t size = self.put(offset, time, key, value, headers)
+        if size == NO_ROOM:
+            return None
+        cdef DefaultRecordMetadata metadata = DefaultRecordMetadata.__new__(DefaultRecordMetadata)
+        metadata.offset = offset
+        metadata.size = size
+        metadata.timestamp = time
+        return metadata
+
+    def build(self):
+        """The batch, compressed and with its header: a bytearray. It takes no more records."""
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
+        """Bytes that the record would take."""
+        return self.size_with(offset, timestamp, key, value, headers)
+
+    @classmethod
+    def size_of(cls, key, value, list headers not None):
+        """Bytes of key, value and headers in a record."""
+        return size_of_fields(key, value, headers)
+
+    @classmethod
+    def estimate_size_in_bytes(cls, key, value, list headers not None):
+        """The most bytes that a batch of this one record has."""
+        return KP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size_of_fields(key, value, headers)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class LegacyRecordMetadata:
+    """What an append answers: offset, crc, size, timestamp."""
+
+    cdef readonly int64_t offset
+    cdef readonly uint32_t crc
+    cdef readonly int64_t size
+    cdef readonly int64_t timestamp
+
+    def __init__(self, int64_t offset, uint32_t crc, Py_ssize_t size, int64_t timestamp):
+        self.offset = offset
+        self.crc = crc
+        self.size = size
+        self.timestamp = timestamp
+
+    def __repr__(self):
+        return (f"LegacyRecordMetadata(offset={self.offset!r}, crc={self.crc!r}, size={self.size!r}, "
+                f"timestamp={self.timestamp!r})")
+
+
+cdef class LegacyRecordBatchBuilder(OpenBatch):
+    """Builds messages of v0 or v1, in a wrapper if they are compressed."""
+
+    CODEC_MASK = KP_CODEC_MASK
+    CODEC_GZIP = KP_GZIP
+    CODEC_SNAPPY = KP_SNAPPY
+    CODEC_LZ4 = KP_LZ4
+
+    def __init__(self, int8_t magic, int8_t compression_type, Py_ssize_t batch_size):
+        assert magic in (0, 1), "Not supported magic"
+        self.start(client, magic, compression_type, batch_size)
+
+    def append(self, int64_t offset, timestamp, key, value, headers=None):
+        """Append a message: its metadata, or None if there is no room for it. v0 and v1 have no headers."""
+        cdef int64_t time = -1
+        if self.encoder.options.magic:
+            time = now() if timestamp is None else <int64_t>timestamp
+        cdef int64_t size = self.put(offset, time, key, value, None)
+        if size == NO_ROOM:
+            return None
+        cdef LegacyRecordMetadata metadata = LegacyRecordMetadata.__new__(LegacyRecordMetadata)
+        metadata.offset = offset
+        metadata.crc = kp_load_be32(self.records.data + self.records.size - size + KP_MESSAGE_CRC_OFFSET)
+        metadata.size = size
+        metadata.timestamp = time
+        return metadata
+
+    def build(self):
+        """The messages, compressed if there is a codec: a bytearray. It takes no more of them."""
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    def size_in_bytes(self, offset, timestamp, key, value):
+        """Bytes that the message would take."""
+        return kp_message_size(self.encoder.options.magic, length_of(key), length_of(value))
+
+    @staticmethod
+    def record_overhead(int8_t magic):
+        return MESSAGE_V0 if magic == 0 else MESSAGE_V1
+
+
+cdef class BatchBuilder:
+    """aiokafka.producer.message_accumulator.BatchBuilder: one batch of a producer, with its serializers."""
+
+    cdef DefaultRecordBatchBuilder builder
+    cdef readonly int64_t _relative_offset
+    cdef readonly object _buffer
+    cdef readonly bint _closed
+    cdef object key_serializer
+    cdef object value_serializer
+
+    def __init__(self, batch_size, compression_type, *, is_transactional=0, key_serializer=None,
+                 value_serializer=None):
+        self.builder = DefaultRecordBatchBuilder.__new__(DefaultRecordBatchBuilder)
+        self.builder.begin(compression_type, bool(is_transactional), batch_size)
+        self.builder.encoder.options.base_sequence = 0
+        self._relative_offset = 0
+        self._closed = False
+        self.key_serializer = key_serializer
+        self.value_serializer = value_serializer
+
+    def append(self, *, timestamp, key, value, headers=None):
+        """Add a record: its metadata, or None if the batch is full or closed. `timestamp`: ms, None for now."""
+        if self._closed:
+            return None
+        if self.key_serializer is not None:
+            key = self.key_serializer(key)
+        if self.value_serializer is not None:
+            value = self.value_serializer(value)
+        if headers is not None and type(headers) is not list:
+            raise TypeError(f"headers must be a list, not {type(headers).__name__}")
+        metadata = self._opened().add(self._relative_offset, timestamp, key, value, headers)
+        if metadata is None:
+            self._closed = True
+            return None
+        self._relative_offset += 1
+        return metadata
+
+    cdef inline DefaultRecordBatchBuilder _opened(self):
+        if self.builder is None:
+            raise TypeError("this BatchBuilder was made without its arguments")
+        return self.builder
+
+    def close(self):
+        """Take no more records."""
+        self._closed = True
+
+    def closed(self):
+        """Whether it takes no more records."""
+        return self._closed
+
+    def _set_producer_state(self, producer_id, producer_epoch, base_sequence):
+        self._opened().set_producer_state(producer_id, producer_epoch, base_sequence)
+
+    def _build(self):
+        self._closed = True
+        if self._buffer is None:
+            self._buffer = self._opened().finish()
+        return self._buffer
+
+    def size(self):
+        """Bytes of the batch: uncompressed until it is built."""
+        return self._opened().size_of_all()
+
+    def record_count(self):
+        """Records in the batch."""
+        return self._relative_offset

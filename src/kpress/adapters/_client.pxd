@@ -1,0 +1,21 @@
+"""What differs between the clients: the classes of their errors, and where they say which codecs they have."""
+
+from kpress._c.wire cimport kp_batch, kp_error
+from kpress._status cimport place
+
+
+cdef class Client:
+    cdef object corrupt          # exceptions
+    cdef object unsupported
+    cdef object codec_module
+    cdef dict checkers           # of the module's has_ functions, by name: those that need no call
+    cdef str unknown             # what is said of a codec id that is none
+    cdef size_t cap              # of decompressed bytes
+
+    cdef object error_of(self, const kp_error* err, const kp_batch* batch)
+    cdef int require(self, int codec) except -1
+    cdef object refuse_codec(self, int codec)
+
+
+# The client's, or an error: its module was not imported.
+cdef Client ready(Client client)

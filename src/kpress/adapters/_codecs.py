@@ -1,0 +1,87 @@
+"""The codec functions that both clients have, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import kpress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from typing_extensions import Buffer
+
+    from kpress.typing import CompressionType
+
+XERIAL_BLOCK = 32 * 1024  # bytes: SnappyOutputStream.DEFAULT_BLOCK_SIZE
+
+
+def has_gzip() -> bool:
+    """True: kpress has the codec."""
+    return True
+
+
+def has_snappy() -> bool:
+    """True: kpress has the codec."""
+    return True
+
+
+def has_lz4() -> bool:
+    """True: kpress has the codec."""
+    return True
+
+
+def has_zstd() -> bool:
+    """True: kpress has the codec."""
+    return True
+
+
+def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
+    """Compress with gzip; None and 0 are the level of Kafka's producer."""
+    return kpress.compress(payload, "gzip", compresslevel or None)
+
+
+def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocksize: int = XERIAL_BLOCK) -> bytes:
+    """Compress with snappy: the xerial stream that Kafka writes, or one raw block."""
+    if not xerial_compatible:
+        return kpress.compress(payload, "snappy", raw=True)
+    if xerial_blocksize == XERIAL_BLOCK:
+        return kpress.compress(payload, "snappy")
+    parts = [kpress.compress(b"", "snappy")[:16]]
+    data = memoryview(payload).cast("B")
+    for at in range(0, len(data), xerial_blocksize):
+        block = kpress.compress(data[at : at + xerial_blocksize], "snappy", raw=True)
+        parts += [len(block).to_bytes(4, "big"), block]
+    return b"".join(parts)
+
+
+def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:
+    """Compress with lz4, in a frame of independent blocks; None is the level of Kafka's producer, 9 (KIP-390)."""
+    return kpress.compress(payload, "lz4", level)
+
+
+def lz4_encode_old_kafka(payload: Buffer) -> bytes:
+    """Compress with lz4 as v0 has it: the checksum of the frame's header is that of old brokers (KIP-57)."""
+    return kpress.compress(payload, "lz4", magic=0)
+
+
+def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
+    """Compress with zstd; None is the level of Kafka's producer, 3."""
+    return kpress.compress(payload, "zstd", level)
+
+
+def decoders(limit: Callable[[], int]) -> dict[str, Callable[[Buffer], bytes]]:
+    """gzip_decode, snappy_decode ... by name: with as many bytes of output as limit() says at most."""
+
+    def of(codec: CompressionType, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
+        def decode(payload: Buffer) -> bytes:
+            return kpress.decompress(payload, codec, limit(), magic=magic)
+
+        decode.__name__ = decode.__qualname__ = name
+        decode.__doc__ = f"Decompress {codec}; raises kpress.DecompressionError or kpress.OutputTooLargeError."
+        return decode
+
+    codecs: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")
+    functions = {f"{codec}_decode": of(codec, f"{codec}_decode") for codec in codecs}
+    functions["lz4_decode_old_kafka"] = of("lz4", "lz4_decode_old_kafka", magic=0)
+    return functions

@@ -1,0 +1,91 @@
+"""One entry of a record set as the clients read it: header first, records when they are iterated over."""
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
+
+from kpress._buffers cimport PooledBlock
+from kpress._c.wire cimport kp_batch, kp_cursor, kp_error, kp_record, kp_source
+from kpress.adapters._client cimport Client
+from kpress.codecs.context cimport codec_context
+
+
+cdef class LazyRecord:
+    """Key, value and headers become Python objects when they are first asked for.
+
+    Its subclasses add no field: objects of all of them come from one freelist, whose objects have one size.
+    """
+
+    cdef readonly int64_t offset
+    cdef int64_t time
+    cdef uint32_t crc                # of v0 and v1
+    cdef int8_t kind                 # timestamp_type: -1 none, 0 CreateTime, 1 LogAppendTime
+    cdef object owner                # keeps what the pointers point into alive
+    cdef object key_object
+    cdef object value_object
+    cdef object headers_object
+    cdef kp_record record            # its fields alone
+
+    cdef object key_of(self)
+    cdef object value_of(self)
+
+
+cdef inline void take_fields(LazyRecord to, const kp_record* r, object owner) noexcept:
+    """Field by field, from registers: a copy of the whole would wait for the stores that made it."""
+    to.owner = owner
+    to.offset = r.offset
+    to.time = r.timestamp
+    to.kind = r.timestamp_type
+    to.record.key.data = r.key.data
+    to.record.key.size = r.key.size
+    to.record.value.data = r.value.data
+    to.record.value.size = r.value.size
+
+
+cdef inline void take_headers(LazyRecord to, const kp_record* r) noexcept:
+    to.record.header_count = r.header_count
+    if r.header_count:
+        to.record.headers.data = r.headers.data
+        to.record.headers.size = r.headers.size
+
+
+cdef class Entry:
+    cdef Client client
+    cdef object owner                # bytes
+    cdef const uint8_t* data
+    cdef kp_batch header             # its size is that of the bytes that were given
+    cdef object records_owner
+    cdef kp_source source
+    cdef kp_cursor cursor
+    cdef kp_error pending            # a codec's error after the records that could be decoded
+    cdef bint opened
+    cdef bint failed
+    cdef int32_t index
+
+    cdef int take(self, Client client, object data, int kind) except -1
+    cdef int take_slice(self, Client client, bytes owner, const uint8_t* data, int64_t size, int kind) except -1
+    cdef int open(self) except -1
+    cdef int require_made(self) except -1
+    cdef int decompressed(self, codec_context* context, PooledBlock block, kp_source* source,
+                          kp_error* err) noexcept
+    cdef int next(self, kp_record* r) except -1
+    cdef int next_message(self, kp_cursor* cursor, int32_t index, kp_batch* message, kp_record* r) except -1
+    cdef object explain(self, const kp_error* err)
+    cdef object rest(self)
+    cdef bint crc_matches(self) except -1
+    # Of v0 and v1; `at` is the message's first byte.
+    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at)
+
+
+cdef class MessageIterator:
+    cdef Entry entry
+    cdef kp_cursor cursor
+    cdef int32_t index
+
+
+cdef MessageIterator messages_of(Entry entry)
+
+cdef enum:
+    MESSAGE, BATCH   # kinds of entries: v0 and v1, and v2
+
+
+# The client's data as bytes, which cannot change under a record that points into them: copied if it is anything else.
+cdef bytes frozen(object data, const uint8_t** start, int64_t* size)

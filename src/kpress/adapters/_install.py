@@ -1,0 +1,124 @@
+"""Putting names into a client's modules, and taking them out exactly."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.metadata import version
+from threading import RLock
+from typing import TYPE_CHECKING
+
+from kpress.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+    from typing import Any
+
+LOCK = RLock()
+
+
+def check_version(distribution: str, least: tuple[int, int], below: tuple[int, int]) -> tuple[int, int]:
+    """The client's version, major and minor, if it is one of those that the adapter was tested with."""
+    found = version(distribution)
+    major, minor = (int(part) for part in found.split(".")[:2])
+    if not least <= (major, minor) < below:
+        raise InvalidArgumentError(
+            f"this adapter is for {distribution} {_text(least)} or later, below {_text(below)}; installed is {found}",
+            field="version",
+        )
+    return major, minor
+
+
+def _text(number: tuple[int, int]) -> str:
+    return f"{number[0]}.{number[1]}"
+
+
+class Adapter:
+    """One client's names, those of the adapter for them, and where they were put.
+
+    Parameters
+    ----------
+    package : str
+        The client's top package: only its modules are written to.
+    names : dict
+        ``{"aiokafka.codec": {"gzip_encode": function}}``: what a name of a module is replaced with, there and in every
+        other module of the client that holds the same object.
+    tables : iterable of (str, str, str)
+        Module, class and attribute of dicts in which functions of the client stand in tuples.
+    also : iterable of str
+        Modules that hold the names too, and are imported before.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        names: dict[str, dict[str, Any]],
+        tables: Iterable[tuple[str, str, str]],
+        also: Iterable[str] = (),
+    ) -> None:
+        self.package = package
+        self.names = names
+        self.tables = tuple(tables)
+        self.also = tuple(also)
+        self.pairs: list[tuple[Any, Any]] = []  # the client's object, the adapter's
+        self.kept: list[tuple[Any, str, Any]] = []  # where a table was, and the table
+
+    def install(self) -> bool:
+        """False: it was there already."""
+        with LOCK:
+            if self.pairs:
+                return False
+            for module in self.also:
+                import_module(module)
+            pairs = [
+                (getattr(import_module(module), name), own)
+                for module, names in self.names.items()
+                for name, own in names.items()
+            ]
+            self.pairs = pairs
+            self._replace({id(theirs): own for theirs, own in pairs})
+            for module, name, attribute in self.tables:
+                self._replace_table(getattr(import_module(module), name), attribute)
+            return True
+
+    def uninstall(self) -> bool:
+        """False: it was not there."""
+        with LOCK:
+            if not self.pairs:
+                return False
+            self._replace({id(own): theirs for theirs, own in self.pairs})
+            while self.kept:
+                holder, attribute, table = self.kept.pop()
+                setattr(holder, attribute, table)
+            self.pairs = []
+            return True
+
+    @contextmanager
+    def installed(self) -> Iterator[None]:
+        """Installed inside of the block; after it as it was before."""
+        mine = self.install()
+        try:
+            yield
+        finally:
+            if mine:
+                self.uninstall()
+
+    def _modules(self) -> list[ModuleType]:
+        """The client's, as far as they are imported."""
+        prefix = f"{self.package}."
+        return [module for name, module in list(sys.modules.items()) if name == self.package or name.startswith(prefix)]
+
+    def _replace(self, by: dict[int, Any]) -> None:
+        for module in self._modules():
+            for name, value in list(vars(module).items()):
+                if id(value) in by:
+                    setattr(module, name, by[id(value)])
+
+    def _replace_table(self, holder: Any, attribute: str) -> None:
+        table = getattr(holder, attribute)
+        by = {id(theirs): own for theirs, own in self.pairs}
+        new = {key: tuple(by.get(id(value), value) for value in row) for key, row in table.items()}
+        self.kept.append((holder, attribute, table))
+        setattr(holder, attribute, new)

@@ -1,0 +1,335 @@
+"""The record classes of kafka-python that build, by its names, but for their constants and base classes.
+
+kafka_python.py makes the public classes of these: each also inherits from its base classes in the client.
+"""
+
+cimport cython
+from libc.stdint cimport INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t
+
+from kpress._arguments cimport integer_of
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_LOG_OVERHEAD, KP_MESSAGE_CRC_OFFSET, KP_TRANSACTIONAL, kp_load_be32,
+    kp_message_size, kp_record, kp_varlong_size,
+)
+from kpress.adapters._client cimport Client
+from kpress.adapters._open_batch cimport NO_ROOM, OpenBatch, length_of, now, size_of_fields
+
+cdef enum:
+    MAX_RECORD_OVERHEAD = 21    # DefaultRecord.MAX_RECORD_OVERHEAD
+    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
+    MESSAGE_V1 = 22
+
+cdef Client client = None
+cdef object memory_records, wrong_version, wrong_state
+
+
+def use(Client used not None, records, unsupported_version, illegal_state):
+    """What raises the errors of all classes here, and the public class of MemoryRecords."""
+    global client, memory_records, wrong_version, wrong_state
+    memory_records, wrong_version, wrong_state = records, unsupported_version, illegal_state
+    client = used
+
+
+cdef int64_t time_given(object timestamp) except? -2:
+    if timestamp is None:
+        return now()
+    if type(timestamp) is not int:
+        raise TypeError(f"`timestamp` should be int, but {type(timestamp)} provided")
+    return <int64_t>timestamp
+
+
+cdef int64_t offset_given(object offset) except? -1:
+    if type(offset) is not int:
+        raise TypeError(offset)
+    return <int64_t>offset
+
+
+cdef int check_bytes(object value, str name) except -1:
+    if value is not None and not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"Not supported type for {name}: {type(value)}")
+    return 0
+
+
+cdef class DefaultRecordMetadata:
+    """What an append answers: offset, size (of the record, uncompressed), timestamp; crc is None."""
+
+    cdef readonly int64_t offset
+    cdef readonly int64_t size
+    cdef readonly int64_t timestamp
+
+    crc = None
+
+    def __init__(self, int64_t offset, int64_t size, int64_t timestamp):
+        self.offset = offset
+        self.size = size
+        self.timestamp = timestamp
+
+    def __repr__(self):
+        return f"DefaultRecordMetadata(offset={self.offset!r}, size={self.size!r}, timestamp={self.timestamp!r})"
+
+
+cdef class DefaultRecordBatchBuilder(OpenBatch):
+    """Builds a v2 batch: append(), then build()."""
+
+    def __init__(self, magic, compression_type, is_transactional, int64_t producer_id, int16_t producer_epoch,
+                 int32_t base_sequence, int64_t batch_size):
+        assert magic == 2
+        self.start(client, 2, compression_type & KP_CODEC_MASK, batch_size)
+        self.become(producer_id, producer_epoch, base_sequence, bool(is_transactional))
+
+    @cython.final
+    cdef void become(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence,
+                     bint is_transactional) noexcept:
+        self.encoder.options.producer_id = producer_id
+        self.encoder.options.producer_epoch = producer_epoch
+        self.encoder.options.base_sequence = base_sequence
+        self.encoder.options.attributes &= ~KP_TRANSACTIONAL
+        if is_transactional:
+            self.encoder.options.attributes |= KP_TRANSACTIONAL
+
+    cdef bint fits(self, const kp_record* row, int64_t after) noexcept:
+        return self.encoder.records_count == 0 or after <= self.batch_size
+
+    cdef bint takes_compressed(self, size_t compressed) noexcept:
+        return compressed < self.records.size
+
+    def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
+        assert not is_transactional or producer_id != -1, (
+            "Cannot write transactional messages without a valid producer ID")
+        assert producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch"
+        assert producer_id == -1 or base_sequence != -1, "Invalid negative sequence number"
+        self.become(producer_id, producer_epoch, base_sequence, is_transactional)
+
+    @property
+    def producer_id(self):
+        return self.encoder.options.producer_id
+
+    @property
+    def producer_epoch(self):
+        return self.encoder.options.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.encoder.options.base_sequence
+
+    def append(self, offset, timestamp, key, value, headers):
+        """Append a record: its metadata, or None if there is no room for it."""
+        cdef int64_t at = offset_given(offset), time = time_given(timestamp), size
+        check_bytes(key, "key")
+        check_bytes(value, "value")
+        if headers is None:
+            raise TypeError("headers must be a list of pairs, not None")
+        size = self.put(at, time, key, value, headers)
+        return None if size == NO_ROOM else DefaultRecordMetadata(at, size, time)
+
+    def build(self):
+        """The batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
+        if self.result is None and self.client is not None and self.encoder.records_count == 0:
+            self.encoder.base_timestamp = self.encoder.max_timestamp = 0  # as kafka-python writes an empty batch
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    @classmethod
+    def header_size_in_bytes(cls):
+        return KP_BATCH_HEADER
+
+    @classmethod
+    def size_in_bytes(cls, offset_delta, timestamp_delta, key, value, headers):
+        """Bytes that a record takes whose deltas these are."""
+        cdef int64_t body = (1 + kp_varlong_size(integer_of(offset_delta, "offset_delta", INT64_MIN + 2, INT64_MAX))
+                             + kp_varlong_size(integer_of(timestamp_delta, "timestamp_delta", INT64_MIN + 2, INT64_MAX))
+                             + size_of_fields(key, value, headers))
+        return body + <int64_t>kp_varlong_size(body)
+
+    @classmethod
+    def size_of(cls, key, value, headers):
+        """Bytes of key, value and headers in a record."""
+        return size_of_fields(key, value, headers)
+
+    @classmethod
+    def estimate_size_in_bytes(cls, key, value, headers):
+        """The most bytes that a batch of this one record has."""
+        return KP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size_of_fields(key, value, headers)
+
+    def __str__(self):
+        cdef bint empty = self.encoder.records_count == 0
+        return (f"DefaultRecordBatchBuilder(magic=2, base_offset=0, "
+                f"last_offset_delta={0 if empty else self.encoder.last_offset}, "
+                f"first_timestamp={0 if empty else self.encoder.base_timestamp}, "
+                f"max_timestamp={0 if empty else self.encoder.max_timestamp}, "
+                f"is_transactional={(self.encoder.options.attributes & KP_TRANSACTIONAL) != 0}, "
+                f"producer_id={self.producer_id}, producer_epoch={self.producer_epoch}, "
+                f"base_sequence={self.base_sequence}, records_count={self.encoder.records_count})")
+
+
+cdef class LegacyRecordMetadata:
+    """What an append answers: offset, crc, size, timestamp."""
+
+    cdef readonly int64_t offset
+    cdef readonly object crc
+    cdef readonly int64_t size
+    cdef readonly int64_t timestamp
+
+    def __init__(self, int64_t offset, crc, int64_t size, int64_t timestamp):
+        self.offset = offset
+        self.crc = crc
+        self.size = size
+        self.timestamp = timestamp
+
+    def __repr__(self):
+        return (f"LegacyRecordMetadata(offset={self.offset!r}, crc={self.crc!r}, size={self.size!r}, "
+                f"timestamp={self.timestamp!r})")
+
+
+cdef class LegacyRecordBatchBuilder(OpenBatch):
+    """Builds messages of v0 or v1, in a wrapper if they are compressed."""
+
+    def __init__(self, magic, compression_type, int64_t batch_size):
+        assert magic in (0, 1), "Not supported magic"
+        self.start(client, magic, compression_type, batch_size)
+
+    def append(self, offset, timestamp, key, value, headers=None):
+        """Append a message: its metadata, or None if there is no room for it."""
+        assert not headers, "Headers not supported in v0/v1"
+        cdef int64_t at = offset_given(offset), time = -1, size
+        if self.encoder.options.magic:
+            time = time_given(timestamp)
+        check_bytes(key, "key")
+        check_bytes(value, "value")
+        size = self.put(at, time, key, value, None)
+        if size == NO_ROOM:
+            return None
+        crc = kp_load_be32(self.records.data + self.records.size - size + KP_MESSAGE_CRC_OFFSET)
+        return LegacyRecordMetadata(at, crc, size, time)
+
+    def build(self):
+        """The messages, compressed if there is a codec: a bytearray. It takes no more of them."""
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    def size_in_bytes(self, offset, timestamp, key, value, headers=None):
+        """Bytes that the message would take."""
+        assert not headers, "Headers not supported in v0/v1"
+        return kp_message_size(self.encoder.options.magic, length_of(key), length_of(value))
+
+    @classmethod
+    def record_size(cls, magic, key, value):
+        """Bytes of a message without offset and size."""
+        return cls.record_overhead(magic) + max(length_of(key), 0) + max(length_of(value), 0)
+
+    @classmethod
+    def record_overhead(cls, magic):
+        assert magic in (0, 1), "Not supported magic"
+        return MESSAGE_V0 if magic == 0 else MESSAGE_V1
+
+    @classmethod
+    def estimate_size_in_bytes(cls, magic, compression_type, key, value):
+        """The most bytes that a set of this one message has."""
+        size = KP_LOG_OVERHEAD + cls.record_size(magic, key, value)
+        return size + cls.record_overhead(magic) if compression_type else size
+
+
+cdef class MemoryRecordsBuilder:
+    """A batch of a producer, of any magic: append() until it answers None, then close(), then buffer()."""
+
+    cdef object builder
+    cdef int64_t batch_size
+    cdef object built
+    cdef int64_t offset
+    cdef bint closed
+    cdef int magic
+    cdef int64_t bytes_written
+    cdef readonly object producer_id
+    cdef readonly object producer_epoch
+    cdef readonly object base_sequence
+
+    def __init__(self, magic, compression_type, batch_size, offset=0, transactional=False, producer_id=-1,
+                 producer_epoch=-1, base_sequence=-1):
+        assert magic in (0, 1, 2), "Not supported magic"
+        assert compression_type in (0, 1, 2, 3, 4), "Not valid compression type"
+        if magic == 2:
+            assert not transactional or producer_id != -1, (
+                "Cannot write transactional messages without a valid producer ID")
+            assert producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch"
+            assert producer_id == -1 or base_sequence != -1, "Invalid negative sequence number used"
+            self.builder = DefaultRecordBatchBuilder(magic, compression_type, transactional, producer_id,
+                                                     producer_epoch, base_sequence, batch_size)
+            self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+        else:
+            assert not transactional and producer_id == -1, (
+                f"Idempotent messages are not supported for magic {magic}")
+            self.builder = LegacyRecordBatchBuilder(magic, compression_type, batch_size)
+        self.batch_size = batch_size
+        self.offset = offset
+        self.magic = magic
+
+    cdef int require_closed(self) except -1:
+        assert self.closed
+        return 0
+
+    cdef object opened(self):
+        if self.builder is None:
+            raise TypeError("this MemoryRecordsBuilder was made without its arguments")
+        return self.builder
+
+    def skip(self, offsets_to_skip):
+        self.offset += offsets_to_skip
+
+    def append(self, timestamp, key, value, headers=None):
+        """Append a record: its metadata, or None if there is no room for it or the batch is closed."""
+        if self.closed:
+            return None
+        metadata = self.opened().append(self.offset, timestamp, key, value, () if headers is None else headers)
+        if metadata is not None:
+            self.offset += 1
+        return metadata
+
+    def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
+        if self.magic < 2:
+            raise wrong_version("Producer State requires Message format v2+")
+        if self.closed:
+            raise wrong_state("Trying to set producer state of an already closed batch. This indicates a bug on the "
+                              "client.")
+        self.opened().set_producer_state(producer_id, producer_epoch, base_sequence, is_transactional)
+        self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+
+    def records(self):
+        """The closed batch, to be read."""
+        self.require_closed()
+        return memory_records(self.built)
+
+    def close(self):
+        """Compress and write the header; a second call does nothing."""
+        if self.closed:
+            return
+        self.bytes_written = self.opened().size()
+        self.built = self.builder.build()
+        self.builder = None
+        self.closed = True
+
+    def size_in_bytes(self):
+        """Bytes: uncompressed until the batch is closed."""
+        return len(self.built) if self.closed else self.opened().size()
+
+    def compression_rate(self):
+        """Bytes by those before compression."""
+        self.require_closed()
+        size, before = <object>len(self.built), <object>self.bytes_written
+        return size / before
+
+    def is_full(self):
+        return self.closed or self.opened().size() >= self.batch_size
+
+    def next_offset(self):
+        return self.offset
+
+    def buffer(self):
+        """bytearray: the closed batch."""
+        self.require_closed()
+        return self.built

@@ -1,0 +1,406 @@
+"""The record classes of kafka-python that read, by its names, but for their constants and base classes.
+
+kafka_python.py makes the public classes of these: each also inherits from its base classes in the client.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.object cimport PyObject
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
+
+from kpress._c.python cimport PyTypeObject
+from kpress._c.wire cimport (
+    KP_CODEC_MASK, KP_CONTROL, KP_ENTRY_SIZE, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MAGIC_OFFSET, KP_MIN_ENTRY_SIZE,
+    KP_TRANSACTIONAL, kp_batch, kp_error, kp_fail, kp_load_be16, kp_load_be32, kp_message_size, kp_record,
+    kp_sequence_add,
+)
+from kpress.adapters._client cimport Client, ready
+from kpress.adapters._entry cimport BATCH, MESSAGE, Entry, LazyRecord, frozen, messages_of, take_fields, take_headers
+from kpress.adapters._open_batch cimport length_of
+from kpress.checksum cimport crc32_update
+
+from kpress.checksum import crc32
+
+cdef enum:
+    CRC_COVERS = 16             # of a message, from its magic on
+    CONTROL_KEY = 4             # version and type, int16 each
+
+cdef Client client = None
+cdef tuple NO_ARGUMENTS = ()
+cdef object default_record, control_record, legacy_record, default_batch, legacy_batch
+
+
+def use(Client used not None, dict classes not None):
+    """What raises the errors of all classes here, and the public classes that these make objects of."""
+    global client, default_record, control_record, legacy_record, default_batch, legacy_batch
+    default_record, control_record = classes["DefaultRecord"], classes["ControlRecord"]
+    legacy_record = classes["LegacyRecord"]
+    default_batch, legacy_batch = classes["DefaultRecordBatch"], classes["LegacyRecordBatch"]
+    client = used
+
+
+cdef inline object new(object kind):
+    """kind.__new__(kind), for a class that is written in Python."""
+    return <object>(<PyTypeObject*><PyObject*>kind).tp_new(<PyTypeObject*><PyObject*>kind, <PyObject*>NO_ARGUMENTS,
+                                                           NULL)
+
+
+@cython.no_gc
+cdef class DefaultRecord(LazyRecord):
+    """A record of a v2 batch: size_in_bytes, offset, timestamp, timestamp_type, key, value, headers."""
+
+    def __init__(self, size_in_bytes, int64_t offset, int64_t timestamp, int8_t timestamp_type, key, value, headers):
+        self.record.size = size_in_bytes
+        self.offset = offset
+        self.time = timestamp
+        self.kind = timestamp_type
+        self.key_object, self.value_object, self.headers_object = key, value, headers
+        self.record.key.size = self.record.value.size = -1
+
+    @property
+    def size_in_bytes(self):
+        """int: of the whole record, its length field included (DefaultRecord.sizeInBytes)."""
+        return self.record.size
+
+    @property
+    def timestamp(self):
+        return self.time
+
+    @property
+    def timestamp_type(self):
+        return self.kind
+
+    @property
+    def checksum(self):
+        return None
+
+    def validate_crc(self):
+        return True
+
+    def __repr__(self):
+        return (f"DefaultRecord(offset={self.offset!r}, timestamp={self.time!r}, timestamp_type={self.kind!r}, "
+                f"key={self.key!r}, value={self.value!r}, headers={self.headers!r})")
+
+
+@cython.no_gc
+cdef class ControlRecord(DefaultRecord):
+    """A record of a control batch: also version, type, and whether it is an abort or a commit marker."""
+
+    cdef const uint8_t* _key_bytes(self) except NULL:
+        key = self.key_of()
+        if type(key) is not bytes or len(key) < CONTROL_KEY:
+            raise ready(client).corrupt(f"the key of a control record must have {CONTROL_KEY} bytes or more, not "
+                                        f"{key!r}")
+        return <const uint8_t*>PyBytes_AS_STRING(key)
+
+    def __init__(self, size_in_bytes, offset, timestamp, timestamp_type, key, value, headers):
+        DefaultRecord.__init__(self, size_in_bytes, offset, timestamp, timestamp_type, key, value, headers)
+        self._key_bytes()
+
+    @property
+    def version(self):
+        return <int16_t>kp_load_be16(self._key_bytes())
+
+    @property
+    def type(self):
+        return <int16_t>kp_load_be16(self._key_bytes() + 2)
+
+    @property
+    def abort(self):
+        return self.type == 0
+
+    @property
+    def commit(self):
+        return self.type == 1
+
+    def __repr__(self):
+        return (f"ControlRecord(offset={self.offset!r}, timestamp={self.time!r}, timestamp_type={self.kind!r}, "
+                f"version={self.version!r}, type={self.type!r} <{'abort' if self.abort else 'commit'}>)")
+
+
+cdef class DefaultRecordBatch(Entry):
+    """A v2 batch: attributes of its header, and its records by iterating."""
+
+    def __init__(self, buffer):
+        self.take(client, buffer, BATCH)
+
+    @property
+    def base_offset(self):
+        return self.header.base_offset
+
+    @property
+    def size_in_bytes(self):
+        return self.header.size
+
+    @property
+    def leader_epoch(self):
+        return self.header.partition_leader_epoch
+
+    @property
+    def magic(self):
+        return self.header.magic
+
+    @property
+    def crc(self):
+        return self.header.crc
+
+    @property
+    def attributes(self):
+        return self.header.attributes
+
+    @property
+    def last_offset_delta(self):
+        return self.header.last_offset_delta
+
+    @property
+    def last_offset(self):
+        return self.header.base_offset + self.header.last_offset_delta
+
+    @property
+    def next_offset(self):
+        return self.header.base_offset + self.header.last_offset_delta + 1
+
+    @property
+    def compression_type(self):
+        return self.header.attributes & KP_CODEC_MASK
+
+    @property
+    def timestamp_type(self):
+        return 1 if self.header.attributes & KP_LOG_APPEND_TIME else 0
+
+    @property
+    def is_transactional(self):
+        return (self.header.attributes & KP_TRANSACTIONAL) != 0
+
+    @property
+    def is_control_batch(self):
+        return (self.header.attributes & KP_CONTROL) != 0
+
+    @property
+    def first_timestamp(self):
+        return self.header.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        return self.header.max_timestamp
+
+    @property
+    def producer_id(self):
+        return self.header.producer_id
+
+    def has_producer_id(self):
+        return self.header.producer_id > -1
+
+    @property
+    def producer_epoch(self):
+        return self.header.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.header.base_sequence
+
+    @property
+    def has_sequence(self):
+        return self.header.base_sequence != -1
+
+    @property
+    def last_sequence(self):
+        if self.header.base_sequence == -1:
+            return -1
+        return kp_sequence_add(self.header.base_sequence, self.header.last_offset_delta)
+
+    @property
+    def records_count(self):
+        return self.header.records_count
+
+    def validate_crc(self):
+        assert not self.opened, "Validate should be called before iteration"
+        return self.crc_matches()
+
+    def __iter__(self):
+        self.open()
+        return self
+
+    def __next__(self):
+        cdef kp_record r
+        cdef LazyRecord record
+        if not self.next(&r):
+            raise StopIteration
+        record = new(control_record if self.header.attributes & KP_CONTROL else default_record)
+        take_fields(record, &r, self.records_owner)
+        take_headers(record, &r)
+        record.record.size = r.size
+        if self.header.attributes & KP_CONTROL:
+            (<ControlRecord?>record)._key_bytes()
+        return record
+
+    def __str__(self):
+        return (f"DefaultRecordBatch(magic={self.magic}, base_offset={self.base_offset}, "
+                f"last_offset_delta={self.last_offset_delta}, first_timestamp={self.first_timestamp}, "
+                f"max_timestamp={self.max_timestamp}, is_transactional={self.is_transactional}, "
+                f"producer_id={self.producer_id}, producer_epoch={self.producer_epoch}, "
+                f"base_sequence={self.base_sequence}, records_count={self.records_count})")
+
+
+@cython.no_gc
+cdef class LegacyRecord(LazyRecord):
+    """A message of v0 or v1: magic, offset, timestamp, timestamp_type (both None in v0), key, value, checksum.
+
+    `record.headers` holds the bytes that the checksum covers, and `record.attributes` the magic.
+    """
+
+    def __init__(self, int8_t magic, int64_t offset, timestamp, timestamp_type, key, value, crc, crc_bytes):
+        self.record.attributes = magic
+        self.offset = offset
+        self.time = -1 if timestamp is None else timestamp
+        self.kind = -1 if timestamp_type is None else timestamp_type
+        self.key_object, self.value_object, self.headers_object = key, value, crc_bytes
+        self.record.key.size = self.record.value.size = -1
+        self.crc = crc
+
+    @property
+    def magic(self):
+        return self.record.attributes
+
+    @property
+    def timestamp(self):
+        return None if self.kind == -1 else self.time
+
+    @property
+    def timestamp_type(self):
+        return None if self.kind == -1 else self.kind
+
+    @property
+    def headers(self):
+        return []
+
+    @property
+    def checksum(self):
+        return self.crc
+
+    def validate_crc(self):
+        if self.headers_object is not None:
+            return crc32(self.headers_object) == self.crc
+        return crc32_update(0, self.record.headers.data, <size_t>self.record.headers.size) == self.crc
+
+    @property
+    def size_in_bytes(self):
+        return kp_message_size(self.record.attributes, length_of(self.key_of()), length_of(self.value_of()))
+
+    def __repr__(self):
+        return (f"LegacyRecord(magic={self.magic!r} offset={self.offset!r}, timestamp={self.timestamp!r}, "
+                f"timestamp_type={self.timestamp_type!r}, key={self.key!r}, value={self.value!r}, "
+                f"crc={self.crc!r})")
+
+
+cdef class LegacyRecordBatch(Entry):
+    """A message of v0 or v1, alone or a wrapper of compressed ones."""
+
+    def __init__(self, buffer, magic):
+        self.take(client, buffer, MESSAGE)
+        assert <int64_t><int32_t>kp_load_be32(self.data + 8) == self.header.size - KP_LOG_OVERHEAD
+        assert magic == self.header.magic
+
+    @property
+    def base_offset(self):
+        return self.header.base_offset
+
+    @property
+    def size_in_bytes(self):
+        return self.header.size
+
+    @property
+    def timestamp_type(self):
+        """int | None: 0 CreateTime, 1 LogAppendTime; None in v0."""
+        if self.header.magic == 0:
+            return None
+        return 1 if self.header.attributes & KP_LOG_APPEND_TIME else 0
+
+    @property
+    def compression_type(self):
+        return self.header.attributes & KP_CODEC_MASK
+
+    @property
+    def magic(self):
+        return self.header.magic
+
+    def validate_crc(self):
+        return self.crc_matches()
+
+    def __iter__(self):
+        return messages_of(self)
+
+    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at):
+        cdef LegacyRecord record = new(legacy_record)
+        take_fields(record, r, self.records_owner)
+        record.crc = message.crc
+        record.record.attributes = self.header.magic
+        record.record.headers.data = at + CRC_COVERS
+        record.record.headers.size = r.size - CRC_COVERS
+        return record
+
+
+cdef class MemoryRecords:
+    """The entries of a record set, one after the other; an entry that is cut ends it."""
+
+    cdef bytes owner
+    cdef const uint8_t* data
+    cdef int64_t size
+    cdef int64_t position
+
+    def __init__(self, bytes_data):
+        self.owner = frozen(bytes_data, &self.data, &self.size)
+        self.position = 0
+
+    def size_in_bytes(self):
+        return self.size
+
+    cdef int64_t whole(self, int64_t at) except -1:
+        """Bytes of the entry there; 0: there is none, or it is cut."""
+        cdef kp_error err
+        cdef kp_batch entry
+        cdef int64_t size
+        if self.size - at < KP_LOG_OVERHEAD:
+            return 0
+        size = <int64_t><int32_t>kp_load_be32(self.data + at + 8)
+        if size < KP_MIN_ENTRY_SIZE:
+            entry.position, entry.base_offset = at, 0
+            kp_fail(&err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
+            raise ready(client).error_of(&err, &entry)
+        size += KP_LOG_OVERHEAD
+        return size if size <= self.size - at else 0
+
+    def valid_bytes(self):
+        """Bytes of all entries that are whole."""
+        cdef int64_t at = 0, size
+        while True:
+            size = self.whole(at)
+            if size == 0:
+                return at
+            at += size
+
+    def has_next(self):
+        """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
+        cdef int64_t left = self.size - self.position
+        return (left >= KP_LOG_OVERHEAD
+                and left - KP_LOG_OVERHEAD >= <int64_t><int32_t>kp_load_be32(self.data + self.position + 8))
+
+    def next_batch(self):
+        cdef int64_t size = self.whole(self.position)
+        cdef Entry made
+        cdef int8_t magic
+        if size == 0:
+            return None
+        magic = <int8_t>self.data[self.position + KP_MAGIC_OFFSET]
+        made = new(legacy_batch if magic in (0, 1) else default_batch)
+        made.take_slice(client, self.owner, self.data + self.position, size, MESSAGE if magic in (0, 1) else BATCH)
+        self.position += size
+        return made
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.has_next():
+            raise StopIteration
+        return self.next_batch()

@@ -1,0 +1,206 @@
+"""aiokafka's record classes and codec functions on kpress: the same names, arguments and results.
+
+`install` puts them under the client, `uninstall` takes them out, `installed` does both around a block. Without that
+they can be used by themselves. Supported are aiokafka 0.12 to 0.14. Where aiokafka differs from Kafka, these do as
+Kafka does: the table is in docs/adapters.md.
+
+Examples
+--------
+>>> import kpress.adapters.aiokafka as fast
+>>> builder = fast.DefaultRecordBatchBuilder(2, 4, 0, -1, -1, -1, 16384)
+>>> builder.append(0, timestamp=1700000000000, key=b"k", value=b"v", headers=[])
+DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
+>>> [batch] = [fast.MemoryRecords(bytes(builder.build())).next_batch()]
+>>> batch.validate_crc(), [record.value for record in batch]
+(True, [b'v'])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import aiokafka.codec as _client_codec
+import aiokafka.errors as _errors
+from aiokafka.record.control_record import ABORT_MARKER, COMMIT_MARKER, ControlRecord
+
+import kpress
+from kpress.adapters import _aiokafka
+from kpress.adapters._aiokafka import (
+    BatchBuilder,
+    DefaultRecord,
+    DefaultRecordBatch,
+    DefaultRecordBatchBuilder,
+    DefaultRecordMetadata,
+    LegacyRecord,
+    LegacyRecordBatch,
+    LegacyRecordBatchBuilder,
+    LegacyRecordMetadata,
+    MemoryRecords,
+)
+from kpress.adapters._client import Client
+from kpress.adapters._codecs import (
+    decoders,
+    gzip_encode,
+    has_gzip,
+    has_lz4,
+    has_snappy,
+    has_zstd,
+    lz4_encode,
+    snappy_encode,
+    zstd_encode,
+)
+from kpress.adapters._install import Adapter, check_version
+from kpress.codecs import DEFAULT_MAX_SIZE
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from typing_extensions import Buffer
+
+__all__ = [
+    "ABORT_MARKER",
+    "COMMIT_MARKER",
+    "BatchBuilder",
+    "ControlRecord",
+    "DefaultRecord",
+    "DefaultRecordBatch",
+    "DefaultRecordBatchBuilder",
+    "DefaultRecordMetadata",
+    "LegacyRecord",
+    "LegacyRecordBatch",
+    "LegacyRecordBatchBuilder",
+    "LegacyRecordMetadata",
+    "MemoryRecords",
+    "calc_crc32c",
+    "gzip_decode",
+    "gzip_encode",
+    "has_gzip",
+    "has_lz4",
+    "has_snappy",
+    "has_zstd",
+    "install",
+    "installed",
+    "lz4_decode",
+    "lz4_encode",
+    "snappy_decode",
+    "snappy_encode",
+    "uninstall",
+    "zstd_decode",
+    "zstd_encode",
+]
+
+_VERSION = check_version("aiokafka", (0, 12), (0, 15))
+_limit = DEFAULT_MAX_SIZE
+_decoders = decoders(lambda: _limit)
+gzip_decode, snappy_decode = _decoders["gzip_decode"], _decoders["snappy_decode"]
+lz4_decode, zstd_decode = _decoders["lz4_decode"], _decoders["zstd_decode"]
+_CHECKERS = {"has_gzip": has_gzip, "has_lz4": has_lz4, "has_snappy": has_snappy, "has_zstd": has_zstd}
+_client = Client(
+    _errors.CorruptRecordException,
+    _errors.UnsupportedCodecError,
+    _client_codec,
+    "Unknown compression codec {:#04x}",
+)
+_client.trust({name: (own, getattr(_client_codec, name)) for name, own in _CHECKERS.items()})
+_aiokafka.use(_client)
+
+
+def calc_crc32c(memview: Buffer) -> int:
+    """CRC-32C of bytes."""
+    return kpress.crc32c(memview)
+
+
+_NAMES: dict[str, dict[str, Any]] = {
+    "aiokafka.record.default_records": {
+        "DefaultRecord": DefaultRecord,
+        "DefaultRecordBatch": DefaultRecordBatch,
+        "DefaultRecordBatchBuilder": DefaultRecordBatchBuilder,
+        "DefaultRecordMetadata": DefaultRecordMetadata,
+    },
+    "aiokafka.record.legacy_records": {
+        "LegacyRecord": LegacyRecord,
+        "LegacyRecordBatch": LegacyRecordBatch,
+        "LegacyRecordBatchBuilder": LegacyRecordBatchBuilder,
+        "LegacyRecordMetadata": LegacyRecordMetadata,
+    },
+    "aiokafka.record.memory_records": {"MemoryRecords": MemoryRecords},
+    "aiokafka.record.util": {"calc_crc32c": calc_crc32c},
+    "aiokafka.codec": {
+        **_CHECKERS,
+        **{name: function for name, function in _decoders.items() if hasattr(_client_codec, name)},
+        "gzip_encode": gzip_encode,
+        "lz4_encode": lz4_encode,
+        "snappy_encode": snappy_encode,
+        "zstd_encode": zstd_encode,
+    },
+}
+if _VERSION >= (0, 14):  # before, its first argument was the magic
+    _NAMES["aiokafka.producer.message_accumulator"] = {"BatchBuilder": BatchBuilder}
+
+_adapter = Adapter(
+    "aiokafka",
+    _NAMES,
+    [("aiokafka.producer.producer", "AIOKafkaProducer", "_COMPRESSORS")],
+    ["aiokafka", "aiokafka.consumer.fetcher", "aiokafka.producer.message_accumulator", "aiokafka.protocol.message"],
+)
+
+
+def _set_limit(max_decompressed_bytes: int) -> None:
+    global _limit
+    _client.limit(max_decompressed_bytes)
+    _limit = max_decompressed_bytes
+
+
+def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
+    """Put the classes and functions of this module under aiokafka, for the whole process.
+
+    Every module of aiokafka that holds one of the names gets kpress's. Names that the program itself imported from
+    aiokafka before stay what they were; producers and consumers need not be made again. All codecs can be used, with or
+    without cramjam. A second call changes the limit only.
+
+    Parameters
+    ----------
+    max_decompressed_bytes : int
+        Most bytes of one batch's records; a batch with more raises aiokafka's CorruptRecordException.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The limit is not 1 to 2147483647. An unsupported version of aiokafka is refused on import of this module.
+
+    Examples
+    --------
+    >>> import aiokafka.record, kpress.adapters.aiokafka
+    >>> kpress.adapters.aiokafka.install()
+    >>> aiokafka.record.MemoryRecords is kpress.adapters.aiokafka.MemoryRecords
+    True
+    >>> kpress.adapters.aiokafka.uninstall()
+    """
+    _set_limit(max_decompressed_bytes)
+    _adapter.install()
+
+
+def uninstall() -> None:
+    """Give aiokafka all of its own names back; without `install` before, nothing happens.
+
+    Batches that are being filled or read keep the classes they were made of.
+
+    Examples
+    --------
+    >>> import kpress.adapters.aiokafka
+    >>> kpress.adapters.aiokafka.uninstall()
+    """
+    _adapter.uninstall()
+
+
+def installed() -> AbstractContextManager[None]:
+    """A context manager: installed inside of the block, and as it was before after it.
+
+    Examples
+    --------
+    >>> import aiokafka.codec, kpress.adapters.aiokafka
+    >>> with kpress.adapters.aiokafka.installed():
+    ...     aiokafka.codec.has_zstd()
+    True
+    """
+    return _adapter.installed()

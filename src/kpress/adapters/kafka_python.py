@@ -1,0 +1,283 @@
+"""kafka-python's record classes and codec functions on kpress: the same names, arguments and results.
+
+`install` puts them under the client, `uninstall` takes them out, `installed` does both around a block. Without that
+they can be used by themselves. Supported is kafka-python 3.0. Where kafka-python differs from Kafka, these do as Kafka
+does: the table is in docs/adapters.md.
+
+Examples
+--------
+>>> import kpress.adapters.kafka_python as fast
+>>> builder = fast.MemoryRecordsBuilder(magic=2, compression_type=4, batch_size=16384)
+>>> builder.append(timestamp=1700000000000, key=b"k", value=b"v" * 100)
+DefaultRecordMetadata(offset=0, size=110, timestamp=1700000000000)
+>>> builder.close()
+>>> batch = fast.MemoryRecords(builder.buffer()).next_batch()
+>>> batch.validate_crc(), [record.key for record in batch]
+(True, [b'k'])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import kafka.codec as _client_codec
+import kafka.errors as _errors
+from kafka.record import abc as _abc
+from kafka.record import default_records as _default
+from kafka.record import legacy_records as _legacy
+
+import kpress
+from kpress.adapters import _kafka_building, _kafka_reading
+from kpress.adapters._client import Client
+from kpress.adapters._codecs import (
+    decoders,
+    gzip_encode,
+    has_gzip,
+    has_lz4,
+    has_snappy,
+    has_zstd,
+    lz4_encode_old_kafka,
+    snappy_encode,
+)
+from kpress.adapters._install import Adapter, check_version
+from kpress.adapters._kafka_building import DefaultRecordMetadata, LegacyRecordMetadata, MemoryRecordsBuilder
+from kpress.codecs import DEFAULT_MAX_SIZE
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from typing_extensions import Buffer
+
+__all__ = [
+    "ControlRecord",
+    "DefaultRecord",
+    "DefaultRecordBatch",
+    "DefaultRecordBatchBuilder",
+    "DefaultRecordMetadata",
+    "LegacyRecord",
+    "LegacyRecordBatch",
+    "LegacyRecordBatchBuilder",
+    "LegacyRecordMetadata",
+    "MemoryRecords",
+    "MemoryRecordsBuilder",
+    "calc_crc32",
+    "calc_crc32c",
+    "gzip_decode",
+    "gzip_encode",
+    "has_gzip",
+    "has_lz4",
+    "has_snappy",
+    "has_zstd",
+    "install",
+    "installed",
+    "lz4_decode",
+    "lz4_decode_old_kafka",
+    "lz4_encode",
+    "lz4_encode_old_kafka",
+    "snappy_decode",
+    "snappy_encode",
+    "uninstall",
+    "zstd_decode",
+    "zstd_encode",
+]
+
+check_version("kafka-python", (3, 0), (3, 1))
+
+
+class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
+    """A record of a v2 batch."""
+
+    __slots__ = ()
+
+
+class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
+    """A record of a control batch."""
+
+    __slots__ = ()
+
+
+class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
+    """A message of v0 or v1."""
+
+    __slots__ = ()
+
+
+class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultRecordBase, _abc.ABCRecordBatch):
+    """A v2 batch that is read."""
+
+    __slots__ = ()
+
+
+class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
+    """A message of v0 or v1 that is read, alone or a wrapper of compressed ones."""
+
+    __slots__ = ()
+
+
+class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
+    """The entries of a record set."""
+
+    __slots__ = ()
+
+
+class DefaultRecordBatchBuilder(
+    _kafka_building.DefaultRecordBatchBuilder, _default.DefaultRecordBase, _abc.ABCRecordBatchBuilder
+):
+    """Builds a v2 batch."""
+
+    __slots__ = ()
+
+    MAX_RECORD_OVERHEAD = 21  # bytes: DefaultRecord.MAX_RECORD_OVERHEAD
+
+
+class LegacyRecordBatchBuilder(
+    _kafka_building.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase
+):
+    """Builds messages of v0 or v1."""
+
+    __slots__ = ()
+
+
+_limit = DEFAULT_MAX_SIZE
+_decoders = decoders(lambda: _limit)
+gzip_decode, snappy_decode, zstd_decode = _decoders["gzip_decode"], _decoders["snappy_decode"], _decoders["zstd_decode"]
+lz4_decode_old_kafka = _decoders["lz4_decode_old_kafka"]
+_lz4_decode = _decoders["lz4_decode"]
+_own_lz4_encode, _own_lz4_decode = _client_codec.lz4_encode, _client_codec.lz4_decode
+
+
+def lz4_encode(payload: Buffer, **options: Any) -> bytes:
+    """Compress with lz4 as Kafka's producer does. Options of lz4.frame.compress are given to the client's own
+    function."""
+    if options:
+        return bytes(_own_lz4_encode(payload, **options))
+    return kpress.compress(payload, "lz4")
+
+
+def lz4_decode(payload: Buffer, **options: Any) -> Any:
+    """Decompress lz4. Options of lz4.frame.decompress are given to the client's own function."""
+    return _own_lz4_decode(payload, **options) if options else _lz4_decode(payload)
+
+
+def zstd_encode(payload: Buffer) -> bytes:
+    """Compress with zstd at the level of Kafka's producer, 3."""
+    return kpress.compress(payload, "zstd")
+
+
+def calc_crc32c(memview: Buffer) -> int:
+    """CRC-32C of bytes."""
+    return kpress.crc32c(memview)
+
+
+def calc_crc32(memview: Buffer) -> int:
+    """CRC-32 of bytes."""
+    return kpress.crc32(memview)
+
+
+_CHECKERS = {"has_gzip": has_gzip, "has_lz4": has_lz4, "has_snappy": has_snappy, "has_zstd": has_zstd}
+_client = Client(
+    _errors.CorruptRecordError, _errors.UnsupportedCodecError, _client_codec, "Unrecognized compression type: {}"
+)
+_client.trust({name: (own, getattr(_client_codec, name)) for name, own in _CHECKERS.items()})
+
+_DEFAULT = {
+    "ControlRecord": ControlRecord,
+    "DefaultRecord": DefaultRecord,
+    "DefaultRecordBatch": DefaultRecordBatch,
+    "DefaultRecordBatchBuilder": DefaultRecordBatchBuilder,
+    "DefaultRecordMetadata": DefaultRecordMetadata,
+}
+_LEGACY = {
+    "LegacyRecord": LegacyRecord,
+    "LegacyRecordBatch": LegacyRecordBatch,
+    "LegacyRecordBatchBuilder": LegacyRecordBatchBuilder,
+    "LegacyRecordMetadata": LegacyRecordMetadata,
+}
+_kafka_reading.use(_client, {**_DEFAULT, **_LEGACY})
+_kafka_building.use(_client, MemoryRecords, _errors.UnsupportedVersionError, _errors.IllegalStateError)
+
+_adapter = Adapter(
+    "kafka",
+    {
+        "kafka.record.default_records": _DEFAULT,
+        "kafka.record.legacy_records": _LEGACY,
+        "kafka.record.memory_records": {"MemoryRecords": MemoryRecords, "MemoryRecordsBuilder": MemoryRecordsBuilder},
+        "kafka.record.util": {"calc_crc32": calc_crc32, "calc_crc32c": calc_crc32c},
+        "kafka.codec": {
+            **_CHECKERS,
+            "gzip_decode": gzip_decode,
+            "gzip_encode": gzip_encode,
+            "lz4_decode": lz4_decode,
+            "lz4_decode_old_kafka": lz4_decode_old_kafka,
+            "lz4_encode": lz4_encode,
+            "lz4_encode_old_kafka": lz4_encode_old_kafka,
+            "snappy_decode": snappy_decode,
+            "snappy_encode": snappy_encode,
+            "zstd_decode": zstd_decode,
+            "zstd_encode": zstd_encode,
+        },
+    },
+    [("kafka.producer.kafka", "KafkaProducer", "_COMPRESSORS")],
+    ["kafka", "kafka.consumer.fetcher", "kafka.producer.record_accumulator"],
+)
+
+
+def _set_limit(max_decompressed_bytes: int) -> None:
+    global _limit
+    _client.limit(max_decompressed_bytes)
+    _limit = max_decompressed_bytes
+
+
+def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
+    """Put the classes and functions of this module under kafka-python, for the whole process.
+
+    Every module of `kafka` that holds one of the names gets kpress's. Names that the program itself imported from
+    kafka-python before stay what they were; producers and consumers need not be made again. All codecs can be used,
+    with or without python-snappy, lz4 and zstandard. A second call changes the limit only.
+
+    Parameters
+    ----------
+    max_decompressed_bytes : int
+        Most bytes of one batch's records; a batch with more raises kafka-python's CorruptRecordError.
+
+    Raises
+    ------
+    InvalidArgumentError
+        The limit is not 1 to 2147483647. An unsupported version of kafka-python is refused on import of this module.
+
+    Examples
+    --------
+    >>> import kafka.record, kpress.adapters.kafka_python
+    >>> kpress.adapters.kafka_python.install()
+    >>> kafka.record.MemoryRecords is kpress.adapters.kafka_python.MemoryRecords
+    True
+    >>> kpress.adapters.kafka_python.uninstall()
+    """
+    _set_limit(max_decompressed_bytes)
+    _adapter.install()
+
+
+def uninstall() -> None:
+    """Give kafka-python all of its own names back; without `install` before, nothing happens.
+
+    Batches that are being filled or read keep the classes they were made of.
+
+    Examples
+    --------
+    >>> import kpress.adapters.kafka_python
+    >>> kpress.adapters.kafka_python.uninstall()
+    """
+    _adapter.uninstall()
+
+
+def installed() -> AbstractContextManager[None]:
+    """A context manager: installed inside of the block, and as it was before after it.
+
+    Examples
+    --------
+    >>> import kafka.codec, kpress.adapters.kafka_python
+    >>> with kpress.adapters.kafka_python.installed():
+    ...     kafka.codec.has_zstd()
+    True
+    """
+    return _adapter.installed()

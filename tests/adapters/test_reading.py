@@ -1,0 +1,138 @@
+"""Every vector and drawn record sets: the adapters read what the clients read; where those differ from Kafka, what
+Kafka reads.
+
+docs/adapters.md has a table of the differences; DIFFERENCES says in which vectors they are.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from clients import AIOKAFKA, CLIENTS, Client, as_kpress, read, read_by_kpress
+from hypothesis import given
+from hypothesis import strategies as st
+
+import kpress
+import oracle
+import strategies
+
+clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
+
+# By row of the table: the vectors in which a client and Kafka differ.
+DIFFERENCES = {
+    "a damaged payload": r"crafted/(gzip|lz4|snappy|zstd)_.*",
+    "more or fewer records than declared": r"crafted/(count|rec_length_too_long|trailing_in_records)_.*",
+    "a header's key that is not UTF-8": r"crafted/rec_header_bad_utf8_.*",
+    "an entry too short for its header": r"crafted/size_14",
+}
+
+
+# Both clients end there as at any cut entry, and so do the adapters; Kafka looks at the magic of a cut entry first.
+CUT = {"crafted/size_49_crc_of_61"}
+
+
+def differs(client: Client, data: bytes) -> bool:
+    return read(client.memory.MemoryRecords, data) != read(client.adapter.MemoryRecords, data)
+
+
+def row_of(vector: oracle.Vector) -> str | None:
+    return next((row for row, pattern in DIFFERENCES.items() if re.fullmatch(pattern, str(vector))), None)
+
+
+def has_lz4_in_v0(data: bytes) -> bool:
+    """aiokafka refuses it."""
+    try:
+        return any(batch.magic == 0 and batch.compression_type == "lz4" for batch in kpress.read_batches(data))
+    except kpress.KpressError:
+        return False
+
+
+@clients
+@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+def test_a_vector_is_read_as_the_client_and_kafka_read_it(client: Client, vector: oracle.Vector) -> None:
+    data = vector.data
+    ours = read(client.adapter.MemoryRecords, data)
+    if str(vector) not in CUT:
+        assert as_kpress(ours) == read_by_kpress(data)
+    if row_of(vector) is None and not (client is AIOKAFKA and has_lz4_in_v0(data)):
+        assert ours == read(client.memory.MemoryRecords, data)
+
+
+@clients
+def test_every_row_of_differences_is_one(client: Client) -> None:
+    found = {row_of(vector) for vector in oracle.RECORD_SETS if row_of(vector) and differs(client, vector.data)}
+    assert found == DIFFERENCES.keys()
+    [vector] = [vector for vector in oracle.RECORD_SETS if str(vector) == "clients-4.3.1/v0_lz4"]
+    assert differs(client, vector.data) == (client is AIOKAFKA)
+
+
+@clients
+@pytest.mark.parametrize(("magic", "codec"), strategies.FORMATS)
+@given(data=st.data())
+def test_drawn_records_are_read_alike(client: Client, magic: int, codec: str, data: st.DataObject) -> None:
+    drawn = data.draw(strategies.records(magic))
+    if client is AIOKAFKA and (magic, codec) == (0, "lz4"):
+        return  # aiokafka refuses it
+    first = drawn[0].offset
+    builder = kpress.BatchBuilder(magic, codec, base_offset=first)
+    for row in drawn:
+        builder.append(row.value, row.key, row.timestamp, row.headers, row.offset)
+    batch = bytes(builder.build())
+    assert read(client.adapter.MemoryRecords, batch) == read(client.memory.MemoryRecords, batch)
+    assert read(client.adapter.MemoryRecords, batch[:-1]) == read(client.memory.MemoryRecords, batch[:-1])
+
+
+@clients
+@given(st.binary(max_size=120))
+def test_no_bytes_are_read_with_anything_but_the_clients_error(client: Client, data: bytes) -> None:
+    outcome = read(client.adapter.MemoryRecords, data)
+    errors = [part for part in outcome if isinstance(part, type)]
+    assert set(errors) <= {client.corrupt}
+
+
+@clients
+@given(st.data())
+def test_flipped_bits_are_read_as_kpress_reads_them(client: Client, data: st.DataObject) -> None:
+    codec = data.draw(st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]))
+    batch = bytearray(kpress.write_records([b"value %d" % i for i in range(20)], compression_type=codec))
+    batch[data.draw(st.integers(17, len(batch) - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    assert as_kpress(read(client.adapter.MemoryRecords, bytes(batch))) == read_by_kpress(bytes(batch))
+
+
+@clients
+def test_records_outlive_the_buffer_they_were_read_from(client: Client) -> None:
+    data = bytearray(kpress.write_records([b"a" * 50, b"b" * 50]))
+    batch = client.adapter.DefaultRecordBatch(data)
+    first, second = batch
+    data[:] = bytes(len(data))
+    data.clear()  # nothing holds the buffer
+    assert (first.value, second.value) == (b"a" * 50, b"b" * 50)
+    assert first.value is first.value and first.headers is first.headers
+
+
+@clients
+def test_a_batch_is_made_once(client: Client) -> None:
+    batch = client.adapter.DefaultRecordBatch(kpress.write_records([b"a"]))
+    with pytest.raises(TypeError, match="made already"):
+        batch.__init__(b"")
+    assert [record.value for record in batch] == [b"a"]
+
+
+@clients
+def test_a_limit_of_decompressed_bytes(client: Client) -> None:
+    data = kpress.write_records([bytes(1 << 20)], compression_type="zstd")
+    client.adapter.install(max_decompressed_bytes=1 << 19)
+    try:
+        with pytest.raises(client.corrupt, match="524288") as caught:
+            list(client.adapter.DefaultRecordBatch(data))
+        assert isinstance(caught.value.__cause__, kpress.OutputTooLargeError)
+        with pytest.raises(kpress.OutputTooLargeError):
+            client.codec.zstd_decode(kpress.compress(bytes(1 << 20), "zstd"))
+        with pytest.raises(kpress.InvalidArgumentError, match="max_decompressed_bytes"):
+            client.adapter.install(max_decompressed_bytes=0)
+    finally:
+        client.adapter.uninstall()
+        client.adapter.install()
+        client.adapter.uninstall()
+    assert len(list(client.adapter.DefaultRecordBatch(data))) == 1
