@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import io
+import pickle
 import random
 import sys
 import threading
@@ -302,6 +304,34 @@ def test_replace_and_unregister() -> None:
         with pytest.raises(kpress.InvalidArgumentError, match="is not registered"):
             codecs.unregister(name)  # type: ignore[arg-type]
     assert repr(codecs) == "<kpress.CodecRegistry: empty>"
+
+
+@pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy])
+def test_a_registry_goes_to_other_processes(copied: Callable[[Any], Any]) -> None:
+    codecs = registry(demo=Zlib())
+    codecs.load(f"{__name__}:Identity", "loaded")
+    again = copied(codecs)
+    assert type(again) is kpress.CodecRegistry and again.names == codecs.names
+    data = kpress.write_records(LINES, compression_type="demo", codecs=codecs)
+    assert kpress.read_columns(data, ["value"], codecs=again)["value"].to_pylist() == LINES
+    again.unregister("demo")
+    assert "demo" in codecs
+
+
+def test_a_loaded_codec_is_imported_where_it_arrives(module: str) -> None:
+    codecs = kpress.CodecRegistry()
+    codecs.load(f"{module}:Named")
+    sent = pickle.dumps(codecs)
+    assert b"a_module_with_codecs:Named" in sent
+    del sys.modules[module]
+    assert pickle.loads(sent).names == ("com.example.Named",) and module in sys.modules
+
+
+def test_whether_calls_may_overlap_is_sent_too() -> None:
+    codecs = kpress.CodecRegistry()
+    codec = Alone()
+    codecs.register("alone", codec, thread_safe=False)
+    assert codecs.__reduce__()[1] == ([("register", ("alone", codec), {"thread_safe": False})],)
 
 
 def test_a_registry_holds_56() -> None:

@@ -12,6 +12,7 @@ cdef class Plugin:
     cdef object compress
     cdef object decompress
     cdef object lock             # None: calls may overlap
+    cdef object again            # makes it in another process: a call's name and arguments
 
     cdef object compressed(self, bytes data, object level)
     cdef object decompressed(self, bytes data, object max_output)

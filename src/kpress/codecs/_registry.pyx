@@ -68,6 +68,7 @@ cdef class Plugin:
             thread_safe = getattr(codec, "thread_safe", True)
         # one that calls kpress again in the same thread must not wait for itself
         self.lock = None if flag_of(thread_safe, "thread_safe") else threading.RLock()
+        self.again = "register", (self.name, codec), {"thread_safe": bool(thread_safe)}
 
     cdef object compressed(self, bytes data, object level):
         arguments = (data,) if self.levels is None else (data, level)
@@ -99,6 +100,9 @@ cdef class CodecRegistry:
 
     A call takes the codecs that are registered when it begins; so does an object, such as a `BatchBuilder`, when it is
     made.
+
+    A registry can be pickled, for processes on other machines: codecs that `load` imported are imported where it
+    arrives, and the others are pickled with it.
 
     Examples
     --------
@@ -244,8 +248,11 @@ cdef class CodecRegistry:
             name = getattr(codec, "name", None)
         if name is None:
             name = path.rpartition(":")[2].rpartition(".")[2]
-        self.register(name, codec)
-        return name_given(name)
+        name = name_given(name)
+        with self.lock:
+            self.register(name, codec)
+            (<Plugin>self.plugins[name]).again = "load", (path, name), {}
+        return name
 
     @property
     def names(self):
@@ -258,8 +265,19 @@ cdef class CodecRegistry:
     def __len__(self):
         return len(self.plugins)
 
+    def __reduce__(self):
+        return registry_of, ([(<Plugin>plugin).again for plugin in self.plugins.values()],)
+
     def __repr__(self):
         return f"<kpress.CodecRegistry: {', '.join(self.plugins) or 'empty'}>"
+
+
+def registry_of(list codecs):
+    """A registry that was pickled: each codec by the name and the arguments of a method."""
+    cdef CodecRegistry made = CodecRegistry()
+    for method, arguments, options in codecs:
+        getattr(made, method)(*arguments, **options)
+    return made
 
 
 cdef object imported(object path):
