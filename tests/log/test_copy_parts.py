@@ -1,5 +1,6 @@
 """A segment that is copied in parts is that of one process, byte for byte; and a part is never left over."""
 
+import bz2
 import pickle
 import random
 from concurrent.futures import ThreadPoolExecutor
@@ -75,6 +76,23 @@ def test_it_is_the_copy_of_one_process(
     assert counts[1] == 1
     assert files(tmp_path / "copy") == files(tmp_path / "other")
     assert not list(tmp_path.rglob(".*"))
+
+
+class Bzip2:
+    def compress(self, data: bytes) -> bytes:
+        return bz2.compress(data)
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return bz2.BZ2Decompressor().decompress(data, max_output + 1)
+
+
+def test_a_codec_of_the_users_own(logs: Path, tmp_path: Path) -> None:
+    """It goes to those who make the parts, and to those who join them."""
+    codecs = kpress.CodecRegistry()
+    codecs.register("bzip2", Bzip2())
+    transcode(one_by_one, logs, tmp_path / "copy", "bzip2", codecs=codecs)
+    kpress.transcode(logs, tmp_path / "other", "bzip2", codecs=codecs)
+    assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
 def test_parts_made_twice_at_once_are_made_once(logs: Path, tmp_path: Path) -> None:

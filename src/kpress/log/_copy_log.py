@@ -17,6 +17,7 @@ from kpress._file_names import (
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
+from kpress.codecs import CodecRegistry
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, KpressError
 from kpress.files import FileInfo, FileSystem, resolve
 from kpress.log._file_records import FileRecords
@@ -55,6 +56,8 @@ class CopyJob(Protocol):
     def operation(self) -> str: ...
     @property
     def threads(self) -> int: ...
+    @property
+    def codecs(self) -> CodecRegistry | None: ...
     def options(self) -> dict[str, Any]:
         """The options that decide what is written."""
 

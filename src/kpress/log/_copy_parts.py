@@ -81,7 +81,9 @@ def cuts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
     return [(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def joined(task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int) -> CopiedSegment:
+def joined(
+    job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int
+) -> CopiedSegment:
     """Write the segment from its parts."""
     for part, following in pairwise(parts):
         if part.end != following.start:
@@ -92,7 +94,7 @@ def joined(task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threa
                 rule=COPY_RULE,
             )
     target = files.join(task.directory, segment_name(task.segment))
-    recoder = Recoder(None, threads=threads, codecs=task.segment.codecs, file=files.url(target))
+    recoder = Recoder(None, threads=threads, codecs=job.codecs, file=files.url(target))
     with files.create(target) as writer:
         checksum = size = 0
         try:
@@ -111,7 +113,7 @@ def _append(
 ) -> tuple[int, int]:
     """Checksum and size of what is written then."""
     own = 0
-    with FileRecords(files.open(files.join(task.directory, part.file)), codecs=task.segment.codecs) as file:
+    with FileRecords(files.open(files.join(task.directory, part.file))) as file:
         for position, piece in file.pieces():
             own = crc32c(piece, own)
             recoder.feed(piece, size + position, _ignored)

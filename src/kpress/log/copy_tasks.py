@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from kpress._arguments import shown_value
+from kpress.codecs import CodecRegistry
 from kpress.errors import InvalidArgumentError, KpressError
 from kpress.files import FileSystem, resolve
 from kpress.log._copy_log import (
@@ -118,7 +119,7 @@ class JoinGroup(NamedTuple):
         damaged = [part for part in self.parts if isinstance(part, DamagedPart)]
         if damaged:
             return quarantined(task, files, damaged[0].finding)
-        done = joined(task, files, parts, min(self.threads, _cores()))
+        done = joined(self.group.job, task, files, parts, min(self.threads, _cores()))
         _write_indexes(task, files)
         return done
 
@@ -138,6 +139,7 @@ def transcode_by(
     batch_bytes: Integer | None = None,
     min_gain: float | None = 0.0,
     resume: bool = True,
+    codecs: CodecRegistry | None = None,
     group_bytes: Callable[[int], int],
     side_by_side: Callable[[], int] = lambda: 1,
     on_corrupt: OnDamage = "raise",
@@ -149,8 +151,8 @@ def transcode_by(
     send : callable
         Has `copy_group` called for each group, and returns the results in their order. It is called twice if there are
         parts to join.
-    src, dst, compression_type, level, batch_bytes, min_gain, resume
-        As for `kpress.transcode`.
+    src, dst, compression_type, level, batch_bytes, min_gain, resume, codecs
+        As for `kpress.transcode`; groups are pickled with the codecs.
     group_bytes : callable
         From the bytes of all segments to the size up to which small ones are done together, and of parts of large ones.
     side_by_side : callable
@@ -171,7 +173,7 @@ def transcode_by(
         raise InvalidArgumentError(
             f"on_corrupt must be one of {', '.join(ON_DAMAGE)}, not {shown_value(on_corrupt)}", field="on_corrupt"
         )
-    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1, on_corrupt=on_corrupt)
+    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1, codecs, on_corrupt=on_corrupt)
     job.recoder()  # invalid arguments are refused before any work
     return copy_log(job, src, dst, resume, None, _Sender(job, send, group_bytes, side_by_side))
 

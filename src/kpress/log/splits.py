@@ -457,7 +457,7 @@ def digests_of(split: LogSplit, joined: bool) -> list[tuple[int, int, str]]:
     for segment in split.located().segments:
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
             for _, piece in file.pieces():
-                digest.update(piece)
+                digest.update(piece, codecs=segment.codecs)
         if not joined:
             found.append((segment.base_offset, digest.records, digest.hexdigest()))
             digest = RecordDigest()

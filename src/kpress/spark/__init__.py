@@ -11,6 +11,8 @@
     _filters     what of a query's filters is used to read less
     _session     what a session tells of itself
 
+    _codecs      codecs of the user's own, for all of these
+
     jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)
 
     _inventory   inventory(spark, src)                       what is there: codecs, depths, formats

@@ -13,7 +13,7 @@ from kpress.log import Finding
 from kpress.log.splits import LogSplit, batches_in
 from kpress.spark.schema import arrow_schema
 
-_CODECS = pa.array(["none", "gzip", "snappy", "lz4", "zstd", "5", "6", "7"])
+_CODECS = pa.array(["none", "gzip", "snappy", "lz4", "zstd", "pluggable", "6", "7"])  # as `batch_table`
 _ROWS_AT_ONCE = 1 << 13
 _NO_TIMESTAMP = -1
 

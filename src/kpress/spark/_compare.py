@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from kpress.log import Log
 from kpress.log.splits import LogSplit, digests_of, plan
+from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, opened, task_bytes
 from kpress.spark._run import run, table
 
@@ -31,7 +32,7 @@ _RESULT = pa.schema(
 _WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
 
 
-def compare(spark: SparkSession, left: Paths, right: Paths) -> DataFrame:
+def compare(spark: SparkSession, left: Paths, right: Paths, *, codecs: Codecs = None) -> DataFrame:
     """Whether two logs hold the same records, partition by partition, whatever their codecs and batches.
 
     Compared are `kpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record, and
@@ -44,6 +45,8 @@ def compare(spark: SparkSession, left: Paths, right: Paths) -> DataFrame:
         Its executors see both under these paths.
     left, right : path, URL, pattern, or several
         As `kpress.open_log` takes them.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: as for `kpress.spark.transcode`.
 
     Returns
     -------
@@ -66,7 +69,7 @@ def compare(spark: SparkSession, left: Paths, right: Paths) -> DataFrame:
     >>> kpress.spark.compare(spark, "demo/logs/sessions-0", target).where("NOT isSame").count()
     0
     """
-    logs = opened(left), opened(right)
+    logs = opened(left, codecs), opened(right, codecs)
     bases = [_bases(log) for log in logs]
     joined = frozenset(key for key in bases[0].keys() & bases[1].keys() if bases[0][key] != bases[1][key])
     work = [piece for side, log in enumerate(logs) for piece in _work(spark, side, log, joined)]

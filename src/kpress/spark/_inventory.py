@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from kpress.log import LogStats, Share, stats_of
 from kpress.log.splits import Piece
+from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, opened, pieces
 from kpress.spark._run import run, table
 
@@ -39,7 +40,7 @@ _RESULT = pa.schema(
 )
 
 
-def inventory(spark: SparkSession, src: Paths, *, full: bool = False) -> DataFrame:
+def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Codecs = None) -> DataFrame:
     """The contents of a log, from the headers of its batches; only a few batches are decompressed, for the ratios.
 
     Parameters
@@ -50,6 +51,8 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False) -> DataFra
         As `kpress.open_log` takes it.
     full : bool
         Read all headers of large segments in object stores, too; by default some ranges of each stand for it.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own, for the ratios of their batches: as for `kpress.spark.transcode`.
 
     Returns
     -------
@@ -73,7 +76,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False) -> DataFra
     >>> sorted({row.codec for row in found.collect()})
     ['gzip', 'lz4', 'none', 'snappy']
     """
-    work = pieces(spark, opened(src), whole_segments=not full)
+    work = pieces(spark, opened(src, codecs), whole_segments=not full)
     totals: dict[Key, LogStats] = {}
     for found in run(spark, _full if full else _sampled, work):
         for key, stats in found:

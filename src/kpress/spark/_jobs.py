@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from kpress.log import Log, open_log
 from kpress.log.splits import Piece, plan
+from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._session import parallelism_of
 from kpress.spark.datasource import piece_bytes
 
@@ -18,9 +19,9 @@ Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 MOST_BYTES = 128 << 20  # of one task, as of the data source's
 
 
-def opened(src: Paths) -> Log:
+def opened(src: Paths, codecs: Codecs = None) -> Log:
     """The log at a path, or at several."""
-    return open_log([src] if isinstance(src, str | os.PathLike) else src)
+    return open_log([src] if isinstance(src, str | os.PathLike) else src, codecs=registry_of(codecs))
 
 
 def task_bytes(spark: SparkSession, total: int) -> int:

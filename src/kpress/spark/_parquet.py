@@ -23,6 +23,7 @@ from kpress.files import FileSystem, Writer
 from kpress.log import Finding
 from kpress.log.copy_tasks import published
 from kpress.log.splits import LogSplit, Piece, plan, read_split
+from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, opened, task_bytes
 from kpress.spark._run import run, table
 from kpress.spark.options import check_columns
@@ -60,6 +61,7 @@ def to_parquet(
     columns: list[str] | tuple[str, ...] = _OF_RECORDS,
     isolation_level: str = "read_uncommitted",
     compression: str = "zstd",
+    codecs: Codecs = None,
 ) -> DataFrame:
     """Write the records of a log as Parquet files, with topic and partition as directories.
 
@@ -80,6 +82,8 @@ def to_parquet(
     isolation_level : {'read_uncommitted', 'read_committed'}
     compression : {'zstd', 'snappy', 'gzip', 'lz4', 'none'}
         Of the Parquet files.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: as for `kpress.spark.transcode`.
 
     Returns
     -------
@@ -107,7 +111,7 @@ def to_parquet(
     check_columns(names, _OF_RECORDS, "columns")
     _check("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
     _check("compression", compression, _COMPRESSIONS)
-    log = opened(src)
+    log = opened(src, codecs)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     with published(dst) as work:
         size = task_bytes(spark, total)

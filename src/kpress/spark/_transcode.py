@@ -20,6 +20,7 @@ import pyarrow as pa
 from kpress.log import CopiedPartition
 from kpress.log import transcode as local_transcode
 from kpress.log.copy_tasks import Group, OnDamage, copy_group, transcode_by
+from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._jobs import Paths, cores_of, task_bytes
 from kpress.spark._run import run, table
 from kpress.typing import CompressionType, Integer, Level
@@ -62,7 +63,7 @@ def transcode(
     spark: SparkSession,
     src: Paths,
     dst: str | os.PathLike[str],
-    compression_type: CompressionType = "zstd",
+    compression_type: CompressionType | str = "zstd",
     *,
     level: Level = None,
     batch_bytes: Integer | None = None,
@@ -70,6 +71,7 @@ def transcode(
     resume: bool = True,
     dry_run: bool = False,
     on_corrupt: OnDamage = "raise",
+    codecs: Codecs = None,
 ) -> DataFrame:
     """Recompress a log with another codec; every record keeps its offset. What `kpress.transcode` does, by executors.
 
@@ -97,6 +99,9 @@ def transcode(
         If a segment is damaged, the job fails; or the segment's file is copied as it is, beside the others, under the
         name ``<base offset>.log.quarantined``, which brokers and readers pass over. `kpress.log.salvage` gets out of it
         what is intact.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
+        which executors import, too.
 
     Returns
     -------
@@ -127,9 +132,17 @@ def transcode(
         return run(spark, copy_group, groups)
 
     given: Any = src if isinstance(src, str | os.PathLike) else list(src)
+    own: Any = registry_of(codecs)
     if dry_run:
         estimate: Any = local_transcode(
-            given, dst, compression_type, level=level, batch_bytes=batch_bytes, min_gain=min_gain, dry_run=True
+            given,
+            dst,
+            compression_type,
+            level=level,
+            batch_bytes=batch_bytes,
+            min_gain=min_gain,
+            dry_run=True,
+            codecs=own,
         )
         return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)
     manifest = transcode_by(
@@ -141,6 +154,7 @@ def transcode(
         batch_bytes=batch_bytes,
         min_gain=min_gain,
         resume=resume,
+        codecs=own,
         group_bytes=lambda total: task_bytes(spark, total),
         side_by_side=lambda: cores_of(spark),
         on_corrupt=on_corrupt,

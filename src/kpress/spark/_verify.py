@@ -9,6 +9,7 @@ import pyarrow as pa
 from kpress.errors import InvalidArgumentError
 from kpress.log import Finding
 from kpress.log.splits import Piece, verify_split
+from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, opened, pieces
 from kpress.spark._run import run, table
 
@@ -31,7 +32,7 @@ _RESULT = pa.schema(
 )
 
 
-def verify(spark: SparkSession, src: Paths, level: str = "batch") -> DataFrame:
+def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Codecs = None) -> DataFrame:
     """Check a log for errors. Nothing is changed.
 
     Parameters
@@ -43,6 +44,9 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch") -> DataFrame:
     level : {'file', 'batch', 'record'}
         As for `kpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end of
         the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
+        which executors import, too.
 
     Returns
     -------
@@ -64,7 +68,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch") -> DataFrame:
     """
     if level not in _LEVELS:
         raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}"[:200], field="level")
-    log = opened(src)
+    log = opened(src, codecs)
     work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
     for found in run(spark, _verified, [(piece, level) for piece in work]):

@@ -147,7 +147,7 @@ class KafkaLogReader(DataSourceReader):
     def partitions(self) -> Sequence[LogPiece]:
         """One per task; at least one, because Spark makes up one where there is none."""
         options = self.options
-        found = options.topics.of(open_log(options.paths).partitions, ", ".join(options.paths))
+        found = options.topics.of(open_log(options.paths, codecs=options.codecs).partitions, ", ".join(options.paths))
         ranges = options.bounds.ranges(found, options.fail_on_data_loss)
         found = [partition for partition in found if self.wanted.has(partition)]
         narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from kpress._arguments import shown_value
-from kpress.errors import InvalidArgumentError
+from kpress.codecs import CodecRegistry
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.spark._codecs import registry_of
 from kpress.spark._offsets import Bounds, Topics, parse_bounds, parse_topics
 from kpress.spark.schema import column_names
 
@@ -37,6 +39,7 @@ ACCEPTED = (
     "columns",
     "level",
     "pushFilters",
+    "codec.plugin",
 )
 _INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1
@@ -87,6 +90,9 @@ class ReadOptions:
     push_filters : bool | None
         ``pushFilters``: use filters on offset, timestamp, partition and topic to read less. Needs
         spark.sql.python.filterPushdown.enabled; None: where `register` saw that.
+    codecs : CodecRegistry | None
+        ``codec.plugin``: codecs of your own, as ``package.module:attribute``, separated by commas; executors import
+        them, too. Batches name codecs, but nothing is imported because of what they say.
 
     Examples
     --------
@@ -111,6 +117,7 @@ class ReadOptions:
     columns: tuple[str, ...] | None = None
     level: Level = "records"
     push_filters: bool | None = None
+    codecs: CodecRegistry | None = None
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -155,6 +162,7 @@ class ReadOptions:
             findings_path=given.text("findingsPath"),
             level=given.choice("level", ("records", "batches", "bytes")),
             push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
+            codecs=given.codecs("codec.plugin"),
         )
         return made.with_columns(given.text("columns"))
 
@@ -214,6 +222,15 @@ class Given:
                 field="path",
             )
         return found
+
+    def codecs(self, name: str) -> CodecRegistry | None:
+        text = self.text(name)
+        if text is None:
+            return None
+        try:
+            return registry_of([path.strip() for path in text.split(",") if path.strip()])
+        except (InvalidArgumentError, ArgumentTypeError) as error:
+            raise InvalidArgumentError(f"option {name}: {error.message}", field=name) from error
 
     def choice(self, name: str, accepted: tuple[str, ...]) -> Any:
         """The value; the first of the accepted ones is the default."""

@@ -1,0 +1,109 @@
+"""Codecs of the user's own in Spark: executors import what the user names, and nothing that data names."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+# mapInArrow warns of pandas 3, which nothing here uses
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
+
+from pyspark.errors import PySparkException
+
+from kpress.spark import ReadOptions
+
+DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
+MODULE = "codecs_of_a_spark_user"
+CODEC = f"{MODULE}:Bzip2"
+NAME = "com.example.bzip2"
+SOURCE = f"""
+import bz2
+
+class Bzip2:
+    name = "{NAME}"
+    def compress(self, data):
+        return bz2.compress(data)
+    def decompress(self, data, max_output):
+        return bz2.BZ2Decompressor().decompress(data, max_output + 1)
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def module(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A module that only users of Spark's own means have: the driver and the executors import it."""
+    path = tmp_path_factory.mktemp("codecs") / f"{MODULE}.py"
+    path.write_text(SOURCE)
+    spark.sparkContext.addPyFile(str(path))
+    yield
+    sys.modules.pop(MODULE, None)
+
+
+@pytest.fixture(scope="module")
+def log(module: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """demo/logs/sessions with the codec; control batches have none."""
+    codecs = kpress.CodecRegistry()
+    codecs.load(CODEC)
+    path = tmp_path_factory.mktemp("log") / "copy"
+    kpress.transcode(str(DEMO_LOGS / "sessions-*"), path, NAME, min_gain=None, codecs=codecs)
+    return path
+
+
+def test_the_data_source_reads_them(spark: Any, log: Path) -> None:
+    frame = spark.read.format("kpress").option("codec.plugin", f" {CODEC}, ").load(str(log))
+    assert sum(len(row.value) for row in frame.select("value").collect()) > 0 and frame.count() == 3600
+    headers = spark.read.format("kpress").option("level", "batches").load(str(log))
+    assert {row.compressionType for row in headers.collect()} == {"pluggable", "none"}
+
+
+def test_without_the_option_the_error_names_the_codec(spark: Any, log: Path) -> None:
+    with pytest.raises(PySparkException, match=f"'{NAME}'"):
+        spark.read.format("kpress").load(str(log)).count()
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("no.such.module:codec", "option codec.plugin: 'no.such.module:codec' cannot be imported: ModuleNotFoundError"),
+        ("json", "option codec.plugin: a codec plug-in must have the form package.module:attribute, not 'json'"),
+        ("json:loads,json:dumps", "option codec.plugin: 'json:loads' cannot be imported: TypeError"),
+        ("sys:path", r"option codec.plugin: a codec must be an object with the methods compress\(data\)"),
+    ],
+)
+def test_a_wrong_option_is_refused_at_once(path: str, message: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message) as caught:
+        ReadOptions.parse({"path": "/logs", "codec.plugin": path})
+    assert caught.value.field == "codec.plugin"
+
+
+def test_jobs_take_them(spark: Any, log: Path, tmp_path: Path) -> None:
+    found = kpress.spark.transcode(
+        spark, str(DEMO_LOGS / "sessions-*"), tmp_path / "own", NAME, min_gain=None, codecs=CODEC
+    )
+    assert {name for row in found.collect() for name in row.compressionTypesAfter} == {NAME}
+    for ours in sorted(log.glob("*/*.log")):
+        assert (tmp_path / "own" / ours.relative_to(log)).read_bytes() == ours.read_bytes()
+    assert kpress.spark.compare(spark, DEMO_LOGS / "sessions-0", log / "sessions-0", codecs=[CODEC]).first().isSame
+    assert kpress.spark.verify(spark, log, "record", codecs=CODEC).count() == 0
+    assert kpress.spark.verify(spark, log, "record").count() > 0
+    rows = kpress.spark.inventory(spark, log, codecs=CODEC).collect()
+    assert all([*row.codecs] == ["pluggable"] and row.codecs["pluggable"].ratio > 1 for row in rows)
+    kpress.spark.to_parquet(spark, log, tmp_path / "parquet", codecs=CODEC)
+    assert spark.read.parquet(str(tmp_path / "parquet")).count() == 3600
+
+
+def test_a_registry_is_taken_as_well(spark: Any, log: Path, tmp_path: Path) -> None:
+    codecs = kpress.CodecRegistry()
+    codecs.load(CODEC)
+    back = kpress.spark.transcode(spark, log, tmp_path / "back", "zstd", min_gain=None, codecs=codecs).collect()
+    assert {name for row in back for name in row.compressionTypesBefore} == {NAME}
+    assert kpress.spark.compare(spark, DEMO_LOGS / "sessions-0", tmp_path / "back" / "sessions-0").first().isSame
+    with pytest.raises(kpress.ArgumentTypeError, match="codecs must be"):
+        kpress.spark.verify(spark, log, codecs=5)  # type: ignore[arg-type]
