@@ -1,5 +1,6 @@
 """Batches of a producer while records go into them."""
 
+cimport cython
 from libc.stdint cimport int64_t
 
 from kpress._c.wire cimport kp_record
@@ -18,18 +19,22 @@ cdef class ProducerBatch:
     cdef bytes built           # None while the batch is open
     cdef double ratio
     cdef public int attempts
-    cdef public object _last_attempt_ms
-    cdef public object _last_append_ms
+    cdef public int64_t _last_attempt_ms
+    cdef public int64_t _last_append_ms
     cdef public str _final_state
 
+    @cython.final
     cdef bint full(self) noexcept
+
+    @cython.final
     cdef int took(self, object callback) except -1
 
 
 cdef class PartitionQueue:
     cdef public str topic
     cdef public object partition
-    cdef public object batches     # collections.deque of ProducerBatch: those that wait
+    cdef readonly object batches   # collections.deque of ProducerBatch: those that wait
+    cdef Py_ssize_t waiting        # their number
     cdef ProducerBatch last        # of these, or None
 
 
@@ -49,8 +54,14 @@ cdef class BatchFiller:
     cdef public bint _closed
 
     cdef int refuse_state(self) except -1
+    cdef bint append_views(self, object value, object key, object timestamp, object headers, object topic,
+                           object partition, object callback, object now_ms) except -1
+
     cdef PartitionQueue queue_of(self, object topic, object partition)
-    cdef ProducerBatch new_batch(self, PartitionQueue queue, object now_ms)
+    cdef ProducerBatch new_batch(self, PartitionQueue queue, int64_t now_ms)
+
+    @cython.final
     cdef bint put(self, PartitionQueue queue, kp_record* row, object timestamp, object headers, object callback,
                   object now_ms) except -1
+    cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const kp_record* row) except -1
     cdef int check_size(self, int64_t upper_bound) except -1

@@ -5,6 +5,7 @@ Source: org.apache.kafka.clients.producer.internals: RecordAccumulator.append an
 
 from collections import deque
 
+cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, int16_t, int32_t, int64_t
 
 from kpress._arguments cimport integer_of
@@ -23,6 +24,7 @@ from kpress.producer._errors import RecordTooLargeError
 
 cdef enum:
     MAX_RECORD_OVERHEAD = 21  # DefaultRecord.MAX_RECORD_OVERHEAD
+    MOST_OVERHEAD = 256       # more than upper_bound adds to key, value and headers in any format
 
 
 cdef int64_t upper_bound(const batch_options* o, const kp_record* row) noexcept nogil:
@@ -48,12 +50,16 @@ cdef class ProducerBatch:
     ('orders', 1, 73)
     """
 
+    @cython.final
     cdef bint full(self) noexcept:
         """MemoryRecordsBuilder.isFull"""
         if self.appends_closed:
             return True
+        if self.builder.records.size < self.builder.certain:  # there is room, whatever the next record is
+            return False
         return self.builder.encoder.records_count > 0 and self.builder.write_limit <= self.builder.estimated_size()
 
+    @cython.final
     cdef int took(self, object callback) except -1:
         """A record was added: remember its callback."""
         if self.thunks is None:
@@ -182,16 +188,19 @@ cdef class PartitionQueue:
     def push_back(self, ProducerBatch batch not None):
         """Append a batch."""
         self.batches.append(batch)
+        self.waiting += 1
         self.last = batch
 
     def push_front(self, int64_t at, ProducerBatch batch not None):
         """Put a batch before all but `at` of the others: one that was sent before, or a part of one."""
         self.batches.insert(at, batch)
+        self.waiting += 1
         self.last = self.batches[len(self.batches) - 1]
 
     def pop_front(self):
         """Take the first batch out."""
         batch = self.batches.popleft()
+        self.waiting -= 1
         self.last = self.batches[len(self.batches) - 1] if self.batches else None
         return batch
 
@@ -262,18 +271,32 @@ cdef class BatchFiller:
         (False, True)
         """
         cdef kp_record row
-        cdef InputView value_view, key_view
+        cdef PartitionQueue queue = self.recent
         if self._busy or self._closed:
             self.refuse_state()
+        if bytes_field(value, &row.value) and bytes_field(key, &row.key):
+            self._busy = True  # numbers and headers may run the caller's code
+            try:
+                if queue is None or queue.topic is not topic or queue.partition is not partition:
+                    queue = self.queue_of(topic, partition)
+                return self.put(queue, &row, timestamp, headers, callback, now_ms)
+            finally:
+                self._busy = False
+        return self.append_views(value, key, timestamp, headers, topic, partition, callback, now_ms)
+
+    cdef bint append_views(self, object value, object key, object timestamp, object headers, object topic,
+                           object partition, object callback, object now_ms) except -1:
+        """append, for keys and values of other types than bytes."""
+        cdef kp_record row
+        cdef InputView value_view, key_view
         if not bytes_field(value, &row.value):
             value_view = InputView(value, "value")
             row.value.data, row.value.size = value_view.data, value_view.size
         if not bytes_field(key, &row.key):
             key_view = InputView(key, "key")
             row.key.data, row.key.size = key_view.data, key_view.size
-        self._busy = True  # numbers and headers may run the caller's code
+        self._busy = True
         try:
-            now_ms = integer_of(now_ms, "now_ms", 0, INT64_MAX)
             return self.put(self.queue_of(topic, partition), &row, timestamp, headers, callback, now_ms)
         finally:
             self._busy = False
@@ -321,9 +344,7 @@ cdef class BatchFiller:
         raise ClosedError("the accumulator is closed: close was called")
 
     cdef PartitionQueue queue_of(self, object topic, object partition):
-        cdef PartitionQueue queue = self.recent
-        if queue is not None and queue.topic is topic and queue.partition is partition:
-            return queue
+        cdef PartitionQueue queue
         if type(topic) is not str:
             raise ArgumentTypeError(f"topic must be str, not {type(topic).__name__}", field="topic")
         partition = integer_of(partition, "partition", 0, INT32_MAX)
@@ -335,7 +356,7 @@ cdef class BatchFiller:
         self.recent = queue
         return queue
 
-    cdef ProducerBatch new_batch(self, PartitionQueue queue, object now_ms):
+    cdef ProducerBatch new_batch(self, PartitionQueue queue, int64_t now_ms):
         """A batch without records, filled by the ratio that is expected now: it does not see later updates."""
         cdef ProducerBatch batch = ProducerBatch.__new__(ProducerBatch)
         cdef object ratio = self.estimator.estimation(queue.topic, self.compression_type)
@@ -347,31 +368,41 @@ cdef class BatchFiller:
                                      estimated_compression_ratio=ratio)
         return batch
 
+    @cython.final
     cdef bint put(self, PartitionQueue queue, kp_record* row, object timestamp, object headers, object callback,
                   object now_ms) except -1:
-        cdef ProducerBatch batch = queue.last, before = None
-        cdef int64_t most
+        cdef int64_t now = integer_of(now_ms, "now_ms", 0, INT64_MAX)
+        cdef ProducerBatch batch = queue.last
+        cdef BatchBuilder builder
         if batch is None or batch.appends_closed:
-            batch = self.new_batch(queue, now_ms)
-        batch.builder.set_place(row, timestamp, None)
-        batch.builder.set_headers(row, headers)
-        most = upper_bound(&batch.builder.encoder.options, row)
-        if most > self.max_request_size:
-            self.check_size(most)
-        if batch is queue.last and not batch.builder.add(row):
-            before, batch = batch, self.new_batch(queue, now_ms)  # `before` keeps the encoded headers
-            before.appends_closed = True
-            batch.builder.set_place(row, timestamp, None)
+            batch = self.new_batch(queue, now)
+        builder = batch.builder
+        builder.set_place(row, timestamp, None)
+        builder.set_headers(row, headers)
+        if row.key.size + row.value.size + row.headers.size > self.max_request_size - MOST_OVERHEAD:
+            self.check_size(upper_bound(&builder.encoder.options, row))
         if batch is not queue.last:
-            batch.builder.add(row)  # a batch takes its first record whatever its size
-            batch.builder.write_limit = max(most, self.batch_size)
-            queue.push_back(batch)
-        batch._last_append_ms = now_ms
+            self.put_first(queue, batch, row)
+        elif not builder.add(row):
+            batch = self.new_batch(queue, now)  # `builder` keeps the encoded headers
+            queue.last.appends_closed = True
+            batch.builder.set_place(row, timestamp, None)
+            self.put_first(queue, batch, row)
+        batch._last_append_ms = now
         batch.took(callback)
-        return len(queue.batches) > 1 or batch.full()
+        return queue.waiting > 1 or batch.full()
+
+    cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const kp_record* row) except -1:
+        """The first record of a new batch, which takes it whatever its size."""
+        batch.builder.add(row)
+        batch.builder.write_limit = max(upper_bound(&batch.builder.encoder.options, row), self.batch_size)
+        queue.push_back(batch)
+        return 0
 
     cdef int check_size(self, int64_t upper_bound) except -1:
         """KafkaProducer.ensureValidRecordSize"""
+        if upper_bound <= self.max_request_size:
+            return 0
         raise RecordTooLargeError(
             f"the record may take {upper_bound} bytes, more than max_request_size ({self.max_request_size})",
             field="max_request_size", rule="KafkaProducer.ensureValidRecordSize")
