@@ -35,7 +35,25 @@ def use(Client used not None):
 @cython.final
 @cython.no_gc
 cdef class DefaultRecord(LazyRecord):
-    """A record of a v2 batch: offset, timestamp, timestamp_type, key, value, headers; checksum is None."""
+    """A record of a v2 batch.
+
+    Attributes
+    ----------
+    offset, timestamp, timestamp_type : int
+        Timestamp in ms; type 0 CreateTime, 1 LogAppendTime.
+    key, value : bytes | None
+        Made when first read.
+    headers : list[tuple[str, bytes | None]]
+        Made when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
+    checksum : None
+        Records of v2 have none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.DefaultRecord(7, 1700000000000, 0, b"k", None, []).offset
+    7
+    """
 
     checksum = None
 
@@ -63,7 +81,29 @@ cdef class DefaultRecord(LazyRecord):
 
 @cython.final
 cdef class DefaultRecordBatch(Entry):
-    """A v2 batch: attributes of its header, and its records by iterating."""
+    """A v2 batch: attributes of its header, and its records by iterating.
+
+    Attributes
+    ----------
+    base_offset, magic, crc, attributes, last_offset_delta, first_timestamp, max_timestamp : int
+    producer_id, producer_epoch, base_sequence : int
+        -1 for none.
+    timestamp_type, compression_type : int
+        As the attributes have them.
+    is_transactional, is_control_batch : bool
+    next_offset : int
+        The offset to fetch next.
+    CODEC_NONE, CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4, CODEC_ZSTD : int
+        Kafka's ids.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.adapters import aiokafka as fast
+    >>> batch = fast.DefaultRecordBatch(kpress.write_records([b"a", b"b"], compression_type="zstd"))
+    >>> batch.validate_crc(), batch.next_offset, [record.value for record in batch]
+    (True, 2, [b'a', b'b'])
+    """
 
     CODEC_NONE = KP_NONE
     CODEC_MASK = KP_CODEC_MASK
@@ -136,6 +176,7 @@ cdef class DefaultRecordBatch(Entry):
         return self.header.base_offset + self.header.last_offset_delta + 1
 
     def validate_crc(self):
+        """Whether the checksum is right; before the records are read."""
         assert not self.opened, "Validate should be called before iteration"
         return self.crc_matches()
 
@@ -159,7 +200,24 @@ cdef class DefaultRecordBatch(Entry):
 @cython.final
 @cython.no_gc
 cdef class LegacyRecord(LazyRecord):
-    """A message of v0 or v1: offset, timestamp, timestamp_type (both None in v0), key, value, checksum."""
+    """A message of v0 or v1.
+
+    Attributes
+    ----------
+    offset, checksum : int
+    timestamp, timestamp_type : int | None
+        None in v0, and where there is no timestamp.
+    key, value : bytes | None
+        Made when first read.
+    headers : list
+        Empty.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.LegacyRecord(7, -1, 0, None, b"v", 0).timestamp is None
+    True
+    """
 
     def __init__(self, int64_t offset, int64_t timestamp, int8_t attributes, object key, object value, uint32_t crc):
         self.offset = offset
@@ -195,7 +253,26 @@ cdef class LegacyRecord(LazyRecord):
 
 @cython.final
 cdef class LegacyRecordBatch(Entry):
-    """A message of v0 or v1, alone or a wrapper of compressed ones."""
+    """A message of v0 or v1, alone or a wrapper of compressed ones.
+
+    Attributes
+    ----------
+    next_offset : int
+        The offset to fetch next.
+    is_control_batch, is_transactional : bool
+        False.
+    producer_id : None
+    RECORD_OVERHEAD_V0, RECORD_OVERHEAD_V1, CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4 : int
+        Kafka's sizes and ids.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.adapters import aiokafka as fast
+    >>> batch = fast.LegacyRecordBatch(kpress.write_records([b"a", b"b"], magic=1, compression_type="gzip"), 1)
+    >>> batch.validate_crc(), [record.value for record in batch]
+    (True, [b'a', b'b'])
+    """
 
     RECORD_OVERHEAD_V0 = MESSAGE_V0
     RECORD_OVERHEAD_V1 = MESSAGE_V1
@@ -226,6 +303,7 @@ cdef class LegacyRecordBatch(Entry):
         return self.header.base_offset + 1
 
     def validate_crc(self):
+        """Whether the checksum is right."""
         return self.crc_matches()
 
     def __iter__(self):
@@ -239,7 +317,19 @@ cdef class LegacyRecordBatch(Entry):
 
 
 cdef class MemoryRecords:
-    """The entries of a fetched record set, one after the other; an entry that is cut ends it."""
+    """The entries of a fetched record set, one after the other; an entry that is cut ends it.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.adapters import aiokafka as fast
+    >>> records = fast.MemoryRecords(kpress.write_records([b"a", b"b"]))
+    >>> while records.has_next():
+    ...     for record in records.next_batch():
+    ...         print(record.offset, record.value)
+    0 b'a'
+    1 b'b'
+    """
 
     cdef bytes data
     cdef int64_t position
@@ -249,6 +339,7 @@ cdef class MemoryRecords:
         self.position = 0
 
     def size_in_bytes(self):
+        """Bytes of the record set."""
         return len(self.data)
 
     cdef int64_t left(self) except -1:
@@ -260,10 +351,12 @@ cdef class MemoryRecords:
         return <const uint8_t*>PyBytes_AS_STRING(self.data) + self.position
 
     def has_next(self):
+        """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
         cdef int64_t left = self.left()
         return left >= KP_LOG_OVERHEAD and left >= <int64_t><int32_t>kp_load_be32(self.at() + 8) + KP_LOG_OVERHEAD
 
     def next_batch(self):
+        """The next entry, or None."""
         cdef kp_error err
         cdef kp_batch whole
         cdef int64_t size, left = self.left()
@@ -302,7 +395,21 @@ cdef class MemoryRecords:
 @cython.no_gc
 @cython.freelist(64)
 cdef class DefaultRecordMetadata:
-    """What an append answers: offset, size (of the record, uncompressed), timestamp; crc is None."""
+    """What an append answers.
+
+    Attributes
+    ----------
+    offset, size, timestamp : int
+        Relative offset, bytes of the record before compression, ms.
+    crc : None
+        Records of v2 have none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.DefaultRecordMetadata(0, 9, 1700000000000)
+    DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
+    """
 
     cdef readonly int64_t offset
     cdef readonly int64_t size
@@ -320,7 +427,26 @@ cdef class DefaultRecordMetadata:
 
 
 cdef class DefaultRecordBatchBuilder(OpenBatch):
-    """Builds a v2 batch: append(), then build()."""
+    """Builds a v2 batch: append(), then build().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int
+        -1 for none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> builder = fast.DefaultRecordBatchBuilder(
+    ...     magic=2, compression_type=0, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+    ...     batch_size=100)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v", headers=[]).size
+    8
+    >>> builder.append(1, timestamp=1700000000000, key=None, value=b"v" * 40, headers=[]) is None
+    True
+    >>> len(builder.build())
+    69
+    """
 
     def __init__(self, int8_t magic, int8_t compression_type, int8_t is_transactional, int64_t producer_id,
                  int16_t producer_epoch, int32_t base_sequence, Py_ssize_t batch_size):
@@ -350,6 +476,7 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
         return self.encoder.options.base_sequence
 
     def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
+        """What idempotent and transactional producers know when the batch is sent."""
         self.encoder.options.producer_id = producer_id
         self.encoder.options.producer_epoch = producer_epoch
         self.encoder.options.base_sequence = base_sequence
@@ -397,7 +524,19 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
 @cython.no_gc
 @cython.freelist(16)
 cdef class LegacyRecordMetadata:
-    """What an append answers: offset, crc, size, timestamp."""
+    """What an append answers.
+
+    Attributes
+    ----------
+    offset, crc, size, timestamp : int
+        Offset, checksum and bytes of the message before compression, ms.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.LegacyRecordMetadata(0, 1, 35, 1700000000000)
+    LegacyRecordMetadata(offset=0, crc=1, size=35, timestamp=1700000000000)
+    """
 
     cdef readonly int64_t offset
     cdef readonly uint32_t crc
@@ -416,7 +555,20 @@ cdef class LegacyRecordMetadata:
 
 
 cdef class LegacyRecordBatchBuilder(OpenBatch):
-    """Builds messages of v0 or v1, in a wrapper if they are compressed."""
+    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+
+    Attributes
+    ----------
+    CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4 : int
+        Kafka's ids.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> builder = fast.LegacyRecordBatchBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v").size, len(builder.build())
+    (35, 35)
+    """
 
     CODEC_MASK = KP_CODEC_MASK
     CODEC_GZIP = KP_GZIP
@@ -456,11 +608,20 @@ cdef class LegacyRecordBatchBuilder(OpenBatch):
 
     @staticmethod
     def record_overhead(int8_t magic):
+        """Bytes of a message around key and value."""
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
 
 cdef class BatchBuilder:
-    """aiokafka.producer.message_accumulator.BatchBuilder: one batch of a producer, with its serializers."""
+    """One batch of a producer, with its serializers: what `AIOKafkaProducer.create_batch` gives.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> batch = fast.BatchBuilder(16384, 0, value_serializer=str.encode)
+    >>> batch.append(timestamp=1700000000000, key=None, value="v").size, batch.record_count()
+    (8, 1)
+    """
 
     cdef DefaultRecordBatchBuilder builder
     cdef readonly int64_t _relative_offset

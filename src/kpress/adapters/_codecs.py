@@ -17,32 +17,74 @@ XERIAL_BLOCK = 32 * 1024  # bytes: SnappyOutputStream.DEFAULT_BLOCK_SIZE
 
 
 def has_gzip() -> bool:
-    """True: kpress has the codec."""
+    """True: kpress has the codec.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.has_gzip()
+    True
+    """
     return True
 
 
 def has_snappy() -> bool:
-    """True: kpress has the codec."""
+    """True: kpress has the codec.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.has_snappy()
+    True
+    """
     return True
 
 
 def has_lz4() -> bool:
-    """True: kpress has the codec."""
+    """True: kpress has the codec.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.has_lz4()
+    True
+    """
     return True
 
 
 def has_zstd() -> bool:
-    """True: kpress has the codec."""
+    """True: kpress has the codec.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.has_zstd()
+    True
+    """
     return True
 
 
 def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
-    """Compress with gzip; None and 0 are the level of Kafka's producer."""
+    """Compress with gzip; None and 0 are the level of Kafka's producer.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.gzip_decode(fast.gzip_encode(b"records"))
+    b'records'
+    """
     return kpress.compress(payload, "gzip", compresslevel or None)
 
 
 def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocksize: int = XERIAL_BLOCK) -> bytes:
-    """Compress with snappy: the xerial stream that Kafka writes, or one raw block."""
+    """Compress with snappy: the xerial stream that Kafka writes, or one raw block.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.snappy_decode(fast.snappy_encode(b"records"))
+    b'records'
+    """
     if not xerial_compatible:
         return kpress.compress(payload, "snappy", raw=True)
     if xerial_blocksize == XERIAL_BLOCK:
@@ -56,21 +98,59 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
 
 
 def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:
-    """Compress with lz4, in a frame of independent blocks; None is the level of Kafka's producer, 9 (KIP-390)."""
+    """Compress with lz4, in a frame of independent blocks; None is the level of Kafka's producer, 9 (KIP-390).
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.lz4_decode(fast.lz4_encode(b"records"))
+    b'records'
+    """
     return kpress.compress(payload, "lz4", level)
 
 
 def lz4_encode_old_kafka(payload: Buffer) -> bytes:
-    """Compress with lz4 as v0 has it: the checksum of the frame's header is that of old brokers (KIP-57)."""
+    """Compress with lz4 as v0 has it: the checksum of the frame's header is that of old brokers (KIP-57).
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.lz4_decode_old_kafka(fast.lz4_encode_old_kafka(b"records"))
+    b'records'
+    """
     return kpress.compress(payload, "lz4", magic=0)
 
 
 def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
-    """Compress with zstd; None is the level of Kafka's producer, 3."""
+    """Compress with zstd; None is the level of Kafka's producer, 3.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.zstd_decode(fast.zstd_encode(b"records"))
+    b'records'
+    """
     return kpress.compress(payload, "zstd", level)
 
 
-def decoders(limit: Callable[[], int]) -> dict[str, Callable[[Buffer], bytes]]:
+DECODE_DOC = """Decompress {codec}.
+
+Raises
+------
+DecompressionError
+    The data is damaged.
+OutputTooLargeError
+    There is more than install() was told to allow.
+
+Examples
+--------
+>>> from kpress.adapters import {client} as fast
+>>> fast.{name}(fast.{encode}(b"records"))
+b'records'
+"""
+
+
+def decoders(limit: Callable[[], int], client: str) -> dict[str, Callable[[Buffer], bytes]]:
     """gzip_decode, snappy_decode ... by name: with as many bytes of output as limit() says at most."""
 
     def of(codec: CompressionType, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
@@ -78,7 +158,8 @@ def decoders(limit: Callable[[], int]) -> dict[str, Callable[[Buffer], bytes]]:
             return kpress.decompress(payload, codec, limit(), magic=magic)
 
         decode.__name__ = decode.__qualname__ = name
-        decode.__doc__ = f"Decompress {codec}; raises kpress.DecompressionError or kpress.OutputTooLargeError."
+        encode = name.replace("decode", "encode")
+        decode.__doc__ = DECODE_DOC.format(codec=codec, name=name, encode=encode, client=client)
         return decode
 
     codecs: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")

@@ -51,7 +51,21 @@ cdef int check_bytes(object value, str name) except -1:
 
 
 cdef class DefaultRecordMetadata:
-    """What an append answers: offset, size (of the record, uncompressed), timestamp; crc is None."""
+    """What an append answers.
+
+    Attributes
+    ----------
+    offset, size, timestamp : int
+        Relative offset, bytes of the record before compression, ms.
+    crc : None
+        Records of v2 have none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.DefaultRecordMetadata(0, 9, 1700000000000)
+    DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
+    """
 
     cdef readonly int64_t offset
     cdef readonly int64_t size
@@ -94,6 +108,7 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
         return compressed < self.records.size
 
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
+        """What idempotent and transactional producers know when the batch is sent."""
         assert not is_transactional or producer_id != -1, (
             "Cannot write transactional messages without a valid producer ID")
         assert producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch"
@@ -134,6 +149,7 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
 
     @classmethod
     def header_size_in_bytes(cls):
+        """Bytes of a batch before its records."""
         return KP_BATCH_HEADER
 
     @classmethod
@@ -166,7 +182,19 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
 
 
 cdef class LegacyRecordMetadata:
-    """What an append answers: offset, crc, size, timestamp."""
+    """What an append answers.
+
+    Attributes
+    ----------
+    offset, crc, size, timestamp : int
+        Offset, checksum and bytes of the message before compression, ms.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.LegacyRecordMetadata(0, 1, 35, 1700000000000)
+    LegacyRecordMetadata(offset=0, crc=1, size=35, timestamp=1700000000000)
+    """
 
     cdef readonly int64_t offset
     cdef readonly object crc
@@ -225,6 +253,7 @@ cdef class LegacyRecordBatchBuilder(OpenBatch):
 
     @classmethod
     def record_overhead(cls, magic):
+        """Bytes of a message around key and value."""
         assert magic in (0, 1), "Not supported magic"
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
@@ -236,7 +265,23 @@ cdef class LegacyRecordBatchBuilder(OpenBatch):
 
 
 cdef class MemoryRecordsBuilder:
-    """A batch of a producer, of any magic: append() until it answers None, then close(), then buffer()."""
+    """A batch of a producer, of any magic: append() until it answers None, then close(), then buffer().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int | None
+        -1 for none; None in v0 and v1.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> builder = fast.MemoryRecordsBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(timestamp=1700000000000, key=None, value=b"v").size
+    35
+    >>> builder.close()
+    >>> builder.size_in_bytes(), builder.compression_rate(), [len(list(batch)) for batch in builder.records()]
+    (35, 1.0, [1])
+    """
 
     cdef object builder
     cdef int64_t batch_size
@@ -279,6 +324,7 @@ cdef class MemoryRecordsBuilder:
         return self.builder
 
     def skip(self, offsets_to_skip):
+        """Leave out offsets, as in a log that was compacted."""
         self.offset += offsets_to_skip
 
     def append(self, timestamp, key, value, headers=None):
@@ -291,6 +337,7 @@ cdef class MemoryRecordsBuilder:
         return metadata
 
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
+        """What idempotent and transactional producers know when the batch is sent."""
         if self.magic < 2:
             raise wrong_version("Producer State requires Message format v2+")
         if self.closed:
@@ -324,9 +371,11 @@ cdef class MemoryRecordsBuilder:
         return size / before
 
     def is_full(self):
+        """Whether it takes no more records."""
         return self.closed or self.opened().size() >= self.batch_size
 
     def next_offset(self):
+        """The offset of the next record."""
         return self.offset
 
     def buffer(self):

@@ -75,6 +75,7 @@ cdef class DefaultRecord(LazyRecord):
         return None
 
     def validate_crc(self):
+        """True: records of v2 have no checksum."""
         return True
 
     def __repr__(self):
@@ -189,6 +190,7 @@ cdef class DefaultRecordBatch(Entry):
         return self.header.producer_id
 
     def has_producer_id(self):
+        """Whether a producer with an id wrote it."""
         return self.header.producer_id > -1
 
     @property
@@ -214,6 +216,7 @@ cdef class DefaultRecordBatch(Entry):
         return self.header.records_count
 
     def validate_crc(self):
+        """Whether the checksum is right; before the records are read."""
         assert not self.opened, "Validate should be called before iteration"
         return self.crc_matches()
 
@@ -279,6 +282,7 @@ cdef class LegacyRecord(LazyRecord):
         return self.crc
 
     def validate_crc(self):
+        """Whether the message's own checksum is right."""
         if self.headers_object is not None:
             return crc32(self.headers_object) == self.crc
         return crc32_update(0, self.record.headers.data, <size_t>self.record.headers.size) == self.crc
@@ -325,6 +329,7 @@ cdef class LegacyRecordBatch(Entry):
         return self.header.magic
 
     def validate_crc(self):
+        """Whether the checksum is right."""
         return self.crc_matches()
 
     def __iter__(self):
@@ -353,6 +358,7 @@ cdef class MemoryRecords:
         self.position = 0
 
     def size_in_bytes(self):
+        """Bytes of the record set."""
         return self.size
 
     cdef int64_t whole(self, int64_t at) except -1:
@@ -386,6 +392,7 @@ cdef class MemoryRecords:
                 and left - KP_LOG_OVERHEAD >= <int64_t><int32_t>kp_load_be32(self.data + self.position + 8))
 
     def next_batch(self):
+        """The next entry, or None."""
         cdef int64_t size = self.whole(self.position)
         cdef Entry made
         cdef int8_t magic

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import aiokafka.codec as _client_codec
 import aiokafka.errors as _errors
-from aiokafka.record.control_record import ABORT_MARKER, COMMIT_MARKER, ControlRecord
+from aiokafka.record import control_record as _control
 
 import kpress
 from kpress.adapters import _aiokafka
@@ -89,9 +89,33 @@ __all__ = [
     "zstd_encode",
 ]
 
+ControlRecord = _control.ControlRecord
+"""aiokafka's own: version and type of a control record, by its key.
+
+>>> from kpress.adapters import aiokafka as fast
+>>> fast.ControlRecord.parse(bytes([0, 0, 0, 1]))
+ControlRecord(version=0, type_=1)
+"""
+
+ABORT_MARKER = _control.ABORT_MARKER
+"""aiokafka's own: the control record that ends a transaction which was aborted.
+
+>>> from kpress.adapters import aiokafka as fast
+>>> fast.ABORT_MARKER.type_
+0
+"""
+
+COMMIT_MARKER = _control.COMMIT_MARKER
+"""aiokafka's own: the control record that ends a transaction which was committed.
+
+>>> from kpress.adapters import aiokafka as fast
+>>> fast.COMMIT_MARKER.type_
+1
+"""
+
 _VERSION = check_version("aiokafka", (0, 12), (0, 15))
 _limit = DEFAULT_MAX_SIZE
-_decoders = decoders(lambda: _limit)
+_decoders = decoders(lambda: _limit, "aiokafka")
 gzip_decode, snappy_decode = _decoders["gzip_decode"], _decoders["snappy_decode"]
 lz4_decode, zstd_decode = _decoders["lz4_decode"], _decoders["zstd_decode"]
 _CHECKERS = {"has_gzip": has_gzip, "has_lz4": has_lz4, "has_snappy": has_snappy, "has_zstd": has_zstd}
@@ -106,7 +130,14 @@ _aiokafka.use(_client)
 
 
 def calc_crc32c(memview: Buffer) -> int:
-    """CRC-32C of bytes."""
+    """CRC-32C of bytes.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> hex(fast.calc_crc32c(b"123456789"))
+    '0xe3069283'
+    """
     return kpress.crc32c(memview)
 
 

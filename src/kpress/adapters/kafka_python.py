@@ -85,37 +85,135 @@ check_version("kafka-python", (3, 0), (3, 1))
 
 
 class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
-    """A record of a v2 batch."""
+    """A record of a v2 batch.
+
+    Attributes
+    ----------
+    size_in_bytes : int
+        Bytes of the whole record, its length field included (DefaultRecord.sizeInBytes).
+    offset, timestamp, timestamp_type : int
+        Timestamp in ms; type 0 CreateTime, 1 LogAppendTime.
+    key, value : bytes | None
+        Made when first read.
+    headers : list[tuple[str, bytes | None]]
+        Made when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
+    checksum : None
+        Records of v2 have none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.DefaultRecord(9, 7, 1700000000000, 0, b"k", None, []).offset
+    7
+    """
 
     __slots__ = ()
 
 
 class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
-    """A record of a control batch."""
+    """A record of a control batch: a DefaultRecord that says what it is.
+
+    Attributes
+    ----------
+    offset, version, type : int
+        Version and type as the key has them.
+    abort, commit : bool
+        Types 0 and 1.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.ControlRecord(9, 7, 1700000000000, 0, bytes([0, 0, 0, 1]), b"", []).commit
+    True
+    """
 
     __slots__ = ()
 
 
 class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
-    """A message of v0 or v1."""
+    """A message of v0 or v1.
+
+    Attributes
+    ----------
+    magic, offset, checksum, size_in_bytes : int
+    timestamp, timestamp_type : int | None
+        None in v0.
+    key, value : bytes | None
+        Made when first read.
+    headers : list
+        Empty.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.LegacyRecord(0, 7, None, None, None, b"v", 0, b"").timestamp is None
+    True
+    """
 
     __slots__ = ()
 
 
 class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultRecordBase, _abc.ABCRecordBatch):
-    """A v2 batch that is read."""
+    """A v2 batch that is read: attributes of its header, and its records by iterating.
+
+    Attributes
+    ----------
+    base_offset, last_offset, next_offset, last_offset_delta, size_in_bytes, leader_epoch, magic, crc, attributes : int
+    compression_type, timestamp_type : int
+        As the attributes have them.
+    first_timestamp, max_timestamp : int
+        ms since 1970.
+    producer_id, producer_epoch, base_sequence, last_sequence : int
+        -1 for none.
+    records_count : int
+        As the header has it.
+    is_transactional, is_control_batch, has_sequence : bool
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.adapters import kafka_python as fast
+    >>> batch = fast.DefaultRecordBatch(kpress.write_records([b"a", b"b"], compression_type="zstd"))
+    >>> batch.validate_crc(), batch.next_offset, [record.value for record in batch]
+    (True, 2, [b'a', b'b'])
+    """
 
     __slots__ = ()
 
 
 class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
-    """A message of v0 or v1 that is read, alone or a wrapper of compressed ones."""
+    """A message of v0 or v1 that is read, alone or a wrapper of compressed ones.
+
+    Attributes
+    ----------
+    base_offset, size_in_bytes, magic, compression_type : int
+        The offset is that of the last message in a wrapper.
+    timestamp_type : int | None
+        None in v0.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.adapters import kafka_python as fast
+    >>> batch = fast.LegacyRecordBatch(kpress.write_records([b"a", b"b"], magic=1, compression_type="gzip"), 1)
+    >>> batch.validate_crc(), [record.value for record in batch]
+    (True, [b'a', b'b'])
+    """
 
     __slots__ = ()
 
 
 class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
-    """The entries of a record set."""
+    """The entries of a record set, one after the other; an entry that is cut ends it.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.adapters import kafka_python as fast
+    >>> records = fast.MemoryRecords(kpress.write_records([b"a", b"b"]) + b"cut")
+    >>> records.size_in_bytes(), records.valid_bytes(), [len(list(batch)) for batch in records]
+    (80, 77, [2])
+    """
 
     __slots__ = ()
 
@@ -123,7 +221,22 @@ class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
 class DefaultRecordBatchBuilder(
     _kafka_building.DefaultRecordBatchBuilder, _default.DefaultRecordBase, _abc.ABCRecordBatchBuilder
 ):
-    """Builds a v2 batch."""
+    """Builds a v2 batch: append(), then build().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int
+        -1 for none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> builder = fast.DefaultRecordBatchBuilder(
+    ...     magic=2, compression_type=0, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+    ...     batch_size=100)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v", headers=[]).size, len(builder.build())
+    (8, 69)
+    """
 
     __slots__ = ()
 
@@ -133,13 +246,21 @@ class DefaultRecordBatchBuilder(
 class LegacyRecordBatchBuilder(
     _kafka_building.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase
 ):
-    """Builds messages of v0 or v1."""
+    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> builder = fast.LegacyRecordBatchBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v").size, len(builder.build())
+    (35, 35)
+    """
 
     __slots__ = ()
 
 
 _limit = DEFAULT_MAX_SIZE
-_decoders = decoders(lambda: _limit)
+_decoders = decoders(lambda: _limit, "kafka_python")
 gzip_decode, snappy_decode, zstd_decode = _decoders["gzip_decode"], _decoders["snappy_decode"], _decoders["zstd_decode"]
 lz4_decode_old_kafka = _decoders["lz4_decode_old_kafka"]
 _lz4_decode = _decoders["lz4_decode"]
@@ -148,29 +269,64 @@ _own_lz4_encode, _own_lz4_decode = _client_codec.lz4_encode, _client_codec.lz4_d
 
 def lz4_encode(payload: Buffer, **options: Any) -> bytes:
     """Compress with lz4 as Kafka's producer does. Options of lz4.frame.compress are given to the client's own
-    function."""
+    function.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.lz4_decode(fast.lz4_encode(b"records"))
+    b'records'
+    """
     if options:
         return bytes(_own_lz4_encode(payload, **options))
     return kpress.compress(payload, "lz4")
 
 
 def lz4_decode(payload: Buffer, **options: Any) -> Any:
-    """Decompress lz4. Options of lz4.frame.decompress are given to the client's own function."""
+    """Decompress lz4. Options of lz4.frame.decompress are given to the client's own function.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.lz4_decode(fast.lz4_encode(b"records"))
+    b'records'
+    """
     return _own_lz4_decode(payload, **options) if options else _lz4_decode(payload)
 
 
 def zstd_encode(payload: Buffer) -> bytes:
-    """Compress with zstd at the level of Kafka's producer, 3."""
+    """Compress with zstd at the level of Kafka's producer, 3.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> fast.zstd_decode(fast.zstd_encode(b"records"))
+    b'records'
+    """
     return kpress.compress(payload, "zstd")
 
 
 def calc_crc32c(memview: Buffer) -> int:
-    """CRC-32C of bytes."""
+    """CRC-32C of bytes.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> hex(fast.calc_crc32c(b"123456789"))
+    '0xe3069283'
+    """
     return kpress.crc32c(memview)
 
 
 def calc_crc32(memview: Buffer) -> int:
-    """CRC-32 of bytes."""
+    """CRC-32 of bytes.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> hex(fast.calc_crc32(b"123456789"))
+    '0xcbf43926'
+    """
     return kpress.crc32(memview)
 
 
