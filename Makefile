@@ -43,7 +43,7 @@ say = @echo "kpress: $(1)" >&2
 
 ##@ The two commands
 
-demo: $(STAMPS)/with-demo $(INSTALLED) java  ## read Kafka logs into Spark, query them, recompress them, prove that nothing was lost
+demo: $(STAMPS)/with-demo $(INSTALLED) java  ## Kafka logs in Spark: inventory, estimate, query, a recompressed copy with proof, Parquet, a report
 	$(PYTHON) demo/demo.py
 
 test: $(TESTING) java  ## the whole suite, Spark included (TESTS="tests/record -k name" for a part)
@@ -113,9 +113,9 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted an
 	  tests/analysis/test_analyze_beside_kafka.py \
 	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py
 
-report: $(TESTING)  ## the report of kpress analyze in a headless browser, light and dark
+report: $(TESTING)  ## the reports of kpress analyze and of the demo in a headless browser, light and dark
 	@build_support/debian.sh browser
-	$(PYTHON) -m pytest -q tests/analysis/test_report.py
+	$(PYTHON) -m pytest -q tests/analysis/test_report.py tests/spark/test_report_page.py
 
 docs: $(STAMPS)/with-docs $(INSTALLED)  ## the site, build/docs/html: warnings are errors, links and names are checked, a browser opens every page
 	@build_support/debian.sh docs browser

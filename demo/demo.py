@@ -1,4 +1,4 @@
-"""Kafka logs in Spark: read them, query them, recompress them with another codec, prove that nothing was lost."""
+"""Kafka logs in Spark: an inventory, an estimate, a query; a recompressed copy with its proof; Parquet; a report."""
 
 from __future__ import annotations
 
@@ -13,28 +13,32 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row, SparkSession
+    from pyspark.sql import Row, SparkSession
 
 HERE = Path(__file__).resolve().parent
 LOGS = HERE / "logs"
 OUT = HERE / "out"
+COPY, PARQUET = "logs", "parquet"
+REPORT = "report.html"
+MOST_ROWS = 24  # of a table on the terminal; the report has them all
 # Java's second compiler pays off only after minutes; without it Spark starts in half the time
 SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 DEMO_QUERY = """
 SELECT line.status, count(*) AS requests, count(DISTINCT client) AS clients, round(avg(line.bytes) / 1024, 1) AS avg_kib
 FROM (SELECT from_json(CAST(value AS STRING), 'status INT, bytes LONG') AS line, CAST(key AS STRING) AS client
-      FROM logs WHERE topic = 'access-json')
+      FROM logs WHERE topic = 'access-json' AND timestamp >= '{start}' AND timestamp < '{end}')
 GROUP BY line.status ORDER BY requests DESC LIMIT 5
 """
 ANY_QUERY = """
 SELECT topic, count(*) AS records, min(timestamp) AS first, max(timestamp) AS last,
        round(avg(length(value))) AS avg_bytes
-FROM logs GROUP BY topic ORDER BY topic
+FROM logs WHERE timestamp >= '{start}' AND timestamp < '{end}' GROUP BY topic ORDER BY topic
 """
 
 
@@ -42,7 +46,7 @@ def main() -> int:
     options = arguments()
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     started = time.monotonic()
-    expected = " (about half a minute in all)" if options.logs == LOGS else ""
+    expected = " (about a minute in all)" if options.logs == LOGS else ""
     say(f"{bold('kpress demo')}: Spark reads a Kafka log dir and recompresses it to {options.codec}{expected}\n")
     with tempfile.TemporaryFile() as spark_log:
         try:
@@ -59,35 +63,100 @@ def main() -> int:
 def run(spark: SparkSession, options: argparse.Namespace) -> bool:
     if options.out == OUT:
         shutil.rmtree(OUT, ignore_errors=True)  # from the last run; any other directory that exists is refused
-    query(spark, options, read(spark, options.logs))
+    stored = inventory(spark, options)
+    expected = estimate(spark, options)
+    query(spark, options, stored)
+    options.out.mkdir(parents=True)
     results = transcode(spark, options)
     verified = verify(spark, options)
+    parquet(spark, options)
+    page = write_report(spark, options, stored, expected, all(verified.values()))
     report(results, verified)
     for result in results:
         if result.trailingBytes:
-            place = f"{result.topic}-{result.partition}"
-            say(
-                f"\n{place} ended in {result.trailingBytes} bytes that hold no whole batch; the copy ends before them."
-            )
+            say(f"\n{named(result)} ended in {result.trailingBytes} bytes that hold no whole batch;")
+            say("the copy ends before them.")
     if options.batch_bytes:
         say("\nSmall batches were joined into larger ones. Batches of idempotent and transactional producers were not:")
         say("brokers know them by their sequence numbers.")
-    say(f"\nThe recompressed log dir is {shown(options.out)}.")
+    say(f"\nThe recompressed log dir is {shown(options.out / COPY)}.")
+    say(f"The same records as Parquet files are in {shown(options.out / PARQUET)}.")
+    say(f"The report, which opens in any browser, is {shown(page)}.")
     return all(verified.values())
 
 
-def read(spark: SparkSession, path: Path) -> DataFrame:
-    return spark.read.format("kpress").option("includeHeaders", "true").load(str(path))
+def inventory(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
+    import kpress.spark
+
+    with step(2, f"Take stock of {shown(options.logs)}, from the headers of its batches", about(options, 8)):
+        rows = kpress.spark.inventory(spark, options.logs).orderBy("topic", "partition").collect()
+    cells = [
+        [
+            named(row),
+            ", ".join(sorted(row.codecs)) or "-",
+            f"{row.recordsPerBatch or 0:.0f}",
+            f"{row.bytes:,}",
+            f"{row.records:,}",
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    print_table(["partition", "codec", "records per batch", "bytes", "records"], cells)
+    say_rest(len(rows), "partitions")
+    return rows
 
 
-def query(spark: SparkSession, options: argparse.Namespace, logs: DataFrame) -> None:
-    sql = DEMO_QUERY if options.logs == LOGS else ANY_QUERY
-    logs.createOrReplaceTempView("logs")
-    with step(2, f"Read {shown(options.logs)} and run an SQL query over its records", about(options, 8)):
+def named(row: Row) -> str:
+    return "-" if row.topic is None else f"{row.topic}-{row.partition}"
+
+
+def say_rest(count: int, what: str) -> None:
+    """What a table leaves out."""
+    say(f"  ... and {count - MOST_ROWS} more {what}\n" if count > MOST_ROWS else "")
+
+
+def estimate(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
+    """What codecs would save; batches keep their depth here."""
+    import kpress.spark
+
+    chosen = options.codec if options.level is None else f"{options.codec},{options.level}"
+    codecs = chosen if options.codec == "none" else "/".join(dict.fromkeys([chosen, "zstd,3", "lz4"]))
+    with step(3, "Estimate from samples what codecs would save, batch by batch", about(options, 5)):
+        rows = kpress.spark.estimate(spark, options.logs, codecs).orderBy("topic", "bytesAfter").collect()
+    rows = [row for row in rows if row.codec is not None]  # that of a topic without an intact record
+    cells = [
+        [
+            row.topic or "-",
+            row.codec if row.level is None else f"{row.codec} {row.level}",
+            f"{row.ratioBefore:.2f}",
+            f"{row.ratio:.2f}",
+            f"{100 * row.saved:.1f} %",
+        ]
+        for row in rows[:MOST_ROWS]
+    ]
+    print_table(["topic", "codec", "ratio now", "ratio", "saves"], cells)
+    say_rest(len(rows), "rows")
+    return rows
+
+
+def query(spark: SparkSession, options: argparse.Namespace, stored: list[Row]) -> None:
+    """Of a window of time: what lies outside is not decompressed."""
+    start, end = window(options, stored)
+    sql = (DEMO_QUERY if options.logs == LOGS else ANY_QUERY).format(start=start, end=end)
+    spark.read.format("kpress").load(str(options.logs)).createOrReplaceTempView("logs")
+    with step(4, "Run an SQL query over the records of a window of time", about(options, 8)):
         result = spark.sql(sql).collect()
     say(dim(sql.strip()) + "\n")
     print_table(list(result[0].asDict()) if result else [], [[str(cell) for cell in row] for row in result])
     say()
+
+
+def window(options: argparse.Namespace, stored: list[Row]) -> tuple[str, str]:
+    """A day of the demo's logs; of others, the hour that ends with their last record."""
+    if options.logs == LOGS:
+        return "2015-05-18 00:00:00", "2015-05-19 00:00:00"
+    last = max((row.lastTimestamp for row in stored if row.lastTimestamp), default=datetime(1970, 1, 2))
+    end = last.astimezone(UTC) + timedelta(seconds=1)  # Spark gives the local time, without a zone
+    return f"{end - timedelta(hours=1):%Y-%m-%d %H:%M:%S}", f"{end:%Y-%m-%d %H:%M:%S}"
 
 
 def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
@@ -95,11 +164,11 @@ def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
 
     level = "" if options.level is None else f", level {options.level}"
     what = f"Recompress every segment to {options.codec}{level}; every record keeps its offset"
-    with step(3, what, about(options, 5)):
+    with step(5, what, about(options, 5)):
         return kpress.spark.transcode(
             spark,
             options.logs,
-            options.out,
+            options.out / COPY,
             options.codec,
             level=options.level,
             batch_bytes=options.batch_bytes or None,
@@ -111,9 +180,31 @@ def verify(spark: SparkSession, options: argparse.Namespace) -> dict[tuple[str, 
     """By partition: whether the records in the two directories have the same digest."""
     import kpress.spark
 
-    with step(4, "Read both log dirs again and compare digests of all records", about(options, 5)):
-        rows = kpress.spark.compare(spark, options.logs, options.out).collect()
+    with step(6, "Read both log dirs again and compare digests of all records", about(options, 5)):
+        rows = kpress.spark.compare(spark, options.logs, options.out / COPY).collect()
     return {(row.topic, row.partition): row.isSame for row in rows}
+
+
+def parquet(spark: SparkSession, options: argparse.Namespace) -> None:
+    import kpress.spark
+
+    with step(7, "Write the records as Parquet files, too", about(options, 5)):
+        kpress.spark.to_parquet(spark, options.out / COPY, options.out / PARQUET).collect()
+
+
+def write_report(
+    spark: SparkSession, options: argparse.Namespace, stored: list[Row], expected: list[Row], is_same: bool
+) -> Path:
+    import kpress.spark
+    from kpress.spark.report import html_of, moments_of
+
+    with step(8, "Make a page of what was there before and after", about(options, 5)):
+        copied = kpress.spark.inventory(spark, options.out / COPY).collect()
+        headers = spark.read.format("kpress").option("level", "batches").load(str(options.logs))
+        page = html_of(stored, copied, moments_of(headers), is_same=is_same, estimates=expected)
+        path = options.out / REPORT
+        path.write_text(page, encoding="utf-8")
+    return path
 
 
 def about(options: argparse.Namespace, seconds: int) -> int | None:
@@ -239,7 +330,9 @@ def start_spark(log: IO[bytes]) -> SparkSession:
     with step(1, "Start Spark on this machine, with two cores", 10), output_to(log):
         from pyspark.sql import SparkSession
 
-        return (
+        import kpress.spark
+
+        spark = (
             SparkSession.builder.master("local[2]")
             .appName("kpress demo")
             .config("spark.driver.extraJavaOptions", SHORT_RUN)
@@ -247,8 +340,11 @@ def start_spark(log: IO[bytes]) -> SparkSession:
             .config("spark.ui.showConsoleProgress", "false")
             .config("spark.sql.shuffle.partitions", "2")
             .config("spark.sql.session.timeZone", "UTC")
+            .config("spark.sql.python.filterPushdown.enabled", "true")  # the query's window reaches the reader
             .getOrCreate()
         )
+        kpress.spark.register(spark)
+        return spark
 
 
 @contextmanager
@@ -294,7 +390,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--codec", default="zstd", choices=["none", "gzip", "snappy", "lz4", "zstd"])
     parser.add_argument("--level", type=int, help="of the codec; default: 9 for zstd, else Kafka's own default")
     parser.add_argument("--logs", type=Path, default=LOGS, metavar="DIR", help="log dir to read (default: demo/logs)")
-    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="where the copy goes (default: demo/out)")
+    parser.add_argument("--out", type=Path, default=OUT, metavar="DIR", help="where the results go (default: demo/out)")
     parser.add_argument(
         "--batch-bytes",
         type=int,

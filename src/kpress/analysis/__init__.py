@@ -11,6 +11,7 @@
                                 _analyze    all of it, one after another
                                 _train      the same for a dictionary alone
                                 _report     an HTML file with plots
+                html           what reports are made of
                 sample_tasks   samples that other processes take and measure
     records ──► _fits           which limit of size rejects which record, from the producer to the log
 

@@ -8,28 +8,12 @@ from html import escape
 from typing import NamedTuple
 
 from kpress.analysis._analysis import Analysis, Cell
+from kpress.analysis.html import WIDTH, page, svg, table, text
 
-WIDTH, HEIGHT = 720, 380
+HEIGHT = 380
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 110, 20, 50
 _TICKS = 5
 _LINE, _CHARACTER = 13, 7  # pixels of a text of 12 pixels
-
-_STYLE = """\
-:root { color-scheme: light dark; --text: #1b1b1b; --ground: #ffffff; --faint: #767676; --line: #d9d9d9;
-  --one: #0b5cad; --two: #a63d00; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #ececec; --ground: #161616; --faint: #9c9c9c; --line: #3b3b3b; --one: #6cb6ff; --two: #ff9e5e; } }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--text); background: var(--ground); max-width: 60rem;
-  margin: 2rem auto; padding: 0 1rem; }
-svg { width: 100%; height: auto; } svg text { font-size: 12px; fill: var(--text); }
-svg .faint { fill: var(--faint); } svg .grid { stroke: var(--line); } svg path { fill: none; stroke-width: 1.5; }
-svg path.leader { stroke-width: .6; }
-.one { fill: var(--one); stroke: var(--one); } .two { fill: var(--two); stroke: var(--two); }
-svg text.one, svg text.two { stroke: var(--ground); stroke-width: 3px; paint-order: stroke; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; } th, td { padding: .1rem .8rem .1rem 0;
-  text-align: right; border-bottom: 1px solid var(--line); } th:first-child, td:first-child { text-align: left; }
-pre { border: 1px solid var(--line); padding: .6rem 1rem; } .scroll { overflow-x: auto; }
-"""
 
 
 class _Axis(NamedTuple):
@@ -72,7 +56,7 @@ def html_of(found: Analysis) -> str:
         f"<p>{escape(_summary(found))}</p>",
         "<h2>What to set</h2>",
         f"<pre>{escape(chr(10).join(found.recommendation['lines']))}</pre>",
-        *(f"<p>{escape(text)}</p>" for text in [_dictionary(found)] if text),
+        *(f"<p>{escape(words)}</p>" for words in [_dictionary(found)] if words),
         *(f"<p>{escape(warning)}</p>" for warning in found.recommendation["warnings"]),
         "<h2>Stored today and as advised</h2>",
         _bars(found),
@@ -84,11 +68,7 @@ def html_of(found: Analysis) -> str:
         _table(found.cells),
         f"<p>{escape(', '.join(f'{name} {version}' for name, version in found.versions.items()))}</p>",
     ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>kpress analyze</title>\n'
-        f"<style>\n{_STYLE}</style>\n</head>\n<body>\n{chr(10).join(parts)}\n</body>\n</html>\n"
-    )
+    return page("kpress analyze", parts)
 
 
 def _summary(found: Analysis) -> str:
@@ -113,15 +93,6 @@ def _label(cell: Cell) -> str:
 # ---- plots
 
 
-def _svg(height: float, what: str, parts: Sequence[str]) -> str:
-    content = "\n".join(parts)
-    return f'<svg viewBox="0 0 {WIDTH} {height:.0f}" role="img" aria-label="{escape(what)}">\n{content}\n</svg>'
-
-
-def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{escape(text)}</text>'
-
-
 def _axes(values: Sequence[tuple[float, float]], below: str, beside: str) -> tuple[_Axis, _Axis, list[str]]:
     xs, ys = ([point[number] for point in values] for number in (0, 1))
     across = _Axis(min(xs) * 0.9, max(xs) * 1.1, _LEFT, WIDTH - _RIGHT)
@@ -130,13 +101,13 @@ def _axes(values: Sequence[tuple[float, float]], below: str, beside: str) -> tup
     for value in across.ticks():
         x = across.at(value)
         parts.append(f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{HEIGHT - _BOTTOM}" class="grid"/>')
-        parts.append(_text(x, HEIGHT - _BOTTOM + 18, _short(value), "faint", "middle"))
+        parts.append(text(x, HEIGHT - _BOTTOM + 18, _short(value), "faint", "middle"))
     for value in up.ticks():
         y = up.at(value)
         parts.append(f'<line x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
-        parts.append(_text(_LEFT - 8, y + 4, _short(value), "faint", "end"))
-    parts.append(_text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 10, below, "", "middle"))
-    parts.append(_text(_LEFT, 12, beside))
+        parts.append(text(_LEFT - 8, y + 4, _short(value), "faint", "end"))
+    parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 10, below, "", "middle"))
+    parts.append(text(_LEFT, 12, beside))
     return across, up, parts
 
 
@@ -159,7 +130,7 @@ def _scatter(cells: Sequence[Cell]) -> str:
             x, y = across.at(cell.speed.compress_mb_s), up.at(cell.ratio)
             points.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{4 if cell.is_best else 3}" class="{kind}"/>')
             labels.add(x, y, f"{_label(cell)}, {depth:g}x", kind)
-    return _svg(HEIGHT, "ratio against compression speed of all cells", parts + labels.parts + points)
+    return svg(HEIGHT, "ratio against compression speed of all cells", parts + labels.parts + points)
 
 
 class _Labels:
@@ -169,15 +140,15 @@ class _Labels:
         self.parts: list[str] = []
         self._taken: list[tuple[float, float, float]] = []  # left, right, baseline
 
-    def add(self, x: float, y: float, text: str, kind: str) -> None:
-        left, right = x + 7, x + 7 + _CHARACTER * len(text)
+    def add(self, x: float, y: float, words: str, kind: str) -> None:
+        left, right = x + 7, x + 7 + _CHARACTER * len(words)
         shifts = sorted((step * _LINE for step in range(-12, 13)), key=lambda shift: (abs(shift), -shift))
         places = [y + 4 + shift for shift in shifts if _TOP + 4 < y + 4 + shift < HEIGHT - _BOTTOM]
         base = next((place for place in places if self._is_free(left, right, place)), y + 4)
         self._taken.append((left, right, base))
         if base != y + 4:
             self.parts.append(_path([(x, y), (left - 1, base - 4)], f"{kind} leader"))
-        self.parts.append(_text(left, base, text, kind))
+        self.parts.append(text(left, base, words, kind))
 
     def _is_free(self, left: float, right: float, base: float) -> bool:
         return all(
@@ -200,8 +171,8 @@ def _by_depth(found: Analysis) -> str:
     parts.append(_path(places, "one"))
     for (x, y), (depth, ratio) in zip(places, points, strict=True):
         parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" class="one"/>')
-        parts.append(_text(x + 7, y + 14, f"{depth:g}x: {ratio:.2f}", "one"))
-    return _svg(HEIGHT, "ratio by depth", parts)
+        parts.append(text(x + 7, y + 14, f"{depth:g}x: {ratio:.2f}", "one"))
+    return svg(HEIGHT, "ratio by depth", parts)
 
 
 def _bars(found: Analysis) -> str:
@@ -212,10 +183,10 @@ def _bars(found: Analysis) -> str:
     parts = []
     for number, (name, value, kind) in enumerate((("today", today, "one"), ("advised", advised, "two"))):
         y, width = 8 + 40 * number, longest * value / max(today, advised)
-        parts.append(_text(_LEFT - 8, y + 20, name, "", "end"))
+        parts.append(text(_LEFT - 8, y + 20, name, "", "end"))
         parts.append(f'<rect x="{_LEFT}" y="{y}" width="{width:.1f}" height="30" class="{kind}"/>')
-        parts.append(_text(_LEFT + width + 8, y + 20, f"{value:.1f} bytes per record"))
-    return _svg(90, "bytes of a record today and as advised", parts)
+        parts.append(text(_LEFT + width + 8, y + 20, f"{value:.1f} bytes per record"))
+    return svg(90, "bytes of a record today and as advised", parts)
 
 
 def _table(cells: Sequence[Cell]) -> str:
@@ -232,7 +203,4 @@ def _table(cells: Sequence[Cell]) -> str:
         )
         for cell in cells
     ]
-    head = "".join(f"<th>{name}</th>" for name in names)
-    body = "\n".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
-    note = "<p>* on the Pareto front of its depth</p>"
-    return f'<div class="scroll"><table>\n<tr>{head}</tr>\n{body}\n</table></div>\n{note}'
+    return f"{table(names, rows)}\n<p>* on the Pareto front of its depth</p>"

@@ -12,6 +12,7 @@
     _session     what a session tells of itself
 
     _codecs      codecs of the user's own, for all of these
+    report       html_of(before, after)                      what a recompression did, as a page
 
     jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)
 
