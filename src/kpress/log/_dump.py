@@ -18,7 +18,7 @@ from kpress.columns import dump_lines, read_columns
 from kpress.errors import KpressError
 from kpress.files import located
 from kpress.log._file_records import FileRecords
-from kpress.log._internal_records import decoded
+from kpress.log._internal_records import Plain, decoded, decoded_plainly
 from kpress.log._kraft_records import kraft_record_text
 from kpress.log._segment import Segment
 from kpress.log.findings import Finding
@@ -49,9 +49,12 @@ class DumpOptions(NamedTuple):
         Only batches with offsets in this range, which excludes end_offset. The tool itself has no such option.
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
         How keys and values are printed; the tool has utf8.
-    decoder : {'offsets', 'transaction-log', 'share-group-state', 'cluster-metadata'}, optional
+    decoder : {'offsets', 'transaction-log', 'share-group-state', 'cluster-metadata', 'remote-log-metadata'}, optional
         Keys and values are records of an internal topic, and are printed as JSON (the tool's ``--offsets-decoder`` and
         so on). Needs `deep_iteration` and `print_data_log`.
+    key_decoder, value_decoder : {'string', 'integer', 'long', 'default'}
+        Which of the tool's decoders prints the keys, and the values. Only a string has `values`; "default" are bytes,
+        of which the tool prints an address, and this their hexadecimal digits.
 
     Examples
     --------
@@ -70,7 +73,11 @@ class DumpOptions(NamedTuple):
     start_offset: int | None = None
     end_offset: int | None = None
     values: ShownAs = "utf8"
-    decoder: Literal["offsets", "transaction-log", "share-group-state", "cluster-metadata"] | None = None
+    decoder: (
+        Literal["offsets", "transaction-log", "share-group-state", "cluster-metadata", "remote-log-metadata"] | None
+    ) = None
+    key_decoder: Plain = "string"
+    value_decoder: Plain = "string"
 
 
 _DEFAULT = DumpOptions()
@@ -165,8 +172,8 @@ class SegmentDump:
         options = self.options
         if batch.is_control:
             return b"".join(self._metadata(batch, record, _control_of(record)) + b"\n" for record in batch)
-        if options.decoder is not None:
-            return b"".join(self._decoded_lines(batch, options.decoder))
+        if self._decodes:
+            return b"".join(self._decoded_lines(batch))
         if rows is None:
             with located(batch.position):
                 rows = read_columns(batch.data, _COLUMNS, check_crcs=False, codecs=self.segment.codecs)
@@ -177,14 +184,26 @@ class SegmentDump:
 
     @property
     def _takes_columns(self) -> bool:
-        return self.options.deep_iteration and self.options.decoder is None
+        return self.options.deep_iteration and not self._decodes
 
-    def _decoded_lines(self, batch: Batch, decoder: str) -> Iterator[bytes]:
-        """Records of internal topics are few, and are printed one by one."""
+    @property
+    def _decodes(self) -> bool:
+        options = self.options
+        plain = (options.key_decoder, options.value_decoder) == ("string", "string")
+        return options.decoder is not None or (options.print_data_log and not plain)
+
+    def _contents(self, record: Record) -> tuple[str | None, str | None]:
+        options = self.options
+        if options.decoder is not None:
+            return decoded(record, options.decoder)
+        return decoded_plainly(record, options.key_decoder, options.value_decoder)
+
+    def _decoded_lines(self, batch: Batch) -> Iterator[bytes]:
+        """Records of internal topics are few, and are printed one by one; as are those with decoders of their own."""
         lines = _legacy_checks(batch) if batch.magic < 2 else ((record, "") for record in batch)
         for record, check in lines:
             metadata = self._metadata(batch, record, check)
-            shown = zip((b" key: ", b" payload: "), decoded(record, decoder), strict=True)
+            shown = zip((b" key: ", b" payload: "), self._contents(record), strict=True)
             contents = b"".join(name + text.encode("utf-8", "replace") for name, text in shown if text is not None)
             yield (metadata or (b"|" if contents else b"")) + contents + b"\n"
 

@@ -7,17 +7,22 @@ from collections.abc import Callable, Iterator
 
 from kpress._file_names import (
     INDEX_FILE_SUFFIX,
+    LOG_FILE_SUFFIX,
     PRODUCER_SNAPSHOT_FILE_SUFFIX,
     TIME_INDEX_FILE_SUFFIX,
     TXN_INDEX_FILE_SUFFIX,
 )
 from kpress.errors import InvalidArgumentError
-from kpress.files import RandomAccessFile, resolve
+from kpress.files import FileSystem, RandomAccessFile, resolve
+from kpress.log._file_records import FileRecords
+from kpress.log._index_checks import OffsetIndexCheck, TimeIndexCheck
 from kpress.log._offset_index import read_offset_index
 from kpress.log._producer_snapshot import ProducerState, read_snapshot
 from kpress.log._time_index import read_time_index
 from kpress.log._transaction_index import read_transaction_index
+from kpress.log.findings import Finding
 
+MAX_MESSAGE_BYTES = 5 << 20  # the tool's default
 _TXN_INDEX_VERSION = 0
 
 
@@ -33,7 +38,14 @@ def is_sidecar(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).endswith(tuple(_LINES))
 
 
-def sidecar_lines(path: str | os.PathLike[str], *, sanity_check: bool = False) -> Iterator[str]:
+def sidecar_lines(
+    path: str | os.PathLike[str],
+    *,
+    sanity_check: bool = False,
+    verify_only: bool = False,
+    max_message_bytes: int = MAX_MESSAGE_BYTES,
+    findings: list[Finding] | None = None,
+) -> Iterator[str]:
     """The lines of an ``.index``, ``.timeindex``, ``.txnindex`` or ``.snapshot`` file.
 
     Parameters
@@ -41,6 +53,12 @@ def sidecar_lines(path: str | os.PathLike[str], *, sanity_check: bool = False) -
     path : path or URL
     sanity_check : bool
         Of an offset or time index one line: that it has passed the checks of its reader (``--index-sanity-check``).
+    verify_only : bool
+        No line of an offset or time index: it is only compared with its log (``--verify-index-only``).
+    max_message_bytes : int
+        An entry of an offset index must not point at a larger batch (``--max-message-size``).
+    findings : list of Finding, optional
+        Gets what an offset or time index has other than the ``.log`` file beside it, if that is there.
 
     Yields
     ------
@@ -52,7 +70,7 @@ def sidecar_lines(path: str | os.PathLike[str], *, sanity_check: bool = False) -
     InvalidArgumentError
         Another file.
     CorruptRecordError
-        The file is not what its name says.
+        The file is not what its name says; or the log, with which it is compared, is damaged.
     OSError
 
     Examples
@@ -68,10 +86,45 @@ def sidecar_lines(path: str | os.PathLike[str], *, sanity_check: bool = False) -
     files, where = resolve(name)
     with files.open(where) as file:
         lines = list(_LINES[suffix](file, name))
-    if sanity_check and suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX):
+        is_index = suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)
+        log = where.removesuffix(suffix) + LOG_FILE_SUFFIX
+        compares = is_index and findings is not None and not sanity_check
+        if findings is not None and compares and (verify_only or _is_there(files, log)):
+            findings += _differences(file, files, log, name, max_message_bytes)
+    if sanity_check and is_index:
         lines = [f"{name} passed sanity check."]
+    elif verify_only and is_index:
+        lines = []
     for line in lines:
         yield f"{line}\n"
+
+
+def _is_there(files: FileSystem, path: str) -> bool:
+    try:
+        return files.info(path).is_file
+    except FileNotFoundError:
+        return False
+
+
+def _differences(
+    file: RandomAccessFile, files: FileSystem, log: str, name: str, max_message_bytes: int
+) -> Iterator[Finding]:
+    """What an index says other than the headers of its log."""
+    is_times = name.endswith(TIME_INDEX_FILE_SUFFIX)
+    index = None if is_times else read_offset_index(file)
+    check = TimeIndexCheck(read_time_index(file), name) if index is None else OffsetIndexCheck(index, name)
+    positions = {entry.position for entry in index or ()}
+    with FileRecords(files.open(log), complete=False) as records:
+        for header in records.headers():
+            if isinstance(check, OffsetIndexCheck):
+                yield from check.add(header, header.last_offset)  # the tool looks at no other offset
+            else:
+                yield from check.add(header)
+            if header.position in positions and header.size > max_message_bytes:
+                message = f"the batch has {header.size} bytes, and {max_message_bytes} are allowed"
+                place = (records.path, header.position, header.size, header.base_offset)
+                yield Finding(*place, "max-message-size", message)
+    yield from check.end()
 
 
 def _offset_index(file: RandomAccessFile, name: str) -> Iterator[str]:

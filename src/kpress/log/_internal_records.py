@@ -10,7 +10,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any
+from typing import Any, Literal
 
 from kpress.errors import InvalidRecordError
 from kpress.log._internal_schemas import (
@@ -18,10 +18,12 @@ from kpress.log._internal_schemas import (
     CONSUMER_PROTOCOL_ASSIGNMENT,
     CONSUMER_PROTOCOL_SUBSCRIPTION,
     OFFSETS,
+    REMOTE_LOG_METADATA,
     SHARE_GROUP_STATE,
     TRANSACTION_LOG,
 )
 from kpress.log._messages import Message, Schema, UnreadableMessageError, json_text, schema
+from kpress.log._remote_metadata import remote_metadata_text
 from kpress.record import Record
 
 _HEAD = re.compile(r"^(\w+) (\d+) (\d.*\n)", re.MULTILINE)
@@ -56,6 +58,42 @@ def decoded(record: Record, decoder: str) -> Contents:
     ('{"type":"0","data":{"transactionalId":"tx-a"}}', '<DELETE>')
     """
     return DECODERS[decoder](record)
+
+
+Plain = Literal["string", "integer", "long", "default"]
+
+_NUMBERS = {"integer": 4, "long": 8}  # bytes
+
+
+def decoded_plainly(record: Record, key: Plain, value: Plain) -> Contents:
+    """The key and the value as the tool's StringDecoder and so on print them.
+
+    Raises
+    ------
+    InvalidRecordError
+        Too few bytes for a number, at which the tool ends too.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.log._internal_records import decoded_plainly
+    >>> [batch] = kpress.read_batches(kpress.write_records([b"a value"], [b"\\0\\0\\0\\x07"]))
+    >>> decoded_plainly(next(iter(batch)), "integer", "string")
+    ('7', 'a value')
+    """
+    return _plain(record.key, key, "key", record.offset), _plain(record.value, value, "value", record.offset)
+
+
+def _plain(data: bytes | None, kind: Plain, field: str, offset: int) -> str | None:
+    if data is None:
+        return None
+    size = _NUMBERS.get(kind)
+    if size is None:
+        return data.decode("utf-8", "replace") if kind == "string" else data.hex()
+    if len(data) < size:
+        message = f"the {field} at offset {offset} has {len(data)} bytes, and one that is decoded as {kind} has {size}"
+        raise InvalidRecordError(message, offset=offset, field=field, rule=f"{kind} decoder")
+    return str(int.from_bytes(data[:size], "big", signed=True))
 
 
 # ---- coordinators
@@ -157,17 +195,23 @@ def _metadata_record(record: Record) -> Contents:
 
 
 def _metadata(message: Message) -> str:
+    name, version, data = _framed(message, CLUSTER_METADATA)
+    return json_text({"type": name, "version": version, "data": data})
+
+
+def _framed(message: Message, text: str) -> tuple[str, int, dict[str, Any]]:
+    """AbstractApiMessageSerde.read: a record's name, version and fields."""
     frame = _unsigned_short(message, "frame version")
     if frame != 1:
-        text = f"due to unknown frame version {frame}(only frame version 1 is supported)"
+        reason = f"due to unknown frame version {frame}(only frame version 1 is supported)"
         if frame == 0:
-            text = (
+            reason = (
                 "with frame version 0. Note that upgrades from the preview release of KRaft in 2.8 to newer versions "
                 "are not supported."
             )
-        raise UnreadableMessageError(f"Could not deserialize metadata record {text}")
+        raise UnreadableMessageError(f"Could not deserialize metadata record {reason}")
     type, version = _unsigned_short(message, "type"), _unsigned_short(message, "version")
-    known = [(name, of) for (name, number), of in _schemas(CLUSTER_METADATA).items() if number == type]
+    known = [(name, of) for (name, number), of in _schemas(text).items() if number == type]
     if not known:
         exception = "org.apache.kafka.common.errors.UnsupportedVersionException"
         raise UnreadableMessageError(f"{exception}: Unknown metadata id {type}")
@@ -178,7 +222,7 @@ def _metadata(message: Message) -> str:
         raise UnreadableMessageError(f"Failed to deserialize record with type {type}") from None
     if message.remaining:
         raise UnreadableMessageError(f"Found {message.remaining} byte(s) of garbage after {type}")
-    return json_text({"type": name, "version": version, "data": data})
+    return name, version, data
 
 
 def _unsigned_short(message: Message, name: str) -> int:
@@ -191,10 +235,23 @@ def _unsigned_short(message: Message, name: str) -> int:
     return (number + 0x8000 & 0xFFFF) - 0x8000
 
 
+# ---- tiered storage
+
+
+def _remote_log_metadata(record: Record) -> Contents:
+    """TopicBasedRemoteLogMetadataManager's records, which the tool prints as Java's objects print themselves."""
+    try:
+        name, _, data = _framed(Message(record.value or b""), REMOTE_LOG_METADATA)
+        return None, remote_metadata_text(name, data)
+    except UnreadableMessageError as error:
+        return None, f"Error at offset {record.offset}, skipping. {error.message}"
+
+
 # By the name that the tool has for it: --offsets-decoder and so on.
 DECODERS: dict[str, Callable[[Record], Contents]] = {
     "offsets": lambda record: _coordinator_record(record, OFFSETS),
     "transaction-log": lambda record: _coordinator_record(record, TRANSACTION_LOG),
     "share-group-state": lambda record: _coordinator_record(record, SHARE_GROUP_STATE),
     "cluster-metadata": _metadata_record,
+    "remote-log-metadata": _remote_log_metadata,
 }

@@ -1,7 +1,7 @@
 """The records of Kafka's internal topics, in the notation of `_messages`.
 
 Facts of ``*.json`` files in Kafka's sources (4.3.1): group-coordinator, transaction-coordinator, share-coordinator and
-metadata, and of ConsumerProtocolSubscription and ConsumerProtocolAssignment. Records of __consumer_offsets,
+metadata, storage, and of ConsumerProtocolSubscription and ConsumerProtocolAssignment. Records of __consumer_offsets,
 __transaction_state and __share_group_state have a number for their kind, with which the key begins, and schemas
 of their key and value.
 """
@@ -468,4 +468,59 @@ CONSUMER_PROTOCOL_ASSIGNMENT = """\
     topic string
     partitions []int32
   userData bytes?
+"""
+
+REMOTE_LOG_METADATA = """\
+RemoteLogSegmentMetadata 0 0 flexible 0+
+  remoteLogSegmentId RemoteLogSegmentIdEntry
+    topicIdPartition TopicIdPartitionEntry
+      name string
+      id uuid
+      partition int32
+    id uuid
+  startOffset int64
+  endOffset int64
+  brokerId int32
+  maxTimestampMs int64
+  eventTimestampMs int64
+  segmentLeaderEpochs []SegmentLeaderEpochEntry
+    leaderEpoch int32
+    offset int64
+  segmentSizeInBytes int32
+  customMetadata bytes?
+  remoteLogSegmentState int8
+  txnIndexEmpty bool tag 0
+RemoteLogSegmentMetadataUpdate 1 0 flexible 0+
+  remoteLogSegmentId RemoteLogSegmentIdEntry
+    topicIdPartition TopicIdPartitionEntry
+      name string
+      id uuid
+      partition int32
+    id uuid
+  brokerId int32
+  eventTimestampMs int64
+  customMetadata bytes?
+  remoteLogSegmentState int8
+RemotePartitionDeleteMetadata 2 0 flexible 0+
+  topicIdPartition TopicIdPartitionEntry
+    name string
+    id uuid
+    partition int32
+  brokerId int32
+  eventTimestampMs int64
+  remotePartitionDeleteState int8
+RemoteLogSegmentMetadataSnapshot 3 0 flexible 0+
+  segmentId uuid
+  startOffset int64
+  endOffset int64
+  brokerId int32
+  maxTimestampMs int64
+  eventTimestampMs int64
+  segmentLeaderEpochs []SegmentLeaderEpochEntry
+    leaderEpoch int32
+    offset int64
+  segmentSizeInBytes int32
+  customMetadata bytes?
+  remoteLogSegmentState int8
+  txnIndexEmpty bool tag 0
 """

@@ -10,7 +10,7 @@ import click
 
 import kpress
 from kpress.cli._command import codec_plugins, verb
-from kpress.cli._findings import print_skipped, report_reading
+from kpress.cli._findings import print_skipped, report_reading, status_of
 from kpress.cli._outcome import CLEAN
 from kpress.cli._output import StreamTable, count, moment, note, print_json, size, write
 from kpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Paths, Range
@@ -29,7 +29,35 @@ _DECODERS = {
     "transaction-log": "__transaction_state",
     "share-group-state": "__share_group_state",
     "cluster-metadata": "__cluster_metadata",
+    "remote-log-metadata": "__remote_log_metadata",
 }
+_PLAIN_DECODERS = {
+    "StringDecoder": "string",
+    "IntegerDecoder": "integer",
+    "LongDecoder": "long",
+    "DefaultDecoder": "default",
+}
+_DECODER_PACKAGES = ("org.apache.kafka.tools.api.", "kafka.serializer.", "")  # 4.x, before, and none
+
+
+class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
+    """A decoder of Kafka's, by the name of its class."""
+
+    name = "class"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        for package in _DECODER_PACKAGES:
+            if kind := _PLAIN_DECODERS.get(value.removeprefix(package)):
+                return kind
+        self.fail(f"{value!r} is none of {', '.join(_PLAIN_DECODERS)}: no code of Java's is run", param, ctx)
+
+
+def _decoder_classes(function: Callable[..., int]) -> Callable[..., int]:
+    for field in ("value", "key"):
+        text = f"--format kafka: how {field}s are printed, by a class of Kafka's: {', '.join(_PLAIN_DECODERS)} (hex)."
+        option = click.option(f"--{field}-decoder-class", metavar="CLASS", type=_DecoderClass(), help=text)
+        function = option(function)
+    return function
 
 
 def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
@@ -94,7 +122,10 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 @click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
 @click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")
 @click.option("--index-sanity-check", is_flag=True, help="--format kafka: of indexes only whether they are sound.")
+@click.option("--verify-index-only", is_flag=True, help="--format kafka: compare indexes with logs, and print none.")
+@click.option("--max-message-size", type=SIZE, help="--format kafka: of what an index points at.  [default: 5MiB]")
 @_decoder_options
+@_decoder_classes
 @click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
 @codec_plugins
 def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
@@ -108,7 +139,7 @@ def command(paths: Sequence[str], files: str | None, batches: bool, **options: A
     is_kafka = options["format_"] == "kafka"
     if options["decoder"] and not is_kafka:
         raise click.UsageError(f"--{options['decoder']}-decoder is for --format kafka")
-    for name in ("deep_iteration", "print_data_log", "skip_record_metadata", "index_sanity_check", "max_bytes"):
+    for name in _OF_KAFKAS_TOOL:
         if options[name] and not is_kafka:
             raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
     if is_kafka:
@@ -253,9 +284,15 @@ def _batch_row(batch: LogBatch) -> tuple[str, ...]:
 # --- DumpLogSegments ----------------------------------------------------------------------------------------------
 
 
+_OF_KAFKAS_TOOL = (
+    "deep_iteration", "print_data_log", "skip_record_metadata", "index_sanity_check", "verify_index_only",
+    "max_message_size", "max_bytes", "key_decoder_class", "value_decoder_class",
+)  # fmt: skip
+
+
 def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
     """Logs, and the files beside them where these are named, in the order in which they are named."""
-    from kpress.log import is_sidecar, sidecar_lines
+    from kpress.log import is_sidecar
 
     if not any(map(is_sidecar, names)):
         return _dump_as_kafka(_open(names, options["codecs"]), **options)
@@ -263,11 +300,22 @@ def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
     for name in names:
         if is_sidecar(name):
             note(f"Dumping {os.path.normpath(name)}")
-            for line in sidecar_lines(name, sanity_check=options["index_sanity_check"]):
-                write(line.encode())
+            status = max(status, _dump_sidecar_as_kafka(name, **options))
         else:
             status = max(status, _dump_as_kafka(_open([name], options["codecs"]), **options))
     return status
+
+
+def _dump_sidecar_as_kafka(name: str, **options: Any) -> int:
+    from kpress.log import sidecar_lines
+
+    findings: list[Finding] = []
+    most = {} if options["max_message_size"] is None else {"max_message_bytes": options["max_message_size"]}
+    checks = {"sanity_check": options["index_sanity_check"], "verify_only": options["verify_index_only"]}
+    for line in sidecar_lines(name, **checks, **most, findings=findings):
+        write(line.encode())
+    report_reading(findings)
+    return status_of(findings)
 
 
 def _dump_as_kafka(log: Log, **options: Any) -> int:
@@ -290,6 +338,8 @@ def _dump_as_kafka(log: Log, **options: Any) -> int:
         end_offset=options["offset"].end,
         values=options["values"] or "utf8",
         decoder=decoder,
+        key_decoder=options["key_decoder_class"] or "string",
+        value_decoder=options["value_decoder_class"] or "string",
     )
     findings: list[Finding] = []
     left = options["head"]
