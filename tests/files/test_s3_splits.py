@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import kpress
-from kpress.log import copy_tasks, splits
+from kpress.log import _copy_parts, _file_records, copy_tasks, splits
 
 SEGMENT_BYTES = 3 << 20
 
@@ -91,3 +91,106 @@ def test_a_copy_made_by_others(stored: Any, directory: Path, tmp_path: Path) -> 
     assert not [name for name in names if "_done" in name or name.rpartition("/")[2].startswith(".")]
     copied = kpress.open_log(target).read(["offset", "value"]).to_pyarrow()
     assert copied.equals(kpress.open_log(directory).read(["offset", "value"]).to_pyarrow())
+
+
+def test_a_large_segment_copied_in_parts(
+    stored: Any, directory: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A job that was lost left parts; the next one removes them. The result is that of one process."""
+    for module in (_file_records, _copy_parts, copy_tasks):
+        monkeypatch.setattr(module, "PIECE_BYTES", 1 << 20)
+    rounds = []
+
+    def send(groups: Any) -> list[Any]:
+        rounds.append([type(group).__name__ for group in groups])
+        return [copy_tasks.copy_group(group) for group in pickle.loads(pickle.dumps(groups))]
+
+    def lost(groups: Any) -> list[Any]:
+        send(groups[-1:])
+        rounds.clear()
+        raise RuntimeError("the driver is lost")
+
+    def transcode(how: Any) -> Any:
+        return copy_tasks.transcode_by(
+            how, source, target, "zstd", min_gain=None, group_bytes=lambda total: 1 << 20, side_by_side=lambda: 2
+        )
+
+    source, target = stored.url("logs/backup"), stored.url("logs/copy")
+    with pytest.raises(RuntimeError, match="lost"):
+        transcode(lost)
+    stored.put(f"logs/copy/t-0/.{0:020d}.log.part.{0:032x}", b"part")
+    stored.requests.clear()
+    assert transcode(send).resumed_segments == 2
+    assert [sorted(set(kinds)) for kinds in rounds] == [["CopyPart"], ["JoinGroup"]]
+    fetched = sum(
+        int(part.removeprefix("bytes=").split("-")[1]) + 1 - int(part.removeprefix("bytes=").split("-")[0])
+        for path, part in stored.asked("GET")
+        if path.endswith(".log") and part and "backup" in path
+    )
+    size = sum(path.stat().st_size for path in directory.glob("*.log"))
+    assert fetched < 1.5 * size  # each part is fetched once, and some batches where two of them meet
+    kpress.transcode(directory, tmp_path / "t-0", "zstd", min_gain=None)
+    for path in (tmp_path / "t-0").glob("*.log"):
+        assert stored.get(f"logs/copy/t-0/{path.name}") == path.read_bytes()
+    names = [key.rpartition("/")[2] for key in stored.keys("logs") if key.startswith("copy/")]
+    assert not [name for name in names if name.startswith((".", "_done"))]
+
+
+# ---- files of any kind: there as a whole, or not at all
+
+
+def write(work: Any, name: str) -> None:
+    path = work.files.join(work.path, name)
+    work.files.make_directory(work.files.parent(path))
+    with work.files.create(path) as writer:
+        writer.write(b"data")
+        writer.publish()
+
+
+def left(s3: Any) -> set[str]:
+    return {key for key in s3.keys("logs") if key.startswith("out/") and not key.endswith("/")}
+
+
+def test_files_are_published_as_a_whole(s3: Any) -> None:
+    target = s3.url("logs/out")
+    with copy_tasks.published(target) as work:
+        write(work, "topic=t/a.parquet")
+        assert "out/_SUCCESS" not in left(s3)
+        with (
+            pytest.raises(kpress.InvalidArgumentError, match="another call is writing"),
+            copy_tasks.published(target),
+        ):
+            raise AssertionError("two at once")
+    assert left(s3) == {"out/topic=t/a.parquet", "out/_SUCCESS"}
+    with pytest.raises(kpress.InvalidArgumentError, match="exists"), copy_tasks.published(target):
+        raise AssertionError("again")
+    assert left(s3) == {"out/topic=t/a.parquet", "out/_SUCCESS"}
+
+
+def test_what_failed_or_was_killed_leaves_nothing(s3: Any) -> None:
+    target = s3.url("logs/out")
+
+    def failing() -> None:
+        with copy_tasks.published(target) as work:
+            write(work, "topic=t/a.parquet")
+            raise RuntimeError("a task failed")
+
+    with pytest.raises(RuntimeError, match="a task failed"):
+        failing()
+    assert left(s3) == set()
+    s3.put("logs/out/_kpress-unfinished", b"")  # a driver that was killed
+    s3.put("logs/out/topic=t/partition=0/old.parquet", b"old")
+    with copy_tasks.published(target) as work:
+        assert left(s3) == {"out/_kpress-unfinished", *[key for key in left(s3) if "at-work" in key]}
+        write(work, "topic=t/b.parquet")
+    assert left(s3) == {"out/topic=t/b.parquet", "out/_SUCCESS"}
+
+
+def test_files_of_others_are_not_touched(s3: Any) -> None:
+    s3.put("logs/out/deep/theirs", b"")
+    with (
+        pytest.raises(kpress.InvalidArgumentError, match="exists"),
+        copy_tasks.published(s3.url("logs/out")),
+    ):
+        raise AssertionError("written")
+    assert left(s3) == {"out/deep/theirs"}

@@ -1,7 +1,10 @@
 """Jobs by reference: what one process finds, all executors find; and a copy is there as a whole or not at all."""
 
+import json
 import os
+import pty
 import signal
+import sys
 import threading
 import time
 from pathlib import Path
@@ -21,6 +24,7 @@ pytestmark = [
 
 import kpress.spark
 from kpress.log import Share
+from kpress.spark._run import run
 
 STILL_VALID = {".snapshot", ".txnindex"}
 MADE_AGAIN = {".index", ".timeindex"}
@@ -42,7 +46,7 @@ def segments(path: Path) -> dict[str, bytes]:
 
 
 def differing(spark: Any, left: Path, right: Path) -> list[tuple[Any, ...]]:
-    return [tuple(row) for row in kpress.spark.compare(spark, left, right).where("NOT isSame").collect()]
+    return [tuple(row)[:6] for row in kpress.spark.compare(spark, left, right).where("NOT isSame").collect()]
 
 
 # ---- transcode, compare
@@ -220,6 +224,30 @@ def test_a_damaged_segment_is_put_aside(spark: Any, logs: Path, tmp_path: Path) 
     assert left.keys() - right.keys() == {f"txn_topic-0/{path.name}"}
 
 
+def test_manifests_are_compared_without_reading(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """As long as the files are those that they list; and the answer is that of all records."""
+    for name, codec in (("a", "zstd"), ("b", "gzip")):
+        kpress.transcode(logs, tmp_path / name, codec)
+    left, right = tmp_path / "a", tmp_path / "b"
+    rows = kpress.spark.compare(spark, left, right).collect()
+    assert [row.byManifest for row in rows] == [True, True, True]
+    read = kpress.spark.compare(spark, left, right, by="records").collect()
+    assert [row[:6] for row in rows] == [row[:6] for row in read]
+    assert [row.byManifest for row in read] == [False, False, False]
+    with open(max((left / "txn_topic-0").glob("*.log")), "ab") as file:  # a broker went on
+        file.write(kpress.write_records([b"more"], base_offset=1000))
+    manifest = (right / "kpress-manifest.json").read_text()
+    digest = json.loads(manifest)["partitions"][0]["segments"][0]["digest"]
+    (right / "kpress-manifest.json").write_text(manifest.replace(digest, "0" * 32))
+    found = {(row.topic, row.partition): row for row in kpress.spark.compare(spark, left, right).collect()}
+    txn, first = found["txn_topic", 0], found["headers-v2", 0]
+    assert (txn.isSame, txn.byManifest, txn.recordsLeft - txn.recordsRight) == (False, False, 1)
+    assert (first.isSame, first.byManifest) == (False, True)  # nothing was read
+    assert kpress.spark.compare(spark, [left], right).where("byManifest").count() == 0
+    with pytest.raises(kpress.InvalidArgumentError, match="by must be one of manifests, records"):
+        kpress.spark.compare(None, left, right, by="size")  # type: ignore[arg-type]
+
+
 def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_path: Path) -> None:
     last = max((logs / "txn_topic-0").glob("*.log"))
     with open(last, "ab") as file:
@@ -349,10 +377,57 @@ def test_parquet_of_a_damaged_log_is_not_there(spark: Any, logs: Path, tmp_path:
     assert list(tmp_path.iterdir()) == [logs]
 
 
+def test_parquet_without_what_is_damaged(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """If that is asked for: the batch is reported, and all others are there."""
+    path = sorted((logs / "headers-v2-0").glob("*.log"))[0]
+    data = bytearray(path.read_bytes())
+    lost = [batch.records_count for batch in kpress.read_batches(bytes(data))][-1]
+    data[-1] ^= 1
+    path.write_bytes(data)
+    rows = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", on_corrupt="skip").collect()
+    [finding] = [finding for row in rows for finding in row.findings]
+    assert str(path) in finding
+    assert "stored checksum" in finding
+    expected = spark.read.format("kpress").option("mode", "DROPMALFORMED").load(str(logs)).count()
+    assert spark.read.parquet(str(tmp_path / "parquet")).count() == expected
+    assert lost > 0
+
+
+def test_a_plan_of_parquet_writes_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:
+    planned = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True).collect()
+    assert list(tmp_path.iterdir()) == [logs]
+    done = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet").collect()
+    assert {row.file for row in done} == {row.file for row in planned}
+    assert sum(row.sourceBytes for row in planned) == sum(map(len, segments(logs).values()))
+    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
+        kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True)
+
+
+# ---- progress
+
+
+def test_progress_is_on_a_terminal(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a second; and the line is gone at the end. The caller's job group stays."""
+    master, slave = pty.openpty()
+    with open(slave, "w", encoding="utf-8") as terminal, open(master, "rb", buffering=0) as screen:
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "stderr", terminal)
+            assert run(spark, "waiting", time.sleep, [2.5, 0.1, 0.1]) == [None] * 3
+        shown = screen.read(10_000).decode()
+    assert "waiting: 2 of 3 tasks done" in shown
+    assert shown.endswith("\r\x1b[K")
+    assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None
+
+
+def test_no_progress_elsewhere(spark: Any, capfd: pytest.CaptureFixture[str]) -> None:
+    run(spark, "waiting", time.sleep, [1.5])
+    assert "tasks done" not in capfd.readouterr().err
+
+
 @pytest.mark.parametrize("columns", [["topic"], [], ["value", "value"]])
 def test_parquet_of_other_columns_is_refused(columns: list[str], logs: Path, tmp_path: Path) -> None:
     with pytest.raises(kpress.InvalidArgumentError):
         kpress.spark.to_parquet(None, logs, tmp_path / "parquet", columns=columns)  # type: ignore[arg-type]
-    for option in ("compression", "isolation_level"):
+    for option in ("compression", "isolation_level", "on_corrupt"):
         with pytest.raises(kpress.InvalidArgumentError, match=f"{option} must be one of"):
             kpress.spark.to_parquet(None, logs, tmp_path / "parquet", **{option: "x"})  # type: ignore[arg-type]

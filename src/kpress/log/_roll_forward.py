@@ -16,11 +16,11 @@ from kpress.log._checkpoints import leader_epochs_bytes
 from kpress.log._file_records import FileRecords
 from kpress.log._journal import Journal, PlannedSegment
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
+from kpress.log._published import SUCCESS
 from kpress.log._rebuild import SidecarBuilder
 from kpress.log._segment_copy import publish_checked
 from kpress.log._staged import StagedSegment, remove_if_empty
 from kpress.log._stamp import Stamp, headers_of
-from kpress.log.copy_tasks import SUCCESS
 
 _REMOVED = "removed"  # a file that says: what the job replaces is gone
 _AT_ONCE = 8  # partitions: most of the time goes into waiting for disks or stores

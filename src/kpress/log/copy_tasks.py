@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
@@ -32,6 +32,7 @@ from kpress.log._copy_log import (
     Done,
     Paths,
     Runner,
+    check_flags,
     copied_segments,
     copy_log,
     copy_one,
@@ -40,20 +41,20 @@ from kpress.log._copy_log import (
 )
 from kpress.log._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
 from kpress.log._file_records import PIECE_BYTES
-from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment
+from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, read_manifest
+from kpress.log._published import published, refuse_taken, succeed
 from kpress.log._quarantine import damage, quarantined
 from kpress.log._segment import Partition
 from kpress.log._sidecar_files import write_indexes
-from kpress.log._target import Work, exists, locked_work
+from kpress.log._target import Work
 from kpress.log._transcode import Job
 from kpress.typing import Integer, Level
 
-__all__ = ["CopyGroup", "copy_group", "published", "transcode_by"]
+__all__ = ["CopyGroup", "check_flags", "copy_group", "manifest_of", "published", "refuse_taken", "transcode_by"]
 
 OnDamage: TypeAlias = Literal["raise", "quarantine"]
 
 ON_DAMAGE = get_args(OnDamage)
-SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
 _PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.json")
 _LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
 
@@ -211,42 +212,15 @@ def _prove(group: CopyGroup, done: Copied) -> None:
         writer.publish()
 
 
-@contextmanager
-def published(dst: str | os.PathLike[str]) -> Iterator[Work]:
-    """A place for files of any kind, which gets its name, and ``_SUCCESS`` in it, when the block ends without an error.
-
-    Raises
-    ------
-    InvalidArgumentError
-        There is something at the path, or another call is writing there.
-    """
-    files, target = resolve(dst)
-    target = files.canonical(target)
-    if _is_taken(files, target):
-        raise exists(files.url(target))
-    with locked_work(files, target) as work:
-        if _is_taken(files, target):
-            raise exists(files.url(target))
-        work.clear()
-        try:
-            yield work
-            _succeed(work)
-        except BaseException:
-            work.clear()
-            raise
-        work.finish()
-
-
-def _is_taken(files: FileSystem, target: str) -> bool:
+def manifest_of(src: Paths) -> Manifest | None:
+    """The manifest in a directory; None if there is none, or none that can be read."""
+    if not isinstance(src, str | os.PathLike):
+        return None
+    files, path = resolve(src)
     try:
-        return not files.info(target).is_directory or bool(files.list(target))
-    except FileNotFoundError:
-        return False
-
-
-def _succeed(work: Work) -> None:
-    with work.files.create(work.files.join(work.path, SUCCESS)) as writer:
-        writer.publish()
+        return read_manifest(files, path)
+    except (KpressError, OSError):  # a pattern, or the path of a file
+        return None
 
 
 class _Sender(Runner):
@@ -314,7 +288,7 @@ class _Sender(Runner):
     def finish(self, work: Work, manifest: Manifest) -> None:
         for path in _proofs(work):
             work.files.delete(path)
-        _succeed(work)
+        succeed(work)
 
 
 def _grouped(tasks: Sequence[CopyTask], most: int) -> Iterator[tuple[CopyTask, ...]]:

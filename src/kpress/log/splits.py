@@ -445,7 +445,8 @@ def batches_in(
 
 
 def digests_of(split: LogSplit, joined: bool) -> list[tuple[int, int, str]]:
-    """Base offset, number of records and `RecordDigest` of each segment; or of all together, if `joined`.
+    """Base offset, number of records (without those of control) and `RecordDigest` of each segment; or of all together,
+    if `joined`.
 
     Raises
     ------
@@ -459,9 +460,9 @@ def digests_of(split: LogSplit, joined: bool) -> list[tuple[int, int, str]]:
             for _, piece in file.pieces():
                 digest.update(piece, codecs=segment.codecs)
         if not joined:
-            found.append((segment.base_offset, digest.records, digest.hexdigest()))
+            found.append((segment.base_offset, digest.records - digest.control_records, digest.hexdigest()))
             digest = RecordDigest()
-    return [(first, digest.records, digest.hexdigest())] if joined else found
+    return [(first, digest.records - digest.control_records, digest.hexdigest())] if joined else found
 
 
 def _is_after(header: BatchHeader, end_offset: int | None) -> bool:

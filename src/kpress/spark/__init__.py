@@ -16,6 +16,7 @@
 
     jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)
 
+    _progress    tasks done of all, on a terminal
     _inventory   inventory(spark, src)                       what is there: codecs, depths, formats
     _estimate    estimate(spark, src, "zstd,1,3/lz4")        what each codec and level would save
     _verify      verify(spark, src)                          what is damaged

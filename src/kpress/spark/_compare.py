@@ -2,42 +2,48 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
+from kpress._arguments import shown_value
+from kpress.errors import InvalidArgumentError
 from kpress.log import Log
+from kpress.log.copy_tasks import manifest_of
 from kpress.log.splits import LogSplit, digests_of, plan
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, task_bytes
+from kpress.spark._jobs import Paths, opened, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+By: TypeAlias = Literal["manifests", "records"]
 Key: TypeAlias = "tuple[str | None, int | None]"
 Digests: TypeAlias = "dict[Key, list[tuple[int, int, str]]]"
 Work: TypeAlias = "tuple[int, tuple[LogSplit, ...], frozenset[Key]]"
 
-_RESULT = pa.schema(
+_RESULT = schema_of_partitions(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
         ("isSame", pa.bool_()),
         ("recordsLeft", pa.int64()),
         ("recordsRight", pa.int64()),
         ("differsFrom", pa.int64()),
+        ("byManifest", pa.bool_()),
     ]
 )
 _WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
 
 
-def compare(spark: SparkSession, left: Paths, right: Paths, *, codecs: Codecs = None) -> DataFrame:
+def compare(
+    spark: SparkSession, left: Paths, right: Paths, *, by: By = "manifests", codecs: Codecs = None
+) -> DataFrame:
     """Whether two logs hold the same records, partition by partition, whatever their codecs and batches.
 
     Compared are `kpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record, and
     what the batches say of their producers and transactions. Where both have the same segments, each segment is read by
-    itself; otherwise a partition is read by one task.
+    itself; otherwise a partition is read by one task. Where both have manifests (``kpress-manifest.json``) and the same
+    segments, nothing is read.
 
     Parameters
     ----------
@@ -45,6 +51,9 @@ def compare(spark: SparkSession, left: Paths, right: Paths, *, codecs: Codecs = 
         Its executors see both under these paths.
     left, right : path, URL, pattern, or several
         As `kpress.open_log` takes them.
+    by : {'manifests', 'records'}
+        With 'manifests', a manifest in a directory given as `left` or `right` counts for the partitions whose files are
+        those that it lists, of the sizes that it says. With 'records' every record is read.
     codecs : CodecRegistry, str or several, optional
         Codecs of your own: as for `kpress.spark.transcode`.
 
@@ -52,12 +61,13 @@ def compare(spark: SparkSession, left: Paths, right: Paths, *, codecs: Codecs = 
     -------
     DataFrame
         One row per partition of either: topic, partition, isSame, recordsLeft, recordsRight (null where it is not
-        there), differsFrom (the base offset of the first segment that differs).
+        there; without control records), differsFrom (the base offset of the first segment that differs), byManifest
+        (whether nothing was read of it).
 
     Raises
     ------
     InvalidArgumentError
-        There is no partition.
+        There is no partition; `by` is something else.
     pyspark.errors.PySparkException
         A task failed: damage, or a file that cannot be read.
 
@@ -69,16 +79,37 @@ def compare(spark: SparkSession, left: Paths, right: Paths, *, codecs: Codecs = 
     >>> kpress.spark.compare(spark, "demo/logs/sessions-0", target).where("NOT isSame").count()
     0
     """
+    if by not in get_args(By):
+        raise InvalidArgumentError(f"by must be one of {', '.join(get_args(By))}, not {shown_value(by)}", field="by")
     logs = opened(left, codecs), opened(right, codecs)
     bases = [_bases(log) for log in logs]
-    joined = frozenset(key for key in bases[0].keys() & bases[1].keys() if bases[0][key] != bases[1][key])
-    work = [piece for side, log in enumerate(logs) for piece in _work(spark, side, log, joined)]
-    found: tuple[Digests, Digests] = ({}, {})
-    for (side, _, _), digests in zip(work, run(spark, _digests, work), strict=True):
+    both = bases[0].keys() & bases[1].keys()
+    joined = frozenset(key for key in both if bases[0][key] != bases[1][key])
+    said: list[Digests] = [_said(*side) if by == "manifests" else {} for side in zip((left, right), logs, strict=True)]
+    known = (said[0].keys() & said[1].keys()) - joined
+    found: tuple[Digests, Digests] = tuple({key: side[key] for key in known} for side in said)  # type: ignore[assignment]
+    unknown = [log.select(lambda one: (one.topic, one.partition) not in known) for log in logs]
+    work = [piece for side, log in enumerate(unknown) for piece in _work(spark, side, log, joined)]
+    for (side, _, _), digests in zip(work, run(spark, "compare", _digests, work), strict=True):
         for key, several in digests:
             found[side].setdefault(key, []).extend(several)
     keys = sorted(found[0].keys() | found[1].keys(), key=lambda key: (key[0] or "", key[1] or 0))
-    return table(spark, [_row(key, found[0].get(key), found[1].get(key)) for key in keys], _RESULT)
+    return table(spark, [_row(key, found[0].get(key), found[1].get(key), key in known) for key in keys], _RESULT)
+
+
+def _said(paths: Paths, log: Log) -> Digests:
+    """What a manifest says of the partitions whose files it knows."""
+    manifest = manifest_of(paths)
+    found: Digests = {}
+    for place in manifest.partitions if manifest is not None and manifest.complete else ():
+        listed = [(one.base_offset, one.bytes) for one in place.segments]
+        for partition in log.partitions:
+            there = [(one.base_offset, one.size) for one in partition.segments]
+            if (partition.topic, partition.partition) == (place.topic, place.partition) and listed == there:
+                found[place.topic, place.partition] = [
+                    (one.base_offset, one.records, one.digest) for one in place.segments
+                ]
+    return found
 
 
 def _bases(log: Log) -> dict[Key, list[int]]:
@@ -105,7 +136,9 @@ def _digests(work: Work) -> list[tuple[Key, list[tuple[int, int, str]]]]:
     ]
 
 
-def _row(key: Key, left: list[tuple[int, int, str]] | None, right: list[tuple[int, int, str]] | None) -> dict[str, Any]:
+def _row(
+    key: Key, left: list[tuple[int, int, str]] | None, right: list[tuple[int, int, str]] | None, by_manifest: bool
+) -> dict[str, Any]:
     pairs = zip(left or [], right or [], strict=left is not None and right is not None)
     return {
         "topic": key[0],
@@ -114,4 +147,5 @@ def _row(key: Key, left: list[tuple[int, int, str]] | None, right: list[tuple[in
         "recordsLeft": None if left is None else sum(records for _, records, _ in left),
         "recordsRight": None if right is None else sum(records for _, records, _ in right),
         "differsFrom": next((one[0] for one, other in pairs if one != other), None),
+        "byManifest": by_manifest,
     }

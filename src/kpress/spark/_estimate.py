@@ -90,7 +90,7 @@ def estimate(
     """
     settings = parse_codecs(codecs)
     topics, tasks = placed(opened(src), settings, sample_bytes, seed, lambda total: task_bytes(spark, total))
-    for found in run(spark, measured, tasks):
+    for found in run(spark, "estimate", measured, tasks):
         for topic, one in found:
             topics[topic].merge(one)
     return table(spark, [row for topic, one in topics.items() for row in _rows(topic[0], one, settings)], _RESULT)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from kpress.log import LogStats, Share, stats_of
 from kpress.log.splits import Piece
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, pieces
+from kpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
 from kpress.spark._run import run, table
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 Key: TypeAlias = "tuple[str | None, int | None, str]"
 
 _SHARE = [("batches", pa.int64()), ("bytes", pa.int64()), ("records", pa.int64())]
-_RESULT = pa.schema(
+_RESULT = schema_of_partitions(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
         ("segments", pa.int64()),
         ("bytes", pa.int64()),
         ("batches", pa.int64()),
@@ -78,7 +76,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     """
     work = pieces(spark, opened(src, codecs), whole_segments=not full)
     totals: dict[Key, LogStats] = {}
-    for found in run(spark, _full if full else _sampled, work):
+    for found in run(spark, "inventory", _full if full else _sampled, work):
         for key, stats in found:
             totals.setdefault(key, LogStats()).merge(stats)
     return table(spark, [_row(key, stats) for key, stats in totals.items()], _RESULT)

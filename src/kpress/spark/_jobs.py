@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, TypeAlias
 
+import pyarrow as pa
+
 from kpress.log import Log, open_log
 from kpress.log.splits import Piece, plan
 from kpress.spark._codecs import Codecs, registry_of
@@ -17,6 +19,11 @@ if TYPE_CHECKING:
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
 MOST_BYTES = 128 << 20  # of one task, as of the data source's
+
+
+def schema_of_partitions(fields: list[tuple[str, pa.DataType]]) -> pa.Schema:
+    """Of a result whose rows each say something of one partition."""
+    return pa.schema([("topic", pa.string()), ("partition", pa.int32()), *fields])
 
 
 def opened(src: Paths, codecs: Codecs = None) -> Log:

@@ -21,10 +21,10 @@ import pyarrow as pa
 from kpress.errors import InvalidArgumentError
 from kpress.files import FileSystem, Writer
 from kpress.log import Finding
-from kpress.log.copy_tasks import published
+from kpress.log.copy_tasks import check_flags, published, refuse_taken
 from kpress.log.splits import LogSplit, Piece, plan, read_split
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, task_bytes
+from kpress.spark._jobs import Paths, opened, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 from kpress.spark.options import check_columns
 from kpress.spark.schema import arrow_schema, column_names
@@ -39,10 +39,8 @@ _ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few
 _FETCH_BYTES = 1 << 20
 _NO_TOPIC = "__HIVE_DEFAULT_PARTITION__"  # as Hive writes a null in a path
 _COMPRESSIONS = ("zstd", "snappy", "gzip", "lz4", "none")
-_RESULT = pa.schema(
+_RESULT = schema_of_partitions(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
         ("file", pa.string()),
         ("records", pa.int64()),
         ("bytes", pa.int64()),
@@ -51,6 +49,7 @@ _RESULT = pa.schema(
         ("findings", pa.list_(pa.string())),
     ]
 )
+_PLAN = schema_of_partitions([("file", pa.string()), ("sourceBytes", pa.int64())])
 
 
 def to_parquet(
@@ -61,13 +60,16 @@ def to_parquet(
     columns: list[str] | tuple[str, ...] = _OF_RECORDS,
     isolation_level: str = "read_uncommitted",
     compression: str = "zstd",
+    on_corrupt: str = "raise",
+    dry_run: bool = False,
     codecs: Codecs = None,
 ) -> DataFrame:
     """Write the records of a log as Parquet files, with topic and partition as directories.
 
     Statistics of row groups have the least and greatest offset and timestamp, so that engines skip what a query does
     not ask for. Control records are left out. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
-    in an object store, which cannot rename, ``_SUCCESS`` is written last.
+    in an object store, which cannot rename, ``_SUCCESS`` is written last. A second job on the same `dst` is refused
+    while the first one works; what a killed one left is removed by the next.
 
     Parameters
     ----------
@@ -82,22 +84,26 @@ def to_parquet(
     isolation_level : {'read_uncommitted', 'read_committed'}
     compression : {'zstd', 'snappy', 'gzip', 'lz4', 'none'}
         Of the Parquet files.
+    on_corrupt : {'raise', 'skip'}
+        If a batch is damaged, the job fails, or the batch is left out and reported.
+    dry_run : bool
+        Only say which files would be written, unless they had no record.
     codecs : CodecRegistry, str or several, optional
         Codecs of your own: as for `kpress.spark.transcode`.
 
     Returns
     -------
     DataFrame
-        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (what follows the
-        last whole entry of a log: one that is cut, or zeros; file is null where there is no record besides).
+        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (what was left out,
+        and what follows the last whole entry of a log: one that is cut, or zeros; file is null where there is no record
+        besides). With `dry_run`: topic, partition, file, sourceBytes.
 
     Raises
     ------
     InvalidArgumentError
         `dst` exists; `src` holds no partition; a column, level or codec that is not accepted.
     pyspark.errors.PySparkException
-        A task failed: damage, or a file that cannot be read or written. Nothing is left at `dst`, unless it is in an
-        object store.
+        A task failed: damage, or a file that cannot be read or written. Nothing is left at `dst`.
 
     Examples
     --------
@@ -111,13 +117,17 @@ def to_parquet(
     check_columns(names, _OF_RECORDS, "columns")
     _check("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
     _check("compression", compression, _COMPRESSIONS)
+    _check("on_corrupt", on_corrupt, ("raise", "skip"))
+    check_flags(dry_run=dry_run)
     log = opened(src, codecs)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    refuse_taken(dst)  # before Spark is asked for anything
+    pieces = plan(log.partitions, task_bytes(spark, total), committed=isolation_level == "read_committed")
+    if dry_run:
+        return table(spark, [_planned(split) for piece in pieces for split in piece], _PLAN)
     with published(dst) as work:
-        size = task_bytes(spark, total)
-        pieces = plan(log.partitions, size, committed=isolation_level == "read_committed")
-        target = _Target(work.files, work.path, names, isolation_level, compression)
-        done = run(spark, _write, [(target, piece) for piece in pieces])
+        target = _Target(work.files, work.path, names, isolation_level, compression, on_corrupt)
+        done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
     rows = [row for found in done for row in found]
     return table(spark, rows, _RESULT)
 
@@ -136,6 +146,7 @@ class _Target:
     columns: tuple[str, ...]
     isolation_level: Any
     compression: str
+    on_corrupt: Any
 
 
 def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
@@ -156,9 +167,7 @@ def _write_split(target: _Target, split: LogSplit) -> Iterator[dict[str, Any]]:
 
 
 def _write_file(target: _Target, split: LogSplit, first: pa.Table, rest: Iterator[pa.Table]) -> dict[str, Any]:
-    topic = _NO_TOPIC if split.topic is None else quote(split.topic, safe="")
-    number = _NO_TOPIC if split.partition is None else str(split.partition)
-    relative = f"topic={topic}/partition={number}/{_name(split)}"
+    relative = _place(split)
     path = target.files.join(target.path, relative)
     target.files.make_directory(target.files.parent(path))
     with target.files.create(path) as writer:
@@ -172,6 +181,21 @@ def _write_file(target: _Target, split: LogSplit, first: pa.Table, rest: Iterato
         "firstOffset": first.column("offset")[0].as_py(),
         "lastOffset": last.column("offset")[-1].as_py(),
     }
+
+
+def _planned(split: LogSplit) -> dict[str, Any]:
+    return {
+        "topic": split.topic,
+        "partition": split.partition,
+        "file": _place(split),
+        "sourceBytes": split.size,
+    }
+
+
+def _place(split: LogSplit) -> str:
+    topic = _NO_TOPIC if split.topic is None else quote(split.topic, safe="")
+    number = _NO_TOPIC if split.partition is None else str(split.partition)
+    return f"topic={topic}/partition={number}/{_name(split)}"
 
 
 def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[pa.Table]) -> tuple[int, pa.Table]:
@@ -208,6 +232,7 @@ def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> It
         names,
         findings=findings,
         isolation_level=target.isolation_level,
+        on_corrupt=target.on_corrupt,
         timestamp_unit="us",
         batch_bytes=_FETCH_BYTES,
     ):

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from kpress.spark._progress import Progress
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -25,15 +27,18 @@ _Result = TypeVar("_Result")
 _RESULT = pa.schema([("number", pa.int64()), ("result", pa.binary())])
 
 
-def run(spark: SparkSession, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
-    """The results of `work`, a function of a module, for each item: a task each, in their order."""
+def run(
+    spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]
+) -> list[_Result]:
+    """The results of `work`, a function of a module, for each item: a task each, in their order. `what` is shown."""
     if not items:
         return []
     pickled = [pickle.dumps((work, item)) for item in items]
     rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": pickled}))
     # out of one partition rows are dealt out evenly: one to each task
     spread = rows.coalesce(1).repartition(len(items)) if len(items) > 1 else rows.coalesce(1)
-    found = spread.mapInArrow(_work, "number long, result binary").collect()
+    with Progress(spark, what, len(items)):
+        found = spread.mapInArrow(_work, "number long, result binary").collect()
     return [pickle.loads(row.result) for row in sorted(found, key=lambda row: int(row.number))]
 
 

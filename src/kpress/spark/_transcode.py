@@ -21,17 +21,15 @@ from kpress.log import CopiedPartition
 from kpress.log import transcode as local_transcode
 from kpress.log.copy_tasks import Group, OnDamage, copy_group, transcode_by
 from kpress.spark._codecs import Codecs, registry_of
-from kpress.spark._jobs import Paths, cores_of, task_bytes
+from kpress.spark._jobs import Paths, cores_of, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 from kpress.typing import CompressionType, Integer, Level
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_RESULT = pa.schema(
+_RESULT = schema_of_partitions(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
         ("directory", pa.string()),
         ("segments", pa.int64()),
         ("records", pa.int64()),
@@ -129,7 +127,7 @@ def transcode(
     """
 
     def send(groups: Sequence[Group]) -> list[Any]:
-        return run(spark, copy_group, groups)
+        return run(spark, "transcode", copy_group, groups)
 
     given: Any = src if isinstance(src, str | os.PathLike) else list(src)
     own: Any = registry_of(codecs)

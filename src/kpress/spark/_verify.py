@@ -10,7 +10,7 @@ from kpress.errors import InvalidArgumentError
 from kpress.log import Finding
 from kpress.log.splits import Piece, verify_split
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, pieces
+from kpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
 from kpress.spark._run import run, table
 
 if TYPE_CHECKING:
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 
 
 _LEVELS = ("file", "batch", "record")
-_RESULT = pa.schema(
+_RESULT = schema_of_partitions(
     [
-        ("topic", pa.string()),
-        ("partition", pa.int32()),
         ("file", pa.string()),
         ("position", pa.int64()),
         ("size", pa.int64()),
@@ -71,7 +69,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     log = opened(src, codecs)
     work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
-    for found in run(spark, _verified, [(piece, level) for piece in work]):
+    for found in run(spark, "verify", _verified, [(piece, level) for piece in work]):
         findings.update(dict.fromkeys(found))  # every task reads the checkpoint of leader epochs
     rows = [{"topic": topic, "partition": number, **finding.to_dict()} for topic, number, finding in findings]
     return table(spark, rows, _RESULT)

@@ -1,0 +1,58 @@
+"""Faults that workers meet, each once: a module of its own, so that workers can import it."""
+
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+from kpress.files import LocalFileSystem
+from kpress.log import _copy_parts, _file_records, copy_tasks
+
+PIECE = 4000  # of the segments that are cut
+FAULTS = ("begun", "writing", "done", "raise")
+
+
+def once(given: tuple[str, str, Any, Any]) -> Any:
+    """The work; but the first process that comes to work of this kind does not live to see its end."""
+    before = _file_records.PIECE_BYTES
+    set_pieces(PIECE)
+    try:
+        return _once(*given)
+    finally:
+        set_pieces(before)
+
+
+def _once(directory: str, fault: str, work: Any, item: Any) -> Any:
+    try:
+        Path(directory, f"{type(item).__name__}-{fault}").open("x").close()
+    except FileExistsError:
+        return work(item)
+    if fault == "begun":
+        die()
+    if fault == "raise":
+        raise RuntimeError("a task fails once")
+    if fault == "writing":
+        LocalFileSystem.create = killing(LocalFileSystem.create)  # type: ignore[method-assign]
+    work(item)
+    die()
+    return None
+
+
+def set_pieces(size: int) -> None:
+    for module in (_file_records, _copy_parts, copy_tasks):
+        module.PIECE_BYTES = size  # type: ignore[attr-defined]
+
+
+def killing(create: Any) -> Any:
+    """Files are written up to their end, and get no name."""
+
+    def created(self: Any, path: str) -> Any:
+        writer = create(self, path)
+        writer.publish = die
+        return writer
+
+    return created
+
+
+def die() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
