@@ -46,23 +46,29 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
     InvalidArgumentError
         There is none, or one with a name that Kafka would not write.
     """
-    codecs_given(codecs)
-    partitions: list[Partition] = []
-    skipped: list[Finding] = []
-    shown = []
-    for one in _several(path):
-        files, name = resolve(one, filesystem)
-        shown.append(files.url(name))
-        for info in _expanded(files, name):
-            layout = _layout_of(files, info)
-            partitions += layout.partitions
-            skipped += layout.skipped
-    if not partitions:
+    paths = list(_several(path))
+    found = found_at(paths, filesystem, codecs)
+    if not found.partitions:
+        shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in paths)]
         raise InvalidArgumentError(
             f"{', '.join(shown)}: no partition is here: there is no directory <topic>-<partition> with a segment "
             "(<20 digits>.log) in it, nor is it one itself, nor a folder of segments",
             field="path",
         )
+    return found
+
+
+def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
+    """`open_paths`, but none at all is no error."""
+    codecs_given(codecs)
+    partitions: list[Partition] = []
+    skipped: list[Finding] = []
+    for one in _several(path):
+        files, name = resolve(one, filesystem)
+        for info in _expanded(files, name):
+            layout = _layout_of(files, info)
+            partitions += layout.partitions
+            skipped += layout.skipped
     return Opened(tuple(_with_codecs(one, codecs) for one in merged(partitions)), tuple(skipped))
 
 

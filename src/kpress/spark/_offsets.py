@@ -20,7 +20,7 @@ _INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1
 
 Text: TypeAlias = Callable[[str], "str | None"]
-Kind: TypeAlias = Literal["all", "offsets", "timestamp", "timestamps"]
+Kind: TypeAlias = Literal["all", "latest", "offsets", "timestamp", "timestamps"]
 Range: TypeAlias = "tuple[int | None, int | None]"
 
 
@@ -45,8 +45,8 @@ class Topics:
     pattern: str = ""
     assigned: dict[str, tuple[int, ...]] | None = None
 
-    def of(self, partitions: Iterable[Partition], where: str) -> list[Partition]:
-        """The wanted partitions.
+    def of(self, partitions: Iterable[Partition], where: str, *, may_come: bool = False) -> list[Partition]:
+        """The wanted partitions; with `may_come` those that are there.
 
         Raises
         ------
@@ -54,6 +54,8 @@ class Topics:
             One that is named is not there.
         """
         found = list(partitions)
+        if may_come:
+            return [partition for partition in found if self._wants(partition)]
         topics = {partition.topic for partition in found}
         if self.names:
             self._refuse_missing([name for name in self.names if name not in topics], topics, where, "subscribe")
@@ -71,6 +73,13 @@ class Topics:
                 self._refuse_missing([f"that matches {self.pattern!r}"], topics, where, "subscribePattern")
             return kept
         return found
+
+    def _wants(self, partition: Partition) -> bool:
+        if self.names:
+            return partition.topic in self.names
+        if self.assigned is not None:
+            return partition.partition in self.assigned.get(partition.topic or "", ())
+        return not self.pattern or bool(re.fullmatch(self.pattern, partition.topic or ""))
 
     def _refuse_missing(self, missing: list[str], there: Iterable[str | None], where: str, option: str) -> None:
         if missing:
@@ -125,7 +134,7 @@ class Bound:
     ----------
     option : str
         Where it was said.
-    kind : {'all', 'offsets', 'timestamp', 'timestamps'}
+    kind : {'all', 'latest', 'offsets', 'timestamp', 'timestamps'}
     timestamp : int
         In ms, for every partition.
     by_partition : dict of (str, int) to int
@@ -152,6 +161,34 @@ class Bounds:
     start: Bound = Bound("startingOffsets")
     end: Bound = Bound("endingOffsets")
     is_latest_if_none: bool = False
+
+    def refuse_latest(self) -> None:
+        """Raise for a start at the end, which is for streams."""
+        if self.start.kind == "latest":
+            raise InvalidArgumentError(
+                "option startingOffsets cannot be latest when all of a log is read", field="startingOffsets"
+            )
+        if self.start.kind == "offsets" and _LATEST in self.start.by_partition.values():
+            raise InvalidArgumentError(
+                "option startingOffsets cannot be -1, latest, when all of a log is read", field="startingOffsets"
+            )
+
+    def first_offset(self, partition: Partition, end: int) -> int:
+        """Where a stream begins to read a partition that can be read up to `end`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The partition has no record as late as a timestamp.
+        """
+        first: int = partition.segments[0].base_offset
+        if self.start.kind == "all":
+            return first
+        key = (partition.topic or "", partition.partition or 0)
+        if self.start.kind == "latest" or self.start.by_partition.get(key) == _LATEST:
+            return end
+        wanted = self._wanted(self.start, partition)
+        return first if wanted is None else wanted
 
     def ranges(self, partitions: Iterable[Partition], fail_on_data_loss: bool) -> dict[str, Range]:
         """By the partitions' text: the first offset that is wanted, and the one after the last.
@@ -239,13 +276,12 @@ def _bound(text: Text, side: str) -> Bound:
     value = text(name) or ("earliest" if side == "starting" else "latest")
     if value.lower() == ("earliest" if side == "starting" else "latest"):
         return Bound(name)
-    if value.lower() in ("earliest", "latest"):
-        raise InvalidArgumentError(f"option {name} cannot be {value.lower()} when all of a log is read", field=name)
+    if side == "starting" and value.lower() == "latest":
+        return Bound(name, "latest")
+    if value.lower() == "earliest":
+        raise InvalidArgumentError(f"option {name} cannot be earliest when all of a log is read", field=name)
     least = _EARLIEST if side == "starting" else _LATEST
-    offsets = _by_partition(name, value, least, '{"orders": {"0": 23}}')
-    if side == "starting" and _LATEST in offsets.values():
-        raise InvalidArgumentError(f"option {name} cannot be -1, latest, when all of a log is read", field=name)
-    return Bound(name, "offsets", 0, offsets)
+    return Bound(name, "offsets", 0, _by_partition(name, value, least, '{"orders": {"0": 23}}'))
 
 
 def _by_partition(name: str, text: str, least: int, example: str) -> dict[tuple[str, int], int]:

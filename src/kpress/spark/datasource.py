@@ -16,13 +16,20 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSource, DataSourceArrowWriter, DataSourceReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    DataSourceStreamReader,
+    InputPartition,
+)
 
 from kpress.errors import InvalidArgumentError
 from kpress.files import resolve
-from kpress.log import Finding, open_log
+from kpress.log import Finding, Partition, open_log
 from kpress.log.splits import LogSplit, Piece, plan, read_split
 from kpress.spark._filters import Wanted, wanted_by
+from kpress.spark._offsets import Range
 from kpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_other_types, spark_schema
 
@@ -73,6 +80,21 @@ class KafkaLogDataSource(DataSource):
         return spark_schema(self.parsed.column_names)
 
     def reader(self, schema: StructType) -> KafkaLogReader:
+        options, names = self._columns_of(schema)
+        options.refuse_those_of_streams()
+        kind = KafkaLogReader
+        if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
+            kind = FilteringReader
+        return kind(options, names, self.parallelism)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from kpress.spark._stream import stream_reader
+
+        options, names = self._columns_of(schema)
+        options.refuse_those_of_batches()
+        return stream_reader(KafkaLogReader(options, names, self.parallelism))
+
+    def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
         self._refuse_writing()
         options, names = self.parsed, tuple(schema.fieldNames())
         check_columns(names, column_names(options.level, True, options.reports_in_rows), "schema")
@@ -81,11 +103,7 @@ class KafkaLogDataSource(DataSource):
             raise InvalidArgumentError(
                 f"option columns says {', '.join(options.columns)}, and the schema {', '.join(names)}", field="columns"
             )
-        kind = KafkaLogReader
-        if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
-            kind = FilteringReader
-        return kind(options, names, self.parallelism)
-
+        return options, names
 
     def _refuse_writing(self) -> None:
         if self.is_for_writing:
@@ -152,14 +170,19 @@ class KafkaLogReader(DataSourceReader):
         found = [partition for partition in found if self.wanted.has(partition)]
         narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}
         total = sum(segment.size or 0 for partition in found for segment in partition.segments)
+        return self.pieces(found, narrowed, total) or [LogPiece(0, (), self.wanted)]
+
+    def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[LogPiece]:
+        """The work on these offsets, which have about so many bytes."""
+        options = self.options
         pieces = plan(
-            found,
+            partitions,
             piece_bytes(total, options.max_partition_bytes, options.min_partitions or self.parallelism),
-            ranges=narrowed,
+            ranges=ranges,
             most_offsets=options.max_records,
             committed=options.isolation_level == "read_committed" and options.level == "records",
         )
-        return [LogPiece(number, piece, self.wanted) for number, piece in enumerate(pieces or [()])]
+        return [LogPiece(number, piece, self.wanted) for number, piece in enumerate(pieces)]
 
     # --- on executors ---------------------------------------------------------------------------------------------
 

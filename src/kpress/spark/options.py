@@ -40,6 +40,10 @@ ACCEPTED = (
     "level",
     "pushFilters",
     "codec.plugin",
+    "maxOffsetsPerTrigger",
+    "maxFilesPerTrigger",
+    "maxBytesPerTrigger",
+    "includeActiveSegment",
 )
 _INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1
@@ -93,6 +97,12 @@ class ReadOptions:
     codecs : CodecRegistry | None
         ``codec.plugin``: codecs of your own, as ``package.module:attribute``, separated by commas; executors import
         them, too. Batches name codecs, but nothing is imported because of what they say.
+    max_offsets, max_files, max_bytes : int | None
+        ``maxOffsetsPerTrigger``, ``maxFilesPerTrigger``, ``maxBytesPerTrigger``, for streams: how many offsets,
+        segments or bytes of segments a batch of the query has at most, about; one of the three, in Spark 4.2 or newer.
+    include_active_segment : bool
+        ``includeActiveSegment``, default false, for streams: also read the last segment of a partition, up to its last
+        whole batch; by default only segments after which another one begins, which do not change any more.
 
     Examples
     --------
@@ -118,6 +128,10 @@ class ReadOptions:
     level: Level = "records"
     push_filters: bool | None = None
     codecs: CodecRegistry | None = None
+    max_offsets: int | None = None
+    max_files: int | None = None
+    max_bytes: int | None = None
+    include_active_segment: bool = False
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -130,6 +144,37 @@ class ReadOptions:
     def reports_in_rows(self) -> bool:
         """Whether findings are rows of the result."""
         return self.mode == "PERMISSIVE" and self.findings_path is None
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """Those of a stream, by the options' names."""
+        given = {
+            "maxOffsetsPerTrigger": self.max_offsets,
+            "maxFilesPerTrigger": self.max_files,
+            "maxBytesPerTrigger": self.max_bytes,
+        }
+        return {name: number for name, number in given.items() if number is not None}
+
+    def refuse_those_of_streams(self) -> None:
+        """Raise for an option that says nothing to a batch query."""
+        self.bounds.refuse_latest()
+        for name in [*self.limits, *(["includeActiveSegment"] if self.include_active_segment else [])]:
+            raise InvalidArgumentError(f"option {name} is for spark.readStream", field=name)
+
+    def refuse_those_of_batches(self) -> None:
+        """Raise for an option that says nothing to a stream."""
+        if self.bounds.end.kind != "all":
+            name = self.bounds.end.option
+            raise InvalidArgumentError(f"option {name} is for spark.read: a stream has no end", field=name)
+        if self.findings_path is not None:
+            raise InvalidArgumentError(
+                "option findingsPath is for spark.read: a stream reports in the column _corrupt_record",
+                field="findingsPath",
+            )
+        if self.push_filters:
+            raise InvalidArgumentError("option pushFilters is for spark.read", field="pushFilters")
+        if len(self.limits) > 1:
+            raise InvalidArgumentError(f"only one of {', '.join(self.limits)} can be given", field=[*self.limits][1])
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> ReadOptions:
@@ -163,6 +208,10 @@ class ReadOptions:
             level=given.choice("level", ("records", "batches", "bytes")),
             push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
             codecs=given.codecs("codec.plugin"),
+            max_offsets=given.number("maxOffsetsPerTrigger", _INT64_MAX),
+            max_files=given.number("maxFilesPerTrigger", _INT32_MAX),
+            max_bytes=given.number("maxBytesPerTrigger", _INT64_MAX),
+            include_active_segment=given.choice("includeActiveSegment", ("false", "true")) == "true",
         )
         return made.with_columns(given.text("columns"))
 

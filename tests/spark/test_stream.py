@@ -1,0 +1,370 @@
+"""spark.readStream.format("kpress"): a log that grows is read once, whatever is started again or removed meanwhile."""
+
+import json
+import pickle
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+import oracle
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = pytest.mark.spark
+
+from kpress.log import reindex
+from kpress.spark import KafkaLogDataSource, _stream
+
+limits: Any = pytest.importorskip("pyspark.sql.streaming.datasource", reason="Spark before 4.2 has no limits")
+
+ALL = limits.ReadAllAvailable()
+
+
+def grow(root: Path, place: str, *segments: tuple[int, int]) -> None:
+    """Segments by their first offsets and numbers of records; each batch has ten of them."""
+    (root / place).mkdir(parents=True, exist_ok=True)
+    for base, count in segments:
+        batches = [
+            kpress.write_records([b"%s %d" % (place.encode(), o) for o in range(first, first + 10)], base_offset=first)
+            for first in range(base, base + count, 10)
+        ]
+        (root / place / f"{base:020}.log").write_bytes(b"".join(batches))
+
+
+def stream(root: Path | str, **options: str) -> Any:
+    """The reader that Spark's process on the driver holds."""
+    source = KafkaLogDataSource({"path": str(root)} | {name.replace("_", "."): one for name, one in options.items()})
+    return source.streamReader(source.schema())
+
+
+def rows(reader: Any, start: Any, end: Any) -> list[tuple[str, int, int]]:
+    """What the tasks of a batch give; offsets go through JSON, tasks through pickle."""
+    start, end = json.loads(json.dumps(start)), json.loads(json.dumps(end))
+    found: list[tuple[str, int, int]] = []
+    for task in reader.partitions(start, end):
+        for batch in pickle.loads(pickle.dumps(reader)).read(pickle.loads(pickle.dumps(task))):
+            columns = batch.select(["topic", "partition", "offset"]).to_pydict()
+            found += zip(*columns.values(), strict=True)
+    return found
+
+
+def offsets(found: list[tuple[str, int, int]], place: str) -> list[int]:
+    return [offset for topic, number, offset in found if f"{topic}-{number}" == place]
+
+
+def until_the_end(reader: Any, start: Any, limit: Any) -> Iterator[tuple[Any, list[tuple[str, int, int]]]]:
+    """Each batch of a query, until there is no other."""
+    while (end := reader.latestOffset(start, limit)) != start:
+        yield end, rows(reader, start, end)
+        start = end
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """Two closed segments and an active one; and a partition with an active one alone."""
+    grow(tmp_path / "logs", "t-0", (0, 50), (50, 30), (80, 20))
+    grow(tmp_path / "logs", "t-1", (0, 40))
+    return tmp_path / "logs"
+
+
+# ---- how far
+
+
+def test_closed_segments_are_read_and_then_those_that_close(logs: Path) -> None:
+    reader = stream(logs)
+    first = reader.initialOffset()
+    assert first == {"t": {"0": 0, "1": 0}}
+    end = reader.latestOffset(first, ALL)
+    assert end == reader.reportLatestOffset() == {"t": {"0": 80, "1": 0}}
+    assert offsets(rows(reader, first, end), "t-0") == list(range(80))
+    assert reader.latestOffset(end, ALL) == end and reader.partitions(end, end) == []
+    grow(logs, "t-0", (100, 20))
+    grow(logs, "t-1", (40, 10))
+    grow(logs, "other-3", (0, 10), (10, 10))  # a topic that came
+    later = reader.latestOffset(end, ALL)
+    assert later == {"other": {"3": 10}, "t": {"0": 100, "1": 40}}
+    found = rows(reader, end, later)
+    assert offsets(found, "t-0") == list(range(80, 100))
+    assert offsets(found, "t-1") == list(range(40))
+    assert offsets(found, "other-3") == list(range(10))
+
+
+def test_the_active_segment_up_to_its_last_whole_batch(logs: Path) -> None:
+    reader = stream(logs, includeActiveSegment="true")
+    start = reader.initialOffset()
+    with open(logs / "t-0" / f"{80:020}.log", "ab") as file:
+        following = kpress.write_records([b"x"] * 10, base_offset=100)
+        file.write(following[:-3])
+        file.flush()
+        end = reader.latestOffset(start, ALL)
+        assert end == {"t": {"0": 100, "1": 40}}
+        assert offsets(rows(reader, start, end), "t-0") == list(range(100))
+        file.write(following[-3:])
+        file.flush()
+        again = reader.latestOffset(end, ALL)
+        assert again == {"t": {"0": 110, "1": 40}}
+        assert rows(reader, end, again) == [("t", 0, offset) for offset in range(100, 110)]
+    # what was read of the active segment is not read again where only closed ones are
+    assert stream(logs).latestOffset(again, ALL) == again
+
+
+def test_a_directory_that_is_empty_at_first(tmp_path: Path) -> None:
+    reader = stream(tmp_path)
+    assert reader.initialOffset() == {} and reader.latestOffset({}, ALL) == {} and reader.partitions({}, {}) == []
+    grow(tmp_path, "t-0", (0, 10), (10, 10))
+    assert reader.latestOffset({}, ALL) == {"t": {"0": 10}}
+    with pytest.raises(FileNotFoundError):
+        stream(tmp_path / "none").initialOffset()
+
+
+TRANSACTIONS = [
+    p for p in oracle.PARTITIONS if p.entry.get("read_committed") and len(p.logs) > 2 and "txn" in p.entry["topic"]
+]
+
+
+@pytest.mark.parametrize("partition", TRANSACTIONS, ids=str)
+@pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
+def test_transactions(partition: oracle.Partition, isolation: str, tmp_path: Path) -> None:
+    """Segments come one by one, as a broker writes them: each row is read once, and none of an open transaction."""
+    source = partition.write_to(tmp_path / "source")
+    place = tmp_path / "logs" / source.name
+    place.mkdir(parents=True)
+    reader = stream(tmp_path / "logs", isolation_level=isolation)
+    start = reader.initialOffset()
+    found: list[tuple[str, int, int]] = []
+    names = sorted(path.name for path in source.glob("*.log"))
+    for number, name in enumerate(names):
+        if number % 2 == 0 or number == len(names) - 1:
+            for path in source.glob(f"{name[:20]}.*"):  # indexes and snapshots of some
+                shutil.copy(path, place)
+        else:
+            shutil.copy(source / name, place)
+        if number == len(names) - 1:
+            reader = stream(tmp_path / "logs", isolation_level=isolation, includeActiveSegment="true")
+        for end, some in until_the_end(reader, start, ALL):
+            start, found = end, found + some
+    expected = [row["offset"] for row in partition.consumed(isolation)]
+    assert [offset for _, _, offset in found] == expected
+
+
+# ---- where it begins
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"startingOffsets": "earliest"}, {"0": 0, "1": 0}),
+        ({"startingOffsets": "latest"}, {"0": 80, "1": 0}),
+        ({"startingOffsets": "latest", "includeActiveSegment": "true"}, {"0": 100, "1": 40}),
+        ({"startingOffsets": '{"t": {"0": 33}}'}, {"0": 33, "1": 0}),
+        ({"startingOffsets": '{"t": {"0": -1, "1": -2}}'}, {"0": 80, "1": 0}),
+        ({"assign": '{"t": [1]}'}, {"1": 0}),
+        ({"subscribe": "t", "startingOffsets": "latest"}, {"0": 80, "1": 0}),
+    ],
+)
+def test_beginnings(options: dict[str, str], expected: dict[str, int], logs: Path) -> None:
+    grow(logs, "unwanted-0", (0, 10), (10, 10))
+    if "assign" not in options:
+        options = options | {"subscribePattern": "t"} if "subscribe" not in options else options
+    reader = stream(logs, **options)
+    start = reader.initialOffset()
+    assert start == {"t": expected}
+    end = reader.latestOffset(start, ALL)
+    assert offsets(rows(reader, start, end), "t-0") == list(range(expected.get("0", 80), end["t"].get("0", 80)))
+
+
+# ---- limits
+
+
+@pytest.fixture
+def long(tmp_path: Path) -> Path:
+    root = tmp_path / "long"
+    grow(root, "t-0", *((base, 100) for base in range(0, 1100, 100)))
+    grow(root, "t-1", *((base, 20) for base in range(0, 220, 20)))
+    reindex(root, index_interval_bytes=300)
+    return root
+
+
+@pytest.mark.parametrize("limit", [limits.ReadMaxRows(70), limits.ReadMaxFiles(3), limits.ReadMaxBytes(5000)])
+def test_limits(limit: Any, long: Path) -> None:
+    """Every batch keeps them, and together they give all."""
+    reader = stream(long)
+    batches = [found for _, found in until_the_end(reader, reader.initialOffset(), limit)]
+    together = [row for found in batches for row in found]
+    for place, end in (("t-0", 1000), ("t-1", 200)):
+        assert offsets(together, place) == list(range(end))
+    assert len(batches) > 3
+    per_record = (long / "t-0" / f"{0:020}.log").stat().st_size / 100
+    for found in batches:
+        if isinstance(limit, limits.ReadMaxRows):
+            assert len(found) <= 70
+        elif isinstance(limit, limits.ReadMaxFiles):
+            assert len({(number, offset // (100, 20)[number]) for _, number, offset in found}) <= 3
+        else:
+            assert len(found) * per_record <= 5500
+
+
+def test_a_limit_that_is_less_than_a_segment_without_an_index(logs: Path) -> None:
+    reader = stream(logs)
+    assert [end for end, _ in until_the_end(reader, reader.initialOffset(), limits.ReadMaxBytes(1))] == [
+        {"t": {"0": 50, "1": 0}},
+        {"t": {"0": 80, "1": 0}},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("option", "limit"),
+    [
+        ("maxOffsetsPerTrigger", limits.ReadMaxRows(5)),
+        ("maxFilesPerTrigger", limits.ReadMaxFiles(5)),
+        ("maxBytesPerTrigger", limits.ReadMaxBytes(5)),
+    ],
+)
+def test_options_are_limits(option: str, limit: Any, logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert stream(logs, **{option: "5"}).getDefaultReadLimit() == limit
+    assert stream(logs).getDefaultReadLimit() == ALL
+    monkeypatch.setattr(_stream, "limits", None)
+    with pytest.raises(kpress.InvalidArgumentError, match=f"option {option} needs Spark 4.2 or newer, and this is"):
+        stream(logs, **{option: "5"})
+
+
+def test_spark_without_limits(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_stream, "limits", None)
+    reader = stream(logs)
+    start, end = reader.initialOffset(), reader.latestOffset()
+    assert end == {"t": {"0": 80, "1": 0}}
+    assert offsets(rows(reader, start, end), "t-0") == list(range(80))
+
+
+def test_what_comes_later_is_not_for_a_query_that_ends(logs: Path) -> None:
+    reader = stream(logs)
+    reader.prepareForTriggerAvailableNow()
+    grow(logs, "t-0", (100, 20))
+    grow(logs, "new-0", (0, 10), (10, 10))
+    batches = list(until_the_end(reader, reader.initialOffset() | {"new": {"0": 0}}, limits.ReadMaxFiles(1)))
+    assert batches[-1][0]["t"] == {"0": 80, "1": 0}
+    assert sum(len(found) for _, found in batches) == 80
+
+
+# ---- what is gone
+
+
+def test_retention(logs: Path) -> None:
+    """Offsets that are gone are an error which names them, or are passed over."""
+    start = {"t": {"0": 20, "1": 0}}
+    (logs / "t-0" / f"{0:020}.log").unlink()
+    strict, lenient = stream(logs), stream(logs, failOnDataLoss="false")
+    with pytest.raises(kpress.CorruptRecordError, match="t-0: offsets 20 to 49 are gone, which were not read yet"):
+        strict.latestOffset(start, ALL)
+    with pytest.raises(kpress.CorruptRecordError, match=r"t-0: offsets 20 to 49 are gone.*failOnDataLoss=false"):
+        strict.partitions(start, {"t": {"0": 80, "1": 0}})
+    end = lenient.latestOffset(start, ALL)
+    assert end == {"t": {"0": 80, "1": 0}}
+    assert offsets(rows(lenient, start, end), "t-0") == list(range(50, 80))
+    assert strict.initialOffset() == {"t": {"0": 50, "1": 0}}  # of a new query
+
+
+def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
+    start = {"t": {"0": 50, "1": 0}, "old": {"0": 7}}
+    with pytest.raises(kpress.CorruptRecordError, match="old-0 is gone: 7 was the next offset to read"):
+        stream(logs).latestOffset(start, ALL)
+    lenient = stream(logs, failOnDataLoss="false")
+    assert lenient.latestOffset(start, ALL) == {"t": {"0": 80, "1": 0}}
+    with pytest.raises(kpress.CorruptRecordError, match="old-0 is gone: offsets 7 to 8 were not read yet"):
+        stream(logs).partitions(start, {"old": {"0": 9}})
+    assert lenient.partitions(start, {"old": {"0": 9}}) == []
+    with pytest.raises(kpress.CorruptRecordError, match="t-0 ends at offset 100, and 500 was the next one to read"):
+        stream(logs).latestOffset({"t": {"0": 500, "1": 0}}, ALL)
+    assert lenient.latestOffset({"t": {"0": 500, "1": 0}}, ALL) == {"t": {"0": 80, "1": 0}}
+    with pytest.raises(kpress.CorruptRecordError, match="t-0 ends at offset 100: 100 to 119 were not read yet"):
+        stream(logs).partitions(start, {"t": {"0": 120}})
+    grow(logs, "late-0", (30, 10), (40, 10))
+    with pytest.raises(kpress.CorruptRecordError, match="late-0: offsets 0 to 29 are gone"):
+        stream(logs).latestOffset({"t": {"0": 50, "1": 0}}, ALL)
+
+
+# ---- what is refused
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"endingOffsets": '{"t": {"0": 5}}'}, "option endingOffsets is for spark.read"),
+        ({"endingTimestamp": "5"}, "option endingTimestamp is for spark.read"),
+        ({"mode": "PERMISSIVE", "findingsPath": "/x"}, "option findingsPath is for spark.read"),
+        ({"pushFilters": "true"}, "option pushFilters is for spark.read"),
+        ({"maxFilesPerTrigger": "1", "maxBytesPerTrigger": "1"}, "only one of maxFilesPerTrigger, maxBytesPerTrigger"),
+        ({"maxFilesPerTrigger": "0"}, "option maxFilesPerTrigger must be a number from 1"),
+        ({"maxFilePerTrigger": "1"}, "unknown option maxFilePerTrigger; accepted are path, subscribe"),
+        ({"includeActiveSegment": "yes"}, "option includeActiveSegment must be false or true"),
+    ],
+)
+def test_what_a_stream_does_not_take(options: dict[str, str], message: str, logs: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        stream(logs, **options)
+
+
+def test_what_a_batch_query_does_not_take(logs: Path) -> None:
+    for name, value in (
+        ("maxOffsetsPerTrigger", "5"),
+        ("includeActiveSegment", "true"),
+        ("startingOffsets", "latest"),
+        ("startingOffsets", '{"t": {"0": -1}}'),
+    ):
+        source = KafkaLogDataSource({"path": str(logs), name: value})
+        with pytest.raises(kpress.InvalidArgumentError, match=f"option {name}"):
+            source.reader(source.schema())
+
+
+def test_what_has_no_place_in_offsets(logs: Path) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="names t-7, which is not there"):
+        stream(logs, startingOffsets='{"t": {"7": 5}}').initialOffset()
+    flat = logs.parent / "flat"
+    shutil.copytree(logs / "t-0", flat)
+    with pytest.raises(kpress.InvalidArgumentError, match="does not say which topic and partition it is"):
+        stream(flat).initialOffset()
+
+
+# ---- Spark
+
+
+def test_a_query_is_started_again(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """From its checkpoint, with nothing lost and nothing twice; files of its sink count as one."""
+
+    def run(**options: str) -> list[int]:
+        query = (
+            spark.readStream.format("kpress").options(**options).load(str(logs))
+            .writeStream.format("parquet").option("path", str(tmp_path / "rows"))
+            .option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
+        )  # fmt: skip
+        query.awaitTermination(300)
+        return [progress.numInputRows for progress in query.recentProgress]
+
+    assert max(run(maxFilesPerTrigger="1")) == 50
+    grow(logs, "t-0", (100, 20))
+    grow(logs, "t-1", (40, 10))
+    grow(logs, "t-2", (0, 10), (10, 10))
+    # a batch that was planned but not committed is made again
+    for name in ("1", ".1.crc"):
+        (tmp_path / "checkpoint" / "commits" / name).unlink()
+    run()
+    found = spark.read.parquet(str(tmp_path / "rows")).select("topic", "partition", "offset").collect()
+    assert sorted(map(tuple, found)) == [
+        ("t", number, offset) for number, end in ((0, 100), (1, 40), (2, 10)) for offset in range(end)
+    ]
+    batch = json.loads(max((tmp_path / "checkpoint" / "offsets").glob("[0-9]*")).read_text().splitlines()[-1])
+    assert batch == {"t": {"0": 100, "1": 40, "2": 10}}
+    (logs / "t-0" / f"{80:020}.log").unlink()
+    (logs / "t-0" / f"{50:020}.log").unlink()
+    (logs / "t-0" / f"{0:020}.log").unlink()
+    (logs / "t-0" / f"{100:020}.log").unlink()
+    grow(logs, "t-0", (200, 10), (210, 10))
+    with pytest.raises(Exception, match="t-0: offsets 100 to 199 are gone"):
+        run()
+    run(failOnDataLoss="false")
+    found = spark.read.parquet(str(tmp_path / "rows")).where("partition = 0 AND offset >= 100").collect()
+    assert sorted(row.offset for row in found) == list(range(200, 210))
