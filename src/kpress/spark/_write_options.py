@@ -51,6 +51,13 @@ class WriteOptions:
         ``segment.bytes``, default 1073741824: most bytes of a segment.
     index_interval_bytes : int
         ``index.interval.bytes``, default 4096: bytes of a segment between entries of its indexes.
+
+    Examples
+    --------
+    >>> from kpress.spark import WriteOptions
+    >>> options = WriteOptions.parse({"path": "/logs", "topic": "orders", "partitions": "12"})
+    >>> options.topic, options.partitions, options.batch_size
+    ('orders', 12, 1048576)
     """
 
     path: str
