@@ -26,6 +26,8 @@ myst_enable_extensions = ["deflist", "attrs_inline"]
 myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 3
 
+suppress_warnings = ["toc.empty_glob"]
+
 html_theme = "furo"
 html_title = f"kpress {release}"
 html_static_path = ["_static"]
