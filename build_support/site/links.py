@@ -13,8 +13,9 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 NAME = re.compile(r"kpress(\.[A-Za-z]\w*)+(\(\))?")
-# Names that two rooms have, and whose is meant outside of them.
-MEANT = {"Finding": "kpress.log.Finding"}
+# Names that several rooms have: whose is meant outside of these rooms.
+MEANT = {"Finding": "kpress.log.Finding", "ControlRecord": "kpress.ControlRecord"}
+OWNERS = ("kpress.broker", "kpress.adapters.aiokafka", "kpress.adapters.kafka_python")
 LOG = logging.getLogger(__name__)
 
 
@@ -35,7 +36,7 @@ class Linked(SphinxTransform):
             name = str(link.get("reftarget"))
             if link.get("refdomain") == "py" and hasattr(builtins, name):
                 link.replace_self(link.children)  # not an attribute that has the same name
-            elif name in MEANT and link.get("py:module") != "kpress.broker":
+            elif name in MEANT and link.get("py:module") not in OWNERS:
                 link["reftarget"] = MEANT[name]
 
 

@@ -30,10 +30,6 @@ def rooms() -> list[str]:
     return [*FIRST, *sorted((found | compiled) - set(FIRST))]
 
 
-# What an adapter has besides the names of its client's record modules, which the client describes.
-OF_ADAPTERS = ("install", "installed", "uninstall")
-
-
 @dataclass(frozen=True)
 class Name:
     """A public name."""
@@ -57,8 +53,6 @@ def names_of(room: str) -> list[Name]:
     module = import_module(room)
     listed = getattr(module, "__all__", None)
     names = listed if listed is not None else _defined_in(module)
-    if room.startswith("kpress.adapters."):
-        names = [name for name in names if name in OF_ADAPTERS]
     found = (Name(room, name, getattr(module, name)) for name in sorted(names, key=str.lower))
     return [name for name in found if not isinstance(name.value, ModuleType)]
 

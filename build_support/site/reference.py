@@ -65,7 +65,9 @@ def described(name: Name) -> list[str]:
 def text_of(name: Name) -> str:
     """The docstring of a name, or the text beside its assignment."""
     if name.is_described_by_itself:
-        return inspect.getdoc(name.value) or ""
+        text = inspect.getdoc(name.value) or ""
+        if not text.startswith(f"{name.value.__name__}("):  # what a dataclass says if nobody says anything
+            return text
     return next(filter(None, (stubs.text_beside(module, name.name) for module in _modules_of(name))), "")
 
 
@@ -102,7 +104,7 @@ def _inspected(value: object) -> str:
 def _class(name: Name) -> list[str]:
     cls = name.value
     kind = "py:exception" if issubclass(cls, BaseException) else "py:class"
-    text = inspect.getdoc(cls) or ""
+    text = text_of(name)
     lines = _entry(kind, [name.name + stubs.constructor(cls)], text)
     if issubclass(cls, enum.Enum):
         for member in cls:
