@@ -1,4 +1,4 @@
-"""Tables of the reference that code makes: errors, verbs, options of Spark, JSON schemas."""
+"""Tables of the reference that code makes: errors, verbs, JSON schemas."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
-from build_support.site.reference import indented, prose
+from build_support.site.reference import indented
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -146,16 +146,6 @@ def rows_of(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
     return [*lines, ""]
 
 
-class SparkOptions(_Made):
-    """The options of ``format("kpress")``: the attributes of their dataclass."""
-
-    def lines(self, *arguments: str) -> list[str]:
-        from kpress.spark import ReadOptions
-
-        text = inspect.getdoc(ReadOptions) or ""
-        return prose(text[text.index("Attributes\n") :])
-
-
 def setup(app: Sphinx) -> None:
-    for name, directive in (("verbs", Verbs), ("errors", Errors), ("schema", Schema), ("spark-options", SparkOptions)):
+    for name, directive in (("verbs", Verbs), ("errors", Errors), ("schema", Schema)):
         app.add_directive(f"kpress-{name}", directive)

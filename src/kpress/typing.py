@@ -225,6 +225,21 @@ class ArrowStream(Protocol):
 class BatchOptions(TypedDict, total=False):
     """Options for a batch's header, shared by BatchBuilder, write_records and write_columns.
 
+    Attributes
+    ----------
+    timestamp_type : int
+        0 CreateTime, 1 LogAppendTime; `kpress.TimestampType`.
+    log_append_time : int, datetime or str
+        The time of all records, with LogAppendTime.
+    producer_id, producer_epoch, base_sequence : int
+        Of an idempotent producer; -1, the default, is none.
+    partition_leader_epoch : int
+        -1, the default, is what a producer writes.
+    is_transactional : bool
+        Part of a transaction; needs a producer id.
+    delete_horizon_ms : int, datetime or str
+        The time from which compaction may remove the batch's tombstones.
+
     Examples
     --------
     >>> import kpress

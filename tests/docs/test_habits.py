@@ -1,0 +1,41 @@
+"""What outsiders look for is there, and true."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.build
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def test_metadata() -> None:
+    assert PROJECT["authors"]
+    assert {"Source", "Issues", "Changelog", "Documentation", "Security"} <= set(PROJECT["urls"])
+    for url in PROJECT["urls"].values():
+        path = url.partition("/main/")[2]
+        assert not path or (ROOT / path).exists()
+
+
+def test_the_supported_pythons_are_those_of_the_metadata() -> None:
+    page = (ROOT / "docs" / "support.md").read_text(encoding="utf-8")
+    named = [line.rpartition(" :: ")[2] for line in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", line)]
+    assert len(named) > 3
+    assert all(version in page.partition("| CPython")[2].partition("\n")[0] for version in named)
+
+
+def test_hooks_are_pinned() -> None:
+    text = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    pinned = re.findall(r'additional_dependencies: \["[a-z-]+==[\d.]+"\]', text)
+    assert len(pinned) == text.count("- id:") == 3
+
+
+def test_the_sdist_has_what_the_site_includes() -> None:
+    manifest = (ROOT / "MANIFEST.in").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        for name in re.findall(r"{include} \.\./(\S+)", page.read_text(encoding="utf-8")):
+            assert (ROOT / name).exists() and name in manifest
