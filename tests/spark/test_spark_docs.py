@@ -14,7 +14,7 @@ pytestmark = [
 ]
 
 import kpress.spark
-from kpress.spark import _names
+from kpress.spark import _names, functions
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
@@ -33,6 +33,11 @@ def run(text, name, spark):
 def test_docstrings(name, spark, monkeypatch):
     monkeypatch.chdir(ROOT)
     run(getattr(_names, name).__doc__, name, spark)
+
+
+@pytest.mark.parametrize("name", functions.__all__)
+def test_docstrings_of_functions(name, spark):
+    run(getattr(functions, name).__doc__, name, spark)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kpress.spark import functions
 from kpress.spark._compare import compare
 from kpress.spark._estimate import estimate
 from kpress.spark._inventory import inventory
@@ -24,6 +25,7 @@ __all__ = [
     "WriteOptions",
     "compare",
     "estimate",
+    "functions",
     "inventory",
     "register",
     "to_parquet",

@@ -1,0 +1,56 @@
+"""A function of Arrow arrays as a function of Spark's columns: on Arrow where Spark can (4.1), else on pandas series.
+
+What is sent to executors does not need kpress to be unpickled, so that it can say what is missing there.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kpress.spark._missing import SENTENCE
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+
+def column_of(name: str, column: Column | str, work: Any, returns: str) -> Column:
+    """The column that `work` makes of another one; `returns` is its type in Spark's words."""
+    from pyspark.sql import functions as of_spark
+
+    functions: Any = of_spark
+    sent, sentence = pickle.dumps(work), SENTENCE
+
+    def of_arrays(arrays: Iterator[pa.Array]) -> Iterator[pa.Array]:
+        import pickle
+        import sys
+
+        try:
+            work = pickle.loads(sent)
+        except ModuleNotFoundError as error:
+            if error.name != "kpress":
+                raise
+            raise RuntimeError(sentence.format(python=sys.executable, variable="PYSPARK_PYTHON")) from None
+        for array in arrays:
+            yield from work(array)
+
+    if hasattr(functions, "arrow_udf"):
+        of_arrays.__name__ = name
+        made: Column = functions.arrow_udf(of_arrays, returns)(column)
+        return made
+    import pandas as pd
+
+    def of_series(several: Iterator[pd.Series]) -> Iterator[pd.Series]:
+        import pandas as pd
+        import pyarrow as pa
+
+        for array in of_arrays(pa.array(one, from_pandas=True) for one in several):
+            yield pd.Series(array.to_pylist(), dtype=object)
+
+    of_series.__name__ = name
+    of_series.__annotations__ = {"several": Iterator[pd.Series], "return": Iterator[pd.Series]}
+    made = functions.pandas_udf(of_series, returns)(column)
+    return made

@@ -1,0 +1,281 @@
+"""Functions of columns, beside codecs and records of other people's software."""
+
+from __future__ import annotations
+
+import gzip
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+from kpress.dictionaries import DictionaryStore, train
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+cramjam = pytest.importorskip("cramjam")
+lz4_frame = pytest.importorskip("lz4.frame")
+google_crc32c = pytest.importorskip("google_crc32c")
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
+
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import functions as F
+
+from kpress.spark import _function_work, functions
+
+LINES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(500)]
+VALUES = [*LINES, b"", None, b"x" * 70_000]
+FRAMES = {
+    "gzip": (gzip.compress, gzip.decompress),
+    "zstd": (cramjam.zstd.compress, cramjam.zstd.decompress),
+    "lz4": (lambda data: lz4_frame.compress(data, block_linked=False), lz4_frame.decompress),
+    "snappy": (None, None),
+    "none": (bytes, bytes),
+}
+TRAINED = train(LINES, 512, dictionary_id=70000)
+
+
+def column(spark: Any, values: list[Any], type: str = "binary") -> Any:
+    return spark.createDataFrame([(n, value) for n, value in enumerate(values)], f"id int, value {type}")
+
+
+def values_of(frame: Any) -> list[Any]:
+    rows = sorted(frame.collect(), key=lambda row: row.id)
+    return [bytes(row[1]) if isinstance(row[1], bytearray) else row[1] for row in rows]
+
+
+@pytest.mark.parametrize("codec", FRAMES)
+def test_codecs(spark: Any, codec: Any) -> None:
+    compress, decompress = FRAMES[codec]
+    frame = column(spark, VALUES).select("id", functions.compress("value", codec).alias("value"))
+    small = values_of(frame)
+    assert small == [None if value is None else kpress.compress(value, codec) for value in VALUES]
+    if decompress is not None:
+        assert [None if one is None else bytes(decompress(one)) for one in small] == VALUES
+        theirs = [None if value is None else bytes(compress(value)) for value in VALUES]
+        found = column(spark, theirs).select("id", functions.decompress("value", codec))
+        assert values_of(found) == VALUES
+    assert values_of(frame.select("id", functions.decompress(frame["value"], codec))) == VALUES
+
+
+def test_checksums_and_text(spark: Any) -> None:
+    frame = column(spark, ["123456789", None, "", "naïve"], "string")
+    texts = [None if text is None else text.encode() for text in ("123456789", None, "", "naïve")]
+    found = values_of(frame.select("id", functions.crc32c("value")))
+    assert found == [None if text is None else google_crc32c.value(text) for text in texts]
+    assert found[0] == 0xE3069283  # RFC 3720, appendix B.4
+    both = frame.select("id", functions.decompress(functions.compress("value", "lz4"), "lz4"))
+    assert values_of(both) == texts
+
+
+def test_damage_by_mode(spark: Any) -> None:
+    frames = [kpress.compress(line, "zstd") for line in LINES[:4]]
+    frames[2] = frames[2][:-3]
+    frame = column(spark, frames)
+    with pytest.raises(PySparkException, match=r"DecompressionError: row \d+: "):
+        frame.select("id", functions.decompress("value")).collect()
+    found = values_of(frame.select("id", functions.decompress("value", mode="permissive")))
+    assert found == [LINES[0], LINES[1], None, LINES[3]]
+    bomb = column(spark, [kpress.compress(bytes(5_000_000), "zstd"), kpress.compress(b"x", "zstd")])
+    with pytest.raises(PySparkException, match="OutputTooLargeError"):
+        bomb.select("id", functions.decompress("value", "zstd", 1000)).collect()
+    found = values_of(bomb.select("id", functions.decompress("value", "zstd", 1000, mode="PERMISSIVE")))
+    assert found == [None, b"x"]
+
+
+def test_dictionaries_by_id(spark: Any, tmp_path: Path) -> None:
+    store = DictionaryStore(tmp_path)
+    store.add(TRAINED)
+    frame = column(spark, VALUES)
+    for given in ({"dictionary": TRAINED}, {"dictionary": 70000, "dictionaries": tmp_path}):
+        small = frame.select("id", functions.compress("value", "zstd", **given).alias("value"))
+        assert values_of(small) == [
+            None if value is None else kpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES
+        ]
+        for known in (str(tmp_path), store, TRAINED, {70000: TRAINED}):
+            assert values_of(small.select("id", functions.decompress("value", dictionaries=known))) == VALUES
+    with pytest.raises(PySparkException, match="needs dictionary 70000"):
+        small.select(functions.decompress("value")).collect()
+    with pytest.raises(kpress.InvalidArgumentError, match="dictionaries has no dictionary 5"):
+        functions.compress("value", "zstd", dictionary=5, dictionaries=tmp_path)
+    with pytest.raises(kpress.InvalidArgumentError, match="dictionary is an id: give dictionaries"):
+        functions.compress("value", "zstd", dictionary=5)
+
+
+CODEC = """
+class Reverse:
+    def compress(self, data):
+        if data == b"?":
+            raise ZeroDivisionError("by hand")
+        return data[::-1]
+    def decompress(self, data, max_output):
+        return data[::-1]
+"""
+
+
+def test_codecs_of_the_users_own(spark: Any, tmp_path: Path) -> None:
+    """One that cannot turn every value."""
+    path = tmp_path / "codec_that_fails_at_times.py"
+    path.write_text(CODEC)
+    spark.sparkContext.addPyFile(str(path))
+    given: dict[str, Any] = {"codecs": f"{path.stem}:Reverse"}
+    values = [b"abc", b"?", None, *[b"value"] * 20]
+    frame = column(spark, values)
+    with pytest.raises(PySparkException, match="by hand"):
+        frame.select(functions.compress("value", "Reverse", **given)).collect()
+    small = frame.select("id", functions.compress("value", "Reverse", mode="PERMISSIVE", **given).alias("value"))
+    assert values_of(small) == [value and (None if value == b"?" else value[::-1]) for value in values]
+    assert values_of(small.select("id", functions.decompress("value", "Reverse", **given)))[0] == b"abc"
+
+
+def records_by_aiokafka(data: bytes) -> list[tuple[Any, ...]]:
+    memory = pytest.importorskip("aiokafka.record.memory_records")
+    found = []
+    batches = memory.MemoryRecords(data)
+    while batches.has_next():
+        found += [
+            (one.offset, one.timestamp, one.timestamp_type, one.key, one.value, [tuple(pair) for pair in one.headers])
+            for one in batches.next_batch()
+        ]
+    return found
+
+
+def sets(count: int) -> list[bytes]:
+    chance = random.Random(7)
+    made = []
+    for number in range(count):
+        rows = range(chance.randrange(1, 30))
+        made.append(
+            kpress.write_records(
+                [chance.choice((None, b"value %d" % row)) for row in rows],
+                keys=[chance.choice((None, b"", b"key")) for _ in rows],
+                headers=[[("h", b"1"), ("h", None)] if row % 3 == 0 else [] for row in rows],
+                timestamps=[1_700_000_000_000 + 7 * row for row in rows],
+                base_offset=100 * number,
+                compression_type=chance.choice(("none", "gzip", "snappy", "lz4", "zstd")),
+            )
+        )
+    return made
+
+
+def plain(thing: Any) -> Any:
+    if isinstance(thing, bytearray):
+        return bytes(thing)
+    return type(thing)(map(plain, thing)) if isinstance(thing, (list, tuple)) else thing
+
+
+def test_record_sets_are_what_aiokafka_reads(spark: Any) -> None:
+    made = sets(40)
+    frame = column(spark, [*made, None, b""])
+    found = frame.select("id", functions.read_record_set("value").alias("records"))
+    assert [field.name for field in found.schema["records"].dataType.elementType] == [
+        "key", "value", "offset", "timestamp", "timestampType", "headers",
+    ]  # fmt: skip
+    source = spark.read.format("kpress").option("includeHeaders", "true").load(str(Path("demo/logs").resolve()))
+    of_source = {field.name: field.dataType for field in source.schema}
+    for field in found.schema["records"].dataType.elementType:
+        assert field.dataType == of_source[field.name]
+    long = F.transform(
+        "records", lambda one: one.withField("timestamp", F.unix_millis(one["timestamp"]))
+    )
+    rows = sorted(found.select("id", long.alias("records")).collect(), key=lambda row: row.id)
+    for row, data in zip(rows, made, strict=False):
+        got = [
+            (one.offset, one.timestamp, one.timestampType, one.key, one.value, [tuple(pair) for pair in one.headers])
+            for one in row.records
+        ]
+        assert plain(got) == records_by_aiokafka(data)
+    assert [row.records for row in rows[-2:]] == [None, []]
+
+
+def test_what_is_read_can_be_written(spark: Any) -> None:
+    made = sets(40)
+    frame = column(spark, [*made, None])
+    records = frame.select("id", functions.read_record_set("value").alias("records"))
+    again = values_of(records.select("id", functions.write_record_set("records", "zstd", 3)))
+    assert again[-1] is None
+    for data, written in zip(made, again, strict=False):
+        assert records_by_aiokafka(written) == records_by_aiokafka(data)
+        assert kpress.batch_table(written)["compressionType"].to_pylist() == ["zstd"]
+
+
+def test_record_sets_by_mode(spark: Any) -> None:
+    good = kpress.write_records([b"a"])
+    for bad in (good[:-1], good[:-1] + b"\1", b"?"):
+        frame = column(spark, [good, bad])
+        with pytest.raises(PySparkException, match=r"CorruptRecordError: row \d+: "):
+            frame.select("id", functions.read_record_set("value")).collect()
+        found = frame.select("id", F.size(functions.read_record_set("value", mode="PERMISSIVE")))
+        assert values_of(found) == [1, None]
+    records = "array(struct(5L AS offset, 'a' AS value), struct(4L AS offset, 'b' AS value))"
+    unordered = spark.sql(f"SELECT 1 AS id, {records} AS value")
+    with pytest.raises(PySparkException, match=r"InvalidArgumentError: row \d+: "):
+        unordered.select("id", functions.write_record_set("value")).collect()
+    assert values_of(unordered.select("id", functions.write_record_set("value", mode="PERMISSIVE"))) == [None]
+
+
+def test_timestamps_are_milliseconds(spark: Any) -> None:
+    fine = spark.sql(
+        "SELECT 1 AS id, array(struct(timestamp'2026-01-01 00:00:00.000001' AS timestamp, 'a' AS value)) AS a"
+    )
+    with pytest.raises(PySparkException, match="coerce_timestamps"):
+        fine.select("id", functions.write_record_set("a")).collect()
+    [written] = values_of(fine.select("id", functions.write_record_set("a", coerce_timestamps=True)))
+    [batch] = kpress.read_batches(written)
+    assert batch.max_timestamp == 1767225600000
+
+
+def test_zstd_dict(spark: Any, tmp_path: Path) -> None:
+    DictionaryStore(tmp_path).add(TRAINED)
+    frame = spark.sql("SELECT 1 AS id, array(struct('k' AS key, 'a value' AS value)) AS records")
+    written = frame.select(
+        "id",
+        functions.write_record_set("records", "zstd-dict", dictionary=70000, dictionaries=tmp_path).alias("value"),
+    )
+    [batch] = kpress.read_batches(values_of(written)[0])
+    assert batch.plugin_name == "zstd-dict"
+    found = written.select("id", functions.read_record_set("value", dictionaries=tmp_path)[0]["value"])
+    assert values_of(found) == [b"a value"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: functions.compress("value", "zip"), "compression_type must be"),
+        (lambda: functions.compress("value", "zstd", 99), "level"),
+        (lambda: functions.decompress("value", mode="DROPMALFORMED"), "mode must be FAILFAST or PERMISSIVE, not 'DROP"),
+        (lambda: functions.decompress("value", "zstd", -1), "max_decompressed_bytes"),
+        (lambda: functions.read_record_set("value", codecs="no.such:codec"), "cannot be imported"),
+        (lambda: functions.write_record_set("value", "zip"), "compression_type must be"),
+    ],
+)
+def test_wrong_arguments_are_refused_at_once(spark: Any, call: Any, message: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        call()
+
+
+def test_a_column_of_another_type(spark: Any) -> None:
+    numbers = column(spark, [1], "int")
+    for function in (functions.compress, functions.crc32c, functions.read_record_set, functions.write_record_set):
+        with pytest.raises(PySparkException, match=r"Arrow (format|type)"):
+            numbers.select(function("value")).collect()
+
+
+def test_large_results_come_in_several_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without Spark: an array of Arrow holds at most 2 GiB."""
+    limit = 1000
+
+    def small(values: pa.Array) -> pa.Array:
+        found = kpress.decompress_values(values, "zstd")
+        if sum(len(value or b"") for value in found) > limit:
+            raise kpress.OutputTooLargeError("too much", field="data")
+        return pa.array(found)
+
+    frames = pa.array([None, *(kpress.compress(line * 10, "zstd") for line in LINES[:9])])
+    parts = list(_function_work._in_parts(small, frames, False))
+    assert len(parts) > 2 and pa.concat_arrays(parts).to_pylist() == [None, *(line * 10 for line in LINES[:9])]
+    monkeypatch.setattr(_function_work, "_AT_ONCE", 1)
+    several = list(_function_work.ReadSet(1 << 20, None, False)(pa.array([kpress.write_records([b"a"]), None])))
+    assert [len(one) for one in several] == [1, 1] and several[1].to_pylist() == [None]
