@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import random
 import socket
 import subprocess
 import time
@@ -69,8 +70,7 @@ class OldBroker:
     def __init__(self, version: str, directory: Path, settings: Mapping[str, str] | None = None) -> None:
         self.version = version
         self.data = directory / "data"
-        self.port = _free_port()
-        self._zookeeper_port = _free_port()
+        self.port, self._zookeeper_port = _free_ports()
         self._directory = directory
         self._settings = dict(settings or {})
         self._processes: list[subprocess.Popen[bytes]] = []
@@ -97,8 +97,7 @@ class OldBroker:
             for name, settings in topics.items():
                 zookeeper.create_topic(name, settings, BROKER_ID)
         missing = list(topics)
-        with Client(self.port) as client:
-            self._wait(lambda: client.leaders(missing) >= set(missing), "its topics")
+        self._wait(lambda: _leaders(self.port, missing) >= set(missing), "its topics")
 
     def stored(self, topic: str) -> bytes:
         """All that the log of the topic holds."""
@@ -155,7 +154,31 @@ def _listens(port: int) -> bool:
     return True
 
 
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+def _leaders(port: int, topics: list[str]) -> set[str]:
+    """Those of `topics` that have one; none while the broker still closes connections."""
+    with Client(port) as client:
+        try:
+            return client.leaders(topics)
+        except (ConnectionError, TimeoutError):
+            return set()
+
+
+def _free_ports() -> tuple[int, int]:
+    """Two, below those that systems give to clients. One of these could become the port of somebody else's connection
+    before the broker has it; and a client that is given the very port which it calls, where nobody listens yet, is
+    answered with its own bytes.
+    """
+    with socket.socket() as one, socket.socket() as other:
+        for found in (one, other):
+            _bind(found)
+        return int(one.getsockname()[1]), int(other.getsockname()[1])
+
+
+def _bind(found: socket.socket) -> None:
+    for port in random.SystemRandom().sample(range(12_000, 32_000), 200):
+        try:
+            found.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return
+    raise RuntimeError("no free port")

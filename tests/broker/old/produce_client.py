@@ -11,6 +11,7 @@ from typing import Self
 PRODUCE, METADATA = 0, 3
 TIMED_OUT = "no answer"
 NO_TOPICS = "an answer without the topic"
+NO_PARTITIONS = "an answer without the partition"
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Client:
 
     def __init__(self, port: int) -> None:
         self._port = port
+        self._requests = 0
         self._socket: socket.socket | None = None
 
     def __enter__(self) -> Self:
@@ -73,8 +75,12 @@ class Client:
     def _call(self, api: int, version: int, body: bytes) -> bytes:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=120)
-        self._socket.sendall(_bytes(struct.pack(">hhi", api, version, 7) + _string("kpress") + body))
-        return self._exactly(*struct.unpack(">i", self._exactly(4)))[4:]
+        self._requests += 1
+        self._socket.sendall(_bytes(struct.pack(">hhi", api, version, self._requests) + _string("kpress") + body))
+        answer = self._exactly(*struct.unpack(">i", self._exactly(4)))
+        if answer[:4] != struct.pack(">i", self._requests):
+            raise RuntimeError(f"an answer to another request, of {len(answer)} bytes: {answer[:64].hex()}")
+        return answer[4:]
 
     def _exactly(self, size: int) -> bytes:
         data = b""
@@ -94,7 +100,10 @@ class Client:
 def _produce_response(answer: _Reader, version: int) -> Response:
     if answer.take(">i") == 0:
         return Response(None, message=NO_TOPICS)
-    answer.string(), answer.take(">ii")
+    answer.string()
+    if answer.take(">i") == 0:
+        return Response(None, message=NO_PARTITIONS)
+    answer.take(">i")
     error, base_offset = answer.take(">h"), answer.take(">q")
     append_time = answer.take(">q") if version >= 2 else -1
     if version >= 5:
@@ -113,7 +122,11 @@ class _Reader:
         self._at = 0
 
     def take(self, form: str) -> int:
-        values = struct.unpack_from(form, self._data, self._at)
+        try:
+            values = struct.unpack_from(form, self._data, self._at)
+        except struct.error:
+            data = self._data[:256].hex()
+            raise RuntimeError(f"an answer of {len(self._data)} bytes that ends at {self._at}: {data}") from None
         self._at += struct.calcsize(form)
         return int(values[0])
 
