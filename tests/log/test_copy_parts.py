@@ -10,9 +10,11 @@ from typing import Any
 import pytest
 
 import kpress
+import oracle
 from kpress.log import _copy_parts, _file_records, copy_tasks
 
 PIECE = 4000
+LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), default=0) > 1000]
 
 
 @pytest.fixture(autouse=True)
@@ -92,6 +94,16 @@ def test_a_codec_of_the_users_own(logs: Path, tmp_path: Path) -> None:
     codecs.register("bzip2", Bzip2())
     transcode(one_by_one, logs, tmp_path / "copy", "bzip2", codecs=codecs)
     kpress.transcode(logs, tmp_path / "other", "bzip2", codecs=codecs)
+    assert files(tmp_path / "copy") == files(tmp_path / "other")
+
+
+@pytest.mark.parametrize("partition", LARGE, ids=str)
+def test_segments_of_every_format(partition: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (_file_records, _copy_parts, copy_tasks):
+        monkeypatch.setattr(module, "PIECE_BYTES", 300)
+    partition.write_to(tmp_path / "logs")
+    transcode(one_by_one, tmp_path / "logs", tmp_path / "copy", "gzip", min_gain=None, batch_bytes=2000)
+    kpress.transcode(tmp_path / "logs", tmp_path / "other", "gzip", min_gain=None, batch_bytes=2000)
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 

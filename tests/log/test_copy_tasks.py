@@ -214,6 +214,12 @@ def test_what_is_not_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
     with pytest.raises(kpress.CorruptRecordError, match="replaced or written to"):
         transcode(send, logs, tmp_path / "copy", on_corrupt="quarantine")
 
+    old = tmp_path / "old" / "t-0"
+    old.mkdir(parents=True)
+    (old / f"{0:020d}.log").write_bytes(kpress.write_records([b"value"], magic=1))
+    with pytest.raises(kpress.UnsupportedCompressionTypeError, match="it needs magic 2"):
+        transcode(one_by_one, tmp_path / "old", tmp_path / "copy", on_corrupt="quarantine")
+
     def without(groups: Any) -> list[Any]:
         (logs / "t-1" / f"{40:020d}.log").unlink()
         return one_by_one(groups)

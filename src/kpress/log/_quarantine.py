@@ -14,7 +14,8 @@ from kpress.log.findings import Finding
 # Brokers load ``.log`` files, and delete ``.deleted``, ``.cleaned`` and ``.swap`` (LogLoader); others they let be.
 QUARANTINED_SUFFIX = ".quarantined"
 _READ_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
-_NOT_OF_THE_SOURCE = (COPY_RULE, "file size")
+# "KIP-110": the wanted codec, which messages of v0 and v1 cannot have
+_NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
 
 
 def damage(task: CopyTask, error: KpressError) -> Finding:

@@ -32,6 +32,7 @@ _RESULT = schema_of_partitions(
         ("byManifest", pa.bool_()),
     ]
 )
+_INT64_MAX = (1 << 63) - 1
 _WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
 
 
@@ -105,7 +106,8 @@ def _said(paths: Paths, log: Log) -> Digests:
         listed = [(one.base_offset, one.bytes) for one in place.segments]
         for partition in log.partitions:
             there = [(one.base_offset, one.size) for one in partition.segments]
-            if (partition.topic, partition.partition) == (place.topic, place.partition) and listed == there:
+            is_same = (partition.topic, partition.partition) == (place.topic, place.partition) and listed == there
+            if is_same and all(0 <= one.records <= _INT64_MAX for one in place.segments):
                 found[place.topic, place.partition] = [
                     (one.base_offset, one.records, one.digest) for one in place.segments
                 ]
