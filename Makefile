@@ -113,6 +113,10 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted an
 	  tests/analysis/test_analyze_beside_kafka.py \
 	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py
 
+clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with kpress.adapters under them
+	@build_support/clients.sh build/clients $(PYTHON)
+	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
+
 report: $(TESTING)  ## the reports of kpress analyze and of the demo in a headless browser, light and dark
 	@build_support/debian.sh browser
 	$(PYTHON) -m pytest -q tests/analysis/test_report.py tests/spark/test_report_page.py
@@ -145,7 +149,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker report docs
+	$(MAKE) sanitize-threads differential broker clients report docs
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 	$(MAKE) bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'

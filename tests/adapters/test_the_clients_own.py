@@ -1,0 +1,66 @@
+"""The clients' own record tests, from their sources, with the adapter under them.
+
+`make clients` runs them: KPRESS_CLIENT_SOURCES is a folder with checkouts named aiokafka and kafka-python (of the
+installed releases; PyPI's archives have tests of codecs only). Without one, the archives are fetched by pip.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+SOURCES = os.environ.get("KPRESS_CLIENT_SOURCES")
+TESTS = {
+    "aiokafka": ("aiokafka", ["tests/record", "tests/test_codec.py"], 150),
+    "kafka-python": ("kafka_python", ["test/record", "test/test_codec.py"], 190),
+}
+IN_ARCHIVES = {"aiokafka": 0, "kafka-python": 10}
+
+pytestmark = [
+    pytest.mark.build,
+    pytest.mark.skipif(SOURCES is None, reason="no sources of the clients: make clients"),
+]
+
+
+def checkout(client: str, root: Path) -> Path:
+    """The client's sources: those that were given, or PyPI's archive of the installed release."""
+    given = Path(SOURCES or "") / client
+    if SOURCES and given.is_dir():
+        return given
+    version = importlib.metadata.version(client)
+    command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
+               "--no-build-isolation", "-d", str(root), f"{client}=={version}"]  # fmt: skip
+    if subprocess.run(command, timeout=300).returncode:
+        pytest.skip(f"pip cannot fetch the archive of {client} {version}")
+    [archive] = root.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(root, filter="data")
+    return root / archive.name.removesuffix(".tar.gz")
+
+
+@pytest.mark.parametrize("client", TESTS)
+def test_the_clients_record_tests_pass(client: str, tmp_path: Path) -> None:
+    module, paths, least = TESTS[client]
+    sources = checkout(client, tmp_path / "sources")
+    there = [path for path in paths if (sources / path).exists()]
+    if len(there) < len(paths):
+        least = IN_ARCHIVES[client]
+    if not there:
+        pytest.skip(f"the archive of {client} has no such tests")
+    # only the tests: the package is the installed one, which has its compiled modules
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / paths[0].split("/")[0]).symlink_to(sources / paths[0].split("/")[0])
+    plugin = f"import kpress.adapters.{module} as adapter\nadapter.install()\n"
+    (tmp_path / "run" / "under_kpress.py").write_text(plugin)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "run"), *sys.path])}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "under_kpress", "-p", "no:cacheprovider", "--noconftest",
+               "-W", "ignore", *there]  # fmt: skip
+    ran = subprocess.run(command, cwd=tmp_path / "run", env=environment, capture_output=True, text=True, timeout=300)
+    assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]
+    assert int(ran.stdout.splitlines()[-1].split(" passed")[0].split()[-1]) >= least
