@@ -159,7 +159,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 bench: $(TESTING) libsnappy  ## every benchmark against its peers, answers checked first (BENCH=bench/bench_columns.py for a part)
 	$(PYTHON) -m pytest -q $(BENCH)
 
-bench-current: $(CURRENT)/.ready $(TESTING) libsnappy  ## the same with current releases of the codec libraries, as a wheel carries
+bench-current: $(CURRENT)/.ready $(TESTING) libsnappy  ## the same with the libraries that a wheel carries: what its users get
 	KPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/kpress --build-temp $(CURRENT)/temp
 	KPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/kpress $(PYTHON) -m pytest -q $(BENCH)
 
@@ -180,8 +180,19 @@ build: $(INSTALLED)  ## compile what changed, in place
 sdist: $(STAMPS)/with-build  ## dist/kpress-*.tar.gz
 	$(PYTHON) setup.py -q sdist
 
+wheels: $(STAMPS)/with-release  ## all wheels of a release in wheelhouse/, without containers (WHEELS="cp311-manylinux_x86_64" for some)
+	@build_support/debian.sh wheels
+	$(PYTHON) -m build_support.wheels $(WHEELS)
+
+test-wheels: $(STAMPS)/with-release  ## the wheels as their users get them: Debian 12 and 13, old glibc, musl, arm64 under qemu
+	@build_support/debian.sh wheels roots
+	$(PYTHON) -m build_support.roots $(ROOTS)
+
+release: $(STAMPS)/with-release  ## what a release needs, checked: version, changes, tag, sdist, wheels, licences (RELEASE=--dry-run)
+	$(PYTHON) -m build_support.release $(RELEASE)
+
 clean:  ## remove what was made (.venv stays: `make clean-all` removes it too)
-	rm -rf build dist demo/out .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks src/*.egg-info
+	rm -rf build dist wheelhouse demo/out .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks src/*.egg-info
 	find src tests bench build_support -name '*.so' -delete -o -name '__pycache__' -prune -exec rm -rf {} +
 
 clean-all: clean
@@ -215,6 +226,7 @@ demo-takes  := one to three minutes (Spark is a download of 450 MB)
 test-takes  := one to three minutes (Spark, if it is not there, is a download of 450 MB)
 lint-takes  := 10 seconds
 docs-takes  := one to three minutes (Spark, if it is not there, is a download of 450 MB)
+release-takes := a minute (zig is a download of 90 MB)
 
 $(STAMPS)/with-%: pyproject.toml | $(MADE)
 	$(call say,installing the packages of "$*": $($*-takes))
@@ -231,8 +243,8 @@ $(INSTALLED): pyproject.toml | $(BUILT)
 	$(PYTHON) -m pip install -q --no-build-isolation --no-deps -e .
 	@touch $@
 
-$(CURRENT)/.ready: build_support/current_libraries.sh | system
-	build_support/current_libraries.sh $(CURRENT)
+$(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
+	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-smoke build sdist clean clean-all help system java libsnappy
+.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

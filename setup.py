@@ -7,12 +7,13 @@ from pathlib import Path
 from setuptools import Extension, setup
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
+from build_support.bdist_wheel import bdist_wheel
 from build_support.build_ext import build_ext
 
 modules = runpy.run_path("src/kpress/_modules.py")
 
 setup(
-    cmdclass={"build_ext": build_ext},
+    cmdclass={"build_ext": build_ext, "bdist_wheel": bdist_wheel},
     ext_modules=[
         Extension(
             f"kpress.{modules['FILE']}",

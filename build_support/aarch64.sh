@@ -46,6 +46,7 @@ if [ ! "$work/site/.ready" -nt pyproject.toml ]; then
   touch "$work/site/.ready"
 fi
 
+compile_it() {
 # Debian's pyconfig.h is a wrapper that looks for the one of the architecture: one plain folder instead.
 headers=$work/headers
 mkdir -p "$headers"
@@ -60,6 +61,15 @@ env CC="$cc" LDSHARED="$cc -shared" CFLAGS="-g0 -I$headers" LDFLAGS="-L$sysroot/
   PKG_CONFIG_SYSROOT_DIR= _PYTHON_HOST_PLATFORM=linux-aarch64 \
   SETUPTOOLS_EXT_SUFFIX=".cpython-${version/./}-aarch64-linux-gnu.so" \
   "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp"
+}
+
+# KPRESS_WHEEL names a wheel that is tested instead of a build of this checkout.
+if [ -n "${KPRESS_WHEEL-}" ]; then
+  rm -rf "$work/lib"
+  "$python" -m zipfile -e "$KPRESS_WHEEL" "$work/lib"
+else
+  compile_it
+fi
 
 # The emulated Python. Two settings decide its speed: the default CPU emulates pointer authentication, which makes Debian
 # 13's binaries several times slower; and the unpacked standard library has no .pyc files, so they are kept beside it.

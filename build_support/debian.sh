@@ -9,6 +9,8 @@
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
 #   debian.sh fuzz             clang with libFuzzer and its sanitizers
 #   debian.sh aarch64          cross compiler and user-mode emulator
+#   debian.sh wheels           what compiles the libraries of all wheels
+#   debian.sh roots            what makes file systems of other systems, to try wheels out
 # PYTHON3 names the interpreter that the virtual environment is made of.
 set -euo pipefail
 python=${PYTHON3:-python3}
@@ -81,6 +83,17 @@ group_fuzz() { need "clang libclang-rt-dev" libfuzzer; }
 group_aarch64() {
   need qemu-user-static qemu-aarch64-static --version
   need crossbuild-essential-arm64 aarch64-linux-gnu-g++ --version
+}
+
+group_wheels() {
+  need gcc gcc --version
+  need binutils readelf --version
+  need crossbuild-essential-arm64 aarch64-linux-gnu-gcc --version
+}
+
+group_roots() {
+  need debootstrap command -v debootstrap
+  need qemu-user-static qemu-aarch64-static --version
 }
 
 for group; do "group_$group"; done

@@ -12,7 +12,6 @@ import platform
 import shlex
 import shutil
 import subprocess
-import sys
 import sysconfig
 import tempfile
 from pathlib import Path
@@ -81,9 +80,7 @@ def in_prefix(name):
     prefix = os.environ.get("KPRESS_PREFIX")
     if not prefix or not archive_in(prefix, name).exists():
         return None
-    # Another copy of the library in the process must not stand in for ours.
-    hide = ["-Wl,--exclude-libs,ALL"] if sys.platform == "linux" else []
-    return Flags([f"-I{Path(prefix, 'include')}"], [str(archive_in(prefix, name)), *hide])
+    return Flags([f"-I{Path(prefix, 'include')}"], [str(archive_in(prefix, name))])
 
 
 def by_pkg_config(name):

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import platform
+import re
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, distribution, version
 from typing import TYPE_CHECKING, Any
 
 import kpress
@@ -55,6 +57,7 @@ def command(as_json: bool) -> None:
         "python": f"{platform.python_implementation()} {platform.python_version()}",
         "platform": platform.platform(),
         "executable": sys.executable,
+        "build": _build(),
         "libraries": library_versions(),
         "crc32cPath": kpress.crc32c_path(),
         "crc32cSpeed": _speed(data, partial(kpress.crc32c, data)),
@@ -76,6 +79,7 @@ def _print(result: dict[str, Any]) -> None:
             ("kpress", result["kpress"]),
             ("Python", f"{result['python']}, {result['executable']}"),
             ("platform", result["platform"]),
+            ("built as", result["build"]),
             ("C libraries", libraries),
             ("CRC-32C", f"by {result['crc32cPath']}, {result['crc32cSpeed']:,.0f} MB/s"),
             ("Java", result["java"] or "none: Spark needs one"),
@@ -98,6 +102,20 @@ def _print(result: dict[str, Any]) -> None:
             for found in [result["packages"][name]]
         ),
     )
+
+
+def _build() -> str:
+    """How this kpress was built: a wheel with libraries of its own lists them (PEP 770), other builds do not."""
+    try:
+        installed = distribution("kpress")
+    except PackageNotFoundError:
+        return "not installed: imported from a folder"
+    if json.loads(installed.read_text("direct_url.json") or "{}").get("dir_info", {}).get("editable"):
+        return "an editable installation, linked to this machine's libraries"
+    tags = re.findall(r"^Tag: (.+)$", installed.read_text("WHEEL") or "", re.MULTILINE)
+    own = any("sboms" in file.parts for file in installed.files or ())
+    linked = "with libraries of its own" if own else "linked to libraries of this machine"
+    return f"{' '.join(tags) or 'in place'}, {linked}"
 
 
 def _version(package: str) -> str | None:

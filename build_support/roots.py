@@ -1,0 +1,151 @@
+"""`make test-wheels`: the wheels as their users get them, in file systems where nothing else is.
+
+    python -m build_support.roots [debian-12] [debian-13] [old-glibc] [musl] [arm64] [here]
+
+A root has a Python, and no compiler and no network; it gets the wheel, the two packages of the command line, and
+pytest. `try_wheel.py` runs in it. debian-12 and debian-13 are made by debootstrap; old-glibc is Debian 11 (glibc 2.31,
+whose own Python is too old) and musl has nothing but musl's loader, each with a CPython of our own, as from a tarball.
+arm64 is Debian 12's Python under qemu; here is an empty environment of this machine's Python.
+"""
+
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from build_support import cpython, debian_suite, wheels
+
+WORK = Path("build", "roots").resolve()
+NEEDED = ["click", "rich", "pytest", "hypothesis"]  # pure Python
+# they need no other package
+TESTS = [f"tests/record/test_{name}.py" for name in ("golden", "read_batches", "builder")]
+HERE = "cp" + "".join(platform.python_version_tuple()[:2])
+
+
+def main(names):
+    unknown = [name for name in names if name not in ROOTS]
+    if unknown:
+        raise SystemExit(f"kpress: {', '.join(unknown)}: no such root; there are {', '.join(ROOTS)}")
+    for name in names or ROOTS:
+        wheels.say(f"trying the wheel out: {name}")
+        ROOTS[name]()
+
+
+def debian(suite, version):
+    root = WORK / suite
+    if not (root / "made").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        include = "--include=python3-minimal,python3-venv"
+        run(["debootstrap", "--variant=minbase", include, suite, root, debian_suite.archive()])
+        (root / "made").touch()
+    within(root, f"/usr/bin/python{version}", the_wheel(f"cp{version.replace('.', '')}", "manylinux", "x86_64"))
+
+
+def old_glibc():
+    root = WORK / "bullseye"
+    if not (root / "made").exists():
+        shutil.rmtree(root, ignore_errors=True)
+        run(["debootstrap", "--variant=minbase", "bullseye", root, debian_suite.archive()])
+        (root / "made").touch()
+    shutil.copytree(our_python("x86_64-linux-gnu.2.17"), root / "opt/python", dirs_exist_ok=True, symlinks=True)
+    within(root, "/opt/python/bin/python3.13", the_wheel("cp313", "manylinux", "x86_64"))
+
+
+def musl():
+    root = WORK / "musl"
+    suite = debian_suite.Suite("trixie", WORK / "apt-trixie")
+    suite.unpacked("musl", root)
+    for folder in ("tmp", "dev", "proc"):
+        (root / folder).mkdir(exist_ok=True)
+    loader = root / "lib" / "ld-musl-x86_64.so.1"
+    if not loader.exists():
+        loader.parent.mkdir(exist_ok=True)
+        (found,) = root.glob("usr/lib/x86_64-linux-musl/libc.so")
+        loader.symlink_to(f"/{found.relative_to(root)}")
+    shutil.copytree(our_python("x86_64-linux-musl"), root / "opt/python", dirs_exist_ok=True, symlinks=True)
+    within(root, "/opt/python/bin/python3.13", the_wheel("cp313", "musllinux", "x86_64"))
+
+
+def our_python(target):
+    """A CPython 3.13 in /opt/python of a root, compiled by zig for an old glibc or for musl."""
+    place = WORK / f"python-{target}"
+    if not (place / "made").exists():
+        wheels.say(f"compiling CPython 3.13 for {target}: five minutes on two quiet cores")
+        cpython.build(place, "3.13", compiler=wheels.zig(target, "cc"), archiver=wheels.zig(target, "ar"))
+        (place / "made").touch()
+    return place
+
+
+def arm64():
+    wheel = the_wheel("cp311", "manylinux", "aarch64")
+    environment = os.environ | {"KPRESS_WHEEL": str(wheel), "PYTHON": sys.executable}
+    subprocess.run(["build_support/aarch64.sh", "tests/test_checksum.py", "tests/codecs", "tests/record"], check=True, env=environment)
+
+
+def here():
+    wheel = the_wheel(HERE, "manylinux", platform.machine())
+    place = WORK / "here"
+    run([sys.executable, "-m", "venv", "--clear", place])
+    run([place / "bin" / "python", "-m", "pip", "install", "-q", wheel, *NEEDED])
+    attempt([place / "bin" / "python"], Path.cwd(), wheel, "/")
+
+
+def the_wheel(python, system, machine):
+    found = sorted(Path("wheelhouse").glob(f"kpress-*-{python}-{python}-{system}*_{machine}.whl"))
+    if not found:
+        raise SystemExit(f"kpress: wheelhouse has none: make wheels WHEELS={python}-{system}_{machine}")
+    return found[-1].resolve()
+
+
+def within(root, python, wheel):
+    """Install the wheel in the root, as one who has copied it there would, and try it out."""
+    into = root / "try"
+    shutil.rmtree(into, ignore_errors=True)
+    (into / "packages").mkdir(parents=True)
+    (into / "checkout").mkdir()
+    shutil.copy(wheel, into)
+    for file in ("README.md", "pyproject.toml"):
+        shutil.copy(file, into / "checkout")
+    for folder in ("tests", "build_support", "demo", "include"):  # not src: what is tried is the wheel
+        shutil.copytree(folder, into / "checkout" / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    version = python.rpartition("python")[2]
+    download = ["download", "-q", "-d", into / "packages", "--only-binary=:all:", "--python-version", version]
+    run([sys.executable, "-m", "pip", *download, "--platform", "any", *NEEDED])
+    change = [shutil.which("chroot"), root]
+    clean = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "HOME": "/tmp"}
+    run([*change, python, "-m", "venv", "/try/venv"], env=clean)
+    install = ["-m", "pip", "install", "-q", "--no-index", "--find-links", "/try/packages", f"/try/{wheel.name}"]
+    said = run([*change, "/try/venv/bin/python", *install, *NEEDED], env=clean)
+    assert said.strip() == "", said  # no warnings
+    assert not any((root / folder / "cc").exists() for folder in ("usr/bin", "bin")), "there is a compiler"
+    attempt([*change, "/try/venv/bin/python"], Path("/try/checkout"), Path("/try", wheel.name), root, clean)
+
+
+def attempt(python, checkout, wheel, folder, environment=None):
+    script = [checkout / "build_support" / "try_wheel.py", checkout / "README.md", wheel]
+    tests = [checkout / test for test in TESTS]
+    environment = (environment or dict(os.environ)) | {"KPRESS_VECTORS": ""}
+    environment.pop("PYTHONPATH", None)
+    subprocess.run([*python, "-W", "error", *script, *tests], check=True, cwd=folder, env=environment)
+
+
+def run(command, env=None):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=env)
+    if done.returncode:
+        raise SystemExit(f"kpress: {' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+    return done.stdout + done.stderr
+
+
+ROOTS = {
+    "here": here,
+    "debian-12": lambda: debian("bookworm", "3.11"),
+    "debian-13": lambda: debian("trixie", "3.13"),
+    "old-glibc": old_glibc,
+    "musl": musl,
+    "arm64": arm64,
+}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

