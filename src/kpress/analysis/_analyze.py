@@ -19,7 +19,6 @@ from kpress.analysis._rate import Rate, parse_rate, positive
 from kpress.analysis._recommend import DEPTHS, Situation, choose, recommend
 from kpress.analysis._sample import Sample, sample_log
 from kpress.codecs import CodecRegistry
-from kpress.codecs.table import codecs_given
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.files import resolve
 from kpress.log import Progress, open_log
@@ -51,7 +50,9 @@ def analyze(
     progress: Callable[[Progress], object] | None = None,
 ) -> Analysis:
     """Implements `kpress.analyze`."""
-    codecs_given(registry)
+    if registry is not None and not isinstance(registry, CodecRegistry):
+        message = f"registry must be a kpress.CodecRegistry, not {type(registry).__name__}"
+        raise ArgumentTypeError(message, field="registry")
     settings = parse_codecs(codecs, registry)
     multiples = _multiples(depths)
     limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)

@@ -10,7 +10,7 @@ import base64
 import re
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from kpress.errors import InvalidRecordError
 from kpress.log._internal_schemas import (
@@ -60,7 +60,7 @@ def decoded(record: Record, decoder: str) -> Contents:
     return DECODERS[decoder](record)
 
 
-Plain = Literal["string", "integer", "long", "default"]
+Plain: TypeAlias = Literal["string", "integer", "long", "default"]
 
 _NUMBERS = {"integer": 4, "long": 8}  # bytes
 
