@@ -81,7 +81,8 @@ def our_python(target):
 def arm64():
     wheel = the_wheel("cp311", "manylinux", "aarch64")
     environment = os.environ | {"KPRESS_WHEEL": str(wheel), "PYTHON": sys.executable}
-    subprocess.run(["build_support/aarch64.sh", "tests/test_checksum.py", "tests/codecs", "tests/record"], check=True, env=environment)
+    tests = ["tests/test_checksum.py", "tests/codecs", "tests/record"]
+    subprocess.run(["build_support/aarch64.sh", *tests], check=True, env=environment)
 
 
 def here():

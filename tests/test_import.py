@@ -107,3 +107,27 @@ def test_a_name_means_one_thing():
 def test_the_facade_has_no_getattr():
     """CPython specializes no attribute of such a module: each kpress.crc32c(data) would take 20 ns more."""
     assert "__getattr__" not in vars(kpress)
+
+
+SECOND_INTERPRETER = """
+import sys
+import kpress
+try:
+    import _interpreters  # CPython 3.13
+    told = _interpreters.exec(_interpreters.create(), "import kpress").formatted
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+    try:
+        _interpreters.run_string(_interpreters.create(), "import kpress")
+    except _interpreters.RunFailedError as error:
+        told = str(error)
+print(told)
+print(kpress.decompress(kpress.compress(b"records", "lz4"), "lz4"))
+"""
+
+
+def test_a_second_interpreter_is_told_that_it_cannot_import():
+    printed = subprocess.run([sys.executable, "-c", SECOND_INTERPRETER], check=True, capture_output=True, text=True)
+    assert "ImportError" in printed.stdout
+    assert "subinterpreters" in printed.stdout or "one interpreter per process" in printed.stdout
+    assert "b'records'" in printed.stdout  # the first one goes on
