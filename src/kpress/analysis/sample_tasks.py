@@ -13,7 +13,6 @@ does it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
@@ -43,7 +42,7 @@ class TopicEstimate:
         As they are stored, and without a codec; both with headers.
     records : int
     decode_seconds : float
-        CPU time to read and decompress them.
+        CPU time to decompress them.
     sizes : list of Size
         Of every setting.
     findings : list of Finding
@@ -151,10 +150,9 @@ def measured(task: SampleTask) -> list[tuple[Topic, TopicEstimate]]:
     """Take and measure the samples of a task."""
     found: dict[Topic, TopicEstimate] = {}
     for topic, run in task.runs:
-        started = time.thread_time()
         sample = sample_run(run)
-        seconds = time.thread_time() - started
-        one = TopicEstimate(0, sample.stored_bytes, len(sample.data), sample.records, seconds, [], sample.findings)
+        one = TopicEstimate(0, sample.stored_bytes, len(sample.data), sample.records, sample.decode_seconds)
+        one.findings = sample.findings
         if sample.counts:
             one.sizes = Measure(sample, 1, at_once=True).sizes(None, task.settings, _ignored)
         found.setdefault(topic, TopicEstimate()).merge(one)
