@@ -111,7 +111,8 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted an
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
 	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \
 	  tests/analysis/test_analyze_beside_kafka.py \
-	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py
+	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py \
+	  tests/adapters/test_adapters_broker.py
 
 clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with kpress.adapters under them
 	@build_support/clients.sh build/clients $(PYTHON)
