@@ -26,8 +26,6 @@ myst_enable_extensions = ["deflist", "attrs_inline"]
 myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 3
 
-suppress_warnings = ["toc.not_included"]
-
 html_theme = "furo"
 html_title = f"kpress {release}"
 html_static_path = ["_static"]

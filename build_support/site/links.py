@@ -14,8 +14,10 @@ from sphinx.util import logging
 
 NAME = re.compile(r"kpress(\.[A-Za-z]\w*)+(\(\))?")
 # Names that several rooms have: whose is meant outside of these rooms.
-MEANT = {"Finding": "kpress.log.Finding", "ControlRecord": "kpress.ControlRecord"}
-OWNERS = ("kpress.broker", "kpress.adapters.aiokafka", "kpress.adapters.kafka_python")
+MEANT = {"Finding": "kpress.log.Finding"} | {
+    name: f"kpress.{name}" for name in ("ControlRecord", "compress", "crc32c", "decompress", "transcode")
+}
+OWNERS = ("kpress.broker", "kpress.adapters.aiokafka", "kpress.adapters.kafka_python", "kpress.spark")
 LOG = logging.getLogger(__name__)
 
 
@@ -36,7 +38,7 @@ class Linked(SphinxTransform):
             name = str(link.get("reftarget"))
             if link.get("refdomain") == "py" and hasattr(builtins, name):
                 link.replace_self(link.children)  # not an attribute that has the same name
-            elif name in MEANT and link.get("py:module") not in OWNERS:
+            elif name in MEANT and not str(link.get("py:module")).startswith(OWNERS):
                 link["reftarget"] = MEANT[name]
 
 

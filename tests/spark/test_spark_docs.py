@@ -14,11 +14,16 @@ pytestmark = [
 ]
 
 import kpress.spark
-from kpress.spark import _names, functions
+from kpress.spark import _names, functions, report
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-DOCUMENTED = [name for name in _names.__all__ if ">>>" in (getattr(_names, name).__doc__ or "")]
+DOCUMENTED = {
+    f"{room.__name__}.{name}": getattr(room, name).__doc__
+    for room in (_names, report)
+    for name in room.__all__
+    if ">>>" in (getattr(room, name).__doc__ or "")
+}
 PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" in page.name]
 
 
@@ -32,7 +37,7 @@ def run(text, name, spark):
 @pytest.mark.parametrize("name", DOCUMENTED)
 def test_docstrings(name, spark, monkeypatch):
     monkeypatch.chdir(ROOT)
-    run(getattr(_names, name).__doc__, name, spark)
+    run(DOCUMENTED[name], name, spark)
 
 
 @pytest.mark.parametrize("name", functions.__all__)

@@ -34,6 +34,13 @@ class Moment(NamedTuple):
     records : int
     bytes : int
         Of the batches as they are stored.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from kpress.spark.report import Moment
+    >>> Moment("orders", datetime(2026, 1, 1, tzinfo=UTC), records=1000, bytes=20_000).bytes
+    20000
     """
 
     topic: str | None
