@@ -1,0 +1,159 @@
+"""A client's record classes and its adapter's, by aiokafka's own record benchmark: batches of 100 records, keys of 6
+and values of 60 bytes; and through a broker."""
+
+import asyncio
+import contextlib
+import random
+import sys
+from pathlib import Path
+
+import pytest
+from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
+from aiokafka.producer.message_accumulator import BatchBuilder
+from aiokafka.record.memory_records import MemoryRecords
+from kafka.record.memory_records import MemoryRecords as KafkaPythonRecords
+from kafka.record.memory_records import MemoryRecordsBuilder
+
+import kpress.adapters.aiokafka as under_aiokafka
+import kpress.adapters.kafka_python as under_kafka_python
+from bench.answers import equal
+from bench.corpus import CODECS
+from bench.race import Cell, Contender
+
+RECORDS = 100
+LIMIT = 1600 * 1024
+TIME = 1505824130000
+RANDOM = random.Random(5)
+WORDS = [RANDOM.randbytes(6) for _ in range(64)]
+ROWS = [(RANDOM.randbytes(6), b"".join(RANDOM.choices(WORDS, k=10))) for _ in range(RECORDS)]
+SIZE = RECORDS * 66
+codecs = pytest.mark.parametrize("codec", CODECS)
+
+
+def _build(builder, codec):
+    def build():
+        batch = builder(batch_size=LIMIT, compression_type=CODECS.index(codec))
+        for key, value in ROWS:
+            batch.append(timestamp=TIME, key=key, value=value)
+        return batch._build()
+
+    return build
+
+
+def _build_kafka_python(builder, codec):
+    def build():
+        batch = builder(2, CODECS.index(codec), LIMIT)
+        for key, value in ROWS:
+            batch.append(TIME, key, value)
+        batch.close()
+        return batch.buffer()
+
+    return build
+
+
+def _read(memory_records, data):
+    def read():
+        records, values = memory_records(data), []
+        while records.has_next():
+            batch = records.next_batch()
+            assert batch.validate_crc()
+            for record in batch:
+                values.append(record.value)
+        return values
+
+    return read
+
+
+def _contender(name, call, answer, rounds=7):
+    return Contender(name, call, lambda: equal(answer(call()), [value for _, value in ROWS], name), rounds=rounds)
+
+
+def _values(data):
+    return _read(MemoryRecords, bytes(data))()
+
+
+def _race(race, operation, codec, ours, theirs, answer, rounds=7):
+    race(Cell(operation, "aiokafka's own", codec, RECORDS, SIZE), _contender("kpress", ours, answer),
+         _contender("client", theirs, answer, rounds))
+
+
+@codecs
+def bench_build_under_aiokafka(race, codec):
+    _race(race, "build under aiokafka", codec, _build(under_aiokafka.BatchBuilder, codec), _build(BatchBuilder, codec),
+          _values)
+
+
+@codecs
+def bench_iterate_under_aiokafka(race, codec):
+    data = bytes(_build(BatchBuilder, codec)())
+    _race(race, "iterate under aiokafka", codec, _read(under_aiokafka.MemoryRecords, data), _read(MemoryRecords, data),
+          list)
+
+
+@codecs
+def bench_build_under_kafka_python(race, codec):
+    _race(race, "build under kafka-python", codec, _build_kafka_python(under_kafka_python.MemoryRecordsBuilder, codec),
+          _build_kafka_python(MemoryRecordsBuilder, codec), _values, rounds=3)
+
+
+@codecs
+def bench_iterate_under_kafka_python(race, codec):
+    data = bytes(_build(BatchBuilder, codec)())
+    _race(race, "iterate under kafka-python", codec, _read(under_kafka_python.MemoryRecords, data),
+          _read(KafkaPythonRecords, data), list, rounds=3)
+
+
+# --- through a broker: the CPU time of the client, whose event loop is in this thread ---------------------------------
+
+SENT = [row for _ in range(100) for row in ROWS]
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory):
+    sys.path.append(str(Path(__file__).parents[1] / "tests" / "log"))
+    from kafka.admin import KafkaAdminClient, NewTopic
+
+    from broker import JARS, Broker
+
+    if not any(JARS.glob("kafka_2.13-*.jar")):
+        pytest.skip("no jars of a broker: make broker")
+    with Broker(tmp_path_factory.mktemp("broker")) as running:
+        admin = KafkaAdminClient(bootstrap_servers=running.address)
+        admin.create_topics([NewTopic(codec, 1, 1) for codec in CODECS])
+        admin.close()
+        yield running
+
+
+async def _there_and_back(address, codec):
+    """Send all rows and fetch them again; the values that came back."""
+    compression = None if codec == "none" else codec
+    producer = AIOKafkaProducer(bootstrap_servers=address, compression_type=compression, linger_ms=2)
+    consumer = AIOKafkaConsumer(bootstrap_servers=address)
+    await producer.start()
+    await consumer.start()
+    try:
+        sent = [await producer.send(codec, value, key=key, partition=0) for key, value in SENT]
+        partition = TopicPartition(codec, 0)
+        consumer.assign([partition])
+        consumer.seek(partition, (await sent[0]).offset)
+        await sent[-1]
+        values = []
+        while len(values) < len(SENT):
+            values += [row.value for row in (await consumer.getmany(timeout_ms=1000)).get(partition, [])]
+        return values
+    finally:
+        await consumer.stop()
+        await producer.stop()
+
+
+@codecs
+def bench_through_a_broker(race, broker, codec):
+    def contender(name, context):
+        def call():
+            with context():
+                return asyncio.run(_there_and_back(broker.address, codec))
+
+        return Contender(name, call, lambda: equal(call(), [value for _, value in SENT], name), rounds=15)
+
+    race(Cell("aiokafka through a broker", "there and back", codec, len(SENT), 66 * len(SENT)),
+         contender("kpress", under_aiokafka.installed), contender("client", contextlib.nullcontext))
