@@ -424,6 +424,32 @@ def test_a_driver_that_died_in_the_commit(
     assert step > 8 and committed > 5
 
 
+def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether it had been committed or not, its rows are there once."""
+    for number, step in enumerate(("write_journal", "_segment", "_write", "remove_if_empty")):
+        place: Any = next(one for one in (_roll_forward._Partition, _publish, _roll_forward) if step in vars(one))
+        writer, messages = started(tmp_path, [drawn(30, number)], topic="t", partitions="1", writeId=str(number))
+
+        def killed(*arguments: Any, **named: Any) -> None:
+            raise Killed
+
+        with monkeypatch.context() as patch:
+            patch.setattr(place, step, killed)
+            with pytest.raises(Killed):
+                writer.commit(messages)
+        died(tmp_path)
+        for _ in range(2):
+            write(tmp_path, [drawn(30, number)], topic="t", partitions="1", writeId=str(number))
+    rows = [row for number in range(4) for row in zip(*drawn(30, number).values(), strict=True)]
+    assert stored(tmp_path) == {"t-0": rows}
+    assert json.loads((tmp_path / "_kpress-writes.json").read_text()) == ["0", "1", "2", "3"]
+    assert is_clean(tmp_path)
+    for text in ("{}", "[1]", "[" * 100000):
+        (tmp_path / "_kpress-writes.json").write_text(text)
+        with pytest.raises(kpress.CorruptRecordError, match="ids of writes"):
+            write(tmp_path, [drawn(30)], topic="t", partitions="1", writeId="5")
+
+
 def test_two_jobs_at_once(tmp_path: Path) -> None:
     jobs = [started(tmp_path, [drawn(200, seed)], topic="t", partitions="3") for seed in range(6)]
     threads = [threading.Thread(target=writer.commit, args=(messages,)) for writer, messages in jobs]
@@ -479,6 +505,7 @@ def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
         ([VALUE], {"compression.type": "brotli"}, "must be zstd, none, gzip, snappy or lz4"),
         ([VALUE], {"compression.level": "x"}, r"compression\.level must be a number"),
         ([VALUE], {"compression.level": "99"}, "level"),
+        ([VALUE], {"writeId": "x" * 1001}, "writeId must have 1 to 1000 characters"),
         ([VALUE], {"batch.size": "10"}, "must be at least 100"),
         ([VALUE], {"compresion.type": "zstd"}, r"unknown option compresion\.type; accepted are"),
         ([VALUE], {"subscribe": "t"}, "unknown option subscribe; accepted are path, topic,"),

@@ -12,6 +12,7 @@ from kpress.files import FileSystem
 from kpress.log._segment import TopicPartition
 from kpress.log._staged import JOURNAL, StagedSegment
 
+WRITES = "_kpress-writes.json"  # brokers ignore files that they do not know
 _LARGEST = 1 << 28  # bytes: of some hundred thousand segments
 _RULE = "journal of staged segments"
 
@@ -49,6 +50,8 @@ class Journal:
         The directories of partitions that were there before.
     remove : tuple of str
         Files that the job replaces.
+    write_id : str | None
+        What the caller calls the job.
     """
 
     has_offsets: bool
@@ -56,6 +59,7 @@ class Journal:
     segments: tuple[PlannedSegment, ...]
     grown: tuple[str, ...]
     remove: tuple[str, ...]
+    write_id: str | None = None
 
 
 def write_journal(files: FileSystem, path: str, journal: Journal) -> None:
@@ -88,6 +92,29 @@ def read_journal(files: FileSystem, path: str) -> Journal | None:
     return journal
 
 
+def written_ids(files: FileSystem, target: str) -> list[str]:
+    """What callers called the jobs that wrote to a log dir.
+
+    Raises
+    ------
+    CorruptRecordError
+        The file is something else.
+    """
+    try:
+        with files.open(files.join(target, WRITES)) as file:
+            data = file.read_exactly(0, min(file.size, _LARGEST))
+            name = file.name
+    except FileNotFoundError:
+        return []
+    try:
+        found = json.loads(data)
+        if isinstance(found, list) and all(isinstance(one, str) for one in found):
+            return found
+    except (ValueError, RecursionError):
+        pass
+    raise CorruptRecordError("it is not a list of ids, as kpress wrote it", file=name, rule="ids of writes")
+
+
 def _journal_of(read: dict[str, Any]) -> Journal:
     segments = tuple(
         PlannedSegment(
@@ -104,6 +131,7 @@ def _journal_of(read: dict[str, Any]) -> Journal:
         segments,
         tuple(read["grown"]),
         tuple(read["remove"]),
+        None if read.get("write_id") is None else str(read["write_id"]),
     )
 
 

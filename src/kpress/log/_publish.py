@@ -23,7 +23,7 @@ from kpress.files import FileInfo, FileSystem, LocalFileSystem
 from kpress.log._broker_lock import refuse_running_broker
 from kpress.log._end import end_offset, near_the_end
 from kpress.log._file_records import FileRecords
-from kpress.log._journal import Journal, PlannedSegment, read_journal, write_journal
+from kpress.log._journal import Journal, PlannedSegment, read_journal, write_journal, written_ids
 from kpress.log._layout import SEGMENT_FILE
 from kpress.log._lease import lease
 from kpress.log._open import open_paths
@@ -65,6 +65,7 @@ def publish(
     index_interval_bytes: int,
     overwrite: bool = False,
     has_offsets: bool = False,
+    write_id: str | None = None,
 ) -> list[PublishedPartition]:
     """Make the segments of a job a part of the log: all of them, or none.
 
@@ -80,10 +81,13 @@ def publish(
         The log's partitions are replaced by these.
     has_offsets : bool
         The records keep their offsets.
+    write_id : str | None
+        What the caller calls the job: nothing is published if a job of that name was.
 
     Returns
     -------
     list of PublishedPartition
+        Empty if the job was published before.
 
     Raises
     ------
@@ -96,6 +100,9 @@ def publish(
     check_target(stage.files, stage.target)
     with _locked(stage.files, stage.root, stage.target):
         _settle(stage)
+        if write_id is not None and write_id in written_ids(stage.files, stage.target):
+            stage.clear()
+            return []
         _check_staged(stage, staged)
         old = _partitions_of(stage.files, stage.target) if overwrite else {}
         ends = {} if overwrite else _ends(stage, staged)
@@ -105,6 +112,7 @@ def publish(
             tuple(_planned(staged, ends, segment_bytes, has_offsets)),
             tuple(sorted(ends)),
             tuple(path for paths in old.values() for path in paths),
+            write_id,
         )
         if journal.segments or journal.remove:
             stage.files.make_directory(stage.path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -14,7 +15,7 @@ from kpress.errors import CorruptRecordError, KpressError, StorageError
 from kpress.files import FileSystem, LocalFileSystem, sync_directory
 from kpress.log._checkpoints import leader_epochs_bytes
 from kpress.log._file_records import FileRecords
-from kpress.log._journal import Journal, PlannedSegment
+from kpress.log._journal import WRITES, Journal, PlannedSegment, written_ids
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 from kpress.log._published import SUCCESS
 from kpress.log._rebuild import SidecarBuilder
@@ -23,6 +24,7 @@ from kpress.log._staged import StagedSegment, remove_if_empty
 from kpress.log._stamp import Stamp, headers_of
 
 _REMOVED = "removed"  # a file that says: what the job replaces is gone
+_MOST_IDS = 10_000  # the latest ones: a job is run again soon, or not at all
 _AT_ONCE = 8  # partitions: most of the time goes into waiting for disks or stores
 
 
@@ -42,6 +44,9 @@ def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> 
         made = [pool.submit(_Partition(files, target, job, journal, group).make) for group in groups]
     for one in made:
         one.result()
+    if journal.write_id is not None:
+        ids = [one for one in written_ids(files, target) if one != journal.write_id]
+        _write(files, files.join(target, WRITES), json.dumps([*ids, journal.write_id][-_MOST_IDS:]).encode())
     _write(files, files.join(target, SUCCESS), b"")
 
 

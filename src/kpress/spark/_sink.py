@@ -123,7 +123,10 @@ class KafkaLogWriter(DataSourceArrowWriter):
             index_interval_bytes=self.options.index_interval_bytes,
             overwrite=self.overwrite,
             has_offsets=self.has_offsets,
+            write_id=self.options.write_id,
         )
+        if not published and self.options.write_id is not None:
+            _LOGGER.info("nothing was written: %s was there, or had no rows", self.options.write_id)
         for one in published:
             _LOGGER.info(
                 "%s-%d: offsets %d to %d, %d records, %d bytes, %d segments",

@@ -20,6 +20,7 @@ ACCEPTED = (
     "max.message.bytes",
     "segment.bytes",
     "index.interval.bytes",
+    "writeId",
 )
 _CODECS = ("zstd", "none", "gzip", "snappy", "lz4")
 _INT32_MAX = (1 << 31) - 1
@@ -51,6 +52,10 @@ class WriteOptions:
         ``segment.bytes``, default 1073741824: most bytes of a segment.
     index_interval_bytes : int
         ``index.interval.bytes``, default 4096: bytes of a segment between entries of its indexes.
+    write_id : str | None
+        ``writeId``: what you call this write, such as the day whose rows it has. If a write of that name was committed
+        to the path before, this one does nothing: a job that is run again, because it is unknown how far the first one
+        got, doubles no row. ``_kpress-writes.json`` there has the latest 10000.
 
     Examples
     --------
@@ -69,6 +74,7 @@ class WriteOptions:
     max_message_bytes: int = 1048588
     segment_bytes: int = 1 << 30
     index_interval_bytes: int = 4096
+    write_id: str | None = None
 
     @classmethod
     def parse(cls, options: Mapping[str, str]) -> WriteOptions:
@@ -98,7 +104,10 @@ class WriteOptions:
             max_message_bytes=given.number("max.message.bytes", _INT32_MAX) or 1048588,
             segment_bytes=given.number("segment.bytes", _INT32_MAX) or 1 << 30,
             index_interval_bytes=given.number("index.interval.bytes", _INT32_MAX) or 4096,
+            write_id=given.text("writeId"),
         )
+        if made.write_id is not None and not 1 <= len(made.write_id) <= 1000:
+            raise InvalidArgumentError("option writeId must have 1 to 1000 characters", field="writeId")
         if made.topic is not None:
             check_topic(made.topic)
         # the codec says which levels it has

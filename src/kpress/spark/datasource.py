@@ -41,7 +41,7 @@ _LOGGER = logging.getLogger("kpress.spark")
 
 
 class KafkaLogDataSource(DataSource):
-    """Kafka logs as a batch source.
+    """Kafka logs, to be read by batch queries and streams, and to be written.
 
     The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
     timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
@@ -52,7 +52,10 @@ class KafkaLogDataSource(DataSource):
     running broker, or in zeros; a warning in the executor's log (logger ``kpress.spark``) says how many bytes were
     left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
 
-    Options: see `ReadOptions`.
+    A stream reads each segment once another one begins after it; offsets are those of Spark's Kafka source. A write
+    takes these columns, of which value is enough; Spark wants its mode to be append or overwrite.
+
+    Options: see `ReadOptions` and `WriteOptions`.
 
     Examples
     --------
