@@ -171,6 +171,22 @@ bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measur
 bench-spark: $(TESTING) java  ## Spark beside prebuilt Arrow batches, a pool of processes, df.write.parquet (SPARK_BENCH="ceiling --batches 4000")
 	$(PYTHON) -m bench.spark $(SPARK_BENCH)
 
+CONNECTOR := build/bench/spark-connector
+
+bench-spark-connector: $(TESTING) $(CONNECTOR)/.ready  ## Spark 4.0.0's Kafka connector and a broker, beside their files (SPARK_BENCH="--batches 2000")
+	PYTHONPATH=src:$(CURDIR) $(CONNECTOR)/venv/bin/python -m bench.spark connector $(SPARK_BENCH)
+
+# later versions of the connector do not resolve
+$(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
+	@build_support/debian.sh differential
+	$(MAKE) build/broker/.jars
+	rm -rf $(@D)
+	mvn -B -q -Dstyle.color=never -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	$(PYTHON) -m venv $(@D)/venv
+	$(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0' 'pyarrow >= 18' 'pandas >= 2.2, < 3' 'kafka-python >= 2.1'
+	touch $@
+
 bench-smoke: $(TESTING) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
 	$(PYTHON) -m pytest -q --benchmark-disable $(BENCH)
 
@@ -248,4 +264,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

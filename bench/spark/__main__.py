@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 import kpress.spark
-from bench.spark import jobs, reading, session
+from bench.spark import connector, jobs, reading, session
 from bench.spark.turns import Bench, Table
 
 MEASUREMENTS = {
@@ -20,12 +20,15 @@ MEASUREMENTS = {
     "transcode": jobs.transcode,
     "parquet": jobs.parquet,
     "tiny": jobs.tiny,
+    "connector": connector.connector,
 }
+BY_ITSELF = [name for name in MEASUREMENTS if name != "connector"]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Spark on Kafka's files, beside what limits it.")
-    parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=f"of {', '.join(MEASUREMENTS)} (default: all)")
+    which = f"of {', '.join(MEASUREMENTS)} (default: all but connector, which needs another Spark and jars)"
+    parser.add_argument("names", nargs="*", metavar="MEASUREMENT", help=which)
     parser.add_argument("--batches", type=int, default=600, help="of 5,000 records each (default: 600)")
     parser.add_argument("--segments", type=int, default=1000, help="tiny ones (default: 1,000)")
     parser.add_argument("--rounds", type=int, default=5, help="after one that is not counted (default: 5)")
@@ -37,9 +40,11 @@ def main() -> int:
     for name, least in (("batches", 16), ("segments", 10), ("rounds", 1)):
         if getattr(options, name) < least:
             parser.error(f"--{name}: {least} or more")
-    names = options.names or list(MEASUREMENTS)
+    names = options.names or BY_ITSELF
+    if "connector" in names and not connector.conf()["spark.jars"]:
+        parser.error("the connector's jars are not there: make bench-spark-connector")
     with tempfile.TemporaryDirectory(prefix="kpress-bench-", dir=options.data) as root:
-        spark = session.start()
+        spark = session.start(connector.conf() if "connector" in names else None)
         kpress.spark.register(spark)
         bench = Bench(spark, Table(options.rounds), Path(root), options.batches, options.segments)
         try:

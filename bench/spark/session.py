@@ -18,7 +18,7 @@ class Cost(NamedTuple):
     cpu: float  # of this process and all that it started
 
 
-def start(cores: int | str = "*", **conf: str) -> Any:
+def start(conf: dict[str, str] | None = None) -> Any:
     """A session with Java's usual compilers and collector, as users have it."""
     from pyspark.sql import SparkSession
 
@@ -28,7 +28,7 @@ def start(cores: int | str = "*", **conf: str) -> Any:
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = (
-        SparkSession.builder.master(f"local[{cores}]")
+        SparkSession.builder.master("local[*]")
         .appName("kpress benchmarks")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
@@ -36,8 +36,8 @@ def start(cores: int | str = "*", **conf: str) -> Any:
         .config("spark.python.daemon.module", "bench.spark.daemon")
         .config("spark.sql.shuffle.partitions", "2")
     )
-    for name, value in conf.items():
-        builder = builder.config(name.replace("__", "."), value)
+    for name, value in (conf or {}).items():
+        builder = builder.config(name, value)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = builder.getOrCreate()

@@ -1,0 +1,111 @@
+"""format("kpress") on a broker's directory, beside Spark's Kafka connector and the broker that serves it.
+
+It needs pyspark 4.0.0, for which alone the connector can be had, and the jars of both: `make bench-spark-connector`.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench.answers import equal
+from bench.spark.data import make
+from bench.spark.reading import of_log, to_nothing
+from bench.spark.turns import Bench
+
+ROOT = Path(__file__).parents[2]
+JARS = ROOT / "build" / "bench" / "spark-connector"
+PARTITIONS = 2
+TUNED = {
+    "kafka.max.poll.records": "5000",
+    "kafka.max.partition.fetch.bytes": "4194304",
+    "kafka.fetch.max.wait.ms": "20",
+}
+
+
+def conf() -> dict[str, str]:
+    """What the session needs."""
+    return {"spark.jars": ",".join(map(str, sorted(JARS.glob("*.jar"))))}
+
+
+def connector(bench: Bench) -> None:
+    """All columns, `offset` alone, and a count; each less the same query over one batch."""
+    module = _broker_module()
+    with bench.directory() as root:
+        broker = module.Broker(root)
+        with broker:
+            _create(broker.address, "lines", "one")
+        made = make(root / "made", "apache5000", "zstd", bench.batches // PARTITIONS, partitions=PARTITIONS)
+        one = make(root / "one", "apache100", "zstd", 1, partitions=PARTITIONS)
+        for source, topic in ((made, "lines"), (one, "one")):
+            for partition in range(PARTITIONS):
+                _put(source.path / f"lines-{partition}", broker.data / f"{topic}-{partition}")
+        with broker:
+            _races(bench, broker, made.rows)
+
+
+def _races(bench: Bench, broker: Any, rows: int) -> None:
+    def by_broker(topic: str, **options: str) -> Callable[[], Any]:
+        reader = bench.spark.read.format("kafka").option("kafka.bootstrap.servers", broker.address)
+        reader = reader.option("subscribe", topic).option("startingOffsets", "earliest").options(**options)
+        return lambda: reader.load()
+
+    def by_files(topic: str, columns: tuple[str, ...] = (), **options: Any) -> Callable[[], Any]:
+        return of_log(bench.spark, broker.data, columns, subscribe=topic, **options)
+
+    def headers(topic: str) -> Callable[[], Any]:
+        found = by_files(topic, ("recordsCount",), level="batches")
+        return lambda: found().selectExpr("sum(recordsCount)").collect()[0][0]
+
+    figures = ("count(*)", "sum(offset)", "sum(length(value))", "sum(unix_millis(timestamp))")
+    answers = [tuple(source("lines")().selectExpr(*figures).collect()[0]) for source in (by_broker, by_files)]
+    equal(answers[0], answers[1], "the broker's rows")
+    equal((answers[0][0], headers("lines")()), (rows, rows), "rows")
+
+    everything = {
+        "connector": lambda topic: to_nothing(by_broker(topic)),
+        "connector, tuned": lambda topic: to_nothing(by_broker(topic, **TUNED)),
+        "kpress": lambda topic: to_nothing(by_files(topic)),
+    }
+    alone = {
+        "connector, tuned": lambda topic: to_nothing(lambda: by_broker(topic, **TUNED)().select("offset")),
+        "kpress": lambda topic: to_nothing(by_files(topic, ("offset",))),
+    }
+    counts = {"connector, tuned": lambda topic: by_broker(topic, **TUNED)().count, "kpress, headers": headers}
+    for title, contenders, least in (
+        ("all columns", everything, {"kpress": 1.8}),
+        ("offset alone", alone, {"kpress": 2.5}),
+        ("count", counts, {"kpress, headers": 50}),
+    ):
+        work, fixed = ({name: of(topic) for name, of in contenders.items()} for topic in ("lines", "one"))
+        bench.table.race(f"connector: {title}", work, rows=rows, least=least, less=fixed)
+
+
+def _broker_module() -> Any:
+    """The broker of the tests."""
+    spec = importlib.util.spec_from_file_location("kafka_broker", ROOT / "tests" / "log" / "broker.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _create(address: str, *topics: str) -> None:
+    from kafka.admin import KafkaAdminClient, NewTopic
+
+    admin = KafkaAdminClient(bootstrap_servers=address)
+    admin.create_topics([NewTopic(topic, PARTITIONS, 1) for topic in topics])
+    admin.close()
+
+
+def _put(source: Path, place: Path) -> None:
+    """The segments become those of the broker's partition, which keeps its topic id; its indexes are made again."""
+    for path in place.iterdir():
+        if path.name != "partition.metadata":
+            path.unlink()
+    for path in source.iterdir():
+        shutil.move(path, place / path.name)
+    (place.parent / ".kafka_cleanshutdown").unlink(missing_ok=True)
