@@ -27,6 +27,8 @@
     _parquet     to_parquet(spark, src, dst)                 Parquet files, written in the tasks
     _compare     compare(spark, left, right)                 whether two logs hold the same records
 
+`ship` brings kpress to executors whose Python lacks it (_ship).
+
 Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install kpress[spark]``). If kpress is installed for the driver's
 Python, Spark finds the data source by itself, through the module pyspark_kpress; `register` does it by hand.
 """

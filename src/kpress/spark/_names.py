@@ -10,6 +10,7 @@ from kpress.spark._estimate import estimate
 from kpress.spark._inventory import inventory
 from kpress.spark._parquet import to_parquet
 from kpress.spark._session import for_session
+from kpress.spark._ship import ship
 from kpress.spark._transcode import transcode
 from kpress.spark._verify import verify
 from kpress.spark._write_options import WriteOptions
@@ -28,6 +29,7 @@ __all__ = [
     "functions",
     "inventory",
     "register",
+    "ship",
     "to_parquet",
     "transcode",
     "verify",

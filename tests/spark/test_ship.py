@@ -1,0 +1,97 @@
+"""ship(): executors whose Python has pyspark, pyarrow and pandas, and no kpress, get it from the driver."""
+
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import kpress
+from kpress.errors import InvalidArgumentError
+
+pytestmark = pytest.mark.spark
+
+TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
+LOGS = Path(__file__).parents[2] / "demo" / "logs"
+SCRIPT = """
+import sys, kpress, pyspark
+from pyspark.sql import SparkSession
+wheel, logs, python = sys.argv[1:]
+spark = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+         .config("spark.executorEnv.PYTHONPATH", "").config("spark.ui.showConsoleProgress", "false").getOrCreate())
+spark.sparkContext.setLogLevel("OFF")
+
+def where(_):
+    try:
+        import kpress
+        return [kpress.__file__]
+    except ImportError:
+        return ["nowhere"]
+
+on_executors = lambda: set(spark.sparkContext.parallelize(range(4), 4).mapPartitions(where).collect())
+print("before", on_executors())
+kpress.spark.ship(spark, wheel)
+print("after", on_executors())
+rows = kpress.spark.inventory(spark, logs).collect()
+print("inventory", len(rows) > 0)
+spark.stop()
+"""
+
+
+@pytest.fixture
+def wheel(tmp_path):
+    """The package of this checkout as a wheel has it."""
+    package = Path(kpress.__file__).parent
+    path = tmp_path / f"kpress-{kpress.__version__}-{TAG}-{TAG}-linux_x86_64.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in package.rglob("*"):
+            if file.suffix in (".py", ".so"):
+                archive.write(file, f"kpress/{file.relative_to(package)}")
+    return path
+
+
+@pytest.fixture
+def bare_python(tmp_path):
+    """An environment with what pyspark needs and nothing else."""
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("no Java runtime is installed")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
+    (site,) = (tmp_path / "bare").glob("lib/python*/site-packages")
+    import pandas
+
+    packages = Path(pandas.__file__).parents[1]
+    wanted = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "dateutil", "pytz", "tzdata", "six")
+    for found in packages.iterdir():
+        if found.name.partition(".")[0].partition("-")[0] in wanted:
+            (site / found.name).symlink_to(found)
+    return tmp_path / "bare" / "bin" / "python"
+
+
+def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):
+    environment = os.environ | {"PYSPARK_PYTHON": str(bare_python), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
+    script = tmp_path / "job.py"
+    script.write_text(SCRIPT)
+    command = [sys.executable, script, wheel, LOGS, bare_python]
+    done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "before {'nowhere'}" in done.stdout
+    assert "nowhere" not in done.stdout.partition("after")[2]
+    assert "inventory True" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("kpress.zip", r"kpress\.zip is no wheel of kpress"),
+        (f"kpress-0.0.1-{TAG}-{TAG}-linux_x86_64.whl", r"is version 0\.0\.1, the driver has"),
+        (f"kpress-{kpress.__version__}-cp39-cp39-linux_x86_64.whl", "is for cp39, and PySpark needs"),
+        (f"kpress-{kpress.__version__}-{TAG}-{TAG}-linux_x86_64.whl", "cannot be read as a wheel"),
+    ],
+)
+def test_what_is_no_wheel_is_refused(name, message, tmp_path):
+    with pytest.raises(InvalidArgumentError, match=message):
+        kpress.spark.ship(None, tmp_path / name)
