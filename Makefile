@@ -118,6 +118,17 @@ clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from thei
 	@build_support/clients.sh build/clients $(PYTHON)
 	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
 
+SPARKS := 4.0.0 4.1.4 4.2.1
+
+spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## older release lines of Spark, each in an environment of its own, try a query of each kind
+
+build/spark/%/.tried: $(TESTING) java $(shell find src/kpress/spark -name '*.py') tests/spark/test_spark_smoke.py
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install -q --upgrade 'pip >= 25.1'
+	$(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
+	PYTHONPATH=src $(@D)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_smoke.py
+	touch $@
+
 report: $(TESTING)  ## the reports of kpress analyze and of the demo in a headless browser, light and dark
 	@build_support/debian.sh browser
 	$(PYTHON) -m pytest -q tests/analysis/test_report.py tests/spark/test_report_page.py
@@ -150,7 +161,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker clients report docs
+	$(MAKE) sanitize-threads differential broker clients report docs spark-versions
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 	$(MAKE) bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
@@ -264,4 +275,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: spark-versions demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

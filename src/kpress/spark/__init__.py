@@ -13,7 +13,8 @@
     _session     what a session tells of itself
 
     _codecs      codecs of the user's own, for all of these
-    functions    of columns: compress, decompress, crc32c, read_record_set, write_record_set (_function_work, _udf)
+    functions    of columns: compress, decompress, crc32c, read_record_set, write_record_set (_function_work, _udf,
+                 _from_pandas)
     _missing     what is said where a Python has no kpress
     report       html_of(before, after)                      what a recompression did, as a page
 

@@ -31,7 +31,7 @@ def column_of(name: str, column: Column | str, work: Any, returns: str) -> Colum
         try:
             work = pickle.loads(sent)
         except ModuleNotFoundError as error:
-            if error.name != "kpress":
+            if (error.name or "").partition(".")[0] != "kpress":
                 raise
             raise RuntimeError(sentence.format(python=sys.executable, variable="PYSPARK_PYTHON")) from None
         for array in arrays:
@@ -45,9 +45,14 @@ def column_of(name: str, column: Column | str, work: Any, returns: str) -> Colum
 
     def of_series(several: Iterator[pd.Series]) -> Iterator[pd.Series]:
         import pandas as pd
-        import pyarrow as pa
 
-        for array in of_arrays(pa.array(one, from_pandas=True) for one in several):
+        def arrays() -> Iterator[pa.Array]:
+            from kpress.spark._from_pandas import array_of
+
+            for one in several:
+                yield array_of(one)
+
+        for array in of_arrays(arrays()):
             yield pd.Series(array.to_pylist(), dtype=object)
 
     of_series.__name__ = name

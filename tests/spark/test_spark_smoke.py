@@ -1,0 +1,83 @@
+"""What `make spark-versions` tries on every release line of Spark: one query of each kind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
+
+from pyspark.sql import functions as F
+
+from kpress.spark import functions
+
+LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
+SESSIONS = str(LOGS / "sessions-0")
+
+
+def test_register_twice_and_read(spark: Any) -> None:
+    assert spark.read.format("kpress").load(SESSIONS).count() == 1634
+    kpress.spark.register(spark)
+    kpress.spark.register(spark)
+    frame = spark.read.format("kpress").option("includeHeaders", "true").load(SESSIONS)
+    assert frame.where("offset >= 1000 AND partition = 0").count() == frame.where("offset >= 1000").count() > 0
+    assert spark.read.format("kpress").schema("offset long").load(SESSIONS).agg(F.min("offset")).first()[0] == 0
+    assert {*frame.columns} >= {"key", "value", "headers"} and len(frame.first().headers) >= 0
+
+
+def test_batches(spark: Any) -> None:
+    rows = spark.read.format("kpress").option("level", "batches").load(SESSIONS).collect()
+    assert sum(row.recordsCount for row in rows if not row.isControl) == 1634
+
+
+def test_jobs(spark: Any, tmp_path: Path) -> None:
+    assert kpress.spark.inventory(spark, SESSIONS).first().records == 1634
+    kpress.spark.transcode(spark, SESSIONS, tmp_path / "sessions-0", "zstd").collect()
+    assert [row.isSame for row in kpress.spark.compare(spark, SESSIONS, tmp_path / "sessions-0").collect()] == [True]
+    assert kpress.spark.verify(spark, tmp_path / "sessions-0", "record").count() == 0
+    kpress.spark.to_parquet(spark, SESSIONS, tmp_path / "parquet")
+    assert spark.read.parquet(str(tmp_path / "parquet")).count() == 1634
+
+
+def test_values(spark: Any) -> None:
+    frame = spark.createDataFrame([(b"123456789",), (None,)], "value binary")
+    small = frame.select(functions.compress("value", "zstd", 9).alias("value"))
+    assert [row[0] and bytes(row[0]) for row in small.select(functions.decompress("value")).collect()] == [
+        b"123456789",
+        None,
+    ]
+    assert [row[0] for row in frame.select(functions.crc32c("value")).collect()] == [0xE3069283, None]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "America/New_York"])
+def test_record_sets(spark: Any, zone: str) -> None:
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        batch = kpress.write_records(
+            [b"a", None], keys=[None, b"k"], headers=[[("h", b"1")], []], timestamps=[1_700_000_000_123, 5]
+        )
+        frame = spark.createDataFrame([(batch,), (None,)], "batch binary")
+        sets = frame.select(functions.read_record_set("batch").alias("records"))
+        records = sets.selectExpr("inline(records)").selectExpr("*", "unix_millis(timestamp) AS ms")
+        found = [(row.offset, row.ms, row.timestampType, row.key, row.value) for row in records.collect()]
+        assert [(*row[:3], row[3] and bytes(row[3]), row[4] and bytes(row[4])) for row in found] == [
+            (0, 1_700_000_000_123, 0, None, b"a"),
+            (1, 5, 0, b"k", None),
+        ]
+        again = [row[0] for row in sets.select(functions.write_record_set("records")).collect()]
+        assert [one and bytes(one) for one in again] == [batch, None]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_write(spark: Any, tmp_path: Path) -> None:
+    rows = spark.read.format("kpress").load(SESSIONS).select("key", "value", "timestamp")
+    rows.write.format("kpress").mode("append").option("topic", "new").option("partitions", 2).save(str(tmp_path / "w"))
+    assert spark.read.format("kpress").load(str(tmp_path / "w")).count() == 1634
