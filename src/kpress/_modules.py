@@ -101,6 +101,7 @@ LIBRARIES = {
     "adapters._entry": (),
     "adapters._open_batch": (),
     "adapters._aiokafka": (),
+    "adapters._aiokafka_building": (),
     "adapters._kafka_reading": (),
     "adapters._kafka_building": (),
 }

@@ -2,7 +2,7 @@
 
 ::
 
-    aiokafka        _aiokafka       its classes; install() puts them under the client
+    aiokafka        _aiokafka, _aiokafka_building: its classes; install() puts them under the client
     kafka_python    _kafka_reading, _kafka_building: the same for kafka-python, which is imported as `kafka`
                     _entry          what both read: an entry, its records, lazily
                     _open_batch     what both build

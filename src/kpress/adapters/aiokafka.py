@@ -24,18 +24,20 @@ import aiokafka.errors as _errors
 from aiokafka.record import control_record as _control
 
 import kpress
-from kpress.adapters import _aiokafka
+from kpress.adapters import _aiokafka, _aiokafka_building
 from kpress.adapters._aiokafka import (
-    BatchBuilder,
     DefaultRecord,
     DefaultRecordBatch,
-    DefaultRecordBatchBuilder,
-    DefaultRecordMetadata,
     LegacyRecord,
     LegacyRecordBatch,
+    MemoryRecords,
+)
+from kpress.adapters._aiokafka_building import (
+    BatchBuilder,
+    DefaultRecordBatchBuilder,
+    DefaultRecordMetadata,
     LegacyRecordBatchBuilder,
     LegacyRecordMetadata,
-    MemoryRecords,
 )
 from kpress.adapters._client import Client
 from kpress.adapters._codecs import (
@@ -127,6 +129,7 @@ _client = Client(
 )
 _client.trust({name: (own, getattr(_client_codec, name)) for name, own in _CHECKERS.items()})
 _aiokafka.use(_client)
+_aiokafka_building.use(_client)
 
 
 def calc_crc32c(memview: Buffer) -> int:

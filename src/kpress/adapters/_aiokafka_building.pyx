@@ -1,0 +1,321 @@
+"""The record classes of aiokafka that build, by its names, and BatchBuilder of its producer."""
+
+cimport cython
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t
+
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_GZIP, KP_LZ4, KP_MESSAGE_CRC_OFFSET, KP_SNAPPY, KP_TRANSACTIONAL, kp_load_be32,
+    kp_message_size,
+)
+from kpress.adapters._client cimport Client
+from kpress.adapters._open_batch cimport NO_ROOM, OpenBatch, length_of, now, size_of_fields
+
+cdef enum:
+    MAX_RECORD_OVERHEAD = 21    # DefaultRecord.MAX_RECORD_OVERHEAD
+    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
+    MESSAGE_V1 = 22
+
+cdef Client client = None
+
+
+def use(Client used not None):
+    """What raises the errors of all classes here, once aiokafka was imported."""
+    global client
+    client = used
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class DefaultRecordMetadata:
+    """What an append answers.
+
+    Attributes
+    ----------
+    offset, size, timestamp : int
+        Relative offset, bytes of the record before compression, ms.
+    crc : None
+        Records of v2 have none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.DefaultRecordMetadata(0, 9, 1700000000000)
+    DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
+    """
+
+    cdef readonly int64_t offset
+    cdef readonly int64_t size
+    cdef readonly int64_t timestamp
+
+    crc = None
+
+    def __init__(self, int64_t offset, Py_ssize_t size, int64_t timestamp):
+        self.offset = offset
+        self.size = size
+        self.timestamp = timestamp
+
+    def __repr__(self):
+        return f"DefaultRecordMetadata(offset={self.offset!r}, size={self.size!r}, timestamp={self.timestamp!r})"
+
+
+cdef class DefaultRecordBatchBuilder(OpenBatch):
+    """Builds a v2 batch: append(), then build().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int
+        -1 for none.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> builder = fast.DefaultRecordBatchBuilder(
+    ...     magic=2, compression_type=0, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+    ...     batch_size=100)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v", headers=[]).size
+    8
+    >>> builder.append(1, timestamp=1700000000000, key=None, value=b"v" * 40, headers=[]) is None
+    True
+    >>> len(builder.build())
+    69
+    """
+
+    def __init__(self, int8_t magic, int8_t compression_type, int8_t is_transactional, int64_t producer_id,
+                 int16_t producer_epoch, int32_t base_sequence, Py_ssize_t batch_size):
+        assert magic == 2
+        self.begin(compression_type, is_transactional, batch_size)
+        self.encoder.options.producer_id = producer_id
+        self.encoder.options.producer_epoch = producer_epoch
+        self.encoder.options.base_sequence = base_sequence
+
+    @cython.final
+    cdef int begin(self, int compression_type, int is_transactional, int64_t batch_size) except -1:
+        self.start(client, 2, compression_type & KP_CODEC_MASK, batch_size)
+        if is_transactional:
+            self.encoder.options.attributes |= KP_TRANSACTIONAL
+        return 0
+
+    @property
+    def producer_id(self):
+        return self.encoder.options.producer_id
+
+    @property
+    def producer_epoch(self):
+        return self.encoder.options.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.encoder.options.base_sequence
+
+    def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
+        """What idempotent and transactional producers know when the batch is sent."""
+        self.encoder.options.producer_id = producer_id
+        self.encoder.options.producer_epoch = producer_epoch
+        self.encoder.options.base_sequence = base_sequence
+
+    def append(self, int64_t offset, timestamp, key, value, list headers not None):
+        """Append a record: its metadata, or None if there is no room for it."""
+        return self.add(offset, timestamp, key, value, headers)
+
+    @cython.final
+    cdef DefaultRecordMetadata add(self, int64_t offset, object timestamp, object key, object value, list headers):
+        cdef int64_t time = now() if timestamp is None else <int64_t>timestamp
+        cdef int64_t size = self.put(offset, time, key, value, headers)
+        if size == NO_ROOM:
+            return None
+        cdef DefaultRecordMetadata metadata = DefaultRecordMetadata.__new__(DefaultRecordMetadata)
+        metadata.offset = offset
+        metadata.size = size
+        metadata.timestamp = time
+        return metadata
+
+    def build(self):
+        """The batch, compressed and with its header: a bytearray. It takes no more records."""
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
+        """Bytes that the record would take."""
+        return self.size_with(offset, timestamp, key, value, headers)
+
+    @classmethod
+    def size_of(cls, key, value, list headers not None):
+        """Bytes of key, value and headers in a record."""
+        return size_of_fields(key, value, headers)
+
+    @classmethod
+    def estimate_size_in_bytes(cls, key, value, list headers not None):
+        """The most bytes that a batch of this one record has."""
+        return KP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size_of_fields(key, value, headers)
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class LegacyRecordMetadata:
+    """What an append answers.
+
+    Attributes
+    ----------
+    offset, crc, size, timestamp : int
+        Offset, checksum and bytes of the message before compression, ms.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> fast.LegacyRecordMetadata(0, 1, 35, 1700000000000)
+    LegacyRecordMetadata(offset=0, crc=1, size=35, timestamp=1700000000000)
+    """
+
+    cdef readonly int64_t offset
+    cdef readonly uint32_t crc
+    cdef readonly int64_t size
+    cdef readonly int64_t timestamp
+
+    def __init__(self, int64_t offset, uint32_t crc, Py_ssize_t size, int64_t timestamp):
+        self.offset = offset
+        self.crc = crc
+        self.size = size
+        self.timestamp = timestamp
+
+    def __repr__(self):
+        return (f"LegacyRecordMetadata(offset={self.offset!r}, crc={self.crc!r}, size={self.size!r}, "
+                f"timestamp={self.timestamp!r})")
+
+
+cdef class LegacyRecordBatchBuilder(OpenBatch):
+    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+
+    Attributes
+    ----------
+    CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4 : int
+        Kafka's ids.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> builder = fast.LegacyRecordBatchBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v").size, len(builder.build())
+    (35, 35)
+    """
+
+    CODEC_MASK = KP_CODEC_MASK
+    CODEC_GZIP = KP_GZIP
+    CODEC_SNAPPY = KP_SNAPPY
+    CODEC_LZ4 = KP_LZ4
+
+    def __init__(self, int8_t magic, int8_t compression_type, Py_ssize_t batch_size):
+        assert magic in (0, 1), "Not supported magic"
+        self.start(client, magic, compression_type, batch_size)
+
+    def append(self, int64_t offset, timestamp, key, value, headers=None):
+        """Append a message: its metadata, or None if there is no room for it. v0 and v1 have no headers."""
+        cdef int64_t time = -1
+        if self.encoder.options.magic:
+            time = now() if timestamp is None else <int64_t>timestamp
+        cdef int64_t size = self.put(offset, time, key, value, None)
+        if size == NO_ROOM:
+            return None
+        cdef LegacyRecordMetadata metadata = LegacyRecordMetadata.__new__(LegacyRecordMetadata)
+        metadata.offset = offset
+        metadata.crc = kp_load_be32(self.records.data + self.records.size - size + KP_MESSAGE_CRC_OFFSET)
+        metadata.size = size
+        metadata.timestamp = time
+        return metadata
+
+    def build(self):
+        """The messages, compressed if there is a codec: a bytearray. It takes no more of them."""
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    def size_in_bytes(self, offset, timestamp, key, value):
+        """Bytes that the message would take."""
+        return kp_message_size(self.encoder.options.magic, length_of(key), length_of(value))
+
+    @staticmethod
+    def record_overhead(int8_t magic):
+        """Bytes of a message around key and value."""
+        return MESSAGE_V0 if magic == 0 else MESSAGE_V1
+
+
+cdef class BatchBuilder:
+    """One batch of a producer, with its serializers: what `AIOKafkaProducer.create_batch` gives.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> batch = fast.BatchBuilder(16384, 0, value_serializer=str.encode)
+    >>> batch.append(timestamp=1700000000000, key=None, value="v").size, batch.record_count()
+    (8, 1)
+    """
+
+    cdef DefaultRecordBatchBuilder builder
+    cdef readonly int64_t _relative_offset
+    cdef readonly object _buffer
+    cdef readonly bint _closed
+    cdef object key_serializer
+    cdef object value_serializer
+
+    def __init__(self, batch_size, compression_type, *, is_transactional=0, key_serializer=None,
+                 value_serializer=None):
+        self.builder = DefaultRecordBatchBuilder.__new__(DefaultRecordBatchBuilder)
+        self.builder.begin(compression_type, bool(is_transactional), batch_size)
+        self.builder.encoder.options.base_sequence = 0
+        self._relative_offset = 0
+        self._closed = False
+        self.key_serializer = key_serializer
+        self.value_serializer = value_serializer
+
+    def append(self, *, timestamp, key, value, headers=None):
+        """Add a record: its metadata, or None if the batch is full or closed. `timestamp`: ms, None for now."""
+        if self._closed:
+            return None
+        if self.key_serializer is not None:
+            key = self.key_serializer(key)
+        if self.value_serializer is not None:
+            value = self.value_serializer(value)
+        if headers is not None and type(headers) is not list:
+            raise TypeError(f"headers must be a list, not {type(headers).__name__}")
+        metadata = self._opened().add(self._relative_offset, timestamp, key, value, headers)
+        if metadata is None:
+            self._closed = True
+            return None
+        self._relative_offset += 1
+        return metadata
+
+    cdef inline DefaultRecordBatchBuilder _opened(self):
+        if self.builder is None:
+            raise TypeError("this BatchBuilder was made without its arguments")
+        return self.builder
+
+    def close(self):
+        """Take no more records."""
+        self._closed = True
+
+    def closed(self):
+        """Whether it takes no more records."""
+        return self._closed
+
+    def _set_producer_state(self, producer_id, producer_epoch, base_sequence):
+        self._opened().set_producer_state(producer_id, producer_epoch, base_sequence)
+
+    def _build(self):
+        self._closed = True
+        if self._buffer is None:
+            self._buffer = self._opened().finish()
+        return self._buffer
+
+    def size(self):
+        """Bytes of the batch: uncompressed until it is built."""
+        return self._opened().size_of_all()
+
+    def record_count(self):
+        """Records in the batch."""
+        return self._relative_offset
