@@ -36,6 +36,7 @@ from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_othe
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+_BYTES_AT_ONCE = 1 << 20  # with level=bytes: ConsumerConfig's default
 _LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("kpress.spark")
 
@@ -215,7 +216,7 @@ class KafkaLogReader(DataSourceReader):
         elif options.level == "bytes":
             from kpress.spark._batch_rows import byte_rows
 
-            yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes)
+            yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes or _BYTES_AT_ONCE)
         else:
             for columns in read_split(
                 split,

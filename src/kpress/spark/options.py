@@ -79,9 +79,9 @@ class ReadOptions:
     isolation_level : {'read_uncommitted', 'read_committed'}
         ``isolation.level``, as in Kafka's ConsumerConfig. For read_committed a task begins where a ``.snapshot`` says
         which transactions are open: segments without one are read by the task that reads the segment before.
-    fetch_bytes : int
-        ``max.partition.fetch.bytes``, default 1048576: bytes of a file that become one Arrow record batch. A larger
-        entry is read all the same, as by a consumer.
+    fetch_bytes : int | None
+        ``max.partition.fetch.bytes``: bytes of a file that become one Arrow record batch. A larger entry is read all
+        the same, as by a consumer. Default: as many as give record batches of 4 to 8 MB (1048576 with ``level=bytes``).
     mode : {'FAILFAST', 'DROPMALFORMED', 'PERMISSIVE'}
         ``mode``: damage is an error; or is skipped; or is skipped and reported, in a column ``_corrupt_record`` or to
         ``findingsPath``.
@@ -121,7 +121,7 @@ class ReadOptions:
     fail_on_data_loss: bool = True
     include_headers: bool = False
     isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
-    fetch_bytes: int = 1 << 20  # ConsumerConfig's default
+    fetch_bytes: int | None = None
     mode: Mode = "FAILFAST"
     findings_path: str | None = None
     columns: tuple[str, ...] | None = None
@@ -202,7 +202,7 @@ class ReadOptions:
             fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
             include_headers=given.choice("includeHeaders", ("false", "true")) == "true",
             isolation_level=given.choice("isolation.level", ("read_uncommitted", "read_committed")),
-            fetch_bytes=given.number("max.partition.fetch.bytes", _INT32_MAX) or 1 << 20,
+            fetch_bytes=given.number("max.partition.fetch.bytes", _INT32_MAX),
             mode=_MODES[given.choice("mode", tuple(_MODES))],
             findings_path=given.text("findingsPath"),
             level=given.choice("level", ("records", "batches", "bytes")),
