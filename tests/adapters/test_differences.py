@@ -260,6 +260,19 @@ def test_a_compressed_message_inside_of_a_wrapper(client: Client) -> None:
 
 
 @row(20)
+def test_a_timestamp_delta_beyond_64_bits() -> None:
+    last = 2**63 - 1
+    data = kpress.write_records([b"a", b"b"], timestamps=[-1, last])
+
+    def timestamps(source: Any) -> list[int]:
+        return [record.timestamp for record in source.MemoryRecords(data).next_batch()]
+
+    assert timestamps(KAFKA_PYTHON.memory) == [-1, last - 2**64]
+    for client in CLIENTS:
+        assert timestamps(client.adapter) == [-1, last]
+
+
+@row(21)
 @clients
 def test_there_is_a_limit_of_output(client: Client) -> None:
     bomb = kpress.compress(bytes((64 << 20) + 1), "zstd")
@@ -267,7 +280,7 @@ def test_there_is_a_limit_of_output(client: Client) -> None:
         client.adapter.zstd_decode(bomb)
 
 
-@row(21)
+@row(22)
 @clients
 def test_a_batch_is_read_twice(client: Client) -> None:
     batch = client.adapter.LegacyRecordBatch(kpress.write_records([b"v"], magic=1, compression_type="gzip"), 1)
@@ -280,7 +293,7 @@ def test_a_batch_is_read_twice(client: Client) -> None:
             list(theirs)
 
 
-@row(22)
+@row(23)
 @clients
 def test_a_batch_is_built_once(client: Client) -> None:
     built = builder(client.adapter, codec=4)
@@ -289,7 +302,7 @@ def test_a_batch_is_built_once(client: Client) -> None:
     assert values(client.memory.MemoryRecords, bytes(built.build())) == [b"v" * 100]
 
 
-@row(23)
+@row(24)
 @clients
 def test_a_header_that_is_no_pair(client: Client) -> None:
     for header in (("k",), (None, b"v"), (b"k", b"v")):

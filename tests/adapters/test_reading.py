@@ -10,7 +10,7 @@ import re
 
 import pytest
 from clients import AIOKAFKA, CLIENTS, Client, as_kpress, read, read_by_kpress
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import kpress
@@ -74,6 +74,7 @@ def test_drawn_records_are_read_alike(client: Client, magic: int, codec: str, da
     drawn = data.draw(strategies.records(magic))
     if client is AIOKAFKA and (magic, codec) == (0, "lz4"):
         return  # aiokafka refuses it
+    assume(all(row.timestamp - drawn[0].timestamp < 2**63 for row in drawn))  # kafka-python's does not wrap
     first = drawn[0].offset
     builder = kpress.BatchBuilder(magic, codec, base_offset=first)
     for row in drawn:
