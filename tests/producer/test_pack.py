@@ -180,6 +180,21 @@ def test_other_software_reads_joined_streams() -> None:
         assert gzip.decompress(batch[61:]) == plain[61:]
 
 
+@pytest.mark.parametrize("level", [1, 6, 9])
+@pytest.mark.parametrize("limit", [150, 1000, 16384, 100_000])
+def test_other_software_reads_streams_that_were_cut(limit: int, level: int) -> None:
+    """Each ends in the middle of what was compressed; records end in matches, between them, and in stored blocks."""
+    numbers = random.Random(limit)
+    noise = [numbers.randbytes(numbers.randrange(60)) for _ in range(limit // 40)]
+    runs = [bytes([numbers.randrange(256)]) * numbers.randrange(limit) for _ in range(2000)]
+    for values in (lines(limit // 3), noise, runs, jumps(limit // 25)):
+        for batch in pack([value[: limit // 3] for value in values], limit=limit, compression_type="gzip", level=level):
+            [part] = kpress.read_batches(batch)
+            plain = kpress.write_records([record.value for record in part])
+            assert gzip.decompress(batch[61:]) == plain[61:]
+            assert len(batch) <= limit
+
+
 @pytest.mark.parametrize("codec", CODECS)
 def test_a_broker_with_this_limit_takes_every_batch(codec: str) -> None:
     for data in pack(lines(20_000), timestamps=1_700_000_000_000, limit=30_000, compression_type=codec):

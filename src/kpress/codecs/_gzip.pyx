@@ -15,7 +15,7 @@ from cpython.memoryview cimport PyMemoryView_FromMemory
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 from libc.stdint cimport SIZE_MAX, int64_t, uint8_t, uint32_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memchr, memcmp, memcpy, memmove
 
 from kpress._buffers cimport pooled
@@ -50,6 +50,7 @@ from kpress._c.wire cimport (
     kp_load_le32,
     kp_store_le32,
 )
+from kpress.codecs._deflate_cut cimport deflate_cut, deflate_cutter
 from kpress.codecs._output cimport give
 from kpress.codecs.codec cimport (
     STEP,
@@ -92,6 +93,7 @@ cdef const uint8_t* WRITTEN_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 ctypedef struct gzip_state:
     libdeflate_decompressor* decompressor
     libdeflate_compressor* compressors[LEVELS]   # by level
+    deflate_cutter* cutter
 
 
 cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
@@ -125,6 +127,9 @@ cdef size_t gzip_free(void* state) noexcept nogil:
         if own.compressors[level] != NULL:
             libdeflate_free_compressor(own.compressors[level])
             released += COMPRESSOR_BYTES
+    if own.cutter != NULL:
+        released += sizeof(deflate_cutter)
+    free(own.cutter)
     free(own)
     return released
 
@@ -312,6 +317,23 @@ cdef int gzip_encode(const codec* row, void** state, int level, int magic, bint 
     produced[0] += written
     produced[0] += write_trailer(dst + produced[0], libdeflate_crc32(0, src, size), size)
     return KP_OK
+
+
+cdef int64_t gzip_cut(void** state, const uint8_t* payload, size_t size, size_t limit, const uint8_t* src,
+                      const size_t* ends, int64_t n, uint8_t* dst, size_t* produced) noexcept nogil:
+    cdef gzip_state* own = <gzip_state*>state[0]
+    cdef int64_t units
+    cdef size_t written, around = HEADER + TRAILER
+    if own.cutter == NULL:
+        own.cutter = <deflate_cutter*>malloc(sizeof(deflate_cutter))
+    if own.cutter == NULL or limit < around:
+        return 0
+    units = deflate_cut(own.cutter, payload + HEADER, size - around, limit - around, src, ends, n, dst + HEADER,
+                        &written)
+    if units:
+        produced[0] = write_header(dst) + written
+        produced[0] += write_trailer(dst + produced[0], libdeflate_crc32(0, src, ends[units - 1]), ends[units - 1])
+    return units
 
 
 # --- in pieces -------------------------------------------------------------------------------------------------------
@@ -527,6 +549,7 @@ cdef void gzip_row(codec* row) noexcept:
     row.bound = gzip_bound
     row.encode = gzip_encode
     row.joins = True  # members, one after the other
+    row.cut = gzip_cut
     row.free_state = gzip_free
     row.compressor.most = row.decompressor.most = STEP
     row.compressor.open = gzip_compress_open

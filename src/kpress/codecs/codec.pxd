@@ -135,6 +135,12 @@ cdef struct codec:
     const char* parts_end
     size_t parts_end_size
 
+    # A payload that is too large, shortened to as many of the n units of its input that end at `ends` as `limit` bytes
+    # hold, without compressing again. Returns how many, 0 if it cannot; `dst` has room for `limit`. NULL: there is no
+    # such way.
+    int64_t (*cut)(void** state, const uint8_t* payload, size_t size, size_t limit, const uint8_t* src,
+                   const size_t* ends, int64_t n, uint8_t* dst, size_t* produced) noexcept nogil
+
     size_t (*free_state)(void* state) noexcept nogil     # returns about how many bytes were freed
     void (*shrink_state)(void** state) noexcept nogil    # before a context waits for its next use; NULL: nothing to do
 

@@ -9,6 +9,7 @@ compressed just before says, and settled then, by what the codec allows:
                                of it is compressed again
     streams that join, and     a first stream ends a little below the limit and is kept; the rest is a second one. Its
     a limit of LARGE or more   start without history costs less than a hundredth of so large a batch
+    streams that can be cut    a few records more than fit are compressed, and the stream is shortened (gzip)
     others                     all records are compressed again, by the ratio that the try before has shown
 
 A batch is done when it fills FILLED of the limit, or when one record more does not fit.
@@ -44,6 +45,7 @@ ctypedef struct packer:
     const codec* row
     bint parts            # the batch is compressed in parts, which are in `base`
     bint joins            # streams may be joined
+    bint cuts             # a payload that is too large can be shortened
     bint whole            # but not in this batch: a record more may fit if they are not
     bint ended            # no more records follow, or none that the batch's header can hold
     pooled records        # written for this batch, more than it will take

@@ -30,6 +30,7 @@ cdef int pack_open(packer* p, int64_t limit) noexcept nogil:
     p.limit = <size_t>limit - header_size(&p.encoder.options)
     p.unit = p.row.join_unit
     p.joins = p.row.joins and p.unit == 0 and p.row.part == NULL and limit >= LARGE
+    p.cuts = p.row.cut != NULL and not p.joins
     p.ratio = 1.0
     p.deviation = 0.05
     p.base_sequence = p.encoder.options.base_sequence
@@ -198,6 +199,8 @@ cdef double share(const packer* p) noexcept nogil:
     """The part of the limit that the next try is for."""
     if p.parts and p.fit.n:  # what is left of the limit is known; a part of it stays for what the next records may be
         return min(TARGET, 1.0 - spared(p) * (1.0 - <double>p.fit.size / p.limit))
+    if p.cuts and p.over.n == INT64_MAX:
+        return 1.0 + (min(max(0.8 * p.deviation, 0.02), 0.25) if p.fit.n == 0 else 0.03)
     return first_share(p) if (p.parts or p.joins) and not p.whole and p.fit.n == 0 else TARGET
 
 
@@ -261,6 +264,28 @@ cdef int grow_best(packer* p, kp_error* err) noexcept nogil:
     return KP_OK
 
 
+cdef int cut_trial(packer* p, kp_error* err) noexcept nogil:
+    """Take what fits of a try that does not."""
+    cdef const mark* marks = marks_of(p)
+    cdef int64_t i, n = p.over.n - 1
+    cdef size_t* ends
+    cdef size_t size
+    p.moved.size = 0
+    if pooled_reserve(&p.moved, n * sizeof(size_t), err) or pooled_reserve(&p.base, p.limit, err):
+        return err.status
+    ends = <size_t*>p.moved.data
+    for i in range(n):
+        ends[i] = marks[i].end
+    n = p.row.cut(&p.context.states[p.row.id], p.trial.data, p.trial.size, p.limit, p.records.data, ends, n,
+                  p.base.data, &size)
+    if n > p.fit.n:
+        p.base.size = size
+        p.best, p.base = p.base, p.best
+        p.fit.n, p.fit.raw, p.fit.size = n, ends[n - 1], size
+    p.base.size = 0
+    return KP_OK
+
+
 cdef int try_records(packer* p, int64_t n, kp_error* err) noexcept nogil:
     """Compress n records of the batch, and note whether they fit."""
     cdef size_t raw = marks_of(p)[n - 1].end
@@ -270,7 +295,7 @@ cdef int try_records(packer* p, int64_t n, kp_error* err) noexcept nogil:
     p.tries += 1
     if p.trial.size > p.limit:
         p.over.n, p.over.raw, p.over.size = n, raw, p.trial.size
-        return KP_OK
+        return cut_trial(p, err) if p.cuts else KP_OK
     p.fit.n, p.fit.raw, p.fit.size = n, raw, p.trial.size
     p.best, p.trial = p.trial, p.best
     return grow_best(p, err)
