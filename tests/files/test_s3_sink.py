@@ -1,6 +1,5 @@
 """df.write.format("kpress") to an object store, which cannot rename: the same log, and nothing besides."""
 
-import pickle
 from typing import Any
 
 import pytest
@@ -13,6 +12,8 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
 
+from pyspark import cloudpickle
+
 from kpress.log import _lease, _roll_forward, verify
 from kpress.spark import KafkaLogDataSource
 from kpress.spark.schema import spark_schema
@@ -22,7 +23,7 @@ def started(path: str, *tasks: int, overwrite: bool = False) -> tuple[Any, list[
     """A job whose tasks are done: each has 300 rows of which the first byte is its number."""
     options = {"path": path, "topic": "t", "partitions": "2", "batch.size": "2000"}
     made: Any = KafkaLogDataSource(options).writer(spark_schema(["value"]), overwrite)
-    writer = pickle.loads(pickle.dumps(made))
+    writer = cloudpickle.loads(cloudpickle.dumps(made))
     rows = [pa.record_batch({"value": [b"%d %d" % (task, number) for number in range(300)]}) for task in tasks]
     return writer, [writer.write(iter([batch])) for batch in rows]
 

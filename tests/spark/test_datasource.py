@@ -1,7 +1,6 @@
 """format("kpress"): rows are what Kafka's consumer returned, in a task and without Spark around the reader."""
 
 import json
-import pickle
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
 
+from pyspark import cloudpickle
 from pyspark.sql import datasource
 from pyspark.sql.types import BinaryType, StructField, StructType
 
@@ -60,7 +60,7 @@ def read(path: Path, **options: str) -> list[dict[str, Any]]:
     reader = source.reader(source.schema())
     rows = []
     for partition in reader.partitions():
-        for batch in pickle.loads(pickle.dumps(reader)).read(pickle.loads(pickle.dumps(partition))):
+        for batch in cloudpickle.loads(cloudpickle.dumps(reader)).read(cloudpickle.loads(cloudpickle.dumps(partition))):
             assert batch.schema.equals(arrow_schema(column_names("records", True, False)))
             times = batch.column("timestamp").cast("int64").to_pylist()
             for row, time in zip(batch.to_pylist(), times, strict=True):
@@ -358,8 +358,8 @@ def test_a_plan_reads_no_data_and_is_linear(tmp_path: Path, monkeypatch: pytest.
     reader = source.reader(source.schema())
     pieces = reader.partitions()
     assert len(pieces) == 42
-    assert len(pickle.dumps(reader)) < 5000
-    assert max(len(pickle.dumps(piece)) for piece in pieces) < 50 * 1000
+    assert len(cloudpickle.dumps(reader)) < 5000
+    assert max(len(cloudpickle.dumps(piece)) for piece in pieces) < 50 * 1000
 
 
 # ---- damage

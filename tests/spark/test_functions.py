@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import gzip
 import random
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +20,6 @@ google_crc32c = pytest.importorskip("google_crc32c")
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
 
 import pyarrow as pa
-from pyspark import cloudpickle
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
@@ -264,20 +261,6 @@ def test_a_column_of_another_type(spark: Any) -> None:
     for function in (functions.compress, functions.crc32c, functions.read_record_set, functions.write_record_set):
         with pytest.raises(PySparkException, match=r"Arrow (format|type)"):
             numbers.select(function("value")).collect()
-
-
-def test_an_executor_without_kpress_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    sent: list[Any] = []
-    monkeypatch.setattr(F, "arrow_udf", lambda function, type: lambda column: sent.append(function), raising=False)
-    functions.crc32c("value")
-    script = (
-        "import pickle, sys\n"
-        "sys.modules['kpress'] = None\n"
-        "next(pickle.load(sys.stdin.buffer)(iter([])), None)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], input=cloudpickle.dumps(sent[0]), capture_output=True)
-    assert b"RuntimeError: " in done.stderr and b"has no kpress: install it there" in done.stderr
-    assert b"set PYSPARK_PYTHON to a Python that has it" in done.stderr
 
 
 def test_large_results_come_in_several_arrays(monkeypatch: pytest.MonkeyPatch) -> None:

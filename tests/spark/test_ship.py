@@ -33,6 +33,17 @@ def where(_):
 
 on_executors = lambda: set(spark.sparkContext.parallelize(range(4), 4).mapPartitions(where).collect())
 print("before", on_executors())
+
+def said(query):
+    try:
+        query()
+    except Exception as error:
+        sentence = f"{python} has no kpress: install it there (pip install 'kpress[spark]'), or set "
+        return str(error).partition(sentence)[2].partition(" before")[0]
+
+print("job", said(lambda: kpress.spark.inventory(spark, logs)))
+kpress.spark.register(spark)
+print("data source", said(lambda: spark.read.format("kpress").load(logs).collect()))
 kpress.spark.ship(spark, wheel)
 print("after", on_executors())
 rows = kpress.spark.inventory(spark, logs).collect()
@@ -71,7 +82,7 @@ def bare_python(tmp_path):
 
 
 def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):
-    environment = os.environ | {"PYSPARK_PYTHON": str(bare_python), "PYSPARK_DRIVER_PYTHON": sys.executable}
+    environment = os.environ | {"PYSPARK_PYTHON": str(bare_python), "PYSPARK_DRIVER_PYTHON": str(bare_python)}
     environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
     script = tmp_path / "job.py"
     script.write_text(SCRIPT)
@@ -79,6 +90,8 @@ def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):
     done = subprocess.run(list(map(str, command)), env=environment, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "before {'nowhere'}" in done.stdout
+    assert "job PYSPARK_PYTHON to a Python that has it" in done.stdout
+    assert "data source PYSPARK_DRIVER_PYTHON to a Python that has it" in done.stdout
     assert "nowhere" not in done.stdout.partition("after")[2]
     assert "inventory True" in done.stdout
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import pickle
 import random
 import shutil
 import signal
@@ -27,6 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
+from pyspark import cloudpickle
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 
 from kpress.log import _publish, _roll_forward, scan, verify
@@ -60,9 +60,9 @@ def started(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **optio
     writer = KafkaLogDataSource(given).writer(schema_of(*names), overwrite)
     messages = []
     for task in tasks:
-        written = pickle.loads(pickle.dumps(writer)).write(iter([arrow(batch) for batch in task]))
-        messages.append(pickle.loads(pickle.dumps(written)))
-    return pickle.loads(pickle.dumps(writer)), messages
+        written = cloudpickle.loads(cloudpickle.dumps(writer)).write(iter([arrow(batch) for batch in task]))
+        messages.append(cloudpickle.loads(cloudpickle.dumps(written)))
+    return cloudpickle.loads(cloudpickle.dumps(writer)), messages
 
 
 def write(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **options: str) -> None:

@@ -1,7 +1,6 @@
 """spark.readStream.format("kpress"): a log that grows is read once, whatever is started again or removed meanwhile."""
 
 import json
-import pickle
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,8 @@ import oracle
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
+
+from pyspark import cloudpickle
 
 from kpress.log import reindex
 from kpress.spark import KafkaLogDataSource, _stream
@@ -46,7 +47,7 @@ def rows(reader: Any, start: Any, end: Any) -> list[tuple[str, int, int]]:
     start, end = json.loads(json.dumps(start)), json.loads(json.dumps(end))
     found: list[tuple[str, int, int]] = []
     for task in reader.partitions(start, end):
-        for batch in pickle.loads(pickle.dumps(reader)).read(pickle.loads(pickle.dumps(task))):
+        for batch in cloudpickle.loads(cloudpickle.dumps(reader)).read(cloudpickle.loads(cloudpickle.dumps(task))):
             columns = batch.select(["topic", "partition", "offset"]).to_pydict()
             found += zip(*columns.values(), strict=True)
     return found

@@ -15,7 +15,7 @@
     _codecs      codecs of the user's own, for all of these
     functions    of columns: compress, decompress, crc32c, read_record_set, write_record_set (_function_work, _udf,
                  _from_pandas)
-    _missing     what is said where a Python has no kpress
+    _missing     what is said where a Python has no kpress, by whatever Spark carries there
     report       html_of(before, after)                      what a recompression did, as a page
 
     jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
+from kpress.spark._missing import opener
 from kpress.spark._progress import Progress
 
 if TYPE_CHECKING:
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
 
 _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
-
-_RESULT = pa.schema([("number", pa.int64()), ("result", pa.binary())])
 
 
 def run(
@@ -38,18 +37,30 @@ def run(
     # out of one partition rows are dealt out evenly: one to each task
     spread = rows.coalesce(1).repartition(len(items)) if len(items) > 1 else rows.coalesce(1)
     with Progress(spark, what, len(items)):
-        found = spread.mapInArrow(_work, "number long, result binary").collect()
+        found = spread.mapInArrow(_worker(), "number long, result binary").collect()
     return [pickle.loads(row.result) for row in sorted(found, key=lambda row: int(row.number))]
 
 
-def _work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for number, item in zip(batch.column("number"), batch.column("item"), strict=True):
-            function, argument = pickle.loads(item.as_py())
-            result: Any = pickle.dumps(function(argument))
-            yield pa.RecordBatch.from_arrays([pa.array([number.as_py()]), pa.array([result])], schema=_RESULT)
+def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a task does with its row."""
+    opened = opener("PYSPARK_PYTHON")
+
+    def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pickle
+
+        import pyarrow as pa
+
+        for batch in batches:
+            for number, item in zip(batch.column("number"), batch.column("item"), strict=True):
+                work, argument = opened(item.as_py())
+                result = pa.array([pickle.dumps(work(argument))], pa.binary())
+                yield pa.RecordBatch.from_arrays([pa.array([number.as_py()], pa.int64()), result], ["number", "result"])
+
+    return worked
 
 
 def table(spark: SparkSession, rows: Sequence[dict[str, Any]], schema: pa.Schema) -> DataFrame:
     """Rows of a job's result."""
+    if not rows:  # Spark Connect refuses a table that has none
+        return spark.createDataFrame(pa.Table.from_pylist([{}], schema=schema)).limit(0)
     return spark.createDataFrame(pa.Table.from_pylist(list(rows), schema=schema))

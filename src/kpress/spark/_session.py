@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.datasource import DataSource
+
+from kpress.spark._missing import maker_of
 from kpress.spark.datasource import KafkaLogDataSource
 
 if TYPE_CHECKING:
@@ -13,21 +17,37 @@ _PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
 
 def parallelism_of(spark: SparkSession) -> int | None:
-    """How many tasks run side by side; None if the session does not say, as with Spark Connect."""
+    """How many tasks run side by side; None if the session does not say."""
     text = spark.conf.get("spark.default.parallelism", "")
     if text:
         return int(text)
     try:
         return int(spark.sparkContext.defaultParallelism)
     except Exception:  # Connect has no context, and says so with an error of its own kind
-        return None
+        return _planned_parallelism(spark)
 
 
-def for_session(spark: SparkSession) -> type[KafkaLogDataSource]:
-    """The data source, with what is known of the session. It is pickled by value: no module has this class."""
+def _planned_parallelism(spark: SparkSession) -> int | None:
+    """Into how many tasks the server would divide a range (RangeExec.numSlices): it plans, and runs nothing."""
+    (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()
+    found = re.search(r"\bsplits=(\d{1,9})\b", str(row[0]))
+    return int(found[1]) if found else None
 
-    class Source(KafkaLogDataSource):
-        parallelism = parallelism_of(spark)
-        is_pushdown_on = spark.conf.get(_PUSHDOWN, "false") == "true"
+
+def for_session(spark: SparkSession) -> type[DataSource]:
+    """The data source, with what is known of the session.
+
+    No module has this class, so that it is pickled by value, and says so if the Python that gets it has no kpress.
+    """
+    settings = {"parallelism": parallelism_of(spark), "is_pushdown_on": spark.conf.get(_PUSHDOWN, "false") == "true"}
+    made = maker_of(KafkaLogDataSource, settings)
+
+    class Source(DataSource):
+        def __new__(cls, options: Any) -> Any:
+            return made(options)
+
+        @classmethod
+        def name(cls) -> str:
+            return "kpress"
 
     return Source

@@ -21,6 +21,7 @@ from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 from kpress.errors import InvalidArgumentError
 from kpress.files import resolve
 from kpress.log.staging import Stage, StagedSegment, check_target, publish, withdraw
+from kpress.spark._missing import Sent
 from kpress.spark._sink_rows import TaskRows
 from kpress.spark._write_options import WriteOptions
 
@@ -74,7 +75,7 @@ class Staged(WriterCommitMessage):
     segments: list[StagedSegment]
 
 
-class KafkaLogWriter(DataSourceArrowWriter):
+class KafkaLogWriter(Sent, DataSourceArrowWriter):
     """Writes rows as segments of a log.
 
     Parameters

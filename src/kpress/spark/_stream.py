@@ -24,6 +24,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from kpress.errors import CorruptRecordError, InvalidArgumentError
 from kpress.log import Partition, end_offset
 from kpress.log.growing import end_by_bytes, partitions_at, readable_end, segment_ranges
+from kpress.spark._missing import Sent
 from kpress.spark._offsets import Range
 from kpress.spark.options import ReadOptions
 
@@ -272,7 +273,7 @@ def _rest(ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]])
 # --- what Spark calls -------------------------------------------------------------------------------------------------
 
 
-class _PlainReader(DataSourceStreamReader):
+class _PlainReader(Sent, DataSourceStreamReader):
     """For Spark 4.0 and 4.1, which know no limits."""
 
     def __init__(self, reader: Reader) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kpress.spark._missing import SENTENCE
+from kpress.spark._missing import opener
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -22,18 +22,10 @@ def column_of(name: str, column: Column | str, work: Any, returns: str) -> Colum
     from pyspark.sql import functions as of_spark
 
     functions: Any = of_spark
-    sent, sentence = pickle.dumps(work), SENTENCE
+    sent, opened = pickle.dumps(work), opener("PYSPARK_PYTHON")
 
     def of_arrays(arrays: Iterator[pa.Array]) -> Iterator[pa.Array]:
-        import pickle
-        import sys
-
-        try:
-            work = pickle.loads(sent)
-        except ModuleNotFoundError as error:
-            if (error.name or "").partition(".")[0] != "kpress":
-                raise
-            raise RuntimeError(sentence.format(python=sys.executable, variable="PYSPARK_PYTHON")) from None
+        work = opened(sent)
         for array in arrays:
             yield from work(array)
 

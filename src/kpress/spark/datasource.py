@@ -29,6 +29,7 @@ from kpress.files import resolve
 from kpress.log import Finding, Partition, open_log
 from kpress.log.splits import LogSplit, Piece, plan, read_split
 from kpress.spark._filters import Wanted, wanted_by
+from kpress.spark._missing import Sent
 from kpress.spark._offsets import Range
 from kpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_other_types, spark_schema
@@ -41,7 +42,7 @@ _LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("kpress.spark")
 
 
-class KafkaLogDataSource(DataSource):
+class KafkaLogDataSource(Sent, DataSource):
     """Kafka logs, to be read by batch queries and streams, and to be written.
 
     The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
@@ -155,7 +156,7 @@ class LogPiece(InputPartition):
         return f"LogPiece({self.number}: {', '.join(split.url for split in self.splits)})"
 
 
-class KafkaLogReader(DataSourceReader):
+class KafkaLogReader(Sent, DataSourceReader):
     """Plans on the driver, and reads a piece in each task."""
 
     def __init__(self, options: ReadOptions, names: Sequence[str], parallelism: int | None) -> None:

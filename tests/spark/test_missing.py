@@ -1,0 +1,111 @@
+"""A Python that has no kpress says what to do, whatever Spark sends to it. Without Spark: as its workers do it."""
+
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = pytest.mark.spark
+
+from pyspark import cloudpickle
+from pyspark.sql import functions as of_spark
+from pyspark.sql.types import BinaryType, StructType
+
+from kpress.spark import KafkaLogDataSource, _run, _session, functions
+from kpress.spark._missing import opener
+from kpress.spark.schema import spark_schema
+
+LOGS = Path(__file__).parents[2] / "demo" / "logs"
+
+WITHOUT_KPRESS = """
+import pickle, sys
+
+class Finder:
+    def find_spec(name, path=None, target=None):
+        if name == "kpress":
+            raise ModuleNotFoundError("No module named 'kpress'", name=name)
+
+sys.meta_path.insert(0, Finder)
+"""
+
+
+def said_without_kpress(sent: Any, then: str = "") -> str:
+    """What a Python that cannot import kpress says to `sent`, and to what is done with it (as `it`)."""
+    script = f"{WITHOUT_KPRESS}\nit = pickle.load(sys.stdin.buffer)\n{then}\n"
+    done = subprocess.run([sys.executable, "-c", script], input=cloudpickle.dumps(sent), capture_output=True)
+    assert done.returncode == 1
+    return done.stderr.decode().splitlines()[-1]
+
+
+def sentence_of(variable: str) -> str:
+    return (
+        f"RuntimeError: {sys.executable} has no kpress: install it there (pip install 'kpress[spark]'), or set "
+        f"{variable} to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and "
+    )
+
+
+class Session:
+    """As much of a session as is asked when the data source is registered."""
+
+    class conf:
+        @staticmethod
+        def get(name: str, otherwise: str) -> str:
+            return {"spark.default.parallelism": "7"}.get(name, "true")
+
+
+def test_a_function_of_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Any] = []
+    monkeypatch.setattr(of_spark, "arrow_udf", lambda function, _: lambda _: sent.append(function), raising=False)
+    functions.crc32c("value")
+    assert said_without_kpress(sent[0], "next(it(iter([])), None)").startswith(sentence_of("PYSPARK_PYTHON"))
+
+
+def test_a_job() -> None:
+    item = pickle.dumps((_run.run, None))
+    then = f"import pyarrow as pa\nlist(it([pa.record_batch({{'number': [0], 'item': [{item!r}]}})]))"
+    assert said_without_kpress(_run._worker(), then).startswith(sentence_of("PYSPARK_PYTHON"))
+
+
+def test_the_data_source_that_a_session_registers() -> None:
+    source = _session.for_session(Session())  # type: ignore[arg-type]
+    then = "assert it.name() == 'kpress'\nit(options={'path': 'p'})"
+    assert said_without_kpress(source, then).startswith(sentence_of("PYSPARK_DRIVER_PYTHON"))
+
+
+def sent_by_the_data_source() -> dict[str, Any]:
+    source = KafkaLogDataSource({"path": str(LOGS)})
+    schema = spark_schema(["offset", "value"])
+    pushing = KafkaLogDataSource({"path": str(LOGS), "pushFilters": "true"})
+    writing = KafkaLogDataSource({"path": "p", "topic": "t", "partitions": "1"})
+    return {
+        "source": source,
+        "reader": source.reader(schema),
+        "filtering reader": pushing.reader(schema),
+        "stream reader": source.streamReader(schema),
+        "writer": writing.writer(StructType().add("value", BinaryType()), False),
+    }
+
+
+@pytest.mark.parametrize("name", ["source", "reader", "filtering reader", "stream reader", "writer"])
+def test_what_the_data_source_sends(name: str) -> None:
+    sent = sent_by_the_data_source()[name]
+    assert said_without_kpress(sent).startswith(sentence_of("PYSPARK_DRIVER_PYTHON"))
+    again = cloudpickle.loads(cloudpickle.dumps(sent))
+    assert type(again) is type(sent) and again.__dict__.keys() == sent.__dict__.keys()
+
+
+def test_the_data_source_that_a_session_registers_is_this_one() -> None:
+    source = cloudpickle.loads(cloudpickle.dumps(_session.for_session(Session())))  # type: ignore[arg-type]
+    made = source(options={"path": str(LOGS)})
+    assert type(made) is KafkaLogDataSource and (made.parallelism, made.is_pushdown_on) == (7, True)
+    assert cloudpickle.loads(cloudpickle.dumps(made)).parallelism == 7
+
+
+def test_other_modules_that_are_missing_are_told_as_they_are() -> None:
+    said = said_without_kpress(opener("X"), "it(b'cnowhere_at_all\\nname\\n.')")
+    assert said == "ModuleNotFoundError: No module named 'nowhere_at_all'"
