@@ -212,3 +212,18 @@ def test_the_example_of_the_documentation() -> None:
     data = one(headers=[[("h", b"1"), ("n", None)], None]) + marker("ABORT") + kpress.write_records([None], magic=0)
     records = [Whole(batch, record) for batch in kpress.read_batches(data) for record in batch]
     assert names["digest"](records) == digest(data)
+
+
+@pytest.mark.parametrize("magic", [0, 1, 2])
+@pytest.mark.parametrize("codec", ["none", "gzip"])
+def test_a_digest_from_an_offset_on(codec: Any, magic: Any) -> None:
+    """In the middle of a batch, too."""
+    expected, found = RecordDigest(), RecordDigest()
+    expected.update(kpress.write_records([b"c", b"d"], magic=magic, base_offset=2))
+    data = kpress.write_records([b"a", b"b", b"c", b"d"], magic=magic, compression_type=codec)
+    found.update(data, start_offset=2)
+    assert found.hexdigest() == expected.hexdigest() and found.records == 2
+    found.update(data, start_offset=4)
+    assert found.records == 2
+    with pytest.raises(kpress.ArgumentTypeError):
+        found.update(data, start_offset="2")  # type: ignore[arg-type]

@@ -188,6 +188,62 @@ def test_segments_that_overlap_are_read_once(tmp_path: Path) -> None:
         assert [row["offset"] for row in in_pieces(path, piece_bytes)] == list(range(90))
 
 
+def overlapping(directory: Path, has_index: bool) -> Path:
+    """The first segment reaches beyond three others, the fourth of which goes on; one begins within a batch."""
+    path = directory / "t-0"
+    path.mkdir()
+    for first, end in ((0, 500), (100, 200), (205, 300), (300, 900), (400, 450), (900, 1000)):
+        batches = [kpress.write_records([b"%d" % first] * 20, base_offset=at) for at in range(first, end, 20)]
+        alone = directory / "alone" / f"t-{first}"
+        alone.mkdir(parents=True)
+        (alone / f"{first:020d}.log").write_bytes(b"".join(batches))
+        if has_index:
+            kpress.log.reindex(alone, index_interval_bytes=100)  # of all together it is refused
+        for file in alone.glob("*.*"):
+            file.rename(path / file.name)
+    return path
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_segments_that_overlap_several_others(isolation: str, has_index: bool, tmp_path: Path) -> None:
+    path = overlapping(tmp_path, has_index)
+    log = kpress.open_log(path)
+    expected = whole(path, isolation)
+    assert [row["offset"] for row in expected] == list(range(1000)) and log.count() == 1000
+    for piece_bytes in (300, 1200, 100_000):
+        assert in_pieces(path, piece_bytes, isolation) == expected
+        found: list[Finding] = []
+        for split in (split for piece in splits.plan(log.partitions, piece_bytes) for split in piece):
+            for _ in splits.read_split(split, ["offset"], findings=found):
+                pass
+        assert [(one.rule, one.offset) for one in found] == [("segment overlap", at) for at in (100, 205, 300, 400)]
+    for start in (1, 150, 310, 460, 899):  # as a broker does, in the last segment that begins before
+        wanted = {str(log.partitions[0]): (start, 950)}
+        expected = whole(path, isolation, start_offset=start, end_offset=950)
+        assert expected and expected[-1]["offset"] == 949
+        for most in (None, 100):
+            assert in_pieces(path, 300, isolation, ranges=wanted, most_offsets=most) == expected
+
+
+@pytest.mark.parametrize("piece_bytes", [300, 100_000])
+def test_what_overlaps_counts_once_for_batches_and_digests(piece_bytes: int, tmp_path: Path) -> None:
+    path = overlapping(tmp_path, has_index=False)
+    straight = tmp_path / "straight" / "t-0"
+    straight.mkdir(parents=True)
+    rows = pa.Table.from_pylist(whole(path))
+    (straight / f"{0:020d}.log").write_bytes(kpress.write_columns(rows.select(["offset", "timestamp", "value"])))
+    digests = []
+    for directory in (path, straight):
+        [piece] = splits.plan(kpress.open_log(directory).partitions, 1 << 62)
+        digests += splits.digests_of(piece, joined=True)
+    assert digests[0] == digests[1] and digests[0][:2] == (0, 1000)
+    pieces = splits.plan(kpress.open_log(path).partitions, piece_bytes)
+    headers = [one for piece in pieces for split in piece for _, one in splits.batches_in(split, findings=[])]
+    ends = [header.last_offset for header in headers]
+    assert ends == sorted(set(ends)) and ends[-1] == 999
+
+
 def test_findings_are_told_at_the_end(tmp_path: Path) -> None:
     path = drawn(tmp_path, 7, 1)
     with open(next(path.glob("*.log")), "ab") as file:

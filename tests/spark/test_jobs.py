@@ -248,6 +248,19 @@ def test_manifests_are_compared_without_reading(spark: Any, logs: Path, tmp_path
         kpress.spark.compare(None, left, right, by="size")  # type: ignore[arg-type]
 
 
+def test_what_overlaps_is_compared_once(spark: Any, tmp_path: Path) -> None:
+    """A segment that reaches beyond three others holds the same records as one that holds all."""
+    left, right = tmp_path / "left" / "t-0", tmp_path / "right" / "t-0"
+    for directory, ranges in ((left, ((0, 100), (10, 20), (20, 30), (30, 120))), (right, ((0, 120),))):
+        directory.mkdir(parents=True)
+        for first, end in ranges:
+            data = kpress.write_records([b"%d" % at for at in range(first, end)], base_offset=first)
+            (directory / f"{first:020d}.log").write_bytes(data)
+    for other in (left, right):
+        [row] = kpress.spark.compare(spark, left.parent, other.parent).collect()
+        assert (row.isSame, row.recordsLeft, row.recordsRight) == (True, 120, 120)
+
+
 def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_path: Path) -> None:
     last = max((logs / "txn_topic-0").glob("*.log"))
     with open(last, "ab") as file:

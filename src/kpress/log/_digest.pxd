@@ -9,10 +9,10 @@ from kpress.codecs.codec cimport codec_table
 from kpress.codecs.context cimport codec_context
 
 
-# Appends the canonical form of every record of an entry, and adds their number to `records`. The source is open; all of
-# its records are read by the rules of the other readers.
-cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* source, int64_t* records,
-                           kp_error* err) noexcept nogil
+# Appends the canonical form of every record of an entry from an offset on, and adds their number to `records`. The
+# source is open; all of its records are read by the rules of the other readers.
+cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* source, int64_t start_offset,
+                           int64_t* records, kp_error* err) noexcept nogil
 
 
 # The same of one record of a batch.

@@ -11,7 +11,7 @@ XXH3-128 over these forms, one after the other. All numbers are big-endian, as i
 docs/digest.md says where each field comes from in the three magics.
 """
 
-from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
@@ -43,8 +43,8 @@ cdef enum:
 
 # --- the canonical form ------------------------------------------------------------------------------------------
 
-cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* source, int64_t* records,
-                           kp_error* err) noexcept nogil:
+cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* source, int64_t start_offset,
+                           int64_t* records, kp_error* err) noexcept nogil:
     cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef kp_batch message
     cdef kp_record r
@@ -61,6 +61,8 @@ cdef int canonical_records(pooled* out, const kp_batch* batch, const kp_source* 
             status = kp_message_next(source, &cursor, &message, &r, err)
         if status != KP_OK:
             break
+        if r.offset < start_offset:
+            continue
         p = write_record(p, batch, flags, &r)
         if r.header_count:
             out.size = p - out.data
@@ -146,6 +148,7 @@ cdef int write_headers(pooled* out, const kp_record* r, size_t room_after, kp_er
 ctypedef struct reading:
     codec_context* context
     size_t cap
+    int64_t start_offset
     pooled form          # canonical bytes that were not hashed yet
     int64_t records      # in them
     int64_t control      # of these, control records
@@ -163,7 +166,7 @@ cdef int read_entry(reading* r, const uint8_t* entry, kp_error* err) noexcept no
     if r.batch.magic < 2 and check_inner_crcs(&source, err) != KP_OK:
         return err.status
     cdef int64_t before = r.records
-    if canonical_records(&r.form, &r.batch, &source, &r.records, err) != KP_OK:
+    if canonical_records(&r.form, &r.batch, &source, r.start_offset, &r.records, err) != KP_OK:
         return err.status
     if is_control(&r.batch):
         r.control += r.records - before
@@ -230,13 +233,15 @@ cdef class RecordDigest:
         if size:
             XXH3_128bits_update(self.state, data, size)
 
-    def update(self, data, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
+    def update(self, data, *, start_offset=None, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
         """Go on with the records of a record set.
 
         Parameters
         ----------
         data : bytes-like
             Whole entries.
+        start_offset : int | None
+            Records with a smaller offset are left out.
         max_decompressed_bytes : int
             Cap on the decompressed size of one batch.
         codecs : CodecRegistry | None
@@ -253,6 +258,9 @@ cdef class RecordDigest:
         cdef int status
         memset(&r, 0, sizeof(reading))
         r.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        r.start_offset = INT64_MIN
+        if start_offset is not None:
+            r.start_offset = integer_of(start_offset, "start_offset", INT64_MIN, INT64_MAX)
         cdef CodecTable table = table_of(codecs)
         cdef InputView view = InputView(data)
         r.context = context_acquire(&table.rows)

@@ -5,8 +5,7 @@
     partitions ──► segments that matter ──► _seek: where to begin ──► _file_records: columns ──► + topic, partition
                    offsets, times            (by indexes, or not)      damage, tails              ──► Arrow stream
 
-Each offset is read once. If segments overlap, the earlier one is read to its end and the later one from there on, as
-a consumer would get them; Kafka's LogLoader also drops whatever is in the range of a segment that replaces others.
+Each offset is read once: `_overlap` has the rule for segments that overlap.
 """
 
 from __future__ import annotations
@@ -21,6 +20,8 @@ from kpress.columns import Columns, constant_field, read_columns, stream_of, wit
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from kpress.files import Buffered
 from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt, ResultSize
+from kpress.log._overlap import Reached, is_before
+from kpress.log._part import SegmentPart
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import Partition, Segment
 from kpress.log._segment_tail import tail_findings
@@ -237,7 +238,7 @@ class LogReader:
             if end is not None and segment.base_offset >= end:
                 break
             following = partition.segments[number + 1 :]
-            if not _is_before(following, self._options.start_offset):
+            if not is_before(following, self._options.start_offset):
                 yield from self._read_segment(segment, walk, isolation, end)
             self._file = None
             self._passed += segment.size or 0
@@ -261,8 +262,8 @@ class LogReader:
         options = {**self._decoding(), "start_offset": walk.offset, "end_offset": end}
         if self._options.batch_bytes is not None:
             options["batch_bytes"] = self._options.batch_bytes
-        if walk.before and segment.base_offset < (walk.offset or 0):
-            self._overlap(segment, walk)
+        if overlap := walk.finding(segment):
+            self.findings.append(overlap)
         with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
             self._file = file
             start = self._start(segment, file, walk)
@@ -284,7 +285,8 @@ class LogReader:
             finally:
                 self.findings += file.ignored + file.findings
             self.findings += tail_findings(segment, file)
-            walk.passed(segment, file, self._options.on_corrupt)
+            walk.passed(segment, file.next_offset)
+            walk.is_stopped = self._options.on_corrupt == "stop" and bool(file.findings)
 
     def _start(self, segment: Segment, file: FileRecords, walk: _Walk) -> _Start | None:
         """None if the segment has nothing to read."""
@@ -292,7 +294,8 @@ class LogReader:
         if not by_offset and walk.timestamp is None:
             return _Start(file.file.start, None)
         source = Buffered(file.file) if file.file.is_remote else file.file
-        seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url, segment.codecs)
+        ends_early = isinstance(segment, SegmentPart) and segment.end != segment.whole.size
+        seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url, segment.codecs, ends_early)
         try:
             return self._sought(seek, segment, file, walk, by_offset)
         except DAMAGE:
@@ -315,34 +318,15 @@ class LogReader:
             return None if not segment.is_last else _Start(file.file.start, None)
         return _Start(header.position, header.base_offset)
 
-    def _overlap(self, segment: Segment, walk: _Walk) -> None:
-        message = (
-            f"offsets from {segment.base_offset} to {(walk.offset or 0) - 1} are also in {walk.before}: "
-            "they are read from there"
-        )
-        self.findings.append(Finding(segment.url, None, None, segment.base_offset, "segment overlap", message))
 
-
-class _Walk:
+class _Walk(Reached):
     """How far a partition was read."""
 
     def __init__(self, offset: int | None, timestamp: int | None, size: ResultSize | None) -> None:
+        super().__init__(offset)
         self.size = size
-        self.offset = offset  # where the next segment is read from
         self.timestamp = timestamp  # until a record that late was found
-        self.before = ""  # the segment that was read last
         self.is_stopped = False
-
-    def passed(self, segment: Segment, file: FileRecords, on_corrupt: OnCorrupt) -> None:
-        if file.next_offset is not None:
-            self.offset = max(self.offset or 0, file.next_offset)
-            self.before = segment.url
-        self.is_stopped = on_corrupt == "stop" and bool(file.findings)
-
-
-def _is_before(following: tuple[Segment, ...], start_offset: int | None) -> bool:
-    """Whether the segment ends before the wanted offset: the next one begins at or before it."""
-    return start_offset is not None and bool(following) and following[0].base_offset <= start_offset
 
 
 def _least(*values: int | None) -> int | None:

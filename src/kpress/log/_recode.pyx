@@ -10,7 +10,7 @@
 Nothing here takes the GIL, so that threads work on runs side by side.
 """
 
-from libc.stdint cimport INT32_MAX, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MIN, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp
 
 from kpress._buffers cimport pooled, pooled_free
@@ -72,7 +72,7 @@ cdef int one_entry(recode_run* r, const uint8_t* entry) noexcept nogil:
     cdef content before = r.before
     if open_entry(&r.recoder, entry, &r.recoder.context.scratch, &source, &r.error) != KP_OK:
         return r.error.status
-    if canonical_records(&r.form, batch, &source, &records, &r.error) != KP_OK:
+    if canonical_records(&r.form, batch, &source, INT64_MIN, &records, &r.error) != KP_OK:
         return r.error.status
     count(&r.before, r.codecs, entry, batch, records, batch.size)
     if r.conversion.keeps_codec:
@@ -186,7 +186,7 @@ cdef int prove_forms(recode_run* r, size_t start, size_t form_start, size_t form
         r.proof.size = 0
         if read_written(r, start, &written, &source) != KP_OK:
             return r.error.status
-        if canonical_records(&r.proof_form, &written, &source, &records, &r.error) != KP_OK:
+        if canonical_records(&r.proof_form, &written, &source, INT64_MIN, &records, &r.error) != KP_OK:
             return r.error.status if r.error.status == KP_NO_MEMORY else differs(r, r.proof_form.size, size)
         count(&r.after, r.codecs, r.recoder.out.data + start, &written, records, written.size)
         start += <size_t>written.size

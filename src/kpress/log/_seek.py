@@ -64,6 +64,8 @@ class SegmentSeek:
         Of the ``.log`` file, for findings.
     codecs : CodecRegistry | None
         Codecs of your own beside Kafka's five.
+    ends_early : bool
+        The file is a part that ends before the segment does, so indexes know more than it has.
 
     Attributes
     ----------
@@ -84,8 +86,10 @@ class SegmentSeek:
         open_sibling: Callable[[str], Any] | None = None,
         name: str | None = None,
         codecs: CodecRegistry | None = None,
+        ends_early: bool = False,
     ) -> None:
         self.file = file
+        self._ends_early = ends_early
         self._start = getattr(file, "start", 0)
         self.base_offset = base_offset
         self.name = name or str(getattr(file, "name", "") or "")
@@ -135,7 +139,8 @@ class SegmentSeek:
         """A hop that begins at or before the batch with this offset."""
         index = self.index
         entry = index.lookup(target) if index is not None else None
-        if index is None or entry is None or entry.position <= self._start:
+        is_after = self._ends_early and entry is not None and entry.position >= self.file.size
+        if index is None or entry is None or is_after or entry.position <= self._start:
             return HeaderHop(self.file, position=self._start)
         if wrong := self._contradiction(entry):
             at = index.index(entry) * INDEX_ENTRY_SIZE
@@ -182,6 +187,8 @@ class SegmentSeek:
         header = self._batch_of(entry.offset)
         if header is not None and header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp:
             return entry.offset
+        if header is None and self._ends_early:
+            return self.base_offset
         message = f"the log has no batch with offset {entry.offset} whose largest timestamp is {entry.timestamp}"
         at = times.index(entry) * TIME_ENTRY_SIZE
         self._found(TIME_INDEX_FILE_SUFFIX, message, "time index", at, TIME_ENTRY_SIZE, entry.offset)

@@ -6,25 +6,30 @@
     (open_log)     small segments packed     pickled, and sent       _part
                    large ones cut            to other processes      _part_isolation: read_committed
 
-No data is read for a plan. Where a part begins is found by whoever reads it. A door for `kpress.spark`.
+For a plan names and sizes are read, and on this machine the ends of segments: `_overlap` says which offsets each
+segment gives. In a store nothing is read; there, and without an index, whoever reads a split asks the segment directly
+before it, so an overlap with an earlier one is not seen. Where a part begins is found by whoever reads it. A door for
+`kpress.spark`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from kpress._file_names import INDEX_FILE_SUFFIX, LEADER_EPOCH_CHECKPOINT
+from kpress._file_names import LEADER_EPOCH_CHECKPOINT
 from kpress.columns import Columns
-from kpress.errors import CorruptRecordError, KpressError
+from kpress.errors import CorruptRecordError
 from kpress.files import Buffered, FileInfo, FileSystem
 from kpress.log._batch_header import BatchHeader
 from kpress.log._digest import RecordDigest
-from kpress.log._end import end_offset, near_the_end
+from kpress.log._end import end_offset
 from kpress.log._file_records import INT64_MAX, FileRecords, OnCorrupt
 from kpress.log._hop import HeaderHop
 from kpress.log._open import merged, open_paths
+from kpress.log._overlap import Reached, is_before, is_cheap, next_offset_of
 from kpress.log._part import part_of
 from kpress.log._part_isolation import has_state, isolation_of_part
 from kpress.log._read import LogReader, ReadOptions
@@ -67,9 +72,11 @@ class LogSplit:
     end : int | None
         Of the last segment: the batches that begin before this byte.
     start_offset, end_offset : int | None
-        Wanted ones; the second is not included.
+        Those to read; the second is not included. The first is where the segments before end, if they overlap.
     before : Segment | None
-        The segment before the first, which may overlap it.
+        The segment before the first. If its end was too much to ask for in a plan, it may overlap the first.
+    overlap : Finding | None
+        What the plan found out about the segments before.
     size : int
         Bytes.
     files : mapping of str to FileInfo
@@ -87,6 +94,7 @@ class LogSplit:
     start_offset: int | None = None
     end_offset: int | None = None
     before: Segment | None = None
+    overlap: Finding | None = None
     size: int = 0
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
@@ -109,23 +117,18 @@ class LogSplit:
         [whole] = merged(same)
         return isolation_of_part(whole.segments, parts.segments, skip=skip)
 
-    def first_offset(self) -> int | None:
-        """The first offset that this split has to give: after those of the segment before, where the two overlap."""
-        if self.before is None:
-            return self.start_offset
-        with FileRecords(self.before.open(), complete=False) as file:
-            if file.file.is_remote and INDEX_FILE_SUFFIX not in self.before.files:
-                return self.start_offset  # all of it would have to be read
-            hop = near_the_end(self.before, file)
-            try:
-                for _ in hop:
-                    pass
-            except KpressError:
-                pass  # whoever reads that segment says so
-            found = hop.next_offset or 0
-        if found <= self.segments[0].base_offset:
-            return self.start_offset
-        return max(found, self.start_offset or 0)
+    def first_offset(self, findings: list[Finding] | None = None) -> int | None:
+        """The first offset that this split has to give: after those of the segments before, where they overlap. The
+        overlap is a finding."""
+        found, first = self.overlap, self.start_offset
+        if self.before is not None and not is_cheap(self.before):
+            reached = Reached(first)
+            reached.passed(self.before, next_offset_of(self.before))
+            if further := reached.finding(self.segments[0]):
+                found, first = further, reached.offset
+        if found is not None and findings is not None and not self.start:
+            findings.append(found)
+        return first
 
     @property
     def is_whole_from_its_start(self) -> bool:
@@ -249,24 +252,38 @@ def _splits_of(
     segments = partition.segments
     places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
     before: Segment | None = None
+    reached = Reached(start)
     for run in _runs(segments, committed):
         bases = [segment.base_offset for segment in segments[run[-1] + 1 : run[-1] + 2]]
         following = bases[0] if bases else None
         first = segments[run[0]].base_offset
         kept = tuple(segments[number] for number in run)
-        if (end is not None and first >= end) or (start is not None and following is not None and following <= start):
-            before = kept[-1]
+        if (end is not None and first >= end) or is_before(segments[run[-1] + 1 :], start):
             continue
-        wanted_start = start if start is not None and start > first else None
+        wanted_start = reached.offset if reached.offset is not None and reached.offset > first else None
         wanted_end = end if end is not None and (following is None or following > end) else None
         size = sum(_size_of(segment) for segment in kept)
         split = LogSplit(
             partition.topic, partition.partition, partition.url, kept, places,
-            start_offset=wanted_start, end_offset=wanted_end, before=before, size=size,
+            start_offset=wanted_start, end_offset=wanted_end, before=before,
+            overlap=reached.finding(kept[0]), size=size,
         )  # fmt: skip
-        offsets = _offsets_in(split, partition, following) if most_offsets is not None else 0
-        yield from _cut(split, offsets, piece_bytes, most_offsets)
+        is_in_order = _pass(kept, reached, with_last=following is not None)
+        most = most_offsets if is_in_order else None  # what overlaps is read from its first segment on
+        offsets = _offsets_in(split, partition, following) if most is not None else 0
+        yield from _cut(split, offsets, piece_bytes, most)
         before = kept[-1]
+
+
+def _pass(segments: Sequence[Segment], reached: Reached, with_last: bool) -> bool:
+    """Whether none of the segments overlaps one before it, but perhaps the first."""
+    is_in_order = True
+    for segment in segments:
+        is_in_order = is_in_order and (segment is segments[0] or not reached.finding(segment))
+        if is_cheap(segment) and (with_last or segment is not segments[-1]):
+            with suppress(FileNotFoundError):  # whoever reads it says so
+                reached.passed(segment, next_offset_of(segment))
+    return is_in_order
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
@@ -314,6 +331,7 @@ def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[
                 split,
                 start_offset=start if number else split.start_offset,
                 end_offset=split.end_offset if is_last else end,
+                overlap=None if number else split.overlap,
                 size=split.size // count,
             ),
             end - start,
@@ -401,7 +419,7 @@ def read_split(
     Columns
     """
     options = ReadOptions.of(
-        start_offset=split.first_offset(),
+        start_offset=split.first_offset(findings),
         end_offset=split.end_offset,
         start_timestamp=start_timestamp,
         end_timestamp=end_timestamp,
@@ -435,18 +453,23 @@ def batches_in(
     ------
     tuple of (FileRecords, BatchHeader)
     """
-    first = split.first_offset()
+    reached = Reached(split.first_offset(findings))
     for segment in split.located().segments:
+        if overlap := reached.finding(segment):
+            findings.append(overlap)
+        first, next_offset = reached.offset, None
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
             for header in _headers(segment, file, on_corrupt, check_crcs, findings):
+                next_offset = header.next_offset
                 if (first is None or header.last_offset >= first) and not _is_after(header, split.end_offset):
                     yield file, header
             findings += tail_findings(segment, file)
+        reached.passed(segment, next_offset)
 
 
-def digests_of(split: LogSplit, joined: bool) -> list[tuple[int, int, str]]:
+def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int, str]]:
     """Base offset, number of records (without those of control) and `RecordDigest` of each segment; or of all together,
-    if `joined`.
+    if `joined`. Records of segments that overlap are counted once.
 
     Raises
     ------
@@ -454,15 +477,17 @@ def digests_of(split: LogSplit, joined: bool) -> list[tuple[int, int, str]]:
         Damage.
     """
     digest, found = RecordDigest(), []
-    first = split.segments[0].base_offset
-    for segment in split.located().segments:
-        with FileRecords(segment.open(), complete=not segment.is_last) as file:
-            for _, piece in file.pieces():
-                digest.update(piece, codecs=segment.codecs)
-        if not joined:
+    for split in splits:
+        reached = Reached(split.first_offset())
+        for segment in split.located().segments:
+            with FileRecords(segment.open(), complete=not segment.is_last) as file:
+                for _, piece in file.pieces():
+                    digest.update(piece, start_offset=reached.offset, codecs=segment.codecs)
+                reached.passed(segment, file.next_offset)
             found.append((segment.base_offset, digest.records - digest.control_records, digest.hexdigest()))
-            digest = RecordDigest()
-    return [(first, digest.records - digest.control_records, digest.hexdigest())] if joined else found
+            if not joined:
+                digest = RecordDigest()
+    return [(found[0][0], *found[-1][1:])] if joined and found else found
 
 
 def _is_after(header: BatchHeader, end_offset: int | None) -> bool:

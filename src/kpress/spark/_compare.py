@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
@@ -133,9 +134,8 @@ def _work(spark: SparkSession, side: int, log: Log, joined: frozenset[Key]) -> l
 
 def _digests(work: Work) -> list[tuple[Key, list[tuple[int, int, str]]]]:
     _, piece, joined = work
-    return [
-        (key, digests_of(split, key in joined)) for split in piece for key in [(split.topic, split.partition)]
-    ]
+    of_partitions = groupby(piece, key=lambda split: (split.topic, split.partition))
+    return [(key, digests_of(tuple(splits), key in joined)) for key, splits in of_partitions]
 
 
 def _row(
