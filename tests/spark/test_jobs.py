@@ -22,6 +22,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
+from pyspark.errors import PySparkException
+
 import kpress.spark
 from kpress.log import Share
 from kpress.spark._run import run
@@ -246,6 +248,29 @@ def test_manifests_are_compared_without_reading(spark: Any, logs: Path, tmp_path
     assert kpress.spark.compare(spark, [left], right).where("byManifest").count() == 0
     with pytest.raises(kpress.InvalidArgumentError, match="by must be one of manifests, records"):
         kpress.spark.compare(None, left, right, by="size")  # type: ignore[arg-type]
+
+
+def test_damage_is_compared_if_asked(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Its partition differs, and says why; the others are compared."""
+    kpress.transcode(logs, tmp_path / "copy", "zstd")
+    path = min((logs / "txn_topic-0").glob("*.log"))
+    data = bytearray(path.read_bytes())
+    data[40] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(PySparkException, match="stored checksum"):
+        kpress.spark.compare(spark, logs, tmp_path / "copy")
+    rows = kpress.spark.compare(spark, logs, tmp_path / "copy", on_corrupt="skip").collect()
+    assert [(row.topic, row.isSame, len(row.findings)) for row in rows] == [
+        ("headers-v2", True, 0),
+        ("headers-v2", True, 0),
+        ("txn_topic", False, 1),
+    ]
+    assert str(path) in rows[2].findings[0] and "stored checksum" in rows[2].findings[0]
+    assert (rows[2].recordsLeft, rows[2].recordsRight > 0) == (None, True)
+    both = kpress.spark.compare(spark, logs, logs, on_corrupt="skip").collect()
+    assert [(row.isSame, len(row.findings)) for row in both] == [(True, 0), (True, 0), (False, 2)]
+    with pytest.raises(kpress.InvalidArgumentError, match="on_corrupt must be one of raise, skip"):
+        kpress.spark.compare(None, logs, logs, on_corrupt="quarantine")  # type: ignore[arg-type]
 
 
 def test_what_overlaps_is_compared_once(spark: Any, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from itertools import pairwise
 from kpress._file_names import LEADER_EPOCH_CHECKPOINT
 from kpress.columns import Columns
 from kpress.errors import CorruptRecordError
-from kpress.files import Buffered, FileInfo, FileSystem
+from kpress.files import Buffered, FileInfo, FileSystem, located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._digest import RecordDigest
 from kpress.log._end import end_offset
@@ -481,8 +481,9 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
         reached = Reached(split.first_offset())
         for segment in split.located().segments:
             with FileRecords(segment.open(), complete=not segment.is_last) as file:
-                for _, piece in file.pieces():
-                    digest.update(piece, start_offset=reached.offset, codecs=segment.codecs)
+                for position, piece in file.pieces():
+                    with located(position, file.path):
+                        digest.update(piece, start_offset=reached.offset, codecs=segment.codecs)
                 reached.passed(segment, file.next_offset)
             found.append((segment.base_offset, digest.records - digest.control_records, digest.hexdigest()))
             if not joined:

@@ -7,22 +7,24 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
-from kpress._arguments import shown_value
-from kpress.errors import InvalidArgumentError
-from kpress.log import Log
+from kpress.errors import KpressError, StorageError
+from kpress.log import Finding, Log
 from kpress.log.copy_tasks import manifest_of
-from kpress.log.splits import LogSplit, digests_of, plan
+from kpress.log.splits import LogSplit, Piece, digests_of, plan
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, schema_of_partitions, task_bytes
+from kpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+OnCorrupt: TypeAlias = Literal["raise", "skip"]
+Damage: TypeAlias = "dict[Key, list[str]]"
 By: TypeAlias = Literal["manifests", "records"]
 Key: TypeAlias = "tuple[str | None, int | None]"
 Digests: TypeAlias = "dict[Key, list[tuple[int, int, str]]]"
-Work: TypeAlias = "tuple[int, tuple[LogSplit, ...], frozenset[Key]]"
+Work: TypeAlias = "tuple[int, tuple[LogSplit, ...], frozenset[Key], bool]"
+Done: TypeAlias = "tuple[Key, list[tuple[int, int, str]] | Finding]"
 
 _RESULT = schema_of_partitions(
     [
@@ -31,6 +33,7 @@ _RESULT = schema_of_partitions(
         ("recordsRight", pa.int64()),
         ("differsFrom", pa.int64()),
         ("byManifest", pa.bool_()),
+        ("findings", pa.list_(pa.string())),
     ]
 )
 _INT64_MAX = (1 << 63) - 1
@@ -38,7 +41,13 @@ _WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after
 
 
 def compare(
-    spark: SparkSession, left: Paths, right: Paths, *, by: By = "manifests", codecs: Codecs = None
+    spark: SparkSession,
+    left: Paths,
+    right: Paths,
+    *,
+    by: By = "manifests",
+    on_corrupt: OnCorrupt = "raise",
+    codecs: Codecs = None,
 ) -> DataFrame:
     """Whether two logs hold the same records, partition by partition, whatever their codecs and batches.
 
@@ -56,20 +65,22 @@ def compare(
     by : {'manifests', 'records'}
         With 'manifests', a manifest in a directory given as `left` or `right` counts for the partitions whose files are
         those that it lists, of the sizes that it says. With 'records' every record is read.
+    on_corrupt : {'raise', 'skip'}
+        If a segment is damaged, the job fails; or its partition is reported, and the others are compared.
     codecs : CodecRegistry, str or several, optional
         Codecs of your own: as for `kpress.spark.transcode`.
 
     Returns
     -------
     DataFrame
-        One row per partition of either: topic, partition, isSame, recordsLeft, recordsRight (null where it is not
-        there; without control records), differsFrom (the base offset of the first segment that differs), byManifest
-        (whether nothing was read of it).
+        One row per partition of either: topic, partition, isSame (false if either is damaged), recordsLeft,
+        recordsRight (null where it is not there, or damaged; without control records), differsFrom (the base offset of
+        the first segment that differs), byManifest (whether nothing was read of it), findings (damage, as text).
 
     Raises
     ------
     InvalidArgumentError
-        There is no partition; `by` is something else.
+        There is no partition; `by` or `on_corrupt` is something else.
     pyspark.errors.PySparkException
         A task failed: damage, or a file that cannot be read.
 
@@ -81,8 +92,8 @@ def compare(
     >>> kpress.spark.compare(spark, "demo/logs/sessions-0", target).where("NOT isSame").count()
     0
     """
-    if by not in get_args(By):
-        raise InvalidArgumentError(f"by must be one of {', '.join(get_args(By))}, not {shown_value(by)}", field="by")
+    check_choice("by", by, get_args(By))
+    check_choice("on_corrupt", on_corrupt, get_args(OnCorrupt))
     logs = opened(left, codecs), opened(right, codecs)
     bases = [_bases(log) for log in logs]
     both = bases[0].keys() & bases[1].keys()
@@ -91,12 +102,26 @@ def compare(
     known = (said[0].keys() & said[1].keys()) - joined
     found: tuple[Digests, Digests] = tuple({key: side[key] for key in known} for side in said)  # type: ignore[assignment]
     unknown = [log.select(lambda one: (one.topic, one.partition) not in known) for log in logs]
-    work = [piece for side, log in enumerate(unknown) for piece in _work(spark, side, log, joined)]
-    for (side, _, _), digests in zip(work, run(spark, "compare", _digests, work), strict=True):
-        for key, several in digests:
-            found[side].setdefault(key, []).extend(several)
-    keys = sorted(found[0].keys() | found[1].keys(), key=lambda key: (key[0] or "", key[1] or 0))
-    return table(spark, [_row(key, found[0].get(key), found[1].get(key), key in known) for key in keys], _RESULT)
+    work = [
+        (side, piece, joined, on_corrupt == "skip")
+        for side, log in enumerate(unknown)
+        for piece in _pieces(spark, log, joined)
+    ]
+    damage: tuple[Damage, Damage] = {}, {}
+    for (side, *_), done in zip(work, run(spark, "compare", _digests, work), strict=True):
+        for key, digests in done:
+            if isinstance(digests, Finding):
+                damage[side].setdefault(key, []).append(str(digests))
+            else:
+                found[side].setdefault(key, []).extend(digests)
+    keys = sorted(bases[0].keys() | bases[1].keys(), key=lambda key: (key[0] or "", key[1] or 0))
+    rows = []
+    for key in keys:
+        findings = [one for side in damage for one in side.get(key, ())]
+        intact = [None if key in bad else side.get(key) for side, bad in zip(found, damage, strict=True)]
+        row = _row(key, intact[0], intact[1], key in known) | {"findings": findings}
+        rows.append(row | {"isSame": False} if findings else row)
+    return table(spark, rows, _RESULT)
 
 
 def _said(paths: Paths, log: Log) -> Digests:
@@ -122,20 +147,28 @@ def _bases(log: Log) -> dict[Key, list[int]]:
     }
 
 
-def _work(spark: SparkSession, side: int, log: Log, joined: frozenset[Key]) -> list[Work]:
+def _pieces(spark: SparkSession, log: Log, joined: frozenset[Key]) -> list[Piece]:
     """A task has segments that are digested one by one, or a partition whose segments are digested together."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     together = log.select(lambda one: (one.topic, one.partition) in joined).partitions
     apart = log.select(lambda one: (one.topic, one.partition) not in joined).partitions
     pieces = plan(apart, task_bytes(spark, total), whole_segments=True)
-    pieces += [piece for partition in together for piece in plan([partition], _WHOLE)]
-    return [(side, piece, joined) for piece in pieces]
+    return pieces + [piece for partition in together for piece in plan([partition], _WHOLE)]
 
 
-def _digests(work: Work) -> list[tuple[Key, list[tuple[int, int, str]]]]:
-    _, piece, joined = work
+def _digests(work: Work) -> list[Done]:
+    _, piece, joined, skip = work
     of_partitions = groupby(piece, key=lambda split: (split.topic, split.partition))
-    return [(key, digests_of(tuple(splits), key in joined)) for key, splits in of_partitions]
+    return [(key, _digests_or_damage(tuple(splits), key in joined, skip)) for key, splits in of_partitions]
+
+
+def _digests_or_damage(splits: Piece, joined: bool, skip: bool) -> list[tuple[int, int, str]] | Finding:
+    try:
+        return digests_of(splits, joined)
+    except KpressError as error:
+        if not skip or isinstance(error, StorageError):
+            raise
+        return Finding.of_error(error, file=splits[0].url)
 
 
 def _row(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pyarrow as pa
 
+from kpress._arguments import shown_value
+from kpress.errors import InvalidArgumentError
 from kpress.log import Log, open_log
 from kpress.log.splits import Piece, plan
 from kpress.spark._codecs import Codecs, registry_of
@@ -24,6 +26,17 @@ MOST_BYTES = 128 << 20  # of one task, as of the data source's
 def schema_of_partitions(fields: list[tuple[str, pa.DataType]]) -> pa.Schema:
     """Of a result whose rows each say something of one partition."""
     return pa.schema([("topic", pa.string()), ("partition", pa.int32()), *fields])
+
+
+def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
+    """Raise unless an argument is one of a few words.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    if value not in accepted:
+        raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {shown_value(value)}", field=name)
 
 
 def opened(src: Paths, codecs: Codecs = None) -> Log:

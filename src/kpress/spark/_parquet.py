@@ -18,13 +18,12 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
-from kpress.errors import InvalidArgumentError
 from kpress.files import FileSystem, Writer
 from kpress.log import Finding
 from kpress.log.copy_tasks import check_flags, published, refuse_taken
 from kpress.log.splits import LogSplit, Piece, plan, read_split
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, schema_of_partitions, task_bytes
+from kpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 from kpress.spark.options import check_columns
 from kpress.spark.schema import arrow_schema, column_names
@@ -115,9 +114,9 @@ def to_parquet(
     """
     names = tuple(columns)
     check_columns(names, _OF_RECORDS, "columns")
-    _check("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
-    _check("compression", compression, _COMPRESSIONS)
-    _check("on_corrupt", on_corrupt, ("raise", "skip"))
+    check_choice("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
+    check_choice("compression", compression, _COMPRESSIONS)
+    check_choice("on_corrupt", on_corrupt, ("raise", "skip"))
     check_flags(dry_run=dry_run)
     log = opened(src, codecs)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
@@ -130,11 +129,6 @@ def to_parquet(
         done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
     rows = [row for found in done for row in found]
     return table(spark, rows, _RESULT)
-
-
-def _check(name: str, value: object, accepted: tuple[str, ...]) -> None:
-    if value not in accepted:
-        raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {value!r}"[:200], field=name)
 
 
 @dataclass(frozen=True)
