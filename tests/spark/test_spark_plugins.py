@@ -99,6 +99,16 @@ def test_jobs_take_them(spark: Any, log: Path, tmp_path: Path) -> None:
     assert spark.read.parquet(str(tmp_path / "parquet")).count() == 3600
 
 
+def test_estimates_measure_them(spark: Any, log: Path) -> None:
+    """And decompress what is stored with them."""
+    for source in (DEMO_LOGS / "sessions-0", log / "sessions-0"):
+        rows = kpress.spark.estimate(spark, source, f"{NAME}/lz4", registry=CODEC).collect()
+        assert [row.codec for row in rows] == [NAME, "lz4"] and rows[0].findings == []
+        assert rows[0].ratio > rows[1].ratio > 1
+    with pytest.raises(kpress.InvalidArgumentError, match=NAME):
+        kpress.spark.estimate(spark, log, NAME)
+
+
 def test_a_registry_is_taken_as_well(spark: Any, log: Path, tmp_path: Path) -> None:
     codecs = kpress.CodecRegistry()
     codecs.load(CODEC)

@@ -22,6 +22,7 @@ from kpress.analysis._analyze import INT64_MAX, LEAST_SAMPLE, MOST_SAMPLE
 from kpress.analysis._grid import Setting
 from kpress.analysis._measure import Measure, Size, sum_of
 from kpress.analysis._sample import SampleRun, placed_runs, sample_run
+from kpress.codecs import CodecRegistry
 from kpress.log import Finding, Log, Partition
 from kpress.typing import Integer
 
@@ -82,6 +83,7 @@ class SampleTask(NamedTuple):
 
     settings: tuple[Setting, ...]
     runs: tuple[tuple[Topic, SampleRun], ...]
+    registry: CodecRegistry | None = None
 
 
 def placed(
@@ -90,6 +92,7 @@ def placed(
     sample_bytes: Integer,
     seed: Integer,
     task_bytes: Callable[[int], int],
+    registry: CodecRegistry | None = None,
 ) -> tuple[dict[Topic, TopicEstimate], list[SampleTask]]:
     """Where samples are taken.
 
@@ -102,6 +105,8 @@ def placed(
     seed : int
     task_bytes : callable
         From the bytes of all samples to those of one task.
+    registry : CodecRegistry, optional
+        With codecs of your own among the settings.
 
     Returns
     -------
@@ -122,7 +127,7 @@ def placed(
         found[topic] = TopicEstimate(size)
     runs = [(topic, run) for topic, several in topics.items() for run in several]
     most = task_bytes(sum(run.bytes for _, run in runs))
-    return found, [SampleTask(settings, group) for group in _grouped(runs, most)]
+    return found, [SampleTask(settings, group, registry) for group in _grouped(runs, most)]
 
 
 def _by_topic(log: Log) -> dict[Topic, list[Partition]]:
@@ -154,7 +159,7 @@ def measured(task: SampleTask) -> list[tuple[Topic, TopicEstimate]]:
         one = TopicEstimate(0, sample.stored_bytes, len(sample.data), sample.records, sample.decode_seconds)
         one.findings = sample.findings
         if sample.counts:
-            one.sizes = Measure(sample, 1, at_once=True).sizes(None, task.settings, _ignored)
+            one.sizes = Measure(sample, 1, at_once=True, registry=task.registry).sizes(None, task.settings, _ignored)
         found.setdefault(topic, TopicEstimate()).merge(one)
     return list(found.items())
 

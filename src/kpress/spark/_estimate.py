@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kpress.analysis import DEFAULT_CODECS, Setting, parse_codecs
 from kpress.analysis.sample_tasks import TopicEstimate, measured, placed
+from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._jobs import Paths, opened, task_bytes
 from kpress.spark._run import run, table
 from kpress.typing import Integer
@@ -42,6 +43,7 @@ def estimate(
     *,
     sample_bytes: Integer = 16 << 20,
     seed: Integer = 0,
+    registry: Codecs = None,
 ) -> DataFrame:
     """What each codec and level would make of a log, from samples that are spread over it. Nothing is written.
 
@@ -61,6 +63,8 @@ def estimate(
         Uncompressed bytes of the samples of each topic; a topic that is smaller is read as a whole.
     seed : int
         Of the places.
+    registry : CodecRegistry, str or several, optional
+        Codecs of your own, to read and to measure: as `codecs` for `kpress.spark.transcode`.
 
     Returns
     -------
@@ -88,8 +92,9 @@ def estimate(
     >>> [row.codec for row in found.collect()]
     ['zstd', 'lz4']
     """
-    settings = parse_codecs(codecs)
-    topics, tasks = placed(opened(src), settings, sample_bytes, seed, lambda total: task_bytes(spark, total))
+    own = registry_of(registry)
+    settings = parse_codecs(codecs, own)
+    topics, tasks = placed(opened(src, own), settings, sample_bytes, seed, lambda total: task_bytes(spark, total), own)
     for found in run(spark, "estimate", measured, tasks):
         for topic, one in found:
             topics[topic].merge(one)
