@@ -90,6 +90,117 @@ def test_the_program_zstd_reads_and_writes_the_same(tmp_path) -> None:
     assert kpress.decompress(names["theirs.zst"].read_bytes(), "zstd", dictionaries=TRAINED) == VALUES[5]
 
 
+# --- in pieces -------------------------------------------------------------------------------------------------------
+
+
+def read_in_pieces(data: bytes, step: int, dictionaries, cap: int = 1 << 26) -> bytes:
+    stream = kpress.decompressor("zstd", cap, dictionaries=dictionaries)
+    out = b"".join(stream.decompress(data[at : at + step]) for at in range(0, len(data), step))
+    rest = stream.flush()
+    assert stream.eof
+    return out + rest
+
+
+@pytest.mark.parametrize("level", [None, -7, 1, 9, 19])
+@pytest.mark.parametrize("size", SIZES)
+def test_streams_go_both_ways(level: int | None, size: int) -> None:
+    value = sized(size)
+    stream = kpress.compressor("zstd", level, dictionary=TRAINED)
+    ours = b"".join(stream.compress(value[at : at + 7000]) for at in range(0, size, 7000)) + stream.flush()
+    packer = zstandard.ZstdCompressor(level=3 if level is None else level, dict_data=THEIRS).compressobj()
+    theirs = packer.compress(value) + packer.flush()
+    assert zstandard.get_frame_parameters(ours).dict_id == TRAINED.id
+    assert zstandard.ZstdDecompressor(dict_data=THEIRS).decompressobj().decompress(ours) == value
+    assert len(ours) <= 1.02 * len(theirs) + 8
+    for frame in (ours, theirs):
+        for step in (1, 6, 4096, 1 << 20) if size < 10_000 else (4096, 1 << 20):
+            assert read_in_pieces(frame, step, TRAINED) == value
+            assert read_in_pieces(frame, step, BOTH) == value
+    assert kpress.decompress(ours, "zstd", dictionaries=TRAINED) == value
+    assert kpress.decompress(kpress.compress(value, "zstd"), "zstd") == value  # the context has forgotten it
+
+
+SKIPPABLE = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"bytes"
+
+
+@given(st.lists(st.tuples(st.binary(max_size=300), st.sampled_from([None, TRAINED, OTHER])), max_size=6),
+       st.integers(1, 400))
+def test_streams_of_frames_each_with_its_own(values: list[tuple[bytes, Dictionary | None]], step: int) -> None:
+    data = SKIPPABLE.join(kpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
+    assert read_in_pieces(data, step, BOTH) == b"".join(value for value, _ in values)
+
+
+@pytest.mark.parametrize("step", [1, 5, 1000])
+def test_a_stream_names_a_missing_dictionary(step: int) -> None:
+    before = kpress.compress(VALUES[1], "zstd", dictionary=OTHER)
+    frame = before + kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    for known in (OTHER, {OTHER.id: OTHER}):
+        with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
+            read_in_pieces(frame, step, known)
+        assert (caught.value.field, caught.value.position) == ("dictionaryId", len(before))
+
+
+class Lookup:
+    """Of a caller: it is asked for each id once."""
+
+    def __init__(self, answer: Callable[[int], object]) -> None:
+        self.answer = answer
+        self.asked: list[int] = []
+
+    def get(self, number: int) -> object:
+        self.asked.append(number)
+        return self.answer(number)
+
+
+def test_a_stream_asks_when_it_reads_a_header() -> None:
+    data = b"".join(kpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES[:50])
+    lookup = Lookup(BOTH.get)
+    assert read_in_pieces(data, 3, lookup) == b"".join(VALUES[:50])
+    assert lookup.asked == [TRAINED.id]
+
+
+def test_what_a_lookup_raises_ends_the_stream() -> None:
+    frame = kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+
+    def again(number: int) -> None:
+        stream.decompress(frame)
+
+    for answer, error in (
+        (lambda number: 1 // 0, ZeroDivisionError),
+        (lambda number: OTHER, kpress.InvalidArgumentError),
+        (lambda number: b"bytes", kpress.ArgumentTypeError),
+        (again, kpress.InvalidArgumentError),
+    ):
+        stream = kpress.decompressor("zstd", dictionaries=Lookup(answer))
+        with pytest.raises(error):
+            stream.decompress(frame)
+        with pytest.raises(kpress.ClosedError):
+            stream.decompress(frame)
+
+
+def test_streams_of_damaged_frames() -> None:
+    stream = kpress.compressor("zstd", dictionary=TRAINED)
+    frame = stream.compress(sized(3000)) + stream.flush()
+    for at in range(0, len(frame), 7):
+        for data in (frame[:at], frame[:at] + bytes([frame[at] ^ 0xFF]) + frame[at + 1 :], bytes(at)):
+            for step in (1, 50):
+                with contextlib.suppress(kpress.DecompressionError, kpress.OutputTooLargeError):
+                    read_in_pieces(data, step, BOTH, 10_000)
+    for cap in (0, 2999):
+        with pytest.raises(kpress.OutputTooLargeError):
+            read_in_pieces(frame, 64, TRAINED, cap)
+    assert read_in_pieces(frame, 64, TRAINED, 3000) == sized(3000)
+
+
+def test_streams_of_other_codecs_take_none() -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match="gzip takes no dictionary"):
+        kpress.compressor("gzip", dictionary=TRAINED)
+    with pytest.raises(kpress.InvalidArgumentError, match="lz4 takes no dictionary"):
+        kpress.decompressor("lz4", dictionaries=BOTH)
+    with pytest.raises(kpress.ArgumentTypeError, match="dictionary must be"):
+        kpress.compressor("zstd", dictionary=TRAINED.data)
+
+
 # --- what is missing or wrong ----------------------------------------------------------------------------------------
 
 

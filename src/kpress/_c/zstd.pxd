@@ -74,6 +74,7 @@ cdef extern from * nogil:
     size_t ZSTD_CCtx_refCDict(ZSTD_CCtx*, const ZSTD_CDict*)
     ZSTD_DDict* ZSTD_createDDict_byReference(const void* dictionary, size_t size)
     size_t ZSTD_freeDDict(ZSTD_DDict*)
+    size_t ZSTD_DCtx_refDDict(ZSTD_DCtx*, const ZSTD_DDict*)
     size_t ZSTD_sizeof_DDict(const ZSTD_DDict*)
 
     # zdict.h

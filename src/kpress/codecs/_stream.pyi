@@ -4,7 +4,8 @@ from typing_extensions import Buffer, disjoint_base
 
 from kpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from kpress.codecs import CodecRegistry
-from kpress.typing import CompressionType, Integer, Level
+from kpress.codecs._zstd_dictionary import Dictionary
+from kpress.typing import CompressionType, Dictionaries, Integer, Level
 
 class Compressor:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
@@ -23,11 +24,21 @@ class Decompressor:
 
 @overload
 def compressor(
-    compression_type: CompressionType, level: Level = None, *, magic: Integer = 2, codecs: None = None
+    compression_type: CompressionType,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    codecs: None = None,
+    dictionary: Dictionary | None = None,
 ) -> Compressor: ...
 @overload
 def compressor(
-    compression_type: str, level: Level = None, *, magic: Integer = 2, codecs: CodecRegistry
+    compression_type: str,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    codecs: CodecRegistry,
+    dictionary: Dictionary | None = None,
 ) -> Compressor: ...
 @overload
 def decompressor(
@@ -37,6 +48,7 @@ def decompressor(
     magic: Integer = 2,
     codecs: None = None,
     max_size: Integer | None = None,
+    dictionaries: Dictionaries | None = None,
 ) -> Decompressor: ...
 @overload
 def decompressor(
@@ -46,4 +58,5 @@ def decompressor(
     magic: Integer = 2,
     codecs: CodecRegistry,
     max_size: Integer | None = None,
+    dictionaries: Dictionaries | None = None,
 ) -> Decompressor: ...

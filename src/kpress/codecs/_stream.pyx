@@ -15,7 +15,9 @@ from kpress.codecs._calls cimport cap_of
 from kpress.codecs._output cimport output_drop, output_taken
 from kpress.codecs.codec cimport append, codec, codec_stream, stream_calls
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
-from kpress.codecs.table cimport CodecTable, codec_of, level_of, magic_of, table_of
+from kpress.codecs.table cimport (
+    CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, row_with, table_of,
+)
 
 from kpress.codecs._calls import DEFAULT_MAX_SIZE
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
@@ -27,6 +29,9 @@ cdef class _Stream:
     cdef codec_context* context
     cdef codec_stream stream
     cdef const stream_calls* calls   # NULL: not made by compressor() or decompressor()
+    cdef stream_calls row_calls      # a copy: the row may be one of a dictionary, which may end first
+    cdef Dictionary dictionary
+    cdef DictionarySet known
     cdef CodecTable codecs
     cdef bint closed
     cdef bint busy
@@ -55,7 +60,8 @@ cdef class _Stream:
         self.stream.level = level
         self.stream.magic = magic
         self.stream.max_size = self.stream.left = cap
-        self.calls = calls
+        self.row_calls = calls[0]
+        self.calls = &self.row_calls
         if calls.open != NULL and calls.open(&self.stream, &err) != KP_OK:
             raise error_of(&err)
         return 0
@@ -83,11 +89,28 @@ cdef class _Stream:
         self.closed = True  # and it stays so if what follows fails
         with nogil:
             status = steps(&self.stream, self.calls, view.data, <size_t>view.size, &err)
+        if status != KP_OK and self.stream.wanted:
+            status = self.with_dictionaries(view.data, <size_t>view.size, &err)
         self.busy = False
         if status != KP_OK:
             self.fail(&err)
         self.closed = False
         return output_taken(&self.stream)
+
+    cdef int with_dictionaries(self, const uint8_t* src, size_t size, kp_error* err) except -1:
+        """Repeat a step that lacked a dictionary, as long as there is the one that it lacks."""
+        cdef int status = err.status
+        try:
+            while status != KP_OK and self.stream.wanted and self.known.learn_id(self.stream.wanted):
+                src += self.stream.taken
+                size -= self.stream.taken
+                with nogil:
+                    status = steps(&self.stream, self.calls, src, size, err)
+        except BaseException:
+            self.busy = False
+            output_drop(&self.stream)
+            raise
+        return status
 
     cdef bytes finish(self):
         cdef kp_error err
@@ -176,13 +199,13 @@ cdef class Compressor(_Stream):
         return self.finish()
 
 
-def compressor(compression_type, level=None, *, magic=2, codecs=None):
+def compressor(compression_type, level=None, *, magic=2, codecs=None, dictionary=None):
     """An object that compresses a payload in pieces, with the calls that Kafka's Java producer makes.
 
     Parameters
     ----------
-    compression_type, level, magic, codecs
-        As in :func:`compress`.
+    compression_type, level, magic, codecs, dictionary
+        As in :func:`compress`. The frame of a stream has no content size.
 
     Returns
     -------
@@ -206,6 +229,9 @@ def compressor(compression_type, level=None, *, magic=2, codecs=None):
     cdef const codec* row = codec_of(table, compression_type)
     cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
     cdef Compressor stream = Compressor.__new__(Compressor)
+    if dictionary is not None:
+        row = row_with(row, dictionary, "dictionary")
+        stream.dictionary = dictionary
     stream.open(table, row, &row.compressor, level_, magic_, 0)
     return stream
 
@@ -298,13 +324,15 @@ cdef class Decompressor(_Stream):
         return PyBytes_FromStringAndSize(<char*>self.stream.pending.data, self.stream.pending.size)
 
 
-def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None, max_size=None):
+def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None, max_size=None,
+                 dictionaries=None):
     """An object that decompresses a payload in pieces.
 
     Parameters
     ----------
-    compression_type, max_decompressed_bytes, magic, codecs
-        As in :func:`decompress`; the cap is of the whole payload.
+    compression_type, max_decompressed_bytes, magic, codecs, dictionaries
+        As in :func:`decompress`; the cap is of the whole payload. A dictionary is looked up when the header of a frame
+        that names it is read. With dictionaries a frame takes its window, of up to 128 MiB, however it comes.
 
     Returns
     -------
@@ -330,5 +358,8 @@ def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, m
     cdef int magic_ = magic_of(row, magic)
     cdef size_t cap = cap_of(max_decompressed_bytes, max_size)
     cdef Decompressor stream = Decompressor.__new__(Decompressor)
+    if dictionaries is not None:
+        stream.known = dictionaries_of(row, dictionaries)
+        row = &stream.known.row
     stream.open(table, row, &row.decompressor, 0, magic_, cap)
     return stream

@@ -1,4 +1,4 @@
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from kpress._c.wire cimport kp_error
 from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict
@@ -26,4 +26,8 @@ ctypedef struct known_dictionaries:
 
 cdef void zstd_row(codec* row) noexcept
 cdef int ready_compressor(void** state, int level, kp_error* err) noexcept nogil
+cdef int ready_decompressor(void** state, kp_error* err) noexcept nogil
+cdef int decoder_failed(size_t code, int64_t position, kp_error* err) noexcept nogil
+cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
+                         const ZSTD_DDict** dictionary) noexcept nogil
 cdef int compress_failed(size_t code, kp_error* err) noexcept nogil

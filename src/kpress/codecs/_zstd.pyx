@@ -466,7 +466,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
     output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
     result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &output, input)
     if ZSTD_isError(result):
-        if read_head(z.head, known, &walk, err) not in (KP_OK, KP_ZSTD_SHORT):
+        if read_head(z.head, known, False, &walk, err) not in (KP_OK, KP_ZSTD_SHORT):
             return err.status
         return decoder_failed(result, 0, err)
     given = output.pos - s.out.size
@@ -487,7 +487,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
 cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
     """Whether the input completes the header of a frame with a large window."""
     cdef kp_error ignored
-    if z.frame >= LONGEST_HEADER or read_head(z.head, know_head(z, input), &z.walk, &ignored) != KP_OK:
+    if z.frame >= LONGEST_HEADER or read_head(z.head, know_head(z, input), False, &z.walk, &ignored) != KP_OK:
         return False
     return z.walk.at > z.frame and z.walk.window > WIDE
 

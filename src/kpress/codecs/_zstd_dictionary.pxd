@@ -34,6 +34,8 @@ cdef class DictionarySet:
     # Whether a payload needs one that was not learned yet.
     cdef bint misses(self, const uint8_t* src, size_t size) noexcept nogil
     cdef int learn(self, const uint8_t* src, size_t size) except -1
+    # Look up one of them; False: it is not there.
+    cdef bint learn_id(self, uint32_t id) except -1
     cdef int add(self, Dictionary dictionary) except -1
 
 

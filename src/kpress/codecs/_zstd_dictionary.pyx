@@ -11,20 +11,26 @@ from libc.string cimport memset
 from kpress._arguments cimport integer_of, tuple_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_NO_MEMORY, KP_OK, kp_error, kp_fail, kp_load_le32, kp_slot_content, kp_slot_give,
+    KP_NO_MEMORY, KP_OK, KP_ZSTD_DICT_MISSING, KP_ZSTD_SHORT, kp_error, kp_fail, kp_load_le32,
+    kp_slot_content, kp_slot_give,
 )
 from kpress._c.zstd cimport (
     ZDICT_fastCover_params_t, ZDICT_isError, ZDICT_optimizeTrainFromBuffer_fastCover, ZSTD_CCtx,
     ZSTD_CCtx_loadDictionary_byReference, ZSTD_CCtx_refCDict, ZSTD_CCtx_reset,
-    ZSTD_CCtx_setParameter, ZSTD_CDict, ZSTD_c_contentSizeFlag, ZSTD_compress2,
-    ZSTD_createCDict_byReference, ZSTD_createDDict_byReference, ZSTD_error_memory_allocation, ZSTD_freeCDict,
-    ZSTD_freeDDict, ZSTD_getErrorCode, ZSTD_isError, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
+    ZSTD_CCtx_setParameter, ZSTD_CDict, ZSTD_DCtx, ZSTD_DCtx_refDDict, ZSTD_DCtx_reset, ZSTD_DDict,
+    ZSTD_c_contentSizeFlag, ZSTD_compress2, ZSTD_createCDict_byReference, ZSTD_createDDict_byReference,
+    ZSTD_decompressStream, ZSTD_error_memory_allocation, ZSTD_freeCDict, ZSTD_freeDDict, ZSTD_getErrorCode,
+    ZSTD_inBuffer, ZSTD_isError, ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
 )
+from kpress.codecs._output cimport output_room
 from kpress.codecs._zstd cimport (
-    compress_failed, known_dictionaries, known_dictionary, ready_compressor, zstd_row, zstd_state,
+    compress_failed, decoder_failed, find_dictionary, known_dictionaries, known_dictionary, ready_compressor,
+    ready_decompressor, zstd_row, zstd_state,
 )
-from kpress.codecs._zstd_frames cimport dictionary_of, read_frame
-from kpress.codecs.codec cimport codec, codec_unit, level_or_default
+from kpress.codecs._zstd_frames cimport (
+    LONGEST_HEADER, dictionary_of, frame_walk, read_frame, read_head,
+)
+from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default, spend
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -32,6 +38,8 @@ DEFAULT_DICTIONARY_SIZE = DEFAULT_SIZE
 
 cdef enum:
     MAGIC = 0xEC30A437
+    FRAME_MAGIC = 0xFD2FB528
+    PIECE = 1 << 17             # the step in which a stream's output gets room: a block
     ID_AT = 4
     LEAST = 16                  # magic, id, and no entropy table is shorter than this
     MOST = 64 << 20             # half of the largest window that Kafka's readers accept
@@ -137,6 +145,130 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
     return KP_OK
 
 
+# --- in pieces -------------------------------------------------------------------------------------------------------
+
+cdef int dictionary_compress_open(codec_stream* s, kp_error* err) noexcept nogil:
+    """With tables of its own: those made beforehand are for small inputs, and a stream may be of any size."""
+    cdef const loaded_dictionary* d = <const loaded_dictionary*>s.row.object
+    if ready_compressor(s.shared, level_or_default(s.row, s.level), err) != KP_OK:
+        return err.status
+    s.state = s.shared[0]
+    if ZSTD_isError(ZSTD_CCtx_loadDictionary_byReference((<zstd_state*>s.state).compressor, d.data, d.size)):
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    return KP_OK
+
+
+cdef void dictionary_compress_close(codec_stream* s) noexcept nogil:
+    """The compressor goes to others, and the dictionary may end before it."""
+    ZSTD_CCtx_reset((<zstd_state*>s.state).compressor, ZSTD_reset_session_only)
+    ZSTD_CCtx_refCDict((<zstd_state*>s.state).compressor, NULL)
+
+
+# Begins as zstd_stream does, which the row's functions for a payload's end read.
+ctypedef struct dictionary_stream:
+    uint8_t head[LONGEST_HEADER]   # of the frame that is being read
+    size_t frame                   # bytes of it that were read
+    size_t frames                  # that ended
+    bint begun                     # libzstd has the frame's header
+
+
+cdef int dictionary_decompress_open(codec_stream* s, kp_error* err) noexcept nogil:
+    s.state = calloc(1, sizeof(dictionary_stream))
+    if s.state == NULL:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(dictionary_stream))
+    return ready_decompressor(s.shared, err)
+
+
+cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
+    cdef zstd_state* own = <zstd_state*>s.shared[0]
+    free(s.state)
+    if own != NULL and own.decompressor != NULL:
+        ZSTD_DCtx_reset(own.decompressor, ZSTD_reset_session_only)
+        ZSTD_DCtx_refDDict(own.decompressor, NULL)
+
+
+cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
+    """libzstd must have a frame's dictionary before it has its whole header."""
+    cdef dictionary_stream* z = <dictionary_stream*>s.state
+    cdef ZSTD_inBuffer input = [src, size, 0]
+    cdef bint more = size > 0
+    s.wanted = 0
+    while more:
+        if not z.begun:
+            if head_is_whole(z, &input, err):
+                begin_frame(s, err)
+            more = z.begun
+        elif decompress_piece(s, &input, &more, err) != KP_OK:
+            return err.status
+        if not z.begun and err.status not in (KP_OK, KP_ZSTD_SHORT):
+            s.taken = input.pos
+            return err.status
+        more = more or (not z.begun and input.pos < size)
+    return KP_OK
+
+
+cdef bint head_is_whole(dictionary_stream* z, ZSTD_inBuffer* input, kp_error* err) noexcept nogil:
+    """Take the bytes of a frame's header. Whatever is no frame with blocks has none: four bytes tell."""
+    cdef frame_walk walk
+    while True:
+        if z.frame >= 4 and kp_load_le32(z.head) != FRAME_MAGIC:
+            err.status = KP_OK
+            return True
+        if read_head(z.head, z.frame, True, &walk, err) != KP_ZSTD_SHORT:
+            return err.status == KP_OK
+        if input.pos == input.size:
+            return False
+        z.head[z.frame] = (<const uint8_t*>input.src)[input.pos]
+        z.frame += 1
+        input.pos += 1
+
+
+cdef int begin_frame(codec_stream* s, kp_error* err) noexcept nogil:
+    cdef dictionary_stream* z = <dictionary_stream*>s.state
+    cdef ZSTD_DCtx* decompressor = (<zstd_state*>s.shared[0]).decompressor
+    cdef ZSTD_inBuffer head = [z.head, z.frame, 0]
+    cdef ZSTD_outBuffer nothing = [NULL, 0, 0]
+    cdef const ZSTD_DDict* dictionary = NULL
+    cdef size_t result
+    if kp_load_le32(z.head) == FRAME_MAGIC:
+        if find_dictionary(<const known_dictionaries*>s.row.object, z.head, &dictionary) != KP_OK:
+            s.wanted = dictionary_of(z.head)
+            return kp_fail(err, KP_ZSTD_DICT_MISSING, 0, s.wanted, 0)
+    result = ZSTD_DCtx_refDDict(decompressor, dictionary)
+    if not ZSTD_isError(result):
+        result = ZSTD_decompressStream(decompressor, &nothing, &head)
+    if ZSTD_isError(result):
+        return decoder_failed(result, 0, err)
+    z.begun = True
+    return KP_OK
+
+
+cdef int decompress_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
+    """Decompress up to PIECE bytes; `more` says whether the input may give more."""
+    cdef dictionary_stream* z = <dictionary_stream*>s.state
+    cdef ZSTD_outBuffer output
+    cdef size_t before = input.pos, given, result
+    s.handed = input.pos
+    if output_room(s, PIECE, err) != KP_OK:
+        return err.status
+    output.dst, output.pos = s.out.data, s.out.size
+    output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
+    result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &output, input)
+    if ZSTD_isError(result):
+        return decoder_failed(result, 0, err)
+    given = output.pos - s.out.size
+    s.out.size = output.pos
+    z.frame += input.pos - before
+    if result == 0:
+        s.base += <int64_t>z.frame
+        z.frame = 0
+        z.frames += 1
+        z.begun = False
+    more[0] = input.pos < input.size or (z.begun and output.pos == output.size)
+    err.status = KP_OK
+    return spend(s, given, err)
+
+
 # --- a dictionary ----------------------------------------------------------------------------------------------------
 
 cdef int refuse(str what) except -1:
@@ -211,6 +343,8 @@ cdef class Dictionary:
         zstd_row(&self.row)
         self.row.object = &self.loaded
         self.row.encode = dictionary_encode
+        self.row.compressor.open = dictionary_compress_open
+        self.row.compressor.close = dictionary_compress_close
 
     def __dealloc__(self):
         cdef encoder* node = <encoder*>self.loaded.encoders
@@ -279,6 +413,9 @@ cdef class DictionarySet:
         self.kept = []
         zstd_row(&self.row)
         self.row.object = &self.known
+        self.row.decompressor.open = dictionary_decompress_open
+        self.row.decompressor.step = dictionary_decompress_step
+        self.row.decompressor.close = dictionary_decompress_close
 
     def __dealloc__(self):
         free(self.items)
@@ -295,16 +432,19 @@ cdef class DictionarySet:
             id = unknown_dictionary(&self.known, src, size, &at)
             if id == 0:
                 return 0
-            found = (<dict>self.source).get(id) if type(self.source) is dict else self.source.get(id)
-            if found is None:
-                continue
-            if type(found) is not Dictionary:
-                raise ArgumentTypeError(f"dictionaries must give a kpress.dictionaries.Dictionary for {id}, "
-                                        f"not {type(found).__name__}", field="dictionaries")
-            if (<Dictionary>found).loaded.own.id != id:
-                raise InvalidArgumentError(f"dictionaries gave one with the id {found.id} for {id}",
-                                           field="dictionaries")
-            self.add(found)
+            self.learn_id(id)
+
+    cdef bint learn_id(self, uint32_t id) except -1:
+        found = (<dict>self.source).get(id) if type(self.source) is dict else self.source.get(id)
+        if found is None:
+            return False
+        if type(found) is not Dictionary:
+            raise ArgumentTypeError(f"dictionaries must give a kpress.dictionaries.Dictionary for {id}, "
+                                    f"not {type(found).__name__}", field="dictionaries")
+        if (<Dictionary>found).loaded.own.id != id:
+            raise InvalidArgumentError(f"dictionaries gave one with the id {found.id} for {id}", field="dictionaries")
+        self.add(found)
+        return True
 
     cdef int add(self, Dictionary dictionary) except -1:
         cdef known_dictionary* items

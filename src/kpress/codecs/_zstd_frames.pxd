@@ -163,11 +163,12 @@ cdef inline int read_frame(const uint8_t* src, size_t start, size_t size, bint a
     return KP_OK
 
 
-cdef inline int read_head(const uint8_t* head, size_t size, frame_walk* walk, kp_error* err) noexcept nogil:
+cdef inline int read_head(const uint8_t* head, size_t size, bint any_dictionary, frame_walk* walk,
+                          kp_error* err) noexcept nogil:
     """Read the header of a frame of which `head` has the first bytes. KP_ZSTD_SHORT: there are too few."""
     if size < 5 or kp_load_le32(head) != MAGIC:
         return kp_fail(err, KP_ZSTD_SHORT, 0, 0, 0)
-    return read_frame_header(head, 0, size, False, walk, err)
+    return read_frame_header(head, 0, size, any_dictionary, walk, err)
 
 
 cdef inline uint32_t dictionary_of(const uint8_t* frame) noexcept nogil:

@@ -6,7 +6,7 @@ any thread, without the GIL.
 """
 
 from cpython.object cimport PyObject
-from libc.stdint cimport int64_t, uint8_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc
 from libc.string cimport memcmp, memcpy
 
@@ -75,6 +75,8 @@ cdef struct codec_stream:
     size_t left       # of that
     int64_t base      # where in the payload the position of an error counts from
     bint ended        # the payload's end was met
+    uint32_t wanted   # after an error: the id of a dictionary that was not there. Otherwise 0
+    size_t taken      # then: bytes of the piece before. The step may be repeated with the others, if it is there
 
 
 cdef struct stream_calls:
