@@ -502,7 +502,7 @@ def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
         ([VALUE], {"topic": "a/b"}, "'a/b' is not the name of a topic"),
         ([VALUE], {"topic": ".."}, r"'\.\.' is not the name of a topic"),
         ([VALUE], {"partitions": "0"}, "option partitions must be a number from 1"),
-        ([VALUE], {"compression.type": "brotli"}, "must be zstd, none, gzip, snappy or lz4"),
+        ([VALUE], {"compression.type": "brotli"}, "must be zstd, none, gzip, snappy, lz4 or pluggable"),
         ([VALUE], {"compression.level": "x"}, r"compression\.level must be a number"),
         ([VALUE], {"compression.level": "99"}, "level"),
         ([VALUE], {"writeId": "x" * 1001}, "writeId must have 1 to 1000 characters"),

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does
 
 from pyspark.errors import PySparkException
 
-from kpress.spark import ReadOptions
+from kpress.spark import ReadOptions, WriteOptions
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 MODULE = "codecs_of_a_spark_user"
@@ -97,6 +97,45 @@ def test_jobs_take_them(spark: Any, log: Path, tmp_path: Path) -> None:
     assert all([*row.codecs] == ["pluggable"] and row.codecs["pluggable"].ratio > 1 for row in rows)
     kpress.spark.to_parquet(spark, log, tmp_path / "parquet", codecs=CODEC)
     assert spark.read.parquet(str(tmp_path / "parquet")).count() == 3600
+
+
+def test_the_sink_writes_them(spark: Any, tmp_path: Path) -> None:
+    """Twice: the second write continues the first one's segments."""
+    frame = spark.range(1000).selectExpr("cast(id as string) as value")
+    options = {
+        "topic": "t",
+        "partitions": "1",
+        "compression.type": "pluggable",
+        "pluggable.factory.plugin": NAME,
+        "codec.plugin": CODEC,
+    }
+    for _ in range(2):
+        frame.write.format("kpress").options(**options).mode("append").save(str(tmp_path / "out"))
+    codecs = kpress.CodecRegistry()
+    codecs.load(CODEC)
+    log = kpress.open_log(tmp_path / "out", codecs=codecs)
+    assert sorted(int(value) for value in log.read(["value"]).to_pyarrow()["value"].to_pylist()) == sorted(
+        [*range(1000)] * 2
+    )
+    assert {batch.compression_type for batch in log.batches()} == {"pluggable"}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"compression.type": "pluggable"}, "needs the option pluggable.factory.plugin"),
+        ({"compression.type": "pluggable", "pluggable.factory.plugin": "x"}, "needs the option codec.plugin"),
+        ({"pluggable.factory.plugin": "x"}, "is for compression.type=pluggable"),
+        ({"compression.type": "pluggable", "pluggable.factory.plugin": "x", "codec.plugin": CODEC}, "'x'"),
+        (
+            {"compression.type": "pluggable", "pluggable.factory.plugin": "lz4", "codec.plugin": CODEC},
+            "must be a codec of your own, not lz4",
+        ),
+    ],
+)
+def test_wrong_options_of_the_sink_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=message):
+        WriteOptions.parse({"path": "/logs", "topic": "t", "partitions": "1"} | options)
 
 
 def test_estimates_measure_them(spark: Any, log: Path) -> None:

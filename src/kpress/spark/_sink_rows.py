@@ -204,7 +204,11 @@ class TaskRows:
 def packed(rows: pa.Table, options: WriteOptions) -> Iterator[bytes]:
     """The rows as batches, of which none is larger than ``max.message.bytes``."""
     limit = min(options.batch_size, options.max_message_bytes)
-    how: Any = {"compression_type": options.compression_type, "level": options.compression_level}
+    how: Any = {
+        "compression_type": options.compression_type,
+        "level": options.compression_level,
+        "codecs": options.codecs,
+    }
     done = 0
     while done < rows.num_rows:
         try:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
+from kpress.codecs import CodecRegistry
 from kpress.errors import InvalidArgumentError
 from kpress.log.staging import check_topic
 from kpress.record import BatchBuilder
@@ -16,13 +18,16 @@ ACCEPTED = (
     "partitions",
     "compression.type",
     "compression.level",
+    "pluggable.factory.plugin",
+    "codec.plugin",
     "batch.size",
     "max.message.bytes",
     "segment.bytes",
     "index.interval.bytes",
     "writeId",
 )
-_CODECS = ("zstd", "none", "gzip", "snappy", "lz4")
+_CODECS = ("zstd", "none", "gzip", "snappy", "lz4", "pluggable")
+_PLUGIN = "pluggable.factory.plugin"  # KIP-984
 _INT32_MAX = (1 << 31) - 1
 
 
@@ -39,8 +44,11 @@ class WriteOptions:
     partitions : int | None
         ``partitions``: how many each topic has. Rows whose column ``partition`` is null or missing are spread over
         them: by Kafka's murmur2 of the key, or without a key by a hash of the value and the row's place in its task.
-    compression_type : {'zstd', 'none', 'gzip', 'snappy', 'lz4'}
-        ``compression.type``
+    compression_type : str
+        ``compression.type``: zstd (the default), none, gzip, snappy, lz4; or pluggable (KIP-984), and then this is what
+        ``pluggable.factory.plugin`` says: the name of a codec of your own.
+    codecs : CodecRegistry | None
+        ``codec.plugin``: such codecs, as ``package.module:attribute`` with commas between them. Executors import them.
     compression_level : int | None
         ``compression.level``; None is what Kafka's Java producer does by default.
     batch_size : int
@@ -69,6 +77,7 @@ class WriteOptions:
     topic: str | None = None
     partitions: int | None = None
     compression_type: str = "zstd"
+    codecs: CodecRegistry | None = None
     compression_level: int | None = None
     batch_size: int = 1048576
     max_message_bytes: int = 1048588
@@ -98,7 +107,8 @@ class WriteOptions:
             path=paths[0],
             topic=given.text("topic"),
             partitions=given.number("partitions", _INT32_MAX),
-            compression_type=given.choice("compression.type", _CODECS),
+            compression_type=_codec(given),
+            codecs=given.codecs("codec.plugin"),
             compression_level=_level(given.text("compression.level")),
             batch_size=given.number("batch.size", _INT32_MAX) or 1048576,
             max_message_bytes=given.number("max.message.bytes", _INT32_MAX) or 1048588,
@@ -111,10 +121,31 @@ class WriteOptions:
         if made.topic is not None:
             check_topic(made.topic)
         # the codec says which levels it has
-        BatchBuilder(compression_type=made.compression_type, level=made.compression_level)  # type: ignore[call-overload]
+        how: Any = {"compression_type": made.compression_type, "level": made.compression_level, "codecs": made.codecs}
+        BatchBuilder(**how)
         if min(made.batch_size, made.max_message_bytes) < 100:
             raise InvalidArgumentError("batch.size and max.message.bytes must be at least 100", field="batch.size")
         return made
+
+
+def _codec(given: Given) -> str:
+    """A codec's name, which for pluggable another option says."""
+    chosen: str = given.choice("compression.type", _CODECS)
+    plugin = given.text(_PLUGIN)
+    if chosen != "pluggable":
+        if plugin is not None:
+            raise InvalidArgumentError(f"option {_PLUGIN} is for compression.type=pluggable", field=_PLUGIN)
+        return chosen
+    if not plugin or given.text("codec.plugin") is None:
+        missing = "codec.plugin" if plugin else _PLUGIN
+        raise InvalidArgumentError(
+            f"compression.type=pluggable needs the option {missing}: {_PLUGIN} is a codec's name, and codec.plugin is "
+            "where it is imported from, package.module:attribute",
+            field=missing,
+        )
+    if plugin in _CODECS:
+        raise InvalidArgumentError(f"option {_PLUGIN} must be a codec of your own, not {plugin}", field=_PLUGIN)
+    return plugin
 
 
 def _level(text: str | None) -> int | None:
