@@ -41,10 +41,15 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
 
     Examples
     --------
-    ::
+    >>> wheel = "kpress-0.1.0-cp311-cp311-manylinux_2_17_x86_64.whl"
+    >>> kpress.spark.ship(spark, wheel)                                     # doctest: +SKIP
+    >>> kpress.spark.inventory(spark, "s3a://backup/logs").show()           # doctest: +SKIP
 
-        kpress.spark.ship(spark, "kpress-0.1.0-cp311-cp311-manylinux_2_17_x86_64.whl")
-        kpress.spark.inventory(spark, "s3a://backup/logs").show()
+    A wheel of another version would fail on executors, so it is refused here:
+
+    >>> kpress.spark.ship(spark, "kpress-0.0.9-cp311-cp311-linux_x86_64.whl")    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    kpress.errors.InvalidArgumentError: kpress-0.0.9-cp311-cp311-linux_x86_64.whl is version 0.0.9, the driver has ...
     """
     path = Path(wheel)
     _check_name(path)
