@@ -1,6 +1,7 @@
 """format("kpress"): rows are what Kafka's consumer returned, in a task and without Spark around the reader."""
 
 import json
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from pyspark import cloudpickle
 from pyspark.sql import datasource
 from pyspark.sql.types import BinaryType, StructField, StructType
 
+from kpress.files import LocalFileSystem
 from kpress.spark import KafkaLogDataSource, ReadOptions
 from kpress.spark.datasource import piece_bytes
 from kpress.spark.schema import arrow_schema, column_names, spark_schema
@@ -341,8 +343,9 @@ def test_tasks_are_as_many_as_wanted() -> None:
     assert sorted(str(row) for row in read(DEMO_LOGS, maxRecordsPerPartition="333")) == whole
 
 
-def test_a_plan_reads_no_data_and_is_linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is opened; the work of a task is pickled with that task alone."""
+def test_a_plan_opens_a_file_once_and_is_linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For the ends of segments (in stores none is opened: test_s3_splits); the work of a task is pickled with that task
+    alone."""
     for number in range(3):
         directory = tmp_path / f"t-{number}"
         directory.mkdir()
@@ -350,13 +353,18 @@ def test_a_plan_reads_no_data_and_is_linear(tmp_path: Path, monkeypatch: pytest.
             (directory / f"{base * 10:020d}.log").write_bytes(b"x" * 100)
             (directory / f"{base * 10:020d}.index").write_bytes(b"")
 
-    def refuse(*arguments: Any) -> None:
-        raise AssertionError("a file was opened")
+    opened: Counter[str] = Counter()
+    open_file = LocalFileSystem.open
 
-    monkeypatch.setattr("kpress.files._local._LocalFile.__init__", refuse)
+    def counted(self: LocalFileSystem, path: str) -> Any:
+        opened[path] += 1
+        return open_file(self, path)
+
+    monkeypatch.setattr(LocalFileSystem, "open", counted)
     source = KafkaLogDataSource({"path": str(tmp_path), "maxPartitionBytes": "5000"})
     reader = source.reader(source.schema())
     pieces = reader.partitions()
+    assert opened and set(opened.values()) == {1}
     assert len(pieces) == 42
     assert len(cloudpickle.dumps(reader)) < 5000
     assert max(len(cloudpickle.dumps(piece)) for piece in pieces) < 50 * 1000
