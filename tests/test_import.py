@@ -26,6 +26,38 @@ def test_import_loads_no_other_package():
     assert {name for name in strangers if not name.startswith("_cython_")} == set()
 
 
+DECLARED = """
+import importlib, pkgutil, sys
+
+class Undeclared:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] not in OURS | sys.stdlib_module_names:
+            raise ModuleNotFoundError(f"{name} is not declared", name=name)
+
+OURS = {"kpress"}
+sys.meta_path.insert(0, Undeclared())
+import kpress
+for module in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda name: None):
+    if module.name == "kpress._native":  # the shared object, which is no module
+        continue
+    try:
+        importlib.import_module(module.name)
+    except ModuleNotFoundError as missing:
+        print(module.name, missing.name)
+    except ImportError as missing:
+        print(module.name, missing.__cause__.name if missing.__cause__ else missing.name)
+"""
+# what an extra brings, or the caller has: kpress[cli], kpress[analyze], PySpark, and the adapted clients
+EXTRAS = {"click", "rich", "jsonschema", "pyspark", "pyarrow", "pandas", "numpy", "aiokafka", "kafka"}
+
+
+def test_modules_import_only_what_the_package_declares():
+    """An environment with kpress alone has neither typing_extensions nor anything that comes with other tools."""
+    printed = subprocess.run([sys.executable, "-c", DECLARED], check=True, capture_output=True, text=True).stdout
+    wanted = {tuple(line.split()) for line in printed.splitlines()}
+    assert {(module, name) for module, name in wanted if name.partition(".")[0] not in EXTRAS} == set()
+
+
 LATER = """
 import sys
 import kpress

@@ -9,9 +9,7 @@
 from __future__ import annotations
 
 import time
-from typing import NamedTuple, cast
-
-from typing_extensions import Buffer
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from kpress._arguments import integer
 from kpress._arguments import time as time_of
@@ -29,6 +27,9 @@ from kpress.broker._verdict import Relation, Verdict, accepted, refused
 from kpress.broker._versions import MessageSets
 from kpress.errors import ArgumentTypeError
 from kpress.typing import Integer, Time
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _ZSTD = CODEC_IDS["zstd"]
 _HEADER, _ATTRIBUTES = 61, 21

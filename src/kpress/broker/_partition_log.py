@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from typing_extensions import Buffer
+from typing import TYPE_CHECKING
 
 from kpress._arguments import integer
 from kpress.broker._config import TopicConfig
@@ -17,6 +16,9 @@ from kpress.errors import ArgumentTypeError
 from kpress.log import ProducerState
 from kpress.record import BatchBuilder
 from kpress.typing import Integer, Time
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 # A batch holds fewer than 2^31 records, and no offset of any may be larger than 2^63 - 1.
 _LAST_NEXT_OFFSET = 2**63 - 1 - 2**31

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from typing_extensions import Buffer
+from typing import TYPE_CHECKING, NamedTuple
 
 from kpress._protocol_errors import Errors
 from kpress.broker._analyze import Analysis, BatchHeader
@@ -12,6 +10,9 @@ from kpress.broker._config import CODEC_IDS
 from kpress.broker._reasons import Reason
 from kpress.broker._verdict import Verdict, refused
 from kpress.broker._versions import BrokerRules
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 _BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
 _TAKES_ZSTD = 7  # KIP-110

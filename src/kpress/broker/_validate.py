@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-
-from typing_extensions import Buffer
+from typing import TYPE_CHECKING
 
 from kpress.broker._config import TopicConfig
 from kpress.broker._partition_log import partition
@@ -12,6 +11,9 @@ from kpress.broker._verdict import Verdict
 from kpress.codecs import CodecRegistry
 from kpress.log import ProducerState
 from kpress.typing import Integer, Time
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 
 def validate(
