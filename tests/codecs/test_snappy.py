@@ -144,6 +144,9 @@ def test_up_to_three_bytes_after_the_last_chunk_are_ignored(rest):
         (HEADER + b"\x00\x00\x00\x09x", "chunk", 16),
         (HEADER + chunk(b"x") + b"\x00\x00\x00\x02\x05\x00", "block", 27),
         (HEADER + b"\x00\x00\x00\x01\x80", "block", 20),
+        # more is claimed than so few bytes can hold: damage, and not a matter of the cap
+        (HEADER + b"\x00\x00\x00\x07\xff\xff\xff\xff\x0f\x00x", "block", 20),
+        (HEADER + chunk(b"x") + b"\x00\x00\x00\x07\xff\xff\xff\xff\x0f\x00x", "block", 27),
         (b"\xff\x06\x00\x00sNaPpY", "block", 0),  # the framing format, which Kafka does not use
         (b"\x05\x00x", "block", 0),
         (b"\xff\xff\xff\xff\x0f\x00x", "block", 0),

@@ -85,7 +85,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, uint8_t* ds
 
 cdef void snappy_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
     """The sum of the preambles, as far as the chunks are sound."""
-    cdef size_t at = HEADER, length, elements, total = 0
+    cdef size_t at = HEADER, length, elements, decoded, total = 0
     expected.sure = True
     if not is_xerial(src, size):
         total = block_size(src, size, &elements)
@@ -101,9 +101,10 @@ cdef void snappy_expect(const codec* row, const uint8_t* src, size_t size, size_
         at += LENGTH
         if length > size - at:
             break
-        total += block_size(src + at, length, &elements)
+        decoded = block_size(src + at, length, &elements)
         if elements == 0:
             break
+        total += decoded
         at += length
     expected.least = expected.most = total
 
