@@ -5,7 +5,9 @@ set -eu
 mkdir -p "$1"
 for client in aiokafka:aio-libs:v kafka-python:dpkp:; do
     name=${client%%:*} rest=${client#*:}
-    release=${rest#*:}$("$2" -c "import importlib.metadata as m; print(m.version('$name'))")
-    [ -d "$1/$name" ] || git clone -q --depth 1 --branch "$release" "https://github.com/${rest%%:*}/$name" "$1/$name" ||
+    release=$("$2" -c "import importlib.metadata as m; print(m.version('$name'))")
+    folder=$1/$name-$release
+    [ -d "$folder" ] || git -c advice.detachedHead=false clone -q --depth 1 --branch "${rest#*:}$release" \
+        "https://github.com/${rest%%:*}/$name" "$folder" ||
         echo "no checkout of $name $release: PyPI's archive is taken"
 done

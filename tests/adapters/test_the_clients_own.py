@@ -1,13 +1,14 @@
 """The clients' own record tests, from their sources, with the adapter under them.
 
-`make clients` runs them: KPRESS_CLIENT_SOURCES is a folder with checkouts named aiokafka and kafka-python (of the
-installed releases; PyPI's archives have tests of codecs only). Without one, the archives are fetched by pip.
+`make clients` runs them: KPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases, named as in
+aiokafka-0.14.0. Without one, pip fetches PyPI's archive, which has tests of codecs at most.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -30,10 +31,10 @@ pytestmark = [
 
 def checkout(client: str, root: Path) -> Path:
     """The client's sources: those that were given, or PyPI's archive of the installed release."""
-    given = Path(SOURCES or "") / client
+    version = importlib.metadata.version(client)
+    given = Path(SOURCES or "") / f"{client}-{version}"
     if SOURCES and given.is_dir():
         return given
-    version = importlib.metadata.version(client)
     command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:",
                "--no-build-isolation", "-d", str(root), f"{client}=={version}"]  # fmt: skip
     if subprocess.run(command, timeout=300).returncode:
@@ -54,8 +55,9 @@ def test_the_clients_record_tests_pass(client: str, tmp_path: Path) -> None:
     if not there:
         pytest.skip(f"the archive of {client} has no such tests")
     # only the tests: the package is the installed one, which has its compiled modules
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / paths[0].split("/")[0]).symlink_to(sources / paths[0].split("/")[0])
+    tests = paths[0].split("/")[0]
+    shutil.copytree(sources / tests, tmp_path / "run" / tests)
+    (tmp_path / "run" / tests / "__init__.py").touch()  # not in archives, and CPython has a package `test` of its own
     plugin = f"import kpress.adapters.{module} as adapter\nadapter.install()\n"
     (tmp_path / "run" / "under_kpress.py").write_text(plugin)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "run"), *sys.path])}
