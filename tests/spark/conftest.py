@@ -1,14 +1,18 @@
-"""One quiet local Spark for all tests here."""
+"""One quiet local Spark for all tests here; and for clusters a Python without kpress, and a wheel of it."""
 
 import os
 import shutil
+import subprocess
 import sys
 import warnings
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+import kpress
 
 
 @pytest.fixture(scope="session")
@@ -37,3 +41,34 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package of this checkout as a wheel has it."""
+    package = Path(kpress.__file__).parent
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    path = tmp_path_factory.mktemp("wheel") / f"kpress-{kpress.__version__}-{tag}-{tag}-linux_x86_64.whl"
+    with zipfile.ZipFile(path, "w") as archive:
+        for file in package.rglob("*"):
+            if file.suffix in (".py", ".so"):
+                archive.write(file, f"kpress/{file.relative_to(package)}")
+    return path
+
+
+@pytest.fixture(scope="session")
+def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with what pyspark needs and nothing else."""
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("no Java runtime is installed")
+    bare = tmp_path_factory.mktemp("python") / "bare"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", bare], check=True)
+    (site,) = bare.glob("lib/python*/site-packages")
+    import pandas
+
+    packages = Path(pandas.__file__).parents[1]
+    wanted = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "dateutil", "pytz", "tzdata", "six")
+    for found in packages.iterdir():
+        if found.name.partition(".")[0].partition("-")[0] in wanted:
+            (site / found.name).symlink_to(found)
+    return bare / "bin" / "python"

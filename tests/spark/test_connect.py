@@ -2,11 +2,8 @@
 
 import json
 import os
-import shutil
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,12 +14,9 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("grpc_status", reason="pyspark[connect] is not installed")
 pytestmark = pytest.mark.spark
 
-import pyspark
+from spark_processes import connect_server, environment_of
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
-SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-SERVER = "org.apache.spark.sql.connect.service.SparkConnectServer"
-STARTS_WITHIN = 120  # seconds
 CLIENT = """
 import json, sys
 from pathlib import Path
@@ -65,41 +59,8 @@ Path(target, "found.json").write_text(json.dumps(found))
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        pytest.skip("no Java runtime is installed")
-    folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {
-        "spark.connect.grpc.binding.address": "127.0.0.1",
-        "spark.connect.grpc.binding.port": port,
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "spark.sql.shuffle.partitions": 2,
-        "spark.ui.enabled": "false",
-    }
-    given = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
-    command = [str(SUBMIT), "--class", SERVER, "--master", "local[3]", *given, "spark-internal"]
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    environment.pop("PYSPARK_DRIVER_PYTHON", None)
-    with open(folder / "log", "wb") as log:
-        process = subprocess.Popen(command, env=environment, cwd=folder, stdout=log, stderr=log)
-    try:
-        _wait_for(process, port, folder / "log")
-        yield f"sc://127.0.0.1:{port}"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    latest = time.monotonic() + STARTS_WITHIN
-    while time.monotonic() < latest and process.poll() is None:
-        with socket.socket() as client:
-            if client.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.2)
-    pytest.fail(f"Spark's server does not start:\n{log.read_text()[-3000:]}")
+    with connect_server(tmp_path_factory.mktemp("server"), "local[3]", environment_of(sys.executable)) as url:
+        yield url
 
 
 @pytest.fixture(scope="module")

@@ -1,10 +1,8 @@
 """ship(): executors whose Python has pyspark, pyarrow and pandas, and no kpress, get it from the driver."""
 
 import os
-import shutil
 import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -50,35 +48,6 @@ rows = kpress.spark.inventory(spark, logs).collect()
 print("inventory", len(rows) > 0)
 spark.stop()
 """
-
-
-@pytest.fixture
-def wheel(tmp_path):
-    """The package of this checkout as a wheel has it."""
-    package = Path(kpress.__file__).parent
-    path = tmp_path / f"kpress-{kpress.__version__}-{TAG}-{TAG}-linux_x86_64.whl"
-    with zipfile.ZipFile(path, "w") as archive:
-        for file in package.rglob("*"):
-            if file.suffix in (".py", ".so"):
-                archive.write(file, f"kpress/{file.relative_to(package)}")
-    return path
-
-
-@pytest.fixture
-def bare_python(tmp_path):
-    """An environment with what pyspark needs and nothing else."""
-    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
-        pytest.skip("no Java runtime is installed")
-    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "bare"], check=True)
-    (site,) = (tmp_path / "bare").glob("lib/python*/site-packages")
-    import pandas
-
-    packages = Path(pandas.__file__).parents[1]
-    wanted = ("pyspark", "py4j", "pyarrow", "pandas", "numpy", "dateutil", "pytz", "tzdata", "six")
-    for found in packages.iterdir():
-        if found.name.partition(".")[0].partition("-")[0] in wanted:
-            (site / found.name).symlink_to(found)
-    return tmp_path / "bare" / "bin" / "python"
 
 
 def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):

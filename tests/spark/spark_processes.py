@@ -1,0 +1,95 @@
+"""Spark's own processes: the server of Spark Connect, and a standalone cluster."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pyspark
+import pytest
+
+BIN = Path(pyspark.__file__).parent / "bin"
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # without Java's second compiler Spark starts in half the time
+STARTS_WITHIN = 120  # seconds
+
+
+@contextmanager
+def connect_server(folder: Path, master: str, environment: dict[str, str], **conf: str) -> Iterator[str]:
+    """Its URL."""
+    port = _free_port()
+    settings = {
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.enabled": "false",
+    }
+    given = [word for name, value in (settings | conf).items() for word in ("--conf", f"{name}={value}")]
+    name = "org.apache.spark.sql.connect.service.SparkConnectServer"
+    command = [str(BIN / "spark-submit"), "--class", name, "--master", master, *given, "spark-internal"]
+    with _running(command, environment, folder / "server.log") as process:
+        _wait_for(process, port, folder / "server.log")
+        yield f"sc://127.0.0.1:{port}"
+
+
+@contextmanager
+def standalone(folder: Path, environment: dict[str, str], workers: int = 2) -> Iterator[str]:
+    """The URL of a master, whose workers have one core each."""
+    port = _free_port()
+    master, log = f"spark://127.0.0.1:{port}", folder / "master.log"
+    environment = environment | {"SPARK_DAEMON_JAVA_OPTS": QUICK, "SPARK_DAEMON_MEMORY": "512m"}
+    of_all = ["--host", "127.0.0.1", "--webui-port", "0"]
+    with ExitStack() as stack:
+        command = [str(BIN / "spark-class"), "org.apache.spark.deploy.master.Master", *of_all, "--port", str(port)]
+        process = stack.enter_context(_running(command, environment, log))
+        _wait_for(process, port, log)
+        for number in range(workers):
+            own = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work-{number}"), master]
+            command = [str(BIN / "spark-class"), "org.apache.spark.deploy.worker.Worker", *of_all, *own]
+            stack.enter_context(_running(command, environment, folder / f"worker-{number}.log"))
+        latest = time.monotonic() + STARTS_WITHIN
+        while log.read_text().count("Registering worker") < workers and time.monotonic() < latest:
+            time.sleep(0.2)
+        yield master
+
+
+def environment_of(python: Path | str, driver_python: Path | str | None = None) -> dict[str, str]:
+    """For Spark's processes: PYSPARK_PYTHON, and perhaps PYSPARK_DRIVER_PYTHON."""
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java")):
+        pytest.skip("no Java runtime is installed")
+    environment = os.environ | {"PYSPARK_PYTHON": str(python), "SPARK_LOCAL_IP": "127.0.0.1"}
+    environment.pop("PYSPARK_DRIVER_PYTHON", None)
+    return environment | ({"PYSPARK_DRIVER_PYTHON": str(driver_python)} if driver_python else {})
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+@contextmanager
+def _running(command: list[str], environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with open(log, "wb") as file:
+        process = subprocess.Popen(command, env=environment, cwd=log.parent, stdout=file, stderr=file)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    latest = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < latest and process.poll() is None:
+        with socket.socket() as client:
+            if client.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.2)
+    pytest.fail(f"Spark does not start:\n{log.read_text()[-3000:]}")

@@ -1,0 +1,120 @@
+"""A standalone cluster of two workers whose Python has no kpress, and a server of Spark Connect on it.
+
+Part of `make full`: a cluster takes half a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "thorough", reason="takes long: make full"),
+]
+
+from spark_processes import connect_server, environment_of, standalone
+
+LOGS = Path(__file__).parents[2] / "demo" / "logs"
+CONF = {"spark.executorEnv.PYTHONPATH": "", "spark.ui.showConsoleProgress": "false", "spark.ui.enabled": "false"}
+CLIENT = """
+import json, sys
+from pathlib import Path
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+import kpress
+from kpress.spark import functions
+
+url, wheel, logs, target, conf = sys.argv[1:]
+builder = SparkSession.builder.remote(url) if url.startswith("sc:") else SparkSession.builder.master(url)
+for name, value in json.loads(conf).items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+
+@F.udf("string")
+def where(_):
+    try:
+        import kpress
+        return kpress.__file__
+    except ImportError:
+        return "nowhere"
+
+def on_executors():
+    return [row[0] for row in spark.range(0, 4, 1, 4).select(where("id")).distinct().collect()]
+
+def said(query):
+    try:
+        query()
+    except Exception as error:
+        return str(error)
+
+def read(path):
+    return spark.read.format("kpress").load(path)
+
+found = {"before": on_executors(), "error": said(lambda: kpress.spark.inventory(spark, logs))}
+kpress.spark.register(spark)
+kpress.spark.ship(spark, wheel)
+found["after"] = on_executors()
+found["inventory"] = kpress.spark.inventory(spark, logs).count()
+found["read"] = read(logs).count()
+values = spark.createDataFrame([(b"123456789",)], "value binary")
+found["function"] = values.select(functions.crc32c("value")).collect()[0][0]
+kpress.spark.transcode(spark, logs, f"{target}/copy", "zstd").collect()
+found["different"] = kpress.spark.compare(spark, logs, f"{target}/copy").where("NOT isSame").count()
+rows = spark.range(100).selectExpr("CAST(id AS STRING) AS value")
+rows.write.format("kpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
+found["written"] = read(f"{target}/written").count()
+spark.stop()
+Path(target, "found.json").write_text(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def environment(bare_python: Path) -> dict[str, str]:
+    """The driver's host has kpress, for plans of the data source; the workers', which get no PYTHONPATH, has none."""
+    return environment_of(bare_python) | {"PYTHONPATH": str(Path(kpress.__file__).parents[1])}
+
+
+@pytest.fixture(scope="module")
+def master(bare_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    of_workers = {name: value for name, value in environment_of(bare_python).items() if name != "PYTHONPATH"}
+    with standalone(tmp_path_factory.mktemp("cluster"), of_workers) as url:
+        yield url
+
+
+def found_by_a_client(url: str, wheel: Path, environment: dict[str, str], target: Path) -> dict[str, Any]:
+    target.mkdir()
+    given = [url, str(wheel), str(LOGS), str(target), json.dumps({} if url.startswith("sc:") else CONF)]
+    command = [sys.executable, "-W", "ignore", "-c", CLIENT, *given]
+    done = subprocess.run(command, env=environment, cwd=target, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-5000:]
+    parsed: dict[str, Any] = json.loads((target / "found.json").read_text())
+    return parsed
+
+
+@pytest.mark.parametrize("kind", ["classic", "connect"])
+def test_workers_without_kpress_get_it(
+    kind: str, master: str, wheel: Path, bare_python: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    if kind == "classic":
+        found = found_by_a_client(master, wheel, environment, tmp_path / "client")
+    else:
+        pytest.importorskip("grpc_status", reason="pyspark[connect] is not installed")
+        with connect_server(tmp_path, master, environment, **CONF) as url:
+            found = found_by_a_client(url, wheel, environment, tmp_path / "client")
+    assert found["before"] == ["nowhere"]
+    assert f"{bare_python} has no kpress" in found["error"] and "set PYSPARK_PYTHON to a Python" in found["error"]
+    assert len(found["after"]) == 2 and "nowhere" not in found["after"]  # each has a place of its own
+    partitions = [path for path in LOGS.iterdir() if path.is_dir()]
+    assert (found["inventory"], found["read"], found["different"]) == (len(partitions), 24100, 0)
+    assert (found["function"], found["written"]) == (0xE3069283, 100)
