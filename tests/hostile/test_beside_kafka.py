@@ -102,7 +102,8 @@ def _or_error(batch: kpress.Batch, name: str) -> object:
 def _text(value: object) -> str:
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    return "error" if str(value).startswith("unknown(") else str(value)  # Kafka has no name for such a codec
+    is_unknown_codec = str(value).startswith(("unknown(", "pluggable"))  # to Kafka
+    return "error" if is_unknown_codec else str(value)
 
 
 def _hex(value: bytes | None) -> str:
