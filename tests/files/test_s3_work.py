@@ -17,7 +17,7 @@ import kpress
 import oracle
 from files.conftest import S3Server
 from kpress.files import resolve
-from kpress.log import _lease, reindex, salvage, scan, verify
+from kpress.log import _lease, reindex, salvage, scan, stats_of, verify
 
 fs = pytest.importorskip("pyarrow.fs")
 
@@ -100,7 +100,12 @@ def test_a_failure_that_stays_is_one_error(failure: Any, s3: S3Server, impatient
     assert log.count() == 500
 
 
-@pytest.mark.parametrize("work", [scan, verify])
+def stats(path: str, filesystem: Any) -> None:
+    for partition in kpress.open_log(path, filesystem=filesystem).partitions:
+        stats_of(partition)
+
+
+@pytest.mark.parametrize("work", [scan, verify, stats])
 def test_a_store_that_fails_is_no_damage(work: Any, s3: S3Server, impatient: Any) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
     log = kpress.open_log("logs/t-0", filesystem=impatient)

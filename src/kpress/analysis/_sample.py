@@ -18,16 +18,10 @@ from typing import NamedTuple
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.codecs import CodecRegistry
 from kpress.columns import read_columns, write_columns
-from kpress.errors import (
-    CorruptRecordError,
-    InvalidArgumentError,
-    InvalidRecordError,
-    KpressError,
-    OutputTooLargeError,
-    UnsupportedCompressionTypeError,
-)
+from kpress.errors import InvalidArgumentError, KpressError
 from kpress.files import located
 from kpress.log import FileRecords, Finding, Log, LogStats, Segment, read_offset_index, stats_of, total_of
+from kpress.log.findings import DAMAGE
 from kpress.record import read_batches, recompress
 
 MOST_RUNS = 64
@@ -36,7 +30,6 @@ LEAST_RUN_BYTES = 1 << 20
 _RUN_BATCHES = 20  # a run is long enough for some batches of ten times the stored depth
 _UNKNOWN_RATIO = 4.0
 _INT32_MAX = (1 << 31) - 1
-_DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 _BASE_OFFSET = struct.Struct(">q")
 _LAST_OFFSET_DELTA = struct.Struct(">i")
@@ -256,10 +249,12 @@ def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, st
             try:
                 with located(header.position, file.path):
                     _take_entry(sample, file.read(header.position, header.size), file.codecs)
-            except _DAMAGE as error:
+            except DAMAGE as error:
                 sample.findings.append(Finding.of_error(error, file=file.path))
             position = header.end
-    except _DAMAGE as error:
+        else:
+            file.judge(headers)
+    except DAMAGE as error:
         _note(sample, Finding.of_error(error, file=file.path))
         position = file.size
     return position

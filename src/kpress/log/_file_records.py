@@ -12,18 +12,12 @@ from kpress._file_names import refuse_without_records
 from kpress.checksum import crc32, crc32c
 from kpress.codecs import CodecRegistry
 from kpress.columns import Columns, ColumnsIterator, iter_columns
-from kpress.errors import (
-    CorruptRecordError,
-    InvalidRecordError,
-    KpressError,
-    OutputTooLargeError,
-    UnsupportedCompressionTypeError,
-)
+from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import READ_AHEAD_BYTES, LocalFileSystem, RandomAccessFile, located, read_ahead
 from kpress.log._batch_header import BatchHeader
 from kpress.log._hop import HeaderHop
 from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
-from kpress.log.findings import Finding
+from kpress.log.findings import DAMAGE, Finding
 from kpress.record import read_batches
 
 # Large enough to hide a call's fixed costs, small enough for several to be in memory.
@@ -32,9 +26,6 @@ INT32_MAX = (1 << 31) - 1
 INT64_MAX = (1 << 63) - 1
 
 OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
-
-# The errors of a log's bytes: not those of a store, nor of wrong arguments.
-DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 _RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
 _FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many

@@ -6,7 +6,6 @@ from kpress.checksum import crc32c
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import FileSystem
 from kpress.log._copy_log import CopyTask, refuse_changed, segment_name
-from kpress.log._file_records import DAMAGE
 from kpress.log._manifest import QuarantinedSegment, SourceFile
 from kpress.log._segment_copy import COPY_RULE
 from kpress.log.findings import Finding
@@ -20,10 +19,11 @@ _NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
 
 def damage(task: CopyTask, error: KpressError) -> Finding:
     """What an error says of the source; raises those that are not damage of it."""
-    if not isinstance(error, DAMAGE) or error.rule in _NOT_OF_THE_SOURCE:
+    if error.rule in _NOT_OF_THE_SOURCE:
         raise error
+    finding = Finding.of_damage(error, file=task.segment.url)
     refuse_changed(task)
-    return Finding.of_error(error, file=task.segment.url)
+    return finding
 
 
 def quarantined(task: CopyTask, files: FileSystem, finding: Finding) -> QuarantinedSegment:

@@ -19,14 +19,14 @@ from kpress._arguments import integer, time
 from kpress.columns import Columns, constant_field, read_columns, stream_of, with_constants
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from kpress.files import Buffered
-from kpress.log._file_records import DAMAGE, INT64_MAX, FileRecords, OnCorrupt, ResultSize
+from kpress.log._file_records import INT64_MAX, FileRecords, OnCorrupt, ResultSize
 from kpress.log._overlap import Reached, is_before
 from kpress.log._part import SegmentPart
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import Partition, Segment
 from kpress.log._segment_tail import tail_findings
 from kpress.log._transactions import Isolation, IsolationLevel, check_isolation_level, isolation_of
-from kpress.log.findings import Finding
+from kpress.log.findings import DAMAGE, Finding
 from kpress.typing import BinaryType, HeaderChecksum, TimestampUnit
 
 if TYPE_CHECKING:

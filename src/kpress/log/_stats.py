@@ -229,7 +229,7 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
                 if header.is_compressed and not header.is_control and not file.file.is_remote:
                     _measure(stats, codec_name(header), file, header)
         except KpressError as error:
-            stats.findings.append(Finding.of_error(error, file=segment.url))
+            stats.findings.append(Finding.of_damage(error, file=segment.url))
         if size := file.trailing_bytes:
             message = f"{size} bytes follow the last whole entry"
             place = (segment.url, file.valid_bytes, size, file.next_offset)

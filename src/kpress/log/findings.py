@@ -6,7 +6,16 @@ import json
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from kpress.errors import KpressError
+from kpress.errors import (
+    CorruptRecordError,
+    InvalidRecordError,
+    KpressError,
+    OutputTooLargeError,
+    UnsupportedCompressionTypeError,
+)
+
+# The errors of a log's bytes: not those of a store, nor of wrong arguments.
+DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,22 @@ class Finding:
         7
         """
         return cls(error.file or file, error.position, size, error.offset, error.rule or "", error.message)
+
+    @classmethod
+    def of_damage(cls, error: KpressError, *, file: str = "") -> Finding:
+        """An error as a finding, if it is one of a log's bytes; another one (of a store, of an argument) is raised.
+
+        Examples
+        --------
+        >>> import kpress
+        >>> from kpress.log import Finding
+        >>> Finding.of_damage(kpress.StorageError("the store is away"))
+        Traceback (most recent call last):
+        kpress.errors.StorageError: the store is away
+        """
+        if not isinstance(error, DAMAGE):
+            raise error
+        return cls.of_error(error, file=file)
 
     def to_dict(self) -> dict[str, str | int | None]:
         """The fields by name, in the order in which they are printed as JSON."""

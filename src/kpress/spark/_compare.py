@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
-from kpress.errors import KpressError, StorageError
+from kpress.errors import KpressError
 from kpress.log import Finding, Log
 from kpress.log.copy_tasks import manifest_of
 from kpress.log.splits import LogSplit, Piece, digests_of, plan
@@ -166,9 +166,9 @@ def _digests_or_damage(splits: Piece, joined: bool, skip: bool) -> list[tuple[in
     try:
         return digests_of(splits, joined)
     except KpressError as error:
-        if not skip or isinstance(error, StorageError):
+        if not skip:
             raise
-        return Finding.of_error(error, file=splits[0].url)
+        return Finding.of_damage(error, file=splits[0].url)
 
 
 def _row(

@@ -1,0 +1,161 @@
+"""Damage of any kind, in every job by reference: it is reported, and where that is asked for it fails no job.
+
+Tasks run in this process: what is tried here is what they do.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = pytest.mark.spark
+
+from kpress.checksum import crc32c
+from kpress.errors import KpressError
+from kpress.log import Finding
+from kpress.spark import _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
+
+BATCHES, RECORDS = 6, 20
+LENGTH, MAGIC, CRC, ATTRIBUTES, COUNT = 8, 16, 17, 21, 57  # where the fields of a v2 batch begin
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(spark: Any, what: str, work: Any, items: Any) -> list[Any]:
+        return [pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(item))))) for item in items]
+
+    for module in (_compare, _estimate, _inventory, _parquet, _transcode, _verify):
+        monkeypatch.setattr(module, "run", run)
+        monkeypatch.setattr(module, "table", lambda spark, rows, schema: list(rows))
+    monkeypatch.setattr(_jobs, "parallelism_of", lambda spark: 2)
+
+
+def batches() -> list[bytes]:
+    values = [b"value %d " % number * 20 for number in range(RECORDS)]
+    values = [b"value %d " % number * 20 for number in range(RECORDS)]
+    firsts = range(0, BATCHES * RECORDS, RECORDS)
+    return [kpress.write_records(values, compression_type="zstd", base_offset=first) for first in firsts]
+
+
+def changed(at: int, data: bytes, *, checksum: bool = False) -> Callable[[Path], None]:
+    """The third of six batches, with other bytes in it."""
+
+    def change(path: Path) -> None:
+        parts = [bytearray(batch) for batch in batches()]
+        parts[2][at : at + len(data)] = data
+        if checksum:
+            parts[2][CRC:ATTRIBUTES] = struct.pack(">I", crc32c(parts[2][ATTRIBUTES:]))
+        path.write_bytes(b"".join(parts))
+
+    return change
+
+
+def bomb(path: Path) -> None:
+    """Ten megabytes of a few kilobytes, which say that they are one record."""
+    parts = batches()
+    parts[2] = kpress.write_records([bytes(10 << 20)], compression_type="zstd", base_offset=2 * RECORDS)
+    large = bytearray(parts[2])
+    large[COUNT : COUNT + 4] = struct.pack(">i", RECORDS)
+    large[CRC:ATTRIBUTES] = struct.pack(">I", crc32c(large[ATTRIBUTES:]))
+    path.write_bytes(b"".join([*parts[:2], bytes(large), *parts[3:]]))
+
+
+DAMAGE: dict[str, Callable[[Path], None]] = {
+    "a bit of the records": changed(100, b"\xff\xff"),
+    "records that do not decompress": changed(70, bytes(20), checksum=True),
+    "an unknown codec": changed(ATTRIBUTES, b"\x00\x07", checksum=True),
+    "too many records": changed(COUNT, struct.pack(">i", 1 << 30), checksum=True),
+    "an unknown magic": changed(MAGIC, b"\x09"),
+    "a length below that of a header": changed(LENGTH, struct.pack(">i", 3)),
+    "a length beyond the file": changed(LENGTH, struct.pack(">i", (1 << 31) - 1)),
+    "a hole of zeros": changed(0, bytes(200)),
+    "more than it says": bomb,
+    "a cut end": lambda path: path.write_bytes(b"".join(batches())[:-9]),
+    "no batch at all": lambda path: path.write_bytes(b"no batch" * 1000),
+    "zeros": lambda path: path.write_bytes(bytes(5000)),
+}
+# what headers do not show
+DEEP = {
+    "a bit of the records",
+    "records that do not decompress",
+    "an unknown codec",
+    "too many records",
+    "more than it says",
+}
+
+
+@pytest.fixture(params=DAMAGE, ids=lambda name: name.replace(" ", "_"))
+def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
+    """A log of two partitions; the first segment of one is damaged."""
+    for partition in (0, 1):
+        directory = tmp_path / "logs" / f"t-{partition}"
+        directory.mkdir(parents=True)
+        intact = b"".join(batches())
+        last = kpress.write_records([b"last"] * RECORDS, base_offset=BATCHES * RECORDS)
+        (directory / f"{0:020d}.log").write_bytes(intact)
+        (directory / f"{BATCHES * RECORDS:020d}.log").write_bytes(last)
+    DAMAGE[request.param](tmp_path / "logs" / "t-1" / f"{0:020d}.log")
+    return request.param, tmp_path / "logs"
+
+
+def findings_of(rows: Any, key: str = "findings") -> list[str]:
+    return [str(finding) for row in rows for finding in row[key]]
+
+
+def test_what_is_damaged_is_reported_and_the_rest_is_done(damaged: tuple[str, Path], tmp_path: Path) -> None:
+    name, logs = damaged
+    path = str(logs / "t-1" / f"{0:020d}.log")
+    found: dict[str, list[str]] = {}
+
+    for full in (False, True):
+        rows = kpress.spark.inventory(None, logs, full=full)
+        assert [(row["partition"], row["segments"]) for row in rows] == [(0, 2), (1, 2)]
+        assert rows[0]["findings"] == [] and rows[0]["records"] == (BATCHES + 1) * RECORDS
+        found[f"inventory, full={full}"] = findings_of(rows)
+
+    rows = kpress.spark.estimate(None, logs, "lz4")
+    assert rows[0]["sampledRecords"] >= (BATCHES + 2) * RECORDS
+    found["estimate"] = findings_of(rows)
+
+    rows = kpress.spark.verify(None, logs, "record")
+    assert {row["partition"] for row in rows if row["file"].endswith(".log")} == {1}
+    found["verify"] = [str(Finding(*[row[field] for field in Finding.__annotations__])) for row in rows]
+
+    rows = kpress.spark.to_parquet(None, logs, tmp_path / "parquet", on_corrupt="skip")
+    assert sum(row["records"] for row in rows if row["partition"] == 0) == (BATCHES + 1) * RECORDS
+    found["to_parquet"] = findings_of(rows)
+
+    rows = kpress.spark.compare(None, logs, logs, on_corrupt="skip")
+    assert [row["isSame"] for row in rows] == [True, False]
+    found["compare"] = findings_of(rows)
+
+    rows = kpress.spark.transcode(None, logs, tmp_path / "copy", "lz4", on_corrupt="quarantine")
+    assert [row["quarantined"] for row in rows] == [[], [f"t-1/{0:020d}.log.quarantined"]]
+    assert [row["records"] for row in rows] == [(BATCHES + 1) * RECORDS, RECORDS]
+    found["transcode"] = findings_of(rows)
+
+    for job, findings in found.items():
+        is_expected = not (name in DEEP and job.startswith("inventory"))
+        assert any(path in finding for finding in findings) == is_expected, (job, findings)
+
+
+def test_otherwise_the_job_fails_and_leaves_nothing(damaged: tuple[str, Path], tmp_path: Path) -> None:
+    _, logs = damaged
+    jobs: list[Callable[[], Any]] = [
+        lambda: kpress.spark.to_parquet(None, logs, tmp_path / "parquet"),  # type: ignore[arg-type]
+        lambda: kpress.spark.compare(None, logs, logs),  # type: ignore[arg-type]
+        lambda: kpress.spark.transcode(None, logs, tmp_path / "copy", "lz4"),  # type: ignore[arg-type]
+    ]
+    for job in jobs:
+        with pytest.raises(KpressError, match=rf"t-1/{0:020d}\.log"):
+            job()
+    assert list(tmp_path.iterdir()) == [logs]
