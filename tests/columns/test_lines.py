@@ -74,6 +74,46 @@ def test_json_lines_are_what_python_reads(rows: list[Any], values: Any, binary: 
         }
 
 
+# few texts and numbers, so that many parts and slices have but one of them
+FEW = st.lists(
+    st.tuples(
+        st.lists(st.sampled_from([None, b"k"]), min_size=1, max_size=5),
+        st.sampled_from([-1, 7, 1 << 40]),
+        st.sampled_from([[], [("name", b"v")], [("name", None)]]),
+        st.sampled_from([-1, 3]),
+    ),
+    min_size=1,
+    max_size=4,
+)
+
+
+@given(batches=FEW, cut=st.tuples(st.integers(0, 9), st.integers(0, 9)), by_batch=st.booleans())
+def test_values_that_are_the_same_in_all_rows_of_a_part_are_each_rows_own(
+    batches: list[Any], cut: tuple[int, int], by_batch: bool
+) -> None:
+    """They are made into text once for a part of the columns."""
+    names = ["topic", "offset", "timestamp", "partition", "key", "headers", "producerId", "partitionLeaderEpoch"]
+    log, expected = b"", []
+    for keys, timestamp, headers, epoch in batches:
+        count = len(keys)
+        log += kpress.write_records(
+            [b""] * count, keys, [timestamp] * (count - 1) + [5], [headers] * count, base_offset=len(expected),
+            partition_leader_epoch=epoch,
+        )  # fmt: skip
+        times = [timestamp] * (count - 1) + [5]
+        expected += [
+            ["t", len(expected) + row, times[row], 3, key and "k", [[n, v and "v"] for n, v in headers], -1, epoch]
+            for row, key in enumerate(keys)
+        ]
+    # a part for each batch, or one
+    columns = kpress.read_columns(log, [name for name in names if name not in ("topic", "partition")],
+                                  **({"chunk_bytes": 1} if by_batch else {}))  # fmt: skip
+    columns = with_constants(columns, names, {"topic": (str, "t"), "partition": (int, 3)})
+    start, count = min(cut[0], len(expected)), cut[1]
+    found = [list(json.loads(line).values()) for line in json_lines(columns.slice(start, count)).splitlines()]
+    assert found == expected[start : start + count]
+
+
 @given(rows=ROWS, values=st.sampled_from(["utf8", "hex", "base64", "size"]))
 def test_csv_rows_are_what_python_reads(rows: list[Any], values: Any) -> None:
     if has_surrogates(rows):

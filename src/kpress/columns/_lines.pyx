@@ -7,7 +7,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.ref cimport PyObject
 from libc.stdint cimport SIZE_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcpy, memset
+from libc.string cimport memcmp, memcpy, memset
 
 from kpress._arguments cimport choice_of, flag_of
 from kpress._buffers cimport PooledBlock, pooled, pooled_free
@@ -20,7 +20,7 @@ from kpress.columns._text cimport (
     put_number, put_utf8, room, shown_as,
 )
 from kpress.columns._values cimport (
-    BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US,
+    BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US, UINT32,
     bytes_slice, is_valid_at, kind_of, number_at, slice_at, value_kind,
 )
 
@@ -38,8 +38,16 @@ cdef enum:
 ctypedef struct text_column:
     value_kind kind
     int64_t number
-    const char* before      # of whole BLOCKs
+    const char* before
     size_t before_size
+
+
+# A value of a JSON line that is not the same in all rows of a part, and where in `heads` what comes before it begins.
+ctypedef struct json_cell:
+    value_kind kind
+    const array_data* array
+    size_t head
+    size_t head_size
 
 
 # What is being written, and how.
@@ -49,6 +57,9 @@ ctypedef struct writer:
     shown_as form
     text_column* columns
     int64_t n_columns
+    json_cell* cells        # of the part that is being written; the last has no value
+    int64_t n_cells
+    pooled heads            # each of whole BLOCKs
     bint metadata
     bint contents
 
@@ -60,6 +71,7 @@ ctypedef struct place:
 
 
 ctypedef int (*line_writer)(writer* w, const part* p, int64_t i) noexcept nogil
+ctypedef int (*part_beginner)(writer* w, const part* p) noexcept nogil
 
 
 # --- values of arrays ---------------------------------------------------------------------------------------------
@@ -74,7 +86,7 @@ cdef bint is_time(value_kind kind) noexcept nogil:
 
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
-cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i) noexcept nogil:
+cdef int put_json_headers(pooled* out, shown_as form, const array_data* a, int64_t i) noexcept nogil:
     """[[key, value], ...]; none where the array is null."""
     cdef const int32_t* ends = <const int32_t*>a.buffers[1]
     cdef const array_data* pair = &a.children[0]
@@ -91,7 +103,7 @@ cdef int put_json_headers(writer* w, pooled* out, const array_data* a, int64_t i
             return -1
         if put_json_text(out, key.data, <size_t>key.size) or put(out, b",", 1):
             return -1
-        if put_json_value(out, value, w.form) or put(out, b"]", 1):
+        if put_json_value(out, value, form) or put(out, b"]", 1):
             return -1
     return put(out, b"]", 1)
 
@@ -104,42 +116,111 @@ cdef int put_json_value(pooled* out, bytes_slice value, shown_as form) noexcept 
     return put_json_bytes(out, value.data, <size_t>value.size, form)
 
 
-cdef int put_json_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+cdef int put_json_cell(pooled* out, shown_as form, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
     cdef bytes_slice value
     if is_bytes(kind):
-        return put_json_value(&w.out, slice_at(a, kind, i), w.form)
+        return put_json_value(out, slice_at(a, kind, i), form)
     if kind == HEADERS:
-        return put_json_headers(w, &w.out, a, i)
+        return put_json_headers(out, form, a, i)
     if not is_valid_at(a, i):
-        return put(&w.out, b"-1", 2) if is_time(kind) else put(&w.out, b"null", 4)
+        return put(out, b"-1", 2) if is_time(kind) else put(out, b"null", 4)
     if kind == STRING:
         value = slice_at(a, kind, i)
-        return put_json_text(&w.out, value.data, <size_t>value.size)
+        return put_json_text(out, value.data, <size_t>value.size)
     if kind == BOOL:
-        return put(&w.out, b"true", 4) if number_at(a, kind, i) else put(&w.out, b"false", 5)
-    return put_number(&w.out, number_at(a, kind, i))
+        return put(out, b"true", 4) if number_at(a, kind, i) else put(out, b"false", 5)
+    return put_number(out, number_at(a, kind, i))
 
 
-cdef inline int put_before(pooled* out, const text_column* c) noexcept nogil:
-    """What comes before a value, by copies of a constant size, which need no call."""
-    cdef size_t i = 0
-    if room(out, c.before_size + BLOCK):
+cdef bint is_one_text(const array_data* a, int64_t first, int64_t rows) noexcept nogil:
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1] + first
+    cdef int32_t size = ends[1] - ends[0]
+    cdef int64_t i
+    cdef const char* texts
+    for i in range(1, rows):
+        if ends[i + 1] - ends[i] != size:
+            return False
+    texts = <const char*>a.buffers[2] + ends[0]
+    return size == 0 or memcmp(texts, texts + size, <size_t>(size * (rows - 1))) == 0
+
+
+cdef bint is_constant(const array_data* a, value_kind kind, int64_t first, int64_t rows) noexcept nogil:
+    """Whether all of the rows are known to have the same text: topics, partitions, types, headers that are not there.
+    Others may have it, too: what is short or seldom the same is not compared."""
+    cdef const char* values = <const char*>a.buffers[1]
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1]
+    if rows < 2:
+        return False
+    if kind == HEADERS:
+        return ends[first] == ends[first + rows]
+    if a.buffers[0] != NULL:
+        return a.null_count == a.length
+    if kind == STRING:
+        return is_one_text(a, first, rows)
+    if kind == INT32 or kind == UINT32:
+        return memcmp(values + 4 * first, values + 4 * first + 4, <size_t>(4 * (rows - 1))) == 0
+    if kind == INT64 or is_time(kind):
+        return memcmp(values + 8 * first, values + 8 * first + 8, <size_t>(8 * (rows - 1))) == 0
+    return False
+
+
+cdef int end_head(writer* w, size_t start, const array_data* array, value_kind kind) noexcept nogil:
+    """What comes before a value is complete."""
+    cdef json_cell* cell = &w.cells[w.n_cells]
+    cell.kind, cell.array, cell.head, cell.head_size = kind, array, start, w.heads.size - start
+    w.n_cells += 1
+    if room(&w.heads, BLOCK):
         return -1
-    while i < c.before_size:
-        memcpy(out.data + out.size + i, c.before + i, BLOCK)
+    memset(w.heads.data + w.heads.size, 0, BLOCK)
+    w.heads.size += BLOCK
+    return KP_OK
+
+
+cdef int begin_json(writer* w, const part* p) noexcept nogil:
+    """Texts that are the same in all rows become a part of what comes before the next value."""
+    cdef int64_t n
+    cdef size_t start = 0
+    cdef text_column* c
+    cdef const array_data* a
+    w.heads.size = 0
+    w.n_cells = 0
+    for n in range(w.n_columns):
+        c = &w.columns[n]
+        a = &p.chunk.columns[c.number]
+        if put(&w.heads, c.before, c.before_size):
+            return -1
+        if is_constant(a, c.kind, p.offset, p.rows):
+            if put_json_cell(&w.heads, w.form, a, c.kind, p.offset):
+                return -1
+        elif end_head(w, start, a, c.kind):
+            return -1
+        else:
+            start = w.heads.size
+    if put(&w.heads, b"}\n", 2):
+        return -1
+    return end_head(w, start, NULL, BOOL)
+
+
+cdef inline int put_head(writer* w, const json_cell* cell) noexcept nogil:
+    """By copies of a constant size, which need no call."""
+    cdef size_t i = 0
+    if room(&w.out, cell.head_size + BLOCK):
+        return -1
+    while i < cell.head_size:
+        memcpy(w.out.data + w.out.size + i, w.heads.data + cell.head + i, BLOCK)
         i += BLOCK
-    out.size += c.before_size
+    w.out.size += cell.head_size
     return KP_OK
 
 
 cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
-    cdef text_column* c
+    cdef json_cell* cell
     cdef int64_t n
-    for n in range(w.n_columns):
-        c = &w.columns[n]
-        if put_before(&w.out, c) or put_json_cell(w, &p.chunk.columns[c.number], c.kind, i):
+    for n in range(w.n_cells - 1):
+        cell = &w.cells[n]
+        if put_head(w, cell) or put_json_cell(&w.out, w.form, cell.array, cell.kind, i):
             return -1
-    return put(&w.out, b"}\n", 2)
+    return put_head(w, &w.cells[w.n_cells - 1])
 
 
 # --- CSV ----------------------------------------------------------------------------------------------------------
@@ -149,7 +230,7 @@ cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i
     cdef bytes_slice value
     if kind == HEADERS:
         w.scratch.size = 0
-        if put_json_headers(w, &w.scratch, a, i):
+        if put_json_headers(&w.scratch, w.form, a, i):
             return -1
         return put_csv_quoted(&w.out, w.scratch.data, w.scratch.size)
     if is_bytes(kind) or kind == STRING:
@@ -159,7 +240,7 @@ cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i
         return put_csv_bytes(&w.out, value.data, <size_t>value.size, AS_UTF8 if kind == STRING else w.form, &w.scratch)
     if not is_valid_at(a, i) and not is_time(kind):
         return KP_OK
-    return put_json_cell(w, a, kind, i)
+    return put_json_cell(&w.out, w.form, a, kind, i)
 
 
 cdef int csv_line(writer* w, const part* p, int64_t i) noexcept nogil:
@@ -250,11 +331,13 @@ cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
 # --- all rows -----------------------------------------------------------------------------------------------------
 
 cdef int put_rows(writer* w, const part* parts, int64_t n_parts, place* at, line_writer line,
-                  size_t most) noexcept nogil:
+                  part_beginner begin, size_t most) noexcept nogil:
     """Lines from a place on, until there are `most` bytes of them."""
     while at.part < n_parts and w.out.size < most:
         if at.row == parts[at.part].rows:
             at.part, at.row = at.part + 1, 0
+        elif at.row == 0 and begin != NULL and begin(w, &parts[at.part]):
+            return -1
         elif line(w, &parts[at.part], parts[at.part].offset + at.row):
             return -1
         else:
@@ -275,14 +358,14 @@ cdef int hand_out(writer* w, object write) except -1:
     return 0
 
 
-cdef bytes text_of(Columns columns, writer* w, line_writer line, object write):
+cdef bytes text_of(Columns columns, writer* w, line_writer line, part_beginner begin, object write):
     """All of the text; nothing where it goes to `write`."""
     cdef size_t most = SIZE_MAX if write is None else PIECE
     cdef place at
     at.part = at.row = 0
     while True:
         with nogil:
-            status = put_rows(w, columns._parts, columns._n_parts, &at, line, most)
+            status = put_rows(w, columns._parts, columns._n_parts, &at, line, begin, most)
         if status:
             raise MemoryError()
         if write is None:
@@ -292,28 +375,31 @@ cdef bytes text_of(Columns columns, writer* w, line_writer line, object write):
         hand_out(w, write)
 
 
-cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_writer line, bytes head, object write):
+cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_writer line, part_beginner begin,
+                    bytes head, object write):
     """The lines; `before` has what comes before the value of each column."""
     cdef int64_t i
     cdef bytes text
     fields = {field.name: (number, field.format) for number, field in enumerate(columns._fields)}
-    blocks = [text.ljust((len(text) + BLOCK - 1) // BLOCK * BLOCK) for text in before]
     w.n_columns = len(names)
     w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
     try:
-        if w.columns == NULL:
+        w.cells = <json_cell*>calloc(<size_t>w.n_columns + 1, sizeof(json_cell))
+        if w.columns == NULL or w.cells == NULL:
             raise MemoryError()
         for i in range(w.n_columns):
             w.columns[i].number, format = fields[names[i]]
             w.columns[i].kind = kind_of(format)
-            text = blocks[i]
-            w.columns[i].before, w.columns[i].before_size = text, <size_t>len(before[i])
+            text = before[i]
+            w.columns[i].before, w.columns[i].before_size = text, <size_t>len(text)
         text = head
         if put(&w.out, <const char*>text, <size_t>len(text)):
             raise MemoryError()
-        return text_of(columns, w, line, write)
+        return text_of(columns, w, line, begin, write)
     finally:
         free(w.columns)
+        free(w.cells)
+        pooled_free(&w.heads)
         pooled_free(&w.out)
         pooled_free(&w.scratch)
 
@@ -321,8 +407,9 @@ cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_wr
 cdef writer new_writer(object values) except *:
     cdef writer w
     w.out.data, w.out.size, w.out.capacity, w.out.block = NULL, 0, 0, 0
-    w.scratch = w.out
+    w.scratch = w.heads = w.out
     w.columns, w.n_columns = NULL, 0
+    w.cells, w.n_cells = NULL, 0
     w.metadata = w.contents = True
     w.form = choice_of("values", values, _SHOWN_AS)
     return w
@@ -365,7 +452,7 @@ def json_lines(columns, values="utf8", *, write=None):
     cdef Columns rows = checked(columns)
     names = rows.column_names
     before = [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
-    return lines_of(rows, &w, names, before, json_line, b"", write)
+    return lines_of(rows, &w, names, before, json_line, begin_json, b"", write)
 
 
 def csv_rows(columns, values="utf8", *, header=False, write=None):
@@ -398,7 +485,7 @@ def csv_rows(columns, values="utf8", *, header=False, write=None):
     cdef Columns rows = checked(columns)
     names = rows.column_names
     head = ",".join(names).encode() + b"\r\n" if flag_of(header, "header") else b""
-    return lines_of(rows, &w, names, [b""] * len(names), csv_line, head, write)
+    return lines_of(rows, &w, names, [b""] * len(names), csv_line, NULL, head, write)
 
 
 def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
@@ -434,4 +521,4 @@ def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
     if missing:
         raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
     w.metadata, w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
-    return lines_of(rows, &w, list(_DUMPED), [b""] * len(_DUMPED), dump_line, b"", None)
+    return lines_of(rows, &w, list(_DUMPED), [b""] * len(_DUMPED), dump_line, NULL, b"", None)
