@@ -101,6 +101,7 @@ LIBRARIES = {
     "adapters._client": (),
     "adapters._entry": (),
     "adapters._open_batch": (),
+    "adapters._building": (),
     "adapters._aiokafka": (),
     "adapters._aiokafka_building": (),
     "adapters._kafka_reading": (),

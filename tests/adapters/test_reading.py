@@ -7,6 +7,7 @@ docs/adapters.md has a table of the differences; DIFFERENCES says in which vecto
 from __future__ import annotations
 
 import re
+import sys
 
 import pytest
 from clients import AIOKAFKA, CLIENTS, Client, as_kpress, read, read_by_kpress
@@ -110,6 +111,17 @@ def test_records_outlive_the_buffer_they_were_read_from(client: Client) -> None:
     data.clear()  # nothing holds the buffer
     assert (first.value, second.value) == (b"a" * 50, b"b" * 50)
     assert first.value is first.value and first.headers is first.headers
+
+
+@clients
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_nothing_that_was_read_stays(client: Client, magic: int) -> None:
+    """A reference too many on a batch or a record would keep each of them for ever."""
+    data = kpress.write_records([b"a", b"b"], magic=magic, compression_type="gzip")
+    batch = client.adapter.MemoryRecords(data).next_batch()
+    assert sys.getrefcount(batch) == 2, "the variable, and the call's argument"
+    for record in batch:
+        assert sys.getrefcount(record) == 2
 
 
 @clients

@@ -1,23 +1,20 @@
-"""The record classes of aiokafka that read, by its names."""
+"""The record classes of aiokafka that read, by its names.
+
+The AssertionErrors are its own: DefaultRecordBatch.validate_crc() and __iter__() in aiokafka.record.
+"""
 
 cimport cython
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
-
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int8_t, int64_t, uint32_t
 
 from kpress._c.wire cimport (
-    KP_CODEC_MASK, KP_CONTROL, KP_ENTRY_SIZE, KP_GZIP, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_LZ4, KP_MAGIC_OFFSET,
-    KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_SNAPPY, KP_TRANSACTIONAL, KP_ZSTD, kp_batch, kp_error, kp_fail,
-    kp_load_be32, kp_message_read, kp_record,
+    KP_CODEC_MASK, KP_GZIP, KP_LOG_APPEND_TIME, KP_LZ4, KP_NONE, KP_OK, KP_SNAPPY, KP_ZSTD, kp_batch, kp_error,
+    kp_message_read, kp_record,
 )
-from kpress.adapters._client cimport Client, ready
+from kpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1
+from kpress.adapters._client cimport Client
 from kpress.adapters._entry cimport (
-    BATCH, MESSAGE, Entry, LazyRecord, messages_of, take_fields, take_headers,
+    BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, take_fields, take_headers,
 )
-
-cdef enum:
-    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
-    MESSAGE_V1 = 22
 
 cdef Client client = None
 
@@ -51,23 +48,9 @@ cdef class DefaultRecord(LazyRecord):
     7
     """
 
-    checksum = None
-
     def __init__(self, int64_t offset, int64_t timestamp, int8_t timestamp_type, object key, object value,
                  object headers):
-        self.offset = offset
-        self.time = timestamp
-        self.kind = timestamp_type
-        self.key_object, self.value_object, self.headers_object = key, value, headers
-        self.record.key.size = self.record.value.size = -1
-
-    @property
-    def timestamp(self):
-        return self.time
-
-    @property
-    def timestamp_type(self):
-        return self.kind
+        self.give(offset, timestamp, timestamp_type, key, value, headers)
 
     def __repr__(self):
         return (f"DefaultRecord(offset={self.offset!r}, timestamp={self.timestamp!r}, "
@@ -76,7 +59,7 @@ cdef class DefaultRecord(LazyRecord):
 
 
 @cython.final
-cdef class DefaultRecordBatch(Entry):
+cdef class DefaultRecordBatch(Batch):
     """A v2 batch: attributes of its header, and its records by iterating.
 
     Attributes
@@ -111,71 +94,6 @@ cdef class DefaultRecordBatch(Entry):
     def __init__(self, object buffer):
         self.take(client, buffer, BATCH)
 
-    @property
-    def base_offset(self):
-        return self.header.base_offset
-
-    @property
-    def magic(self):
-        return self.header.magic
-
-    @property
-    def crc(self):
-        return self.header.crc
-
-    @property
-    def attributes(self):
-        return self.header.attributes
-
-    @property
-    def last_offset_delta(self):
-        return self.header.last_offset_delta
-
-    @property
-    def first_timestamp(self):
-        return self.header.base_timestamp
-
-    @property
-    def max_timestamp(self):
-        return self.header.max_timestamp
-
-    @property
-    def producer_id(self):
-        return self.header.producer_id
-
-    @property
-    def producer_epoch(self):
-        return self.header.producer_epoch
-
-    @property
-    def base_sequence(self):
-        return self.header.base_sequence
-
-    @property
-    def timestamp_type(self):
-        return 1 if self.header.attributes & KP_LOG_APPEND_TIME else 0
-
-    @property
-    def compression_type(self):
-        return self.header.attributes & KP_CODEC_MASK
-
-    @property
-    def is_transactional(self):
-        return (self.header.attributes & KP_TRANSACTIONAL) != 0
-
-    @property
-    def is_control_batch(self):
-        return (self.header.attributes & KP_CONTROL) != 0
-
-    @property
-    def next_offset(self):
-        return self.header.base_offset + self.header.last_offset_delta + 1
-
-    def validate_crc(self):
-        """Whether the checksum is right; before the records are read."""
-        assert not self.opened, "Validate should be called before iteration"
-        return self.crc_matches()
-
     def __iter__(self):
         assert self.index == 0
         self.open()
@@ -195,7 +113,7 @@ cdef class DefaultRecordBatch(Entry):
 
 @cython.final
 @cython.no_gc
-cdef class LegacyRecord(LazyRecord):
+cdef class LegacyRecord(Message):
     """A message of v0 or v1.
 
     Attributes
@@ -216,20 +134,8 @@ cdef class LegacyRecord(LazyRecord):
     """
 
     def __init__(self, int64_t offset, int64_t timestamp, int8_t attributes, object key, object value, uint32_t crc):
-        self.offset = offset
-        self.time = timestamp
-        self.kind = 1 if attributes & KP_LOG_APPEND_TIME else 0
-        self.key_object, self.value_object = key, value
-        self.record.key.size = self.record.value.size = -1
+        self.give(offset, timestamp, 1 if attributes & KP_LOG_APPEND_TIME else 0, key, value, None)
         self.crc = crc
-
-    @property
-    def checksum(self):
-        return self.crc
-
-    @property
-    def headers(self):
-        return []
 
     @property
     def timestamp(self):
@@ -303,16 +209,10 @@ cdef class LegacyRecordBatch(Entry):
         return self.crc_matches()
 
     def __iter__(self):
-        return messages_of(self)
-
-    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at):
-        cdef LegacyRecord record = LegacyRecord.__new__(LegacyRecord)
-        take_fields(record, r, self.records_owner)
-        record.crc = message.crc
-        return record
+        return messages_of(self, LegacyRecord)
 
 
-cdef class MemoryRecords:
+cdef class MemoryRecords(RecordSet):
     """The entries of a fetched record set, one after the other; an entry that is cut ends it.
 
     Examples
@@ -327,59 +227,15 @@ cdef class MemoryRecords:
     1 b'b'
     """
 
-    cdef bytes data
-    cdef int64_t position
-
     def __init__(self, bytes bytes_data not None):
-        self.data = bytes_data
-        self.position = 0
-
-    def size_in_bytes(self):
-        """Bytes of the record set."""
-        return len(self.data)
-
-    cdef int64_t left(self) except -1:
-        if self.data is None:
-            raise TypeError("this MemoryRecords was made without its argument")
-        return PyBytes_GET_SIZE(self.data) - self.position
-
-    cdef inline const uint8_t* at(self) noexcept:
-        return <const uint8_t*>PyBytes_AS_STRING(self.data) + self.position
-
-    def has_next(self):
-        """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
-        cdef int64_t left = self.left()
-        return left >= KP_LOG_OVERHEAD and left >= <int64_t><int32_t>kp_load_be32(self.at() + 8) + KP_LOG_OVERHEAD
+        self.begin(client, bytes_data)
 
     def next_batch(self):
         """The next entry, or None."""
-        cdef kp_error err
-        cdef kp_batch whole
-        cdef int64_t size, left = self.left()
-        cdef const uint8_t* at
-        cdef DefaultRecordBatch batch
-        if left < KP_LOG_OVERHEAD:
+        cdef Entry made = self.entry(DefaultRecordBatch, LegacyRecordBatch)
+        if made is None:
             return None
-        at = self.at()
-        size = <int64_t><int32_t>kp_load_be32(at + 8)
-        if size < KP_MIN_ENTRY_SIZE:
-            whole.position, whole.base_offset = self.position, 0
-            kp_fail(&err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
-            raise ready(client).error_of(&err, &whole)
-        size += KP_LOG_OVERHEAD
-        if size > left:
-            return None
-        if <int8_t>at[KP_MAGIC_OFFSET] in (0, 1):
-            made = self.legacy(at, size)
-            self.position += size
-            return made
-        batch = DefaultRecordBatch.__new__(DefaultRecordBatch)
-        batch.take_slice(client, self.data, at, size, BATCH)
-        self.position += size
-        return batch
-
-    cdef LegacyRecordBatch legacy(self, const uint8_t* at, int64_t size):
-        cdef LegacyRecordBatch batch = LegacyRecordBatch.__new__(LegacyRecordBatch)
-        batch.take_slice(client, self.data, at, size, MESSAGE)
-        batch.check_message()
-        return batch
+        if type(made) is LegacyRecordBatch:
+            (<LegacyRecordBatch>made).check_message()
+        self.position += made.header.size
+        return made

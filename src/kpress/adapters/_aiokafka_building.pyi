@@ -1,25 +1,14 @@
 from collections.abc import Callable
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar
 
 from typing_extensions import Buffer, disjoint_base
 
+from kpress.adapters._building import DefaultBuilder, DefaultRecordMetadata, LegacyBuilder, LegacyRecordMetadata
 from kpress.adapters._client import Client
-from kpress.adapters._open_batch import OpenBatch
 
 def use(used: Client) -> None: ...
 
-@final
-class DefaultRecordMetadata:
-    crc: ClassVar[None]
-    def __init__(self, offset: int, size: int, timestamp: int) -> None: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def timestamp(self) -> int: ...
-
-class DefaultRecordBatchBuilder(OpenBatch):
+class DefaultRecordBatchBuilder(DefaultBuilder):
     def __init__(
         self,
         magic: int,
@@ -30,12 +19,6 @@ class DefaultRecordBatchBuilder(OpenBatch):
         base_sequence: int,
         batch_size: int,
     ) -> None: ...
-    @property
-    def producer_id(self) -> int: ...
-    @property
-    def producer_epoch(self) -> int: ...
-    @property
-    def base_sequence(self) -> int: ...
     def set_producer_state(self, producer_id: int, producer_epoch: int, base_sequence: int) -> None: ...
     def append(
         self,
@@ -45,8 +28,6 @@ class DefaultRecordBatchBuilder(OpenBatch):
         value: Buffer | None,
         headers: list[tuple[str, bytes | None]],
     ) -> DefaultRecordMetadata | None: ...
-    def build(self) -> bytearray: ...
-    def size(self) -> int: ...
     def size_in_bytes(
         self,
         offset: int,
@@ -62,19 +43,7 @@ class DefaultRecordBatchBuilder(OpenBatch):
         cls, key: Buffer | None, value: Buffer | None, headers: list[tuple[str, bytes | None]]
     ) -> int: ...
 
-@final
-class LegacyRecordMetadata:
-    def __init__(self, offset: int, crc: int, size: int, timestamp: int) -> None: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def crc(self) -> int: ...
-    @property
-    def size(self) -> int: ...
-    @property
-    def timestamp(self) -> int: ...
-
-class LegacyRecordBatchBuilder(OpenBatch):
+class LegacyRecordBatchBuilder(LegacyBuilder):
     CODEC_MASK: ClassVar[int]
     CODEC_GZIP: ClassVar[int]
     CODEC_SNAPPY: ClassVar[int]
@@ -83,8 +52,6 @@ class LegacyRecordBatchBuilder(OpenBatch):
     def append(
         self, offset: int, timestamp: int | None, key: Buffer | None, value: Buffer | None, headers: object = None
     ) -> LegacyRecordMetadata | None: ...
-    def build(self) -> bytearray: ...
-    def size(self) -> int: ...
     def size_in_bytes(
         self, offset: int, timestamp: int | None, key: Buffer | None, value: Buffer | None
     ) -> int: ...

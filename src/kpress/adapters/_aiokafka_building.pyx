@@ -1,19 +1,15 @@
-"""The record classes of aiokafka that build, by its names, and BatchBuilder of its producer."""
+"""The record classes of aiokafka that build, by its names, and BatchBuilder of its producer.
+
+The AssertionErrors are its own: DefaultRecordBatchBuilder and LegacyRecordBatchBuilder in aiokafka.record.
+"""
 
 cimport cython
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 
-from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_CODEC_MASK, KP_GZIP, KP_LZ4, KP_MESSAGE_CRC_OFFSET, KP_SNAPPY, KP_TRANSACTIONAL, kp_load_be32,
-    kp_message_size,
-)
+from kpress._c.wire cimport KP_CODEC_MASK, KP_GZIP, KP_LZ4, KP_SNAPPY, KP_TRANSACTIONAL
+from kpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
 from kpress.adapters._client cimport Client
-from kpress.adapters._open_batch cimport NO_ROOM, OpenBatch, length_of, now, size_of_fields
-
-cdef enum:
-    MAX_RECORD_OVERHEAD = 21    # DefaultRecord.MAX_RECORD_OVERHEAD
-    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
-    MESSAGE_V1 = 22
+from kpress.adapters._open_batch cimport now, size_of_fields
 
 cdef Client client = None
 
@@ -24,42 +20,11 @@ def use(Client used not None):
     client = used
 
 
-@cython.final
-@cython.no_gc
-@cython.freelist(64)
-cdef class DefaultRecordMetadata:
-    """What an append answers.
-
-    Attributes
-    ----------
-    offset, size, timestamp : int
-        Relative offset, bytes of the record before compression, ms.
-    crc : None
-        Records of v2 have none.
-
-    Examples
-    --------
-    >>> from kpress.adapters import aiokafka as fast
-    >>> fast.DefaultRecordMetadata(0, 9, 1700000000000)
-    DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
-    """
-
-    cdef readonly int64_t offset
-    cdef readonly int64_t size
-    cdef readonly int64_t timestamp
-
-    crc = None
-
-    def __init__(self, int64_t offset, Py_ssize_t size, int64_t timestamp):
-        self.offset = offset
-        self.size = size
-        self.timestamp = timestamp
-
-    def __repr__(self):
-        return f"DefaultRecordMetadata(offset={self.offset!r}, size={self.size!r}, timestamp={self.timestamp!r})"
+cdef inline int64_t time_given(object timestamp) except? -1:
+    return now() if timestamp is None else <int64_t>timestamp
 
 
-cdef class DefaultRecordBatchBuilder(OpenBatch):
+cdef class DefaultRecordBatchBuilder(DefaultBuilder):
     """Builds a v2 batch: append(), then build().
 
     Attributes
@@ -85,9 +50,7 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
                  int16_t producer_epoch, int32_t base_sequence, Py_ssize_t batch_size):
         assert magic == 2
         self.begin(compression_type, is_transactional, batch_size)
-        self.encoder.options.producer_id = producer_id
-        self.encoder.options.producer_epoch = producer_epoch
-        self.encoder.options.base_sequence = base_sequence
+        self.become(producer_id, producer_epoch, base_sequence)
 
     @cython.final
     cdef int begin(self, int compression_type, int is_transactional, int64_t batch_size) except -1:
@@ -96,47 +59,13 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
             self.encoder.options.attributes |= KP_TRANSACTIONAL
         return 0
 
-    @property
-    def producer_id(self):
-        return self.encoder.options.producer_id
-
-    @property
-    def producer_epoch(self):
-        return self.encoder.options.producer_epoch
-
-    @property
-    def base_sequence(self):
-        return self.encoder.options.base_sequence
-
     def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
         """What idempotent and transactional producers know when the batch is sent."""
-        self.encoder.options.producer_id = producer_id
-        self.encoder.options.producer_epoch = producer_epoch
-        self.encoder.options.base_sequence = base_sequence
+        self.become(producer_id, producer_epoch, base_sequence)
 
     def append(self, int64_t offset, timestamp, key, value, list headers not None):
         """Append a record: its metadata, or None if there is no room for it."""
-        return self.add(offset, timestamp, key, value, headers)
-
-    @cython.final
-    cdef DefaultRecordMetadata add(self, int64_t offset, object timestamp, object key, object value, list headers):
-        cdef int64_t time = now() if timestamp is None else <int64_t>timestamp
-        cdef int64_t size = self.put(offset, time, key, value, headers)
-        if size == NO_ROOM:
-            return None
-        cdef DefaultRecordMetadata metadata = DefaultRecordMetadata.__new__(DefaultRecordMetadata)
-        metadata.offset = offset
-        metadata.size = size
-        metadata.timestamp = time
-        return metadata
-
-    def build(self):
-        """The batch, compressed and with its header: a bytearray. It takes no more records."""
-        return self.finish()
-
-    def size(self):
-        """Bytes so far, uncompressed."""
-        return self.size_of_all()
+        return self.add(offset, time_given(timestamp), key, value, headers)
 
     def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
         """Bytes that the record would take."""
@@ -150,44 +79,10 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
     @classmethod
     def estimate_size_in_bytes(cls, key, value, list headers not None):
         """The most bytes that a batch of this one record has."""
-        return KP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size_of_fields(key, value, headers)
+        return most_of_one(key, value, headers)
 
 
-@cython.final
-@cython.no_gc
-@cython.freelist(16)
-cdef class LegacyRecordMetadata:
-    """What an append answers.
-
-    Attributes
-    ----------
-    offset, crc, size, timestamp : int
-        Offset, checksum and bytes of the message before compression, ms.
-
-    Examples
-    --------
-    >>> from kpress.adapters import aiokafka as fast
-    >>> fast.LegacyRecordMetadata(0, 1, 35, 1700000000000)
-    LegacyRecordMetadata(offset=0, crc=1, size=35, timestamp=1700000000000)
-    """
-
-    cdef readonly int64_t offset
-    cdef readonly uint32_t crc
-    cdef readonly int64_t size
-    cdef readonly int64_t timestamp
-
-    def __init__(self, int64_t offset, uint32_t crc, Py_ssize_t size, int64_t timestamp):
-        self.offset = offset
-        self.crc = crc
-        self.size = size
-        self.timestamp = timestamp
-
-    def __repr__(self):
-        return (f"LegacyRecordMetadata(offset={self.offset!r}, crc={self.crc!r}, size={self.size!r}, "
-                f"timestamp={self.timestamp!r})")
-
-
-cdef class LegacyRecordBatchBuilder(OpenBatch):
+cdef class LegacyRecordBatchBuilder(LegacyBuilder):
     """Builds messages of v0 or v1, in a wrapper if they are compressed.
 
     Attributes
@@ -214,30 +109,11 @@ cdef class LegacyRecordBatchBuilder(OpenBatch):
 
     def append(self, int64_t offset, timestamp, key, value, headers=None):
         """Append a message: its metadata, or None if there is no room for it. v0 and v1 have no headers."""
-        cdef int64_t time = -1
-        if self.encoder.options.magic:
-            time = now() if timestamp is None else <int64_t>timestamp
-        cdef int64_t size = self.put(offset, time, key, value, None)
-        if size == NO_ROOM:
-            return None
-        cdef LegacyRecordMetadata metadata = LegacyRecordMetadata.__new__(LegacyRecordMetadata)
-        metadata.offset = offset
-        metadata.crc = kp_load_be32(self.records.data + self.records.size - size + KP_MESSAGE_CRC_OFFSET)
-        metadata.size = size
-        metadata.timestamp = time
-        return metadata
-
-    def build(self):
-        """The messages, compressed if there is a codec: a bytearray. It takes no more of them."""
-        return self.finish()
-
-    def size(self):
-        """Bytes so far, uncompressed."""
-        return self.size_of_all()
+        return self.add(offset, time_given(timestamp) if self.encoder.options.magic else -1, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value):
         """Bytes that the message would take."""
-        return kp_message_size(self.encoder.options.magic, length_of(key), length_of(value))
+        return self.message_size(key, value)
 
     @staticmethod
     def record_overhead(int8_t magic):
@@ -283,7 +159,7 @@ cdef class BatchBuilder:
             value = self.value_serializer(value)
         if headers is not None and type(headers) is not list:
             raise TypeError(f"headers must be a list, not {type(headers).__name__}")
-        metadata = self._opened().add(self._relative_offset, timestamp, key, value, headers)
+        metadata = self._opened().add(self._relative_offset, time_given(timestamp), key, value, headers)
         if metadata is None:
             self._closed = True
             return None

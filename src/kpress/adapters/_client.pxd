@@ -10,7 +10,7 @@ cdef class Client:
     cdef object codec_module
     cdef dict checkers           # of the module's has_ functions, by name: those that need no call
     cdef str unknown             # what is said of a codec id that is none
-    cdef size_t cap              # of decompressed bytes
+    cdef readonly size_t cap     # of decompressed bytes
 
     cdef object error_of(self, const kp_error* err, const kp_batch* batch)
     cdef int require(self, int codec) except -1

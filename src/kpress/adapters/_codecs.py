@@ -1,13 +1,15 @@
-"""The codec functions that both clients have, by their names."""
+"""The codec functions and checksums that both clients have, by their names."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import kpress
+from kpress.adapters._client import Client
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
     from typing_extensions import Buffer
 
@@ -133,6 +135,45 @@ def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
     return kpress.compress(payload, "zstd", level)
 
 
+def calc_crc32c(memview: Buffer) -> int:
+    """CRC-32C of bytes.
+
+    Examples
+    --------
+    >>> from kpress.adapters import aiokafka as fast
+    >>> hex(fast.calc_crc32c(b"123456789"))
+    '0xe3069283'
+    """
+    return kpress.crc32c(memview)
+
+
+def calc_crc32(memview: Buffer) -> int:
+    """CRC-32 of bytes.
+
+    Examples
+    --------
+    >>> from kpress.adapters import kafka_python as fast
+    >>> hex(fast.calc_crc32(b"123456789"))
+    '0xcbf43926'
+    """
+    return kpress.crc32(memview)
+
+
+CHECKERS: dict[str, Callable[[], bool]] = {
+    "has_gzip": has_gzip,
+    "has_lz4": has_lz4,
+    "has_snappy": has_snappy,
+    "has_zstd": has_zstd,
+}
+
+
+def client_of(corrupt: type[Exception], unsupported: type[Exception], codec_module: ModuleType, unknown: str) -> Client:
+    """A client, by its exceptions, its codec module, and what it says of a codec id that is none."""
+    made = Client(corrupt, unsupported, codec_module, unknown)
+    made.trust({name: (own, getattr(codec_module, name)) for name, own in CHECKERS.items()})
+    return made
+
+
 DECODE_DOC = """Decompress {codec}.
 
 Raises
@@ -150,16 +191,19 @@ b'records'
 """
 
 
-def decoders(limit: Callable[[], int], client: str) -> dict[str, Callable[[Buffer], bytes]]:
-    """gzip_decode, snappy_decode ... by name: with as many bytes of output as limit() says at most."""
+def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]]:
+    """gzip_decode, snappy_decode ... by name, with as many bytes of output as the client is allowed at most.
+
+    `module` is the adapter's, for the examples.
+    """
 
     def of(codec: CompressionType, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
         def decode(payload: Buffer) -> bytes:
-            return kpress.decompress(payload, codec, limit(), magic=magic)
+            return kpress.decompress(payload, codec, client.cap, magic=magic)
 
         decode.__name__ = decode.__qualname__ = name
         encode = name.replace("decode", "encode")
-        decode.__doc__ = DECODE_DOC.format(codec=codec, name=name, encode=encode, client=client)
+        decode.__doc__ = DECODE_DOC.format(codec=codec, name=name, encode=encode, client=module)
         return decode
 
     codecs: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")

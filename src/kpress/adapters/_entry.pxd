@@ -1,8 +1,11 @@
 """One entry of a record set as the clients read it: header first, records when they are iterated over."""
 
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint32_t
 
 from kpress._buffers cimport PooledBlock
+from kpress._c.python cimport PyTypeObject
 from kpress._c.wire cimport kp_batch, kp_cursor, kp_error, kp_record, kp_source
 from kpress.adapters._client cimport Client
 from kpress.codecs.context cimport codec_context
@@ -24,8 +27,25 @@ cdef class LazyRecord:
     cdef object headers_object
     cdef kp_record record            # its fields alone
 
+    cdef void give(self, int64_t offset, int64_t time, int8_t kind, object key, object value, object headers) noexcept
     cdef object key_of(self)
     cdef object value_of(self)
+
+
+cdef class Message(LazyRecord):
+    pass
+
+
+cdef tuple NO_ARGUMENTS
+
+
+cdef inline object new(object kind):
+    """kind.__new__(kind), for a class that may be written in Python."""
+    cdef PyObject* made = (<PyTypeObject*><PyObject*>kind).tp_new(<PyTypeObject*><PyObject*>kind,
+                                                                  <PyObject*>NO_ARGUMENTS, NULL)
+    cdef object kept = <object>made
+    Py_DECREF(kept)  # tp_new gave a reference, the line before took another
+    return kept
 
 
 cdef inline void take_fields(LazyRecord to, const kp_record* r, object owner) noexcept:
@@ -71,17 +91,33 @@ cdef class Entry:
     cdef object explain(self, const kp_error* err)
     cdef object rest(self)
     cdef bint crc_matches(self) except -1
-    # Of v0 and v1; `at` is the message's first byte.
-    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at)
+
+
+cdef class Batch(Entry):
+    pass
 
 
 cdef class MessageIterator:
     cdef Entry entry
+    cdef object kind                 # class of its records, made of Message
     cdef kp_cursor cursor
     cdef int32_t index
 
 
-cdef MessageIterator messages_of(Entry entry)
+cdef MessageIterator messages_of(Entry entry, object kind)
+
+
+cdef class RecordSet:
+    cdef Client client
+    cdef bytes owner
+    cdef const uint8_t* data
+    cdef int64_t size
+    cdef int64_t position
+
+    cdef int begin(self, Client client, object data) except -1
+    cdef int64_t whole(self, int64_t at) except -1
+    cdef Entry entry(self, object default_batch, object legacy_batch)
+
 
 cdef enum:
     MESSAGE, BATCH   # kinds of entries: v0 and v1, and v2

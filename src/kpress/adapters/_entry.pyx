@@ -1,6 +1,8 @@
-"""One entry of a record set as the clients read it: header first, records when they are iterated over.
+"""A record set and its entries as the clients read them: header first, records when they are iterated over.
 
-The rules are those of kpress.record; the errors are the client's own, each with kpress's as its cause.
+Names, and what is an AssertionError, are as in DefaultRecordBatch, LegacyRecordBatch and MemoryRecords of aiokafka and
+kafka-python, whose callers and tests rely on both. The rules are those of kpress.record; the other errors are the
+client's own, each with kpress's as its cause.
 """
 
 cimport cython
@@ -9,8 +11,9 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromSt
 
 from kpress._buffers cimport PooledBlock, pooled
 from kpress._c.wire cimport (
-    KP_END, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_OVERHEAD, KP_MAGIC, KP_MAGIC_OFFSET, KP_OK, KP_RECORDS_LEFT,
-    KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT, kp_batch_codec, kp_batch_read, kp_cursor_of, kp_fail,
+    KP_CODEC_MASK, KP_CONTROL, KP_END, KP_ENTRY_SIZE, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_APPEND_TIME,
+    KP_LOG_OVERHEAD, KP_MAGIC, KP_MAGIC_OFFSET, KP_MIN_ENTRY_SIZE, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING,
+    KP_RECORD_LENGTH, KP_TRANSACTIONAL, KP_VARINT, kp_batch_codec, kp_batch_read, kp_cursor_of, kp_fail,
     kp_load_be32, kp_message_next, kp_record_next, kp_source_fail,
 )
 from kpress.adapters._client cimport ready
@@ -22,6 +25,9 @@ from kpress.record.fields cimport bytes_of, headers_of
 
 cdef enum:
     RELEASE_GIL = 1 << 14   # bytes of a batch: below, releasing the GIL takes as long as the work
+    CRC_COVERS = 16         # of a message, from its magic on
+
+cdef tuple NO_ARGUMENTS = ()
 
 
 cdef bytes frozen(object data, const uint8_t** start, int64_t* size):
@@ -50,6 +56,14 @@ cdef bytes frozen(object data, const uint8_t** start, int64_t* size):
 @cython.freelist(64)
 cdef class LazyRecord:
 
+    checksum = None  # of v2
+
+    cdef void give(self, int64_t offset, int64_t time, int8_t kind, object key, object value, object headers) noexcept:
+        """What a caller made it of, in place of bytes."""
+        self.offset, self.time, self.kind = offset, time, kind
+        self.key_object, self.value_object, self.headers_object = key, value, headers
+        self.record.key.size = self.record.value.size = -1
+
     cdef object key_of(self):
         if self.key_object is None and self.record.key.size >= 0:
             self.key_object = bytes_of(&self.record.key)
@@ -76,6 +90,31 @@ cdef class LazyRecord:
         if self.headers_object is None:
             self.headers_object = headers_of(&self.record)
         return self.headers_object
+
+    @property
+    def timestamp(self):
+        """int: ms"""
+        return self.time
+
+    @property
+    def timestamp_type(self):
+        """int: 0 CreateTime, 1 LogAppendTime"""
+        return self.kind
+
+
+@cython.no_gc
+cdef class Message(LazyRecord):
+    """A record of v0 or v1. `record.attributes` is its magic, `record.headers` the bytes that its checksum covers."""
+
+    @property
+    def checksum(self):
+        """int"""
+        return self.crc
+
+    @property
+    def headers(self):
+        """list: empty"""
+        return []
 
 
 cdef class Entry:
@@ -212,8 +251,74 @@ cdef class Entry:
             status = check_crc(self.data, &self.header, &err)
         return status == KP_OK
 
-    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at):
-        raise NotImplementedError
+
+cdef class Batch(Entry):
+    """A v2 batch: what both clients have of its header."""
+
+    @property
+    def base_offset(self):
+        return self.header.base_offset
+
+    @property
+    def magic(self):
+        return self.header.magic
+
+    @property
+    def crc(self):
+        return self.header.crc
+
+    @property
+    def attributes(self):
+        return self.header.attributes
+
+    @property
+    def last_offset_delta(self):
+        return self.header.last_offset_delta
+
+    @property
+    def next_offset(self):
+        return self.header.base_offset + self.header.last_offset_delta + 1
+
+    @property
+    def first_timestamp(self):
+        return self.header.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        return self.header.max_timestamp
+
+    @property
+    def timestamp_type(self):
+        return 1 if self.header.attributes & KP_LOG_APPEND_TIME else 0
+
+    @property
+    def compression_type(self):
+        return self.header.attributes & KP_CODEC_MASK
+
+    @property
+    def is_transactional(self):
+        return (self.header.attributes & KP_TRANSACTIONAL) != 0
+
+    @property
+    def is_control_batch(self):
+        return (self.header.attributes & KP_CONTROL) != 0
+
+    @property
+    def producer_id(self):
+        return self.header.producer_id
+
+    @property
+    def producer_epoch(self):
+        return self.header.producer_epoch
+
+    @property
+    def base_sequence(self):
+        return self.header.base_sequence
+
+    def validate_crc(self):
+        """Whether the checksum is right; before the records are read."""
+        assert not self.opened, "Validate should be called before iteration"
+        return self.crc_matches()
 
 
 @cython.final
@@ -230,12 +335,67 @@ cdef class MessageIterator:
         if self.entry is None or not self.entry.next_message(&self.cursor, self.index, &message, &r):
             raise StopIteration
         self.index += 1
-        return self.entry.message_record(&r, &message, at)
+        cdef Message record = new(self.kind)
+        take_fields(record, &r, self.entry.records_owner)
+        record.crc = message.crc
+        record.record.attributes = self.entry.header.magic
+        record.record.headers.data = at + CRC_COVERS
+        record.record.headers.size = r.size - CRC_COVERS
+        return record
 
 
-cdef MessageIterator messages_of(Entry entry):
+cdef MessageIterator messages_of(Entry entry, object kind):
     entry.open()
     cdef MessageIterator messages = MessageIterator.__new__(MessageIterator)
-    messages.entry = entry
+    messages.entry, messages.kind = entry, kind
     messages.cursor = kp_cursor_of(entry.source.start, <size_t>(entry.source.end - entry.source.start))
     return messages
+
+
+cdef class RecordSet:
+    """The entries of a record set, one after the other; an entry that is cut ends it."""
+
+    cdef int begin(self, Client client, object data) except -1:
+        cdef const uint8_t* start = NULL
+        cdef int64_t size = 0
+        cdef bytes owner = frozen(data, &start, &size)
+        self.client, self.owner, self.data, self.size, self.position = client, owner, start, size, 0
+        return 0
+
+    cdef int64_t whole(self, int64_t at) except -1:
+        """Bytes of the entry there; 0: there is none, or it is cut."""
+        cdef kp_error err
+        cdef kp_batch entry
+        cdef int64_t size
+        if self.size - at < KP_LOG_OVERHEAD:
+            return 0
+        size = <int64_t><int32_t>kp_load_be32(self.data + at + 8)
+        if size < KP_MIN_ENTRY_SIZE:
+            entry.position, entry.base_offset = at, 0
+            kp_fail(&err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
+            raise ready(self.client).error_of(&err, &entry)
+        size += KP_LOG_OVERHEAD
+        return size if size <= self.size - at else 0
+
+    cdef Entry entry(self, object default_batch, object legacy_batch):
+        """The next entry, as an object of one of these classes, or None; the position stays."""
+        cdef int64_t size = self.whole(self.position)
+        cdef Entry made
+        cdef int8_t magic
+        if size == 0:
+            return None
+        magic = <int8_t>self.data[self.position + KP_MAGIC_OFFSET]
+        made = new(legacy_batch if magic in (0, 1) else default_batch)
+        made.take_slice(self.client, self.owner, self.data + self.position, size,
+                        MESSAGE if magic in (0, 1) else BATCH)
+        return made
+
+    def size_in_bytes(self):
+        """Bytes of the record set."""
+        return self.size
+
+    def has_next(self):
+        """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
+        cdef int64_t left = self.size - self.position
+        return (left >= KP_LOG_OVERHEAD
+                and left - KP_LOG_OVERHEAD >= <int64_t><int32_t>kp_load_be32(self.data + self.position + 8))

@@ -7,14 +7,18 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import version
 from threading import RLock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from types import ModuleType
     from typing import Any
+
+    from kpress.adapters._client import Client
 
 LOCK = RLock()
 
@@ -122,3 +126,88 @@ class Adapter:
         new = {key: tuple(by.get(id(value), value) for value in row) for key, row in table.items()}
         self.kept.append((holder, attribute, table))
         setattr(holder, attribute, new)
+
+
+INSTALL_DOC = """Put the classes and functions of this module under {name}, for the whole process.
+
+Every module of `{package}` that holds one of the names gets kpress's. Names that the program itself imported from
+{name} before stay what they were; producers and consumers need not be made again. All codecs can be used, with or
+without {libraries}. A second call changes the limit only.
+
+Parameters
+----------
+max_decompressed_bytes : int
+    Most bytes of one batch's records; a batch with more raises {name}'s {corrupt}.
+
+Raises
+------
+InvalidArgumentError
+    The limit is not 1 to 2147483647. An unsupported version of {name} is refused on import of this module.
+
+Examples
+--------
+>>> import {package}.record, kpress.adapters.{module}
+>>> kpress.adapters.{module}.install()
+>>> {package}.record.MemoryRecords is kpress.adapters.{module}.MemoryRecords
+True
+>>> kpress.adapters.{module}.uninstall()
+"""
+
+UNINSTALL_DOC = """Give {name} all of its own names back; without `install` before, nothing happens.
+
+Batches that are being filled or read keep the classes they were made of.
+
+Examples
+--------
+>>> import kpress.adapters.{module}
+>>> kpress.adapters.{module}.uninstall()
+"""
+
+INSTALLED_DOC = """A context manager: installed inside of the block, and as it was before after it.
+
+Examples
+--------
+>>> import {package}.codec, kpress.adapters.{module}
+>>> with kpress.adapters.{module}.installed():
+...     {package}.codec.has_zstd()
+True
+"""
+
+
+class Install(Protocol):
+    """Type of install()."""
+
+    def __call__(self, *, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None: ...
+
+
+class Calls(NamedTuple):
+    """The three public calls of an adapter's module."""
+
+    install: Install
+    uninstall: Callable[[], None]
+    installed: Callable[[], AbstractContextManager[None]]
+
+
+def calls_of(adapter: Adapter, client: Client, **words: str) -> Calls:
+    """install(), uninstall() and installed(); the words are those of their docstrings."""
+
+    def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
+        client.limit(max_decompressed_bytes)
+        adapter.install()
+
+    def uninstall() -> None:
+        adapter.uninstall()
+
+    def installed() -> AbstractContextManager[None]:
+        return adapter.installed()
+
+    described: list[tuple[Any, str]] = [
+        (install, INSTALL_DOC),
+        (uninstall, UNINSTALL_DOC),
+        (installed, INSTALLED_DOC),
+    ]
+    for call, doc in described:
+        call.__doc__ = doc.format(package=adapter.package, **words)
+        call.__module__ = f"kpress.adapters.{words['module']}"
+        call.__qualname__ = call.__name__
+    return Calls(install, uninstall, installed)

@@ -1,6 +1,7 @@
 """The record classes of kafka-python that build, by its names, but for their constants and base classes.
 
-kafka_python.py makes the public classes of these: each also inherits from its base classes in the client.
+kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
+AssertionErrors are the client's own: MemoryRecordsBuilder and the two batch builders in kafka.record.
 """
 
 cimport cython
@@ -8,16 +9,11 @@ from libc.stdint cimport INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t
 
 from kpress._arguments cimport integer_of
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_CODEC_MASK, KP_LOG_OVERHEAD, KP_MESSAGE_CRC_OFFSET, KP_TRANSACTIONAL, kp_load_be32,
-    kp_message_size, kp_record, kp_varlong_size,
+    KP_BATCH_HEADER, KP_CODEC_MASK, KP_LOG_OVERHEAD, KP_TRANSACTIONAL, kp_record, kp_varlong_size,
 )
+from kpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
 from kpress.adapters._client cimport Client
-from kpress.adapters._open_batch cimport NO_ROOM, OpenBatch, length_of, now, size_of_fields
-
-cdef enum:
-    MAX_RECORD_OVERHEAD = 21    # DefaultRecord.MAX_RECORD_OVERHEAD
-    MESSAGE_V0 = 14             # LegacyRecord.RECORD_OVERHEAD_V0
-    MESSAGE_V1 = 22
+from kpress.adapters._open_batch cimport length_of, now, size_of_fields
 
 cdef Client client = None
 cdef object memory_records, wrong_version, wrong_state
@@ -50,53 +46,18 @@ cdef int check_bytes(object value, str name) except -1:
     return 0
 
 
-cdef class DefaultRecordMetadata:
-    """What an append answers.
-
-    Attributes
-    ----------
-    offset, size, timestamp : int
-        Relative offset, bytes of the record before compression, ms.
-    crc : None
-        Records of v2 have none.
-
-    Examples
-    --------
-    >>> from kpress.adapters import kafka_python as fast
-    >>> fast.DefaultRecordMetadata(0, 9, 1700000000000)
-    DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
-    """
-
-    cdef readonly int64_t offset
-    cdef readonly int64_t size
-    cdef readonly int64_t timestamp
-
-    crc = None
-
-    def __init__(self, int64_t offset, int64_t size, int64_t timestamp):
-        self.offset = offset
-        self.size = size
-        self.timestamp = timestamp
-
-    def __repr__(self):
-        return f"DefaultRecordMetadata(offset={self.offset!r}, size={self.size!r}, timestamp={self.timestamp!r})"
-
-
-cdef class DefaultRecordBatchBuilder(OpenBatch):
+cdef class DefaultRecordBatchBuilder(DefaultBuilder):
     """Builds a v2 batch: append(), then build()."""
 
     def __init__(self, magic, compression_type, is_transactional, int64_t producer_id, int16_t producer_epoch,
                  int32_t base_sequence, int64_t batch_size):
         assert magic == 2
         self.start(client, 2, compression_type & KP_CODEC_MASK, batch_size)
-        self.become(producer_id, producer_epoch, base_sequence, bool(is_transactional))
+        self.become(producer_id, producer_epoch, base_sequence)
+        self.mark(bool(is_transactional))
 
     @cython.final
-    cdef void become(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence,
-                     bint is_transactional) noexcept:
-        self.encoder.options.producer_id = producer_id
-        self.encoder.options.producer_epoch = producer_epoch
-        self.encoder.options.base_sequence = base_sequence
+    cdef void mark(self, bint is_transactional) noexcept:
         self.encoder.options.attributes &= ~KP_TRANSACTIONAL
         if is_transactional:
             self.encoder.options.attributes |= KP_TRANSACTIONAL
@@ -113,39 +74,23 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
             "Cannot write transactional messages without a valid producer ID")
         assert producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch"
         assert producer_id == -1 or base_sequence != -1, "Invalid negative sequence number"
-        self.become(producer_id, producer_epoch, base_sequence, is_transactional)
-
-    @property
-    def producer_id(self):
-        return self.encoder.options.producer_id
-
-    @property
-    def producer_epoch(self):
-        return self.encoder.options.producer_epoch
-
-    @property
-    def base_sequence(self):
-        return self.encoder.options.base_sequence
+        self.become(producer_id, producer_epoch, base_sequence)
+        self.mark(is_transactional)
 
     def append(self, offset, timestamp, key, value, headers):
         """Append a record: its metadata, or None if there is no room for it."""
-        cdef int64_t at = offset_given(offset), time = time_given(timestamp), size
+        cdef int64_t at = offset_given(offset), time = time_given(timestamp)
         check_bytes(key, "key")
         check_bytes(value, "value")
         if headers is None:
             raise TypeError("headers must be a list of pairs, not None")
-        size = self.put(at, time, key, value, headers)
-        return None if size == NO_ROOM else DefaultRecordMetadata(at, size, time)
+        return self.add(at, time, key, value, headers)
 
     def build(self):
         """The batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
         if self.result is None and self.client is not None and self.encoder.records_count == 0:
             self.encoder.base_timestamp = self.encoder.max_timestamp = 0  # as kafka-python writes an empty batch
         return self.finish()
-
-    def size(self):
-        """Bytes so far, uncompressed."""
-        return self.size_of_all()
 
     @classmethod
     def header_size_in_bytes(cls):
@@ -168,7 +113,7 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
     @classmethod
     def estimate_size_in_bytes(cls, key, value, headers):
         """The most bytes that a batch of this one record has."""
-        return KP_BATCH_HEADER + MAX_RECORD_OVERHEAD + size_of_fields(key, value, headers)
+        return most_of_one(key, value, headers)
 
     def __str__(self):
         cdef bint empty = self.encoder.records_count == 0
@@ -181,38 +126,7 @@ cdef class DefaultRecordBatchBuilder(OpenBatch):
                 f"base_sequence={self.base_sequence}, records_count={self.encoder.records_count})")
 
 
-cdef class LegacyRecordMetadata:
-    """What an append answers.
-
-    Attributes
-    ----------
-    offset, crc, size, timestamp : int
-        Offset, checksum and bytes of the message before compression, ms.
-
-    Examples
-    --------
-    >>> from kpress.adapters import kafka_python as fast
-    >>> fast.LegacyRecordMetadata(0, 1, 35, 1700000000000)
-    LegacyRecordMetadata(offset=0, crc=1, size=35, timestamp=1700000000000)
-    """
-
-    cdef readonly int64_t offset
-    cdef readonly object crc
-    cdef readonly int64_t size
-    cdef readonly int64_t timestamp
-
-    def __init__(self, int64_t offset, crc, int64_t size, int64_t timestamp):
-        self.offset = offset
-        self.crc = crc
-        self.size = size
-        self.timestamp = timestamp
-
-    def __repr__(self):
-        return (f"LegacyRecordMetadata(offset={self.offset!r}, crc={self.crc!r}, size={self.size!r}, "
-                f"timestamp={self.timestamp!r})")
-
-
-cdef class LegacyRecordBatchBuilder(OpenBatch):
+cdef class LegacyRecordBatchBuilder(LegacyBuilder):
     """Builds messages of v0 or v1, in a wrapper if they are compressed."""
 
     def __init__(self, magic, compression_type, int64_t batch_size):
@@ -222,29 +136,17 @@ cdef class LegacyRecordBatchBuilder(OpenBatch):
     def append(self, offset, timestamp, key, value, headers=None):
         """Append a message: its metadata, or None if there is no room for it."""
         assert not headers, "Headers not supported in v0/v1"
-        cdef int64_t at = offset_given(offset), time = -1, size
+        cdef int64_t at = offset_given(offset), time = -1
         if self.encoder.options.magic:
             time = time_given(timestamp)
         check_bytes(key, "key")
         check_bytes(value, "value")
-        size = self.put(at, time, key, value, None)
-        if size == NO_ROOM:
-            return None
-        crc = kp_load_be32(self.records.data + self.records.size - size + KP_MESSAGE_CRC_OFFSET)
-        return LegacyRecordMetadata(at, crc, size, time)
-
-    def build(self):
-        """The messages, compressed if there is a codec: a bytearray. It takes no more of them."""
-        return self.finish()
-
-    def size(self):
-        """Bytes so far, uncompressed."""
-        return self.size_of_all()
+        return self.add(at, time, key, value)
 
     def size_in_bytes(self, offset, timestamp, key, value, headers=None):
         """Bytes that the message would take."""
         assert not headers, "Headers not supported in v0/v1"
-        return kp_message_size(self.encoder.options.magic, length_of(key), length_of(value))
+        return self.message_size(key, value)
 
     @classmethod
     def record_size(cls, magic, key, value):

@@ -1,32 +1,30 @@
 """The record classes of kafka-python that read, by its names, but for their constants and base classes.
 
-kafka_python.py makes the public classes of these: each also inherits from its base classes in the client.
+kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
+AssertionErrors are the client's own: DefaultRecordBatch.validate_crc() and LegacyRecordBatch in kafka.record.
 """
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 
-from kpress._c.python cimport PyTypeObject
 from kpress._c.wire cimport (
-    KP_CODEC_MASK, KP_CONTROL, KP_ENTRY_SIZE, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MAGIC_OFFSET, KP_MIN_ENTRY_SIZE,
-    KP_TRANSACTIONAL, kp_batch, kp_error, kp_fail, kp_load_be16, kp_load_be32, kp_message_size, kp_record,
-    kp_sequence_add,
+    KP_CODEC_MASK, KP_CONTROL, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, kp_load_be16, kp_load_be32, kp_message_size,
+    kp_record, kp_sequence_add,
 )
 from kpress.adapters._client cimport Client, ready
-from kpress.adapters._entry cimport BATCH, MESSAGE, Entry, LazyRecord, frozen, messages_of, take_fields, take_headers
+from kpress.adapters._entry cimport (
+    BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, new, take_fields, take_headers,
+)
 from kpress.adapters._open_batch cimport length_of
 from kpress.checksum cimport crc32_update
 
 from kpress.checksum import crc32
 
 cdef enum:
-    CRC_COVERS = 16             # of a message, from its magic on
     CONTROL_KEY = 4             # version and type, int16 each
 
 cdef Client client = None
-cdef tuple NO_ARGUMENTS = ()
 cdef object default_record, control_record, legacy_record, default_batch, legacy_batch
 
 
@@ -39,40 +37,18 @@ def use(Client used not None, dict classes not None):
     client = used
 
 
-cdef inline object new(object kind):
-    """kind.__new__(kind), for a class that is written in Python."""
-    return <object>(<PyTypeObject*><PyObject*>kind).tp_new(<PyTypeObject*><PyObject*>kind, <PyObject*>NO_ARGUMENTS,
-                                                           NULL)
-
-
 @cython.no_gc
 cdef class DefaultRecord(LazyRecord):
     """A record of a v2 batch: size_in_bytes, offset, timestamp, timestamp_type, key, value, headers."""
 
     def __init__(self, size_in_bytes, int64_t offset, int64_t timestamp, int8_t timestamp_type, key, value, headers):
         self.record.size = size_in_bytes
-        self.offset = offset
-        self.time = timestamp
-        self.kind = timestamp_type
-        self.key_object, self.value_object, self.headers_object = key, value, headers
-        self.record.key.size = self.record.value.size = -1
+        self.give(offset, timestamp, timestamp_type, key, value, headers)
 
     @property
     def size_in_bytes(self):
         """int: of the whole record, its length field included (DefaultRecord.sizeInBytes)."""
         return self.record.size
-
-    @property
-    def timestamp(self):
-        return self.time
-
-    @property
-    def timestamp_type(self):
-        return self.kind
-
-    @property
-    def checksum(self):
-        return None
 
     def validate_crc(self):
         """True: records of v2 have no checksum."""
@@ -119,15 +95,11 @@ cdef class ControlRecord(DefaultRecord):
                 f"version={self.version!r}, type={self.type!r} <{'abort' if self.abort else 'commit'}>)")
 
 
-cdef class DefaultRecordBatch(Entry):
+cdef class DefaultRecordBatch(Batch):
     """A v2 batch: attributes of its header, and its records by iterating."""
 
     def __init__(self, buffer):
         self.take(client, buffer, BATCH)
-
-    @property
-    def base_offset(self):
-        return self.header.base_offset
 
     @property
     def size_in_bytes(self):
@@ -138,68 +110,12 @@ cdef class DefaultRecordBatch(Entry):
         return self.header.partition_leader_epoch
 
     @property
-    def magic(self):
-        return self.header.magic
-
-    @property
-    def crc(self):
-        return self.header.crc
-
-    @property
-    def attributes(self):
-        return self.header.attributes
-
-    @property
-    def last_offset_delta(self):
-        return self.header.last_offset_delta
-
-    @property
     def last_offset(self):
         return self.header.base_offset + self.header.last_offset_delta
-
-    @property
-    def next_offset(self):
-        return self.header.base_offset + self.header.last_offset_delta + 1
-
-    @property
-    def compression_type(self):
-        return self.header.attributes & KP_CODEC_MASK
-
-    @property
-    def timestamp_type(self):
-        return 1 if self.header.attributes & KP_LOG_APPEND_TIME else 0
-
-    @property
-    def is_transactional(self):
-        return (self.header.attributes & KP_TRANSACTIONAL) != 0
-
-    @property
-    def is_control_batch(self):
-        return (self.header.attributes & KP_CONTROL) != 0
-
-    @property
-    def first_timestamp(self):
-        return self.header.base_timestamp
-
-    @property
-    def max_timestamp(self):
-        return self.header.max_timestamp
-
-    @property
-    def producer_id(self):
-        return self.header.producer_id
 
     def has_producer_id(self):
         """Whether a producer with an id wrote it."""
         return self.header.producer_id > -1
-
-    @property
-    def producer_epoch(self):
-        return self.header.producer_epoch
-
-    @property
-    def base_sequence(self):
-        return self.header.base_sequence
 
     @property
     def has_sequence(self):
@@ -214,11 +130,6 @@ cdef class DefaultRecordBatch(Entry):
     @property
     def records_count(self):
         return self.header.records_count
-
-    def validate_crc(self):
-        """Whether the checksum is right; before the records are read."""
-        assert not self.opened, "Validate should be called before iteration"
-        return self.crc_matches()
 
     def __iter__(self):
         self.open()
@@ -246,19 +157,13 @@ cdef class DefaultRecordBatch(Entry):
 
 
 @cython.no_gc
-cdef class LegacyRecord(LazyRecord):
-    """A message of v0 or v1: magic, offset, timestamp, timestamp_type (both None in v0), key, value, checksum.
-
-    `record.headers` holds the bytes that the checksum covers, and `record.attributes` the magic.
-    """
+cdef class LegacyRecord(Message):
+    """A message of v0 or v1: magic, offset, timestamp, timestamp_type (both None in v0), key, value, checksum."""
 
     def __init__(self, int8_t magic, int64_t offset, timestamp, timestamp_type, key, value, crc, crc_bytes):
         self.record.attributes = magic
-        self.offset = offset
-        self.time = -1 if timestamp is None else timestamp
-        self.kind = -1 if timestamp_type is None else timestamp_type
-        self.key_object, self.value_object, self.headers_object = key, value, crc_bytes
-        self.record.key.size = self.record.value.size = -1
+        self.give(offset, -1 if timestamp is None else timestamp, -1 if timestamp_type is None else timestamp_type, key,
+                  value, crc_bytes)
         self.crc = crc
 
     @property
@@ -272,14 +177,6 @@ cdef class LegacyRecord(LazyRecord):
     @property
     def timestamp_type(self):
         return None if self.kind == -1 else self.kind
-
-    @property
-    def headers(self):
-        return []
-
-    @property
-    def checksum(self):
-        return self.crc
 
     def validate_crc(self):
         """Whether the message's own checksum is right."""
@@ -333,48 +230,14 @@ cdef class LegacyRecordBatch(Entry):
         return self.crc_matches()
 
     def __iter__(self):
-        return messages_of(self)
-
-    cdef object message_record(self, const kp_record* r, const kp_batch* message, const uint8_t* at):
-        cdef LegacyRecord record = new(legacy_record)
-        take_fields(record, r, self.records_owner)
-        record.crc = message.crc
-        record.record.attributes = self.header.magic
-        record.record.headers.data = at + CRC_COVERS
-        record.record.headers.size = r.size - CRC_COVERS
-        return record
+        return messages_of(self, legacy_record)
 
 
-cdef class MemoryRecords:
+cdef class MemoryRecords(RecordSet):
     """The entries of a record set, one after the other; an entry that is cut ends it."""
 
-    cdef bytes owner
-    cdef const uint8_t* data
-    cdef int64_t size
-    cdef int64_t position
-
     def __init__(self, bytes_data):
-        self.owner = frozen(bytes_data, &self.data, &self.size)
-        self.position = 0
-
-    def size_in_bytes(self):
-        """Bytes of the record set."""
-        return self.size
-
-    cdef int64_t whole(self, int64_t at) except -1:
-        """Bytes of the entry there; 0: there is none, or it is cut."""
-        cdef kp_error err
-        cdef kp_batch entry
-        cdef int64_t size
-        if self.size - at < KP_LOG_OVERHEAD:
-            return 0
-        size = <int64_t><int32_t>kp_load_be32(self.data + at + 8)
-        if size < KP_MIN_ENTRY_SIZE:
-            entry.position, entry.base_offset = at, 0
-            kp_fail(&err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
-            raise ready(client).error_of(&err, &entry)
-        size += KP_LOG_OVERHEAD
-        return size if size <= self.size - at else 0
+        self.begin(client, bytes_data)
 
     def valid_bytes(self):
         """Bytes of all entries that are whole."""
@@ -385,23 +248,11 @@ cdef class MemoryRecords:
                 return at
             at += size
 
-    def has_next(self):
-        """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
-        cdef int64_t left = self.size - self.position
-        return (left >= KP_LOG_OVERHEAD
-                and left - KP_LOG_OVERHEAD >= <int64_t><int32_t>kp_load_be32(self.data + self.position + 8))
-
     def next_batch(self):
         """The next entry, or None."""
-        cdef int64_t size = self.whole(self.position)
-        cdef Entry made
-        cdef int8_t magic
-        if size == 0:
-            return None
-        magic = <int8_t>self.data[self.position + KP_MAGIC_OFFSET]
-        made = new(legacy_batch if magic in (0, 1) else default_batch)
-        made.take_slice(client, self.owner, self.data + self.position, size, MESSAGE if magic in (0, 1) else BATCH)
-        self.position += size
+        cdef Entry made = self.entry(default_batch, legacy_batch)
+        if made is not None:
+            self.position += made.header.size
         return made
 
     def __iter__(self):

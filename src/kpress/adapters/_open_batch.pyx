@@ -91,6 +91,14 @@ cdef class OpenBatch:
         return <int64_t>self.records.size + (0 if self.encoder.options.magic < 2 else
                                              <int64_t>header_size(&self.encoder.options))
 
+    def build(self):
+        """The batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
+        return self.finish()
+
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
     cdef bint fits(self, const kp_record* row, int64_t after) noexcept:
         """The rule of all builders but kafka-python's for v2: the first record always fits."""
         return row.offset == 0 or after < self.batch_size

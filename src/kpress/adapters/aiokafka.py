@@ -17,13 +17,12 @@ DefaultRecordMetadata(offset=0, size=9, timestamp=1700000000000)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiokafka.codec as _client_codec
 import aiokafka.errors as _errors
 from aiokafka.record import control_record as _control
 
-import kpress
 from kpress.adapters import _aiokafka, _aiokafka_building
 from kpress.adapters._aiokafka import (
     DefaultRecord,
@@ -32,15 +31,12 @@ from kpress.adapters._aiokafka import (
     LegacyRecordBatch,
     MemoryRecords,
 )
-from kpress.adapters._aiokafka_building import (
-    BatchBuilder,
-    DefaultRecordBatchBuilder,
-    DefaultRecordMetadata,
-    LegacyRecordBatchBuilder,
-    LegacyRecordMetadata,
-)
-from kpress.adapters._client import Client
+from kpress.adapters._aiokafka_building import BatchBuilder, DefaultRecordBatchBuilder, LegacyRecordBatchBuilder
+from kpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from kpress.adapters._codecs import (
+    CHECKERS,
+    calc_crc32c,
+    client_of,
     decoders,
     gzip_encode,
     has_gzip,
@@ -51,13 +47,7 @@ from kpress.adapters._codecs import (
     snappy_encode,
     zstd_encode,
 )
-from kpress.adapters._install import Adapter, check_version
-from kpress.codecs import DEFAULT_MAX_SIZE
-
-if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
-    from typing_extensions import Buffer
+from kpress.adapters._install import Adapter, calls_of, check_version
 
 __all__ = [
     "ABORT_MARKER",
@@ -116,33 +106,17 @@ COMMIT_MARKER = _control.COMMIT_MARKER
 """
 
 _VERSION = check_version("aiokafka", (0, 12), (0, 15))
-_limit = DEFAULT_MAX_SIZE
-_decoders = decoders(lambda: _limit, "aiokafka")
-gzip_decode, snappy_decode = _decoders["gzip_decode"], _decoders["snappy_decode"]
-lz4_decode, zstd_decode = _decoders["lz4_decode"], _decoders["zstd_decode"]
-_CHECKERS = {"has_gzip": has_gzip, "has_lz4": has_lz4, "has_snappy": has_snappy, "has_zstd": has_zstd}
-_client = Client(
+_client = client_of(
     _errors.CorruptRecordException,
     _errors.UnsupportedCodecError,
     _client_codec,
     "Unknown compression codec {:#04x}",
 )
-_client.trust({name: (own, getattr(_client_codec, name)) for name, own in _CHECKERS.items()})
+_decoders = decoders(_client, "aiokafka")
+gzip_decode, snappy_decode = _decoders["gzip_decode"], _decoders["snappy_decode"]
+lz4_decode, zstd_decode = _decoders["lz4_decode"], _decoders["zstd_decode"]
 _aiokafka.use(_client)
 _aiokafka_building.use(_client)
-
-
-def calc_crc32c(memview: Buffer) -> int:
-    """CRC-32C of bytes.
-
-    Examples
-    --------
-    >>> from kpress.adapters import aiokafka as fast
-    >>> hex(fast.calc_crc32c(b"123456789"))
-    '0xe3069283'
-    """
-    return kpress.crc32c(memview)
-
 
 _NAMES: dict[str, dict[str, Any]] = {
     "aiokafka.record.default_records": {
@@ -160,7 +134,7 @@ _NAMES: dict[str, dict[str, Any]] = {
     "aiokafka.record.memory_records": {"MemoryRecords": MemoryRecords},
     "aiokafka.record.util": {"calc_crc32c": calc_crc32c},
     "aiokafka.codec": {
-        **_CHECKERS,
+        **CHECKERS,
         **{name: function for name, function in _decoders.items() if hasattr(_client_codec, name)},
         "gzip_encode": gzip_encode,
         "lz4_encode": lz4_encode,
@@ -178,63 +152,6 @@ _adapter = Adapter(
     ["aiokafka", "aiokafka.consumer.fetcher", "aiokafka.producer.message_accumulator", "aiokafka.protocol.message"],
 )
 
-
-def _set_limit(max_decompressed_bytes: int) -> None:
-    global _limit
-    _client.limit(max_decompressed_bytes)
-    _limit = max_decompressed_bytes
-
-
-def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
-    """Put the classes and functions of this module under aiokafka, for the whole process.
-
-    Every module of aiokafka that holds one of the names gets kpress's. Names that the program itself imported from
-    aiokafka before stay what they were; producers and consumers need not be made again. All codecs can be used, with or
-    without cramjam. A second call changes the limit only.
-
-    Parameters
-    ----------
-    max_decompressed_bytes : int
-        Most bytes of one batch's records; a batch with more raises aiokafka's CorruptRecordException.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The limit is not 1 to 2147483647. An unsupported version of aiokafka is refused on import of this module.
-
-    Examples
-    --------
-    >>> import aiokafka.record, kpress.adapters.aiokafka
-    >>> kpress.adapters.aiokafka.install()
-    >>> aiokafka.record.MemoryRecords is kpress.adapters.aiokafka.MemoryRecords
-    True
-    >>> kpress.adapters.aiokafka.uninstall()
-    """
-    _set_limit(max_decompressed_bytes)
-    _adapter.install()
-
-
-def uninstall() -> None:
-    """Give aiokafka all of its own names back; without `install` before, nothing happens.
-
-    Batches that are being filled or read keep the classes they were made of.
-
-    Examples
-    --------
-    >>> import kpress.adapters.aiokafka
-    >>> kpress.adapters.aiokafka.uninstall()
-    """
-    _adapter.uninstall()
-
-
-def installed() -> AbstractContextManager[None]:
-    """A context manager: installed inside of the block, and as it was before after it.
-
-    Examples
-    --------
-    >>> import aiokafka.codec, kpress.adapters.aiokafka
-    >>> with kpress.adapters.aiokafka.installed():
-    ...     aiokafka.codec.has_zstd()
-    True
-    """
-    return _adapter.installed()
+install, uninstall, installed = calls_of(
+    _adapter, _client, name="aiokafka", module="aiokafka", libraries="cramjam", corrupt="CorruptRecordException"
+)

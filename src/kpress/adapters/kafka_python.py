@@ -28,8 +28,12 @@ from kafka.record import legacy_records as _legacy
 
 import kpress
 from kpress.adapters import _kafka_building, _kafka_reading
-from kpress.adapters._client import Client
+from kpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from kpress.adapters._codecs import (
+    CHECKERS,
+    calc_crc32,
+    calc_crc32c,
+    client_of,
     decoders,
     gzip_encode,
     has_gzip,
@@ -39,13 +43,10 @@ from kpress.adapters._codecs import (
     lz4_encode_old_kafka,
     snappy_encode,
 )
-from kpress.adapters._install import Adapter, check_version
-from kpress.adapters._kafka_building import DefaultRecordMetadata, LegacyRecordMetadata, MemoryRecordsBuilder
-from kpress.codecs import DEFAULT_MAX_SIZE
+from kpress.adapters._install import Adapter, calls_of, check_version
+from kpress.adapters._kafka_building import MemoryRecordsBuilder
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-
     from typing_extensions import Buffer
 
 __all__ = [
@@ -259,8 +260,10 @@ class LegacyRecordBatchBuilder(
     __slots__ = ()
 
 
-_limit = DEFAULT_MAX_SIZE
-_decoders = decoders(lambda: _limit, "kafka_python")
+_client = client_of(
+    _errors.CorruptRecordError, _errors.UnsupportedCodecError, _client_codec, "Unrecognized compression type: {}"
+)
+_decoders = decoders(_client, "kafka_python")
 gzip_decode, snappy_decode, zstd_decode = _decoders["gzip_decode"], _decoders["snappy_decode"], _decoders["zstd_decode"]
 lz4_decode_old_kafka = _decoders["lz4_decode_old_kafka"]
 _lz4_decode = _decoders["lz4_decode"]
@@ -305,37 +308,6 @@ def zstd_encode(payload: Buffer) -> bytes:
     """
     return kpress.compress(payload, "zstd")
 
-
-def calc_crc32c(memview: Buffer) -> int:
-    """CRC-32C of bytes.
-
-    Examples
-    --------
-    >>> from kpress.adapters import kafka_python as fast
-    >>> hex(fast.calc_crc32c(b"123456789"))
-    '0xe3069283'
-    """
-    return kpress.crc32c(memview)
-
-
-def calc_crc32(memview: Buffer) -> int:
-    """CRC-32 of bytes.
-
-    Examples
-    --------
-    >>> from kpress.adapters import kafka_python as fast
-    >>> hex(fast.calc_crc32(b"123456789"))
-    '0xcbf43926'
-    """
-    return kpress.crc32(memview)
-
-
-_CHECKERS = {"has_gzip": has_gzip, "has_lz4": has_lz4, "has_snappy": has_snappy, "has_zstd": has_zstd}
-_client = Client(
-    _errors.CorruptRecordError, _errors.UnsupportedCodecError, _client_codec, "Unrecognized compression type: {}"
-)
-_client.trust({name: (own, getattr(_client_codec, name)) for name, own in _CHECKERS.items()})
-
 _DEFAULT = {
     "ControlRecord": ControlRecord,
     "DefaultRecord": DefaultRecord,
@@ -360,7 +332,7 @@ _adapter = Adapter(
         "kafka.record.memory_records": {"MemoryRecords": MemoryRecords, "MemoryRecordsBuilder": MemoryRecordsBuilder},
         "kafka.record.util": {"calc_crc32": calc_crc32, "calc_crc32c": calc_crc32c},
         "kafka.codec": {
-            **_CHECKERS,
+            **CHECKERS,
             "gzip_decode": gzip_decode,
             "gzip_encode": gzip_encode,
             "lz4_decode": lz4_decode,
@@ -377,63 +349,11 @@ _adapter = Adapter(
     ["kafka", "kafka.consumer.fetcher", "kafka.producer.record_accumulator"],
 )
 
-
-def _set_limit(max_decompressed_bytes: int) -> None:
-    global _limit
-    _client.limit(max_decompressed_bytes)
-    _limit = max_decompressed_bytes
-
-
-def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
-    """Put the classes and functions of this module under kafka-python, for the whole process.
-
-    Every module of `kafka` that holds one of the names gets kpress's. Names that the program itself imported from
-    kafka-python before stay what they were; producers and consumers need not be made again. All codecs can be used,
-    with or without python-snappy, lz4 and zstandard. A second call changes the limit only.
-
-    Parameters
-    ----------
-    max_decompressed_bytes : int
-        Most bytes of one batch's records; a batch with more raises kafka-python's CorruptRecordError.
-
-    Raises
-    ------
-    InvalidArgumentError
-        The limit is not 1 to 2147483647. An unsupported version of kafka-python is refused on import of this module.
-
-    Examples
-    --------
-    >>> import kafka.record, kpress.adapters.kafka_python
-    >>> kpress.adapters.kafka_python.install()
-    >>> kafka.record.MemoryRecords is kpress.adapters.kafka_python.MemoryRecords
-    True
-    >>> kpress.adapters.kafka_python.uninstall()
-    """
-    _set_limit(max_decompressed_bytes)
-    _adapter.install()
-
-
-def uninstall() -> None:
-    """Give kafka-python all of its own names back; without `install` before, nothing happens.
-
-    Batches that are being filled or read keep the classes they were made of.
-
-    Examples
-    --------
-    >>> import kpress.adapters.kafka_python
-    >>> kpress.adapters.kafka_python.uninstall()
-    """
-    _adapter.uninstall()
-
-
-def installed() -> AbstractContextManager[None]:
-    """A context manager: installed inside of the block, and as it was before after it.
-
-    Examples
-    --------
-    >>> import kafka.codec, kpress.adapters.kafka_python
-    >>> with kpress.adapters.kafka_python.installed():
-    ...     kafka.codec.has_zstd()
-    True
-    """
-    return _adapter.installed()
+install, uninstall, installed = calls_of(
+    _adapter,
+    _client,
+    name="kafka-python",
+    module="kafka_python",
+    libraries="python-snappy, lz4 and zstandard",
+    corrupt="CorruptRecordError",
+)
