@@ -52,6 +52,8 @@ def main() -> int:
                 MEASUREMENTS[name](bench)
         finally:
             spark.stop()
+    if bench.table.missed:
+        print("missed:", *bench.table.missed, sep="\n    ")
     return 0
 
 

@@ -13,7 +13,7 @@ import kpress.spark
 from bench.answers import equal
 from bench.spark.data import make
 from bench.spark.reading import check, of_log, to_nothing
-from bench.spark.turns import Bench
+from bench.spark.turns import Asked, Bench, median_cpu
 
 LEVEL = 3  # of zstd, Kafka's own default
 
@@ -48,7 +48,8 @@ def transcode(bench: Bench) -> None:
 
         equal((by_pool(), by_spark()), (made.rows, made.rows), "records")
         contenders = {"a pool of processes": by_pool, "kpress.spark.transcode": by_spark}
-        bench.table.race("transcode, snappy to zstd", contenders, rows=made.rows)
+        asked = [Asked("kpress.spark.transcode", "a pool of processes", "wall", 1 / 1.1)]
+        bench.table.race("transcode, snappy to zstd", contenders, rows=made.rows, asked=asked)
 
 
 def parquet(bench: Bench) -> None:
@@ -72,12 +73,13 @@ def parquet(bench: Bench) -> None:
             "to Parquet",
             {"read + df.write.parquet": by_rows, "kpress.spark.to_parquet": by_tasks},
             rows=made.rows,
-            least={"kpress.spark.to_parquet": 3},
+            asked=[Asked("kpress.spark.to_parquet", "read + df.write.parquet", "cpu", 3)],
         )
 
 
 def tiny(bench: Bench) -> None:
-    """Many segments of one batch of 100 records: reading them, and what they add to a job (a transcode's dry run)."""
+    """Many segments of one batch of 100 records: reading them, and what four times as many add to a job (an inventory,
+    which reads headers alone)."""
     with bench.directory() as root:
         made = {}
         for name, count in (("few", bench.segments), ("many", 4 * bench.segments)):
@@ -85,14 +87,13 @@ def tiny(bench: Bench) -> None:
         rows = of_log(bench.spark, made["few"].path)
         check(rows, made["few"])
         few = bench.table.turns({"read": to_nothing(rows)})["read"]
-        text = f"{min(one.cpu for one in few):.2f} CPU s to read (wanted for 5,000: at most 10)"
-        bench.table.note(f"{bench.segments} tiny segments", text)
+        title = f"{bench.segments} tiny segments: CPU s to read, per 5,000"
+        bench.table.judge(title, median_cpu(few) * 5000 / bench.segments, most=10)
 
         def inventory(path: Path) -> int:
             return sum(row.segments for row in kpress.spark.inventory(bench.spark, path).collect())
 
         equal(inventory(made["many"].path), 4 * bench.segments, "segments")
         costs = bench.table.turns({name: lambda name=name: inventory(made[name].path) for name in made})
-        least = {name: min(one.cpu for one in found) for name, found in costs.items()}
-        text = f"{least['many']:.2f} CPU s, {least['few']:.2f} for a fourth: {least['many'] / least['few']:.2f} times"
-        bench.table.note(f"inventory of {4 * bench.segments}", f"{text} (wanted: at most 4)")
+        ratio = median_cpu(costs["many"]) / median_cpu(costs["few"])
+        bench.table.judge(f"inventory of {4 * bench.segments}: CPU s, over a fourth", ratio, most=4)

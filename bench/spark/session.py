@@ -22,9 +22,9 @@ def start(conf: dict[str, str] | None = None) -> Any:
     """A session with Java's usual compilers and collector, as users have it."""
     from pyspark.sql import SparkSession
 
-    here = str(Path(__file__).parents[2])
-    paths = [here, *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
-    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)  # workers import bench.spark.prebuilt
+    here = Path(__file__)  # workers import bench.spark.prebuilt, and begin with site/sitecustomize.py
+    paths = [str(here.parents[2]), str(here.parent / "site"), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
+    os.environ["PYTHONPATH"] = os.pathsep.join(path for path in paths if path)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = (
@@ -33,7 +33,6 @@ def start(conf: dict[str, str] | None = None) -> Any:
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")
-        .config("spark.python.daemon.module", "bench.spark.daemon")
         .config("spark.sql.shuffle.partitions", "2")
     )
     for name, value in (conf or {}).items():
