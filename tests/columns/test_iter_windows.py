@@ -70,6 +70,15 @@ def test_results_are_large_and_hold_the_same(binary_type: str) -> None:
     assert (iterator.position, iterator.next_offset) == (len(LOG), 4000)
 
 
+def test_a_large_entry_is_read_up_to_its_end() -> None:
+    """What is left over of a view is copied: most of an entry, where there are few in each."""
+    batches = [kpress.write_records([bytes([65 + number]) * 700_000], base_offset=number) for number in range(6)]
+    file = Watched(b"".join(batches))
+    results = list(kpress.iter_columns(file, ["value"], batch_bytes=5 << 20))
+    assert rows_of(results) == pa.table(kpress.read_columns(b"".join(batches), ["value"])).combine_chunks()
+    assert file.asked[2:5] == [len(batches[0])] * 3
+
+
 def test_filters_and_a_resumed_walk() -> None:
     asked = {"start_offset": 1505, "end_offset": 3333, "batch_bytes": BATCH_BYTES}
     first = kpress.iter_columns(io.BytesIO(LOG), ["offset"], **asked)  # type: ignore[arg-type]

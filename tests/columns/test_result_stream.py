@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import kpress
-from kpress.columns import Columns, constant_field, stream_of, with_constants
+from kpress.columns import Columns, ConstantColumns, constant_field, stream_of, with_constants
 
 pa = pytest.importorskip("pyarrow")
 
@@ -224,3 +224,20 @@ def test_nothing_is_left_behind() -> None:
     del capsule
     gc.collect()
     assert alive() is None
+
+
+def test_constants_for_many_results_are_filled_once() -> None:
+    place = ConstantColumns({"t": (str, "orders"), "n": (int, None)})
+    short, long = columns()[:3], columns()
+    of_sliced = kpress.read_columns(DATA[: len(DATA) // 4], ["value"])
+    found = [pa.table(with_constants(one, ["n", "t"], place)) for one in (of_sliced, short, long, long)]
+    for one in found:
+        one.validate(full=True)
+    assert [one.num_rows for one in found] == [3, 3, 12, 12]
+    assert all(one["t"].to_pylist() == ["orders"] * one.num_rows for one in found)
+    assert all(one["n"].null_count == one.num_rows for one in found)
+    text = [one["t"].chunk(0).buffers()[2].address for one in found]
+    assert text[2] == text[3] != text[0]  # larger ones get new memory; the earlier result keeps its own
+    del place
+    gc.collect()
+    assert found[0]["t"].to_pylist() == ["orders"] * 3

@@ -97,12 +97,44 @@ def test_small_segments_share_a_piece_and_large_ones_are_cut(tmp_path: Path) -> 
     large.mkdir()
     data = b"".join(kpress.write_records([b"y" * 100] * 10, base_offset=10 * number) for number in range(100))
     (large / f"{0:020d}.log").write_bytes(data)
-    pieces = splits.plan(kpress.open_log(tmp_path).partitions, 25_000)
+    log = kpress.open_log(tmp_path)
+    pieces = splits.plan(log.partitions, 25_000)
     assert [sum(split.size for split in piece) <= 25_000 for piece in pieces] == [True] * len(pieces)
-    cut = -(-len(data) // 25_000)
-    assert len(pieces) == cut + 1
-    assert sum(len(piece) for piece in pieces) == cut + 40
+    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    assert len(pieces) == -(-total // 25_000)
+    assert sum(len(piece) for piece in pieces) <= len(pieces) + 40
     assert in_pieces(tmp_path, 25_000) == whole(tmp_path)
+
+
+@pytest.mark.parametrize(("segments", "count"), [(3, 2), (3, 4), (5, 4), (7, 2)])
+def test_segments_are_cut_where_a_piece_ends(segments: int, count: int, tmp_path: Path) -> None:
+    """No core waits for the last of three segments on two cores."""
+    for number in range(segments):
+        path = tmp_path / f"t-{number}"
+        path.mkdir()
+        batches = [kpress.write_records([b"y" * 90] * 10, base_offset=10 * base) for base in range(100)]
+        (path / f"{0:020d}.log").write_bytes(b"".join(batches))
+    log = kpress.open_log(tmp_path)
+    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    pieces = splits.plan(log.partitions, -(-total // count))
+    sizes = [sum(split.size for split in piece) for piece in pieces]
+    assert len(pieces) == count
+    assert sum(sizes) == total
+    assert max(sizes) - min(sizes) <= count
+    assert in_pieces(tmp_path, -(-total // count)) == whole(tmp_path)
+    uncut = splits.plan(log.partitions, -(-total // count), whole_segments=True)
+    assert all(split.end is None and not split.start for piece in uncut for split in piece)
+
+
+def test_a_crumb_of_a_segment_does_not_fill_a_piece(tmp_path: Path) -> None:
+    for number, batches in enumerate((95, 50)):
+        path = tmp_path / f"t-{number}"
+        path.mkdir()
+        data = b"".join(kpress.write_records([b"y"], base_offset=base) for base in range(batches))
+        (path / f"{0:020d}.log").write_bytes(data)
+    size = len(data) // 50
+    pieces = splits.plan(kpress.open_log(tmp_path).partitions, 100 * size)
+    assert [[split.size for split in piece] for piece in pieces] == [[95 * size], [50 * size]]
 
 
 def test_ranges_of_offsets(tmp_path: Path) -> None:

@@ -324,6 +324,7 @@ def test_the_schema_is_a_part_of_ours() -> None:
         (100 << 20, 128 << 20, 1000, 4 << 20),
         (100 << 20, 1 << 20, 1000, 1 << 20),
         (0, 128 << 20, 2, 4 << 20),
+        (3 * 128 << 20, 128 << 20, 2, 96 << 20),  # as many for each core
     ],
 )
 def test_the_size_of_a_task(total: int, most: int, cores: int, expected: int) -> None:

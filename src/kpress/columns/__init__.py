@@ -23,7 +23,7 @@ from kpress.columns._iterate import ColumnsIterator, iter_columns
 from kpress.columns._lines import csv_rows, dump_lines, json_lines
 from kpress.columns._match import matching_rows
 from kpress.columns._read import read_columns
-from kpress.columns._result_stream import constant_field, stream_of, with_constants
+from kpress.columns._result_stream import ConstantColumns, constant_field, stream_of, with_constants
 from kpress.columns._table import BatchTable, batch_table
 from kpress.columns._value_checksums import crc32c_values
 from kpress.columns._write import write_columns
@@ -33,6 +33,7 @@ __all__ = [
     "Column",
     "Columns",
     "ColumnsIterator",
+    "ConstantColumns",
     "Field",
     "batch_table",
     "compress_values",

@@ -20,9 +20,10 @@ cdef enum:
     # than a buffer per batch (views into 10,000 buffers are slow to read, and a block is larger than a batch needs).
     # Larger batches get a buffer of their own.
     SHARED_BELOW = 1 << 20
+    # What is reserved by the first batch's ratio: more than results of a usual size need.
+    MOST_AT_FIRST = 8 << 20
 
 cdef double MARGIN = 1.05  # see reserve_data
-
 
 cdef void binary_free(binary_builder* b) noexcept nogil:
     pooled_free(&b.rows)
@@ -101,6 +102,16 @@ cdef int reserve_rows(const plan* p, builder* b, int64_t rows, kp_error* err) no
     return KP_OK
 
 
+cdef int reserve_values(builder* b, int64_t used, int64_t more, int64_t size, int64_t left,
+                        kp_error* err) noexcept nogil:
+    """As reserve_data. The first batch of a result, of which `size` bytes are stored, tells what the others may need:
+    its values are most often nearly all of it."""
+    cdef int64_t room = 0
+    if b.consumed == 0 and b.value.data.data == NULL:
+        room = <int64_t>min(<double>MOST_AT_FIRST, <double>more / <double>size * <double>left)
+    return reserve_data(b, &b.value, used, more + room, left, err)
+
+
 cdef int reserve_data(builder* b, binary_builder* binary, int64_t used, int64_t more, int64_t left,
                       kp_error* err) noexcept nogil:
     """Room for `more` bytes after `used`. If the buffer must move, it gets room for the rest of the input (`left` bytes
@@ -149,7 +160,7 @@ cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_sourc
     if p.want[VALUE] and status == KP_OK:
         used = binary_used(p, &b.value, b.rows)
         if p.layout != KP_BINARY_VIEW:
-            status = reserve_data(b, &b.value, used, bytes, left, err)
+            status = reserve_values(b, used, bytes, batch.size, left, err)
         open_binary(&b.value, &c.value, used)
     if status != KP_OK:
         return status

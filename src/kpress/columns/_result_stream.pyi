@@ -1,4 +1,5 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 from typing_extensions import CapsuleType, disjoint_base
 
@@ -9,10 +10,21 @@ from kpress.columns._columns import Columns
 class ResultStream:
     def __init__(self) -> None: ...
 
+@disjoint_base
+class FilledRows:
+    def __init__(self) -> None: ...
+
+_Constants: TypeAlias = Mapping[str, tuple[type[str] | type[int], str | int | None]]
+
+@disjoint_base
+class ConstantColumns:
+    constants: dict[str, tuple[type[str] | type[int], str | int | None]]
+    def __init__(self, constants: _Constants) -> None: ...
+
 def constant_field(name: str, kind: type[str] | type[int]) -> Field: ...
 def with_constants(
     columns: Columns,
     names: Iterable[str],
-    constants: Mapping[str, tuple[type[str] | type[int], str | int | None]],
+    constants: _Constants | ConstantColumns,
 ) -> Columns: ...
 def stream_of(fields: Sequence[Field], results: Iterable[Columns], close: Callable[[], object]) -> CapsuleType: ...

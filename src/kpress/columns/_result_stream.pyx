@@ -29,6 +29,8 @@ from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidRecordEr
 
 _CONSTANTS = {str: "u", int: "i"}
 
+cdef object MADE = object()  # what this module calls its classes with
+
 
 # --- columns of one value -----------------------------------------------------------------------------------
 
@@ -99,26 +101,88 @@ cdef int fill(chunk_data* chunk, array_data* to, object format, object value, in
     return 0
 
 
-cdef chunk_data* joined(Columns columns, const part* p, list places) except NULL:
-    """A chunk of the columns' arrays and of constants, in the order of `places`."""
-    cdef chunk_data* chunk = chunk_new(len(places), 3 * <int64_t>len(places))
+cdef class FilledRows:
+    """The memory of constants, for up to so many rows: those who share it hold a reference."""
+
+    cdef chunk_data* chunk
+    cdef int64_t rows
+
+    def __cinit__(self, made=None):
+        if made is not MADE:
+            raise ArgumentTypeError("FilledRows are made by ConstantColumns")
+
+    def __dealloc__(self):
+        chunk_drop(self.chunk)
+
+    @staticmethod
+    cdef FilledRows make(dict constants, int64_t rows):
+        cdef FilledRows filled = FilledRows.__new__(FilledRows, MADE)
+        cdef int64_t i = 0
+        filled.chunk = chunk_new(len(constants), 3 * <int64_t>len(constants))
+        if filled.chunk == NULL:
+            raise MemoryError()
+        for kind, value in constants.values():
+            fill(filled.chunk, &filled.chunk.columns[i], _CONSTANTS[kind], value, rows)
+            i += 1
+        filled.rows = rows
+        return filled
+
+
+cdef class ConstantColumns:
+    """Columns that have one value in every row, for many results: their memory is filled once, and shared.
+
+    Parameters
+    ----------
+    constants : dict of str to (kind, value)
+        As for `with_constants`.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.columns import ConstantColumns, with_constants
+    >>> topic = ConstantColumns({"topic": (str, "orders")})
+    >>> data = kpress.write_records([b"a", b"b"])
+    >>> [with_constants(part, ["topic"], topic).num_rows for part in kpress.iter_columns(data, ["offset"])]
+    [2]
+    """
+
+    cdef readonly dict constants
+    cdef FilledRows filled
+
+    def __init__(self, constants):
+        self.constants = dict(constants)
+        self.filled = None
+
+    cdef FilledRows of(self, int64_t rows):
+        """For at least so many rows. Results of a stream have about as many, so that few are larger than all before."""
+        if self.filled is None or self.filled.rows < rows:
+            self.filled = FilledRows.make(self.constants, rows)
+        return self.filled
+
+
+cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantColumns constants) except NULL:
+    """A chunk of the columns' arrays and of constants, in the order of `places`: those below 0 are constants."""
+    cdef FilledRows filled = constants.of(p.chunk.rows)
+    cdef chunk_data* chunk = chunk_new(len(places), 0)
     cdef int64_t number, i = 0
     if chunk == NULL:
         raise MemoryError()
     try:
-        for place in places:
-            if isinstance(place, tuple):
-                format, value = place
-                fill(chunk, &chunk.columns[i], format, value, p.chunk.rows)
+        for number in places:
+            if number < 0:
+                share(&filled.chunk.columns[-1 - number], &chunk.columns[i])
+                chunk.columns[i].length = p.chunk.rows
+                if chunk.columns[i].null_count:
+                    chunk.columns[i].null_count = p.chunk.rows
             else:
-                number = place
                 share(&p.chunk.columns[number], &chunk.columns[i])
             i += 1
     except BaseException:
         chunk_drop(chunk)
         raise
-    Py_INCREF(columns)
-    chunk.owner = <void*>columns  # whose chunks the shared buffers lie in
+    owners = (columns, filled)  # whose memory the shared buffers are
+    Py_INCREF(owners)
+    chunk.owner = <void*>owners
     chunk.rows = p.chunk.rows
     return chunk
 
@@ -153,7 +217,7 @@ def with_constants(Columns columns not None, names, constants):
     columns : Columns
     names : sequence of str
         All of the result.
-    constants : dict of str to (kind, value)
+    constants : dict of str to (kind, value), or ConstantColumns
         `kind` is str or int; a value may be None. Numbers are int32.
 
     Returns
@@ -171,13 +235,16 @@ def with_constants(Columns columns not None, names, constants):
     """
     cdef part* parts
     cdef int64_t i, n = columns._n_parts
+    cdef ConstantColumns filling = (
+        constants if isinstance(constants, ConstantColumns) else ConstantColumns(constants)
+    )
     known = {field.name: number for number, field in enumerate(columns._fields)}
+    known_constants = {name: number for number, name in enumerate(filling.constants)}
     places, fields = [], []
     for name in names:
-        if name in constants:
-            kind, value = constants[name]
-            places.append((_CONSTANTS[kind], value))
-            fields.append(constant_field(name, kind))
+        if name in known_constants:
+            places.append(-1 - known_constants[name])
+            fields.append(constant_field(name, filling.constants[name][0]))
         else:
             places.append(known[name])
             fields.append(columns._fields[known[name]])
@@ -189,14 +256,11 @@ def with_constants(Columns columns not None, names, constants):
         parts[i].chunk = NULL
     result = Columns.of_parts(tuple(fields), parts, n)
     for i in range(n):
-        parts[i].chunk = joined(columns, &columns._parts[i], places)
+        parts[i].chunk = joined(columns, &columns._parts[i], places, filling)
     return result
 
 
 # --- streams ------------------------------------------------------------------------------------------------
-
-cdef object MADE = object()  # what the class is called with here
-
 
 cdef class ResultStream:
     """The state of an ArrowArrayStream: the iterator, and the result that is being exported."""

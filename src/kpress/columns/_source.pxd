@@ -28,6 +28,7 @@ cdef class Source:
     cdef int64_t awaited(self, int64_t position) except -1
 
     cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room)
+    cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest) noexcept
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1
 

@@ -19,6 +19,8 @@ cdef enum:
     MOST_AT_ONCE = 1 << 30
     # An entry of this size is checked before it is read whole: Kafka's default max.message.bytes is 1 MiB.
     LARGE_ENTRY = 1 << 24
+    # An entry of more than this part of a view is large enough to be read by itself.
+    LARGE_SHARE = 4
 
 
 cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position):
@@ -125,17 +127,23 @@ cdef class Source:
         except (ArgumentTypeError, InvalidArgumentError) as error:
             raise type(error)(f"source does not behave like a Python file: {error.message}", field="source") from None
 
+    cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest) noexcept:
+        """Up to the prefix after the first entry, if that is a large part of a view; else `step`."""
+        cdef int64_t size = <int64_t>kp_load_be32(data + 8) + KP_LOG_OVERHEAD + KP_ENTRY_PREFIX
+        return size if max(rest, self.step // LARGE_SHARE) < size <= self.step else self.step
+
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
-        """The size of the next view: `step` bytes, so that no few entries are left over for a result of their own.
+        """The size of the next view: `step` bytes, so that no few entries are left over for a result of their own. One
+        of a few large entries ends with the first of them, and the prefix of the next: what is left over is copied.
 
         For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is
         known to hold the whole entry, the view becomes that large at once; if known not to, the rest is not read.
         """
         cdef int64_t entry, left
-        if rest < self.step:
-            return self.step
         if rest < KP_ENTRY_PREFIX:
-            return rest + self.step
+            return self.step if rest < self.step else rest + self.step
+        if rest < self.step:
+            return self._first_entry(data, rest)
         entry = <int64_t>kp_load_be32(data + 8) + KP_LOG_OVERHEAD  # its bounds were checked by the scan
         left = left_in(self.file)
         if left < 0:

@@ -27,7 +27,7 @@ INT64_MAX = (1 << 63) - 1
 
 OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 
-_RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
+RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
 _FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many
 _GROWTH = 4  # from one result to the next, for the same reason
 
@@ -369,9 +369,15 @@ class ResultSize:
     """How many bytes of entries give columns of about the right size, by the results so far.
 
     One for all files that are read one after another.
+
+    Parameters
+    ----------
+    most_bytes, most_rows : int
+        Of one result, about.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_bytes: int = RESULT_BYTES, most_rows: int | None = None) -> None:
+        self._most_bytes, self._most_rows = most_bytes, most_rows
         self._stored = _FIRST_BYTES
 
     def results(self, iterator: ColumnsIterator) -> Iterator[Columns]:
@@ -382,7 +388,12 @@ class ResultSize:
             stored = iterator.valid_bytes - before
             before = iterator.valid_bytes
             yield columns
-            most = min(_GROWTH * self._stored, _RESULT_BYTES)
-            if size := columns.nbytes:
-                most = max(1, min(_RESULT_BYTES * stored // size, most))
-            self._stored = iterator.batch_bytes = most
+            self._stored = iterator.batch_bytes = self._next(stored, columns)
+
+    def _next(self, stored: int, columns: Columns) -> int:
+        most = min(_GROWTH * self._stored, self._most_bytes)
+        if size := columns.nbytes:
+            most = min(most, self._most_bytes * stored // size)
+        if self._most_rows is not None:
+            most = min(most, self._most_rows * stored // columns.num_rows)
+        return max(1, most)

@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from kpress._arguments import integer, time
-from kpress.columns import Columns, constant_field, read_columns, stream_of, with_constants
+from kpress.columns import Columns, ConstantColumns, constant_field, read_columns, stream_of, with_constants
 from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from kpress.files import Buffered
-from kpress.log._file_records import INT64_MAX, FileRecords, OnCorrupt, ResultSize
+from kpress.log._file_records import INT64_MAX, RESULT_BYTES, FileRecords, OnCorrupt, ResultSize
 from kpress.log._overlap import Reached, is_before
 from kpress.log._part import SegmentPart
 from kpress.log._seek import SegmentSeek
@@ -53,7 +53,9 @@ class ReadOptions:
     timestamp_unit: TimestampUnit = "ms"
     binary_type: BinaryType = "binary"
     lz4_header_checksum: HeaderChecksum = "verify"
-    batch_bytes: int | None = None  # of the file in each result; None: as many as give results of 4 to 8 MB
+    batch_bytes: int | None = None  # of the file in each result; None: as many as give results of these sizes
+    result_bytes: int = RESULT_BYTES
+    result_rows: int | None = None
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
@@ -219,15 +221,16 @@ class LogReader:
     # --- reading ------------------------------------------------------------------------------------------------
 
     def _read(self) -> Generator[Columns, None, None]:
-        size = ResultSize()
+        size = ResultSize(self._options.result_bytes, self._options.result_rows)
         self.findings.clear()
         self._passed = 0
         self.last_stable_offsets.clear()
-        constants = [name for name in self._names if name in PLACE_COLUMNS]
+        names = [name for name in self._names if name in PLACE_COLUMNS]
         for partition in self._partitions:
-            values = {"topic": (str, partition.topic), "partition": (int, partition.partition)}
+            place = {"topic": (str, partition.topic), "partition": (int, partition.partition)}
+            values = ConstantColumns({name: place[name] for name in names})
             for columns in self._read_partition(partition, size):
-                yield with_constants(columns, self._names, values) if constants else columns
+                yield with_constants(columns, self._names, values) if names else columns
 
     def _read_partition(self, partition: Partition, size: ResultSize) -> Iterator[Columns]:
         isolation = self._isolation(partition)

@@ -26,7 +26,7 @@ from kpress.files import Buffered, FileInfo, FileSystem, located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._digest import RecordDigest
 from kpress.log._end import end_offset
-from kpress.log._file_records import INT64_MAX, FileRecords, OnCorrupt
+from kpress.log._file_records import INT64_MAX, RESULT_BYTES, FileRecords, OnCorrupt
 from kpress.log._hop import HeaderHop
 from kpress.log._open import merged, open_paths
 from kpress.log._overlap import Reached, is_before, is_cheap, next_offset_of
@@ -136,7 +136,7 @@ class LogSplit:
 
 
 Piece = tuple[LogSplit, ...]
-_NEVER = 1 << 62  # bytes
+_CRUMB = 16  # less than this part of a piece is not worth another opening of a file
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -186,9 +186,10 @@ def plan(
     packer = _Packer(piece_bytes, most_offsets)
     for partition in partitions:
         start, end = (ranges or {}).get(str(partition), (None, None))
-        most = _NEVER if whole_segments else piece_bytes
-        for split, offsets in _splits_of(partition, most, start, end, most_offsets, committed):
-            packer.add(_with_files(split, partition) if with_files else split, offsets)
+        for split, offsets in _splits_of(partition, start, end, most_offsets is not None, committed):
+            located_split = _with_files(split, partition) if with_files else split
+            for part, part_offsets in _cut(located_split, offsets, packer, whole_segments):
+                packer.add(part, part_offsets)
     return packer.pieces()
 
 
@@ -203,13 +204,13 @@ class _Packer:
     """Puts splits that follow one another together, as long as they fit."""
 
     def __init__(self, most_bytes: int, most_offsets: int | None) -> None:
-        self._most_bytes, self._most_offsets = most_bytes, most_offsets
+        self.most_bytes, self.most_offsets = most_bytes, most_offsets
         self._pieces: list[list[LogSplit]] = []
         self._bytes = self._offsets = 0
 
     def add(self, split: LogSplit, offsets: int) -> None:
-        is_full = self._bytes + split.size > self._most_bytes or (
-            self._most_offsets is not None and self._offsets + offsets > self._most_offsets
+        is_full = self._bytes + split.size > self.most_bytes or (
+            self.most_offsets is not None and self._offsets + offsets > self.most_offsets
         )
         if not self._pieces or is_full:
             self._pieces.append([])
@@ -217,6 +218,12 @@ class _Packer:
         self._bytes += split.size
         self._offsets += offsets
         self._pieces[-1].append(split)
+
+    @property
+    def room(self) -> int:
+        """How many bytes of a segment go into this piece, or into the next one, if only a crumb would fit."""
+        left = self.most_bytes - self._bytes
+        return left if self._pieces and left > self.most_bytes // _CRUMB else self.most_bytes
 
     def pieces(self) -> list[Piece]:
         return [tuple(_joined(piece)) for piece in self._pieces]
@@ -241,14 +248,10 @@ def _one(run: list[LogSplit]) -> LogSplit:
 
 
 def _splits_of(
-    partition: Partition,
-    piece_bytes: int,
-    start: int | None,
-    end: int | None,
-    most_offsets: int | None,
-    committed: bool,
-) -> Iterator[tuple[LogSplit, int]]:
-    """The smallest splits of a partition, each with how many offsets it may have."""
+    partition: Partition, start: int | None, end: int | None, with_offsets: bool, committed: bool
+) -> Iterator[tuple[LogSplit, int | None]]:
+    """The smallest splits of a partition that are not parts of segments, each with how many offsets it may have, if
+    that is asked and known."""
     segments = partition.segments
     places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
     before: Segment | None = None
@@ -269,9 +272,8 @@ def _splits_of(
             overlap=reached.finding(kept[0]), size=size,
         )  # fmt: skip
         is_in_order = _pass(kept, reached, with_last=following is not None)
-        most = most_offsets if is_in_order else None  # what overlaps is read from its first segment on
-        offsets = _offsets_in(split, partition, following) if most is not None else 0
-        yield from _cut(split, offsets, piece_bytes, most)
+        # what overlaps is read from its first segment on
+        yield split, _offsets_in(split, partition, following) if with_offsets and is_in_order else None
         before = kept[-1]
 
 
@@ -305,20 +307,22 @@ def _size_of(segment: Segment) -> int:
 
 
 def _cut(
-    split: LogSplit, offsets: int, piece_bytes: int, most_offsets: int | None
+    split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool
 ) -> Iterator[tuple[LogSplit, int]]:
-    by_offsets = -(-offsets // most_offsets) if most_offsets is not None else 0
-    if by_offsets > 1:
-        yield from _cut_by_offset(split, offsets, max(by_offsets, -(-split.size // piece_bytes)))
+    """Parts that fit into pieces. The first fills the piece that is open, so that pieces have the same size and end at
+    the same time, however long segments are."""
+    if offsets is not None and packer.most_offsets is not None and offsets > packer.most_offsets:
+        by_size = 0 if whole_segments else -(-split.size // packer.most_bytes)
+        yield from _cut_by_offset(split, offsets, max(-(-offsets // packer.most_offsets), by_size))
         return
-    count = -(-split.size // piece_bytes) if len(split.segments) == 1 else 1
-    if count <= 1:
-        yield split, offsets
+    if whole_segments or len(split.segments) > 1 or split.size <= packer.room:
+        yield split, offsets or 0
         return
-    cuts = [split.size * number // count for number in range(count + 1)]
-    for number, (start, end) in enumerate(pairwise(cuts)):
-        is_last = number == count - 1
-        yield replace(split, start=start, end=None if is_last else end, size=end - start), 0
+    start, room = 0, packer.room
+    while split.size - start > room:
+        yield replace(split, start=start, end=start + room, size=room), 0
+        start, room = start + room, packer.most_bytes
+    yield replace(split, start=start, size=split.size - start), 0
 
 
 def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[LogSplit, int]]:
@@ -400,6 +404,8 @@ def read_split(
     end_timestamp: int | None = None,
     timestamp_unit: TimestampUnit = "ms",
     batch_bytes: int | None = None,
+    result_bytes: int = RESULT_BYTES,
+    result_rows: int | None = None,
 ) -> Iterator[Columns]:
     """The records of a split, as `Log.read` gives them.
 
@@ -412,7 +418,9 @@ def read_split(
     isolation_level, on_corrupt, start_timestamp, end_timestamp, timestamp_unit
         As for `Log.read`.
     batch_bytes : int, optional
-        Bytes of the file in each result.
+        Bytes of the file in each result; else as many as give results of about the following sizes.
+    result_bytes, result_rows : int
+        Bytes of the columns, and rows.
 
     Yields
     ------
@@ -427,6 +435,8 @@ def read_split(
         on_corrupt=on_corrupt,
         timestamp_unit=timestamp_unit,
         batch_bytes=batch_bytes,
+        result_bytes=result_bytes,
+        result_rows=result_rows,
     )
     with LogReader([split.located()], columns, options, split.isolation) as reader:
         try:

@@ -37,6 +37,10 @@ from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_othe
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
+# Of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms whatever its size, and more than its rows once
+# it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
+_RESULT_BYTES = 10 << 20
+_RESULT_ROWS = 1 << 16
 _BYTES_AT_ONCE = 1 << 20  # with level=bytes: ConsumerConfig's default
 _LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("kpress.spark")
@@ -229,6 +233,8 @@ class KafkaLogReader(Sent, DataSourceReader):
                 end_timestamp=wanted.end_timestamp,
                 timestamp_unit="us",
                 batch_bytes=options.fetch_bytes,
+                result_bytes=_RESULT_BYTES,
+                result_rows=_RESULT_ROWS,
             ):
                 yield from pa.RecordBatchReader.from_stream(columns)
 
@@ -251,9 +257,14 @@ class FilteringReader(KafkaLogReader):
 
 
 def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
-    """Bytes of a task: enough tasks for all cores, but none of them tiny (as Spark's FilePartition.maxSplitBytes)."""
+    """Bytes of a task: enough tasks for all cores, but none of them tiny (as Spark's FilePartition.maxSplitBytes); and
+    where there are more tasks than cores as many for each core, so that all are busy up to the end."""
     cores = parallelism or len(os.sched_getaffinity(0))
-    return min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
+    target = min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
+    tasks = -(-total // target)
+    if tasks <= cores:
+        return target
+    return -(-total // (cores * -(-tasks // cores)))
 
 
 def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
