@@ -118,6 +118,7 @@ clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from thei
 	@build_support/clients.sh build/clients $(PYTHON)
 	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
 
+CONNECTOR := build/bench/spark-connector
 SPARKS := 4.0.0 4.1.4 4.2.1
 
 spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## older release lines of Spark, each in an environment of its own, try a query of each kind
@@ -128,6 +129,9 @@ build/spark/%/.tried: $(TESTING) java $(shell find src/kpress/spark -name '*.py'
 	$(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
 	PYTHONPATH=src $(@D)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_smoke.py
 	touch $@
+
+spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## queries through Spark 4.0.0's Kafka connector and a broker, and of its directory: the same rows
+	PYTHONPATH=src $(CONNECTOR)/venv/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_connector.py
 
 report: $(TESTING)  ## the reports of kpress analyze and of the demo in a headless browser, light and dark
 	@build_support/debian.sh browser
@@ -161,7 +165,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker clients report docs spark-versions
+	$(MAKE) sanitize-threads differential broker clients report docs spark-versions spark-connector
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 	$(MAKE) bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
@@ -182,8 +186,6 @@ bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measur
 bench-spark: $(TESTING) java  ## Spark beside prebuilt Arrow batches, a pool of processes, df.write.parquet (SPARK_BENCH="ceiling --batches 4000")
 	$(PYTHON) -m bench.spark $(SPARK_BENCH)
 
-CONNECTOR := build/bench/spark-connector
-
 bench-spark-connector: $(TESTING) $(CONNECTOR)/.ready  ## Spark 4.0.0's Kafka connector and a broker, beside their files (SPARK_BENCH="--batches 2000")
 	PYTHONPATH=src:$(CURDIR) $(CONNECTOR)/venv/bin/python -m bench.spark connector $(SPARK_BENCH)
 
@@ -195,7 +197,8 @@ $(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
 	mvn -B -q -Dstyle.color=never -f $< \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
 	$(PYTHON) -m venv $(@D)/venv
-	$(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0' 'pyarrow >= 18' 'pandas >= 2.2, < 3' 'kafka-python >= 2.1'
+	$(@D)/venv/bin/python -m pip install -q --upgrade 'pip >= 25.1'
+	$(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0' 'pyarrow >= 18' 'pandas >= 2.2, < 3' 'kafka-python >= 2.1' --group tools
 	touch $@
 
 bench-smoke: $(TESTING) libsnappy  ## every benchmark once, without timing: does it run, are the answers right
@@ -275,4 +278,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: spark-versions demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: spark-versions spark-connector demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

@@ -48,7 +48,7 @@ def row_facts(row: dict[str, Any]) -> facts.Facts:
         "timestamp_type": facts.TIMESTAMP_TYPES[row["timestampType"]],
         "key": facts.bytes_fact(row["key"]),
         "value": facts.bytes_fact(row["value"]),
-        "headers": [[header["key"], facts.bytes_fact(header["value"])] for header in row["headers"]],
+        "headers": [[header["key"], facts.bytes_fact(header["value"])] for header in row["headers"] or ()],
     }
 
 
@@ -64,6 +64,7 @@ def read(path: Path, **options: str) -> list[dict[str, Any]]:
     for partition in reader.partitions():
         for batch in cloudpickle.loads(cloudpickle.dumps(reader)).read(cloudpickle.loads(cloudpickle.dumps(partition))):
             assert batch.schema.equals(arrow_schema(column_names("records", True, False)))
+            assert [] not in batch.column("headers").to_pylist()  # null, as in Spark's Kafka source
             times = batch.column("timestamp").cast("int64").to_pylist()
             for row, time in zip(batch.to_pylist(), times, strict=True):
                 rows.append(row | {"timestamp": time // 1000 if time is not None else None})

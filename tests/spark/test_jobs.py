@@ -451,7 +451,8 @@ def test_progress_is_on_a_terminal(spark: Any, monkeypatch: pytest.MonkeyPatch) 
         with monkeypatch.context() as patch:
             patch.setattr(sys, "stderr", terminal)
             assert run(spark, "waiting", time.sleep, [2.5, 0.1, 0.1]) == [None] * 3
-        shown = screen.read(10_000).decode()
+        os.set_blocking(master, False)
+        shown = b"".join(iter(lambda: screen.read(10_000) or b"", b"")).decode()
     assert "waiting: 2 of 3 tasks done" in shown
     assert shown.endswith("\r\x1b[K")
     assert spark.sparkContext.getLocalProperty("spark.jobGroup.id") is None

@@ -26,7 +26,7 @@ from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 from kpress.spark.options import check_columns
-from kpress.spark.schema import arrow_schema, column_names
+from kpress.spark.schema import arrow_schema, as_column, column_names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -231,7 +231,7 @@ def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> It
         batch_bytes=_FETCH_BYTES,
     ):
         for batch in pa.RecordBatchReader.from_stream(columns):
-            arrays = [batch.column(field.name).cast(field.type) for field in schema]
+            arrays = [as_column(batch.column(field.name), field) for field in schema]
             batches.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
         if sum(batch.nbytes for batch in batches) >= _ROW_GROUP_BYTES:
             yield pa.Table.from_batches(batches)

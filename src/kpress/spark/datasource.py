@@ -32,7 +32,7 @@ from kpress.spark._filters import Wanted, wanted_by
 from kpress.spark._missing import Sent
 from kpress.spark._offsets import Range
 from kpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
-from kpress.spark.schema import CORRUPT, arrow_schema, column_names, refuse_other_types, spark_schema
+from kpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -51,8 +51,8 @@ class KafkaLogDataSource(Sent, DataSource):
 
     The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
     timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
-    headers array<struct<key: string, value: binary>>. `.schema(...)` or the option ``columns`` takes some of them, and
-    only these are built. Control records are never rows. Checksums are compared.
+    headers array<struct<key: string, value: binary>> (null if a record has none). `.schema(...)` or the option
+    ``columns`` takes some of them, and only these are built. Control records are never rows. Checksums are compared.
 
     Every segment but the last of its partition must be complete. The last one may end in a cut entry, as under a
     running broker, or in zeros; a warning in the executor's log (logger ``kpress.spark``) says how many bytes were
@@ -268,14 +268,13 @@ def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
 
 
 def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The batch with the nested names that Spark expects, and perhaps an empty column for findings."""
+    """The batch with the columns that Spark expects, and perhaps an empty one for findings."""
     arrays = []
     for field in schema:
         if field.name == CORRUPT:
             arrays.append(pa.nulls(batch.num_rows, field.type))
-            continue
-        column = batch.column(field.name)
-        arrays.append(column if column.type == field.type else column.cast(field.type))
+        else:
+            arrays.append(as_column(batch.column(field.name), field))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql.types import (
     ArrayType,
     BinaryType,
@@ -89,6 +90,25 @@ def spark_schema(names: Iterable[str]) -> StructType:
 def arrow_schema(names: Iterable[str]) -> pa.Schema:
     """The schema of the pyarrow record batches that hold these columns."""
     return pa.schema([(name, _EVERY[name]) for name in names])
+
+
+def as_column(column: pa.Array, field: pa.Field) -> pa.Array:
+    """A column of records as Spark's Kafka source has it.
+
+    Nested fields have Spark's names, and a record without headers has null (KafkaRecordToRowConverter).
+    """
+    if field.type != _HEADERS:
+        return column if column.type == field.type else column.cast(field.type)
+    is_there = pc.greater(pc.list_value_length(column), 0)
+    count = is_there.true_count
+    if not count:
+        return pa.nulls(len(column), _HEADERS)
+    column = column.cast(_HEADERS)
+    if count == len(column):
+        return column
+    ends = column.buffers()[1].slice(4 * column.offset)
+    places = [is_there.buffers()[1], ends]
+    return pa.Array.from_buffers(_HEADERS, len(column), places, len(column) - count, 0, [column.values])
 
 
 def refuse_other_types(schema: StructType) -> None:
