@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from compare import KNOWN, differences
+from compare import KNOWN, SOMETIMES, differences
 from old_broker import JARS, OldBroker, java_11
 
 from answers import ask, recorded
@@ -51,5 +51,5 @@ def test_asked_again(broker: str, tmp_path: Path) -> None:
     known = KNOWN.get(broker, set())
     cases = [case for name, case in recorded()[0].items() if case.suits(broker) and name not in known]
     with OldBroker(broker, tmp_path) as running:
-        found = [text for case, rows in ask(running, cases) for text in differences(broker, case, rows)]
-    assert found == []
+        found = {text for case, rows in ask(running, cases) for text in differences(broker, case, rows)}
+    assert found - SOMETIMES.get(broker, set()) == set()
