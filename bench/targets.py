@@ -58,6 +58,7 @@ _PEER_WORDS = {
     "bare_reads",
     "decode_alone",
     "decode_and_encode",
+    "consume_and_produce",
 }
 
 _row(
@@ -111,6 +112,7 @@ for _threads in (1, 2):
 _row("transcode a segment", "apache5000", ("snappy to zstd",), recompress_alone=(0.6,))
 _row("transcode a segment", "apache5000", ("snappy to zstd",), at_most=True, proof_percent=(35,))
 _row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,))
+_row("a topic under another codec", "apache5000", ("snappy to zstd",), consume_and_produce=(2.5,))
 _row("peak memory, transcoding 1 GB", "apache5000", ("none to zstd",), at_most=True, growth_mib=(200,))
 
 # at most 1.1 times the bare work, 1.05 times for a rebuild

@@ -35,3 +35,8 @@ PROGRAMS = [
 # Kafka's LogValidator; the job is the log's codec.
 VALIDATOR = Program("LogValidator", BUILT / "broker/Validator.class",
                     ("java", "-XX:+UseSerialGC", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*", "Validator"))
+
+# Java's consumer and producer: a topic into one of another codec.
+RECOMPRESS = Program("consume and produce", BUILT / "broker/Recompress.class",
+                     ("java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*",
+                      "Recompress"))

@@ -9,6 +9,7 @@ import socket
 import struct
 import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -47,9 +48,10 @@ auto.create.topics.enable=false
 class Broker:
     """Running inside a ``with`` statement; `data` is its log dir."""
 
-    def __init__(self, directory: Path, jars: Path = JARS) -> None:
+    def __init__(self, directory: Path, jars: Path = JARS, java: Sequence[str] = JAVA) -> None:
         self.directory = directory
         self.jars = jars
+        self.java = java
         self.data = directory / "data"
         self.port = _free_port()
         self._settings = directory / "server.properties"
@@ -59,6 +61,11 @@ class Broker:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        """Of the process that runs."""
+        return self._process.pid
+
     def __enter__(self) -> Self:
         self._settings.write_text(SETTINGS.format(port=self.port, controller=_free_port(), data=self.data))
         if not (self.data / "meta.properties").exists():
@@ -66,7 +73,7 @@ class Broker:
             name = "K" + base64.urlsafe_b64encode(os.urandom(16)).decode()[1:22]
             self._java("kafka.tools.StorageTool", "format", "-t", name, "-c", str(self._settings)).check_returncode()
         with open(self._log, "wb") as log:
-            command = [*JAVA, "-cp", f"{self.jars}/*", "kafka.Kafka", str(self._settings)]
+            command = [*self.java, "-cp", f"{self.jars}/*", "kafka.Kafka", str(self._settings)]
             self._process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
         deadline = time.monotonic() + 90
         while not self._answers():
