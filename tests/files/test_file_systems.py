@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import kpress
-from kpress.files import Buffered, FileSystem, LocalFileSystem, RandomAccessFile, coalesce, read_ahead, resolve
+from kpress.files import Buffered, FileSystem, LocalFileSystem, RandomAccessFile, Walked, coalesce, read_ahead, resolve
 
 pa_fs = pytest.importorskip("pyarrow.fs")
 fsspec = pytest.importorskip("fsspec")
@@ -255,6 +255,40 @@ def test_reads_here_and_there_are_few_requests() -> None:
     assert near.read_at(len(data) - 3, 100) == data[-3:]
     assert near.read_at(len(data), 5) == b""
     assert near.read_at(0, len(data)) == data
+
+
+def test_a_walk_is_fetched_ahead_and_once() -> None:
+    file = Counted(DATA)
+    with Walked(file, piece=1000) as walked:
+        for position in range(0, len(DATA), 70):
+            assert walked.read_at(position, 100) == DATA[position : position + 100]
+            # nothing but the first piece before the walk goes on, and then always the next
+            reached = position + 100
+            assert len(file.asked) == (1 if reached <= 1000 else min(-(-reached // 1000) + 1, -(-len(DATA) // 1000)))
+    assert file.asked == [(start, min(1000, len(DATA) - start)) for start in range(0, len(DATA), 1000)]
+    assert readers() == []
+
+
+@pytest.mark.parametrize("steps", [[0, 1900, 3700, 5600], [2500, 1600, 1700], [0, 1500, 9000, 10, 3000], [1_000, 0]])
+def test_a_walk_may_pass_over_bytes_and_go_back(steps: list[int]) -> None:
+    file = Counted(DATA)
+    with Walked(file, piece=1000) as walked:
+        for position in steps:
+            for length in (1, 300, 2500):
+                assert walked.read_at(position, length) == DATA[position : position + length]
+        assert walked.read_at(len(DATA) - 3, 100) == DATA[-3:]
+        assert walked.read_at(len(DATA) + 5, 5) == b""
+    assert readers() == []
+
+
+def test_a_walk_over_a_file_that_was_truncated() -> None:
+    file = Counted(DATA[:2500], size=len(DATA))
+    with Walked(file, piece=1000) as walked:
+        assert walked.read_at(1400, 600) == DATA[1400:2000]
+        for _ in range(2):
+            with pytest.raises(kpress.CorruptRecordError, match="now ends at 2500"):
+                walked.read_at(2100, 1000)
+    assert readers() == []
 
 
 def test_ranges_are_joined() -> None:

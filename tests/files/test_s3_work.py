@@ -323,6 +323,36 @@ def test_stats_reads_headers_in_large_ranges(large: S3Server) -> None:
     assert bytes_asked(large) <= 42 << 20
 
 
+def ranges_asked(s3: S3Server, name: str = ".log") -> list[tuple[int, int]]:
+    """First byte and end."""
+    return [
+        (int(part.removeprefix("bytes=").split("-")[0]), int(part.split("-")[1]) + 1)
+        for path, part in s3.asked("GET")
+        if part and path.endswith(name)
+    ]
+
+
+@pytest.mark.parametrize("level", ["batch", "record", "scan", "count", "batches"])
+def test_every_walk_streams_ahead_and_fetches_nothing_twice(level: str, large: S3Server) -> None:
+    """Never a request for a batch, of which each segment has a thousand."""
+    log, url = kpress.open_log(large.url("logs/t-0")), large.url("logs/t-0")
+    large.requests.clear()
+    if level == "scan":
+        assert scan(url).findings == []
+    elif level in ("batch", "record"):
+        assert verify(url, level=level).batches == 2000
+    elif level == "count":
+        assert log.count() == 10_000
+    else:
+        assert sum(1 for _ in log.batches()) == 2000
+    piece, size = 8 << 20, 20106000
+    whole = [(start, min(start + piece, size)) for start in range(0, size, piece)]
+    for name in (SEGMENT, f"{5000:020}.log"):
+        asked = ranges_asked(large, name)
+        assert [part for part in asked if part[1] - part[0] > 1000] == whole
+        assert len(asked) <= len(whole) + 1  # and a look at the end
+
+
 def test_tail_reads_the_end(large: S3Server) -> None:
     pytest.importorskip("click")
     records = command("tail", "-n", "7", large.url("logs/t-0"), "--json")["records"]

@@ -5,7 +5,7 @@
     path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
                                  _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
                                  _arrow      │
-                                 _fsspec     │                   (or a _part of it)   _ranges, _buffered
+                                 _fsspec     │                   (or a _part of it)   _ranges, _buffered, _walked
                                              └─► create          Writer: written beside, published under its name
 
 `_interface` says what each of them promises. Local files are read with pread: truncating one meanwhile gives an error,
@@ -25,9 +25,11 @@ from kpress.files._ranges import coalesce
 from kpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
 from kpress.files._resolve import resolve
 from kpress.files._unfinished import sweep_directory, unfinished_directory, unfinished_file
+from kpress.files._walked import WALK_BYTES, Walked, walked
 
 __all__ = [
     "READ_AHEAD_BYTES",
+    "WALK_BYTES",
     "Background",
     "Buffered",
     "FileInfo",
@@ -36,6 +38,7 @@ __all__ = [
     "LocalFileSystem",
     "RandomAccessFile",
     "SequentialFile",
+    "Walked",
     "Writer",
     "check_link",
     "check_regular",
@@ -49,4 +52,5 @@ __all__ = [
     "sync_directory",
     "unfinished_directory",
     "unfinished_file",
+    "walked",
 ]

@@ -13,7 +13,7 @@ from kpress.checksum import crc32, crc32c
 from kpress.codecs import CodecRegistry
 from kpress.columns import Columns, ColumnsIterator, iter_columns
 from kpress.errors import CorruptRecordError, KpressError
-from kpress.files import READ_AHEAD_BYTES, LocalFileSystem, RandomAccessFile, located, read_ahead
+from kpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, read_ahead
 from kpress.log._batch_header import BatchHeader
 from kpress.log._hop import HeaderHop
 from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
@@ -104,6 +104,7 @@ class FileRecords:
         self.next_offset: int | None = None
         self.findings: list[Finding] = []
         self.ignored: list[Finding] = []
+        self._walked: list[Walked] = []
 
     def __enter__(self) -> Self:
         return self
@@ -111,6 +112,12 @@ class FileRecords:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and end what is fetched from it."""
+        for walked in self._walked:
+            walked.close()
         self.file.close()
 
     def pieces(self) -> Iterator[tuple[int, memoryview]]:
@@ -137,14 +144,15 @@ class FileRecords:
         position : int, optional
             Of an entry; by default the first.
         window_bytes : int, optional
-            Of one read; else the hop chooses. A remote file is read in large pieces, never by an entry.
+            Of one read; else the hop chooses. A remote file is then read in large pieces, never by an entry, and the
+            next piece while the walk is in the one before.
         """
-        if window_bytes is None and self.file.is_remote:
-            window_bytes = READ_AHEAD_BYTES
         at = self.file.start if position is None else position
-        return HeaderHop(
-            self.file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes
-        )
+        file = self.file
+        if window_bytes is None and file.is_remote:
+            file, window_bytes = Walked(file), WALK_BYTES
+            self._walked.append(file)
+        return HeaderHop(file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes)
 
     def transactional_batches(self, hop: HeaderHop | None = None) -> Iterator[BatchHeader]:
         """The headers of all batches of transactions.

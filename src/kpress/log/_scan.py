@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from os import PathLike
 from typing import Any, TypeGuard
 
-from kpress.files import RandomAccessFile
+from kpress.files import RandomAccessFile, walked
 from kpress.log._batch_header import BatchHeader
 from kpress.log._open import open_paths
 from kpress.log._order import OrderCheck
@@ -164,7 +164,7 @@ def scan_partition(
     cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
     for number, segment in enumerate(partition.segments):
         later = len(partition.segments) - number - 1
-        with segment.open() as file:
+        with segment.open() as stored, walked(stored) as file:
             recovery = Recovery(file, segment.base_offset, interval)
             parts = _parts(segment, file, recovery, order, report, meter)
             bad = [part for part in parts if _is_bad(part, number, found)]

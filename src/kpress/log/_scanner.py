@@ -18,12 +18,13 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from kpress.errors import CorruptRecordError, KpressError
+from kpress.files import WALK_BYTES
 from kpress.log._batch_header import BatchHeader
 from kpress.log._hop import HeaderHop
 from kpress.log._rebuild import marker_of
 from kpress.log._segment import INT32_MAX
 
-WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs, also those of a store's request
+WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 _CRC_COVERS = 21  # of a v2 batch, from here on
 _BIGGEST_STEP = 1 << 20
 _INT64_MAX = (1 << 63) - 1
@@ -78,7 +79,8 @@ class Scanner:
         self.file = file
         self.base_offset = base_offset
         self._last = min(base_offset + INT32_MAX, _INT64_MAX)
-        self._hop = HeaderHop(file, position=getattr(file, "start", 0), window_bytes=WINDOW_BYTES)
+        window = WALK_BYTES if getattr(file, "is_remote", False) else WINDOW_BYTES
+        self._hop = HeaderHop(file, position=getattr(file, "start", 0), window_bytes=window)
 
     def __iter__(self) -> Iterator[BatchHeader | BadRange]:
         """Intact entries and bad ranges, in order; every byte of the file is in one of them."""

@@ -59,7 +59,7 @@ def sidecar_files(
         next_offset = max(next_offset, segment.base_offset)
         builder.begin(segment.base_offset)
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
-            hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs or file.file.is_remote else None)
+            hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
             for header in _headers(file, hop):
                 if check_crcs and (error := hop.checksum_error()):
                     raise error

@@ -28,7 +28,7 @@ from kpress._file_names import (
 )
 from kpress.codecs import CodecRegistry
 from kpress.errors import InvalidArgumentError, KpressError
-from kpress.files import RandomAccessFile
+from kpress.files import RandomAccessFile, walked
 from kpress.log._batch_header import BatchHeader
 from kpress.log._checkpoints import EpochEntry, read_leader_epochs
 from kpress.log._end import near_the_end
@@ -233,7 +233,7 @@ class _Verification:
         epochs = self._partition_files()
         for segment in self.partition.segments:
             sidecars = _Sidecars(segment, self.findings)
-            with segment.open() as file:
+            with segment.open() as stored, walked(stored) as file:
                 self.report.segments += 1
                 self.report.size += file.size
                 self._sizes(segment, file, sidecars)
