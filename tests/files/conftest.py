@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 
 import pytest
 
@@ -32,7 +32,7 @@ class S3Server:
         return [entry["Key"] for entry in self.client.list_objects_v2(Bucket=bucket).get("Contents", [])]
 
     def asked(self, method: str) -> list[tuple[str, str | None]]:
-        """(path, range) of each request of that kind."""
+        """(path, range) of each request of that kind; of LIST, (path, prefix)."""
         return [(path, part) for verb, path, part in self.requests if verb == method]
 
 
@@ -48,7 +48,10 @@ class _Counting:
             path = environ["PATH_INFO"]
             query = environ.get("QUERY_STRING", "")
             method = "LIST" if "list-type" in query else environ["REQUEST_METHOD"]
-            self.server.requests.append((method, path, environ.get("HTTP_RANGE")))
+            part = environ.get("HTTP_RANGE")
+            if method == "LIST":
+                part = parse_qs(query).get("prefix", [""])[0]
+            self.server.requests.append((method, path, part))
             if self.server.answers and method == "GET":
                 status = self.server.answers.pop(0)
                 if callable(status):

@@ -25,6 +25,8 @@ def spark() -> Iterator[Any]:
     # workers import spark_faults
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), str(Path(__file__).parent)]))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    # workers get them with Spark's environment: those of the S3 server of tests/files
+    os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_EC2_METADATA_DISABLED": "true"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         session = (

@@ -1,0 +1,121 @@
+"""Jobs on a log in a real S3 server, with its requests counted."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+from files.conftest import S3Server, s3, s3_server  # noqa: F401
+
+pytest.importorskip("pyspark", reason="pyspark is not installed")
+pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
+
+from kpress.spark import KafkaLogDataSource
+
+LARGE = 20 << 20
+READ_BYTES = 8 << 20  # of one request, unless less is left
+MEETING_BYTES = 256 << 10  # what both tasks read where two parts of a segment meet, to find a batch's start
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two partitions; one has a segment that is large enough to be cut in two."""
+    root = tmp_path_factory.mktemp("logs")
+    for partition, sizes in ((0, (LARGE, 50_000)), (1, (50_000, 50_000))):
+        path = root / f"t-{partition}"
+        path.mkdir()
+        offset = 0
+        for size in sizes:
+            data, base = bytearray(), offset
+            while len(data) < size:
+                data += kpress.write_records([os.urandom(1000) for _ in range(100)], base_offset=offset)
+                offset += 100
+            (path / f"{base:020d}.log").write_bytes(data)
+        kpress.log.reindex(path)
+    return root
+
+
+@pytest.fixture
+def stored(s3: S3Server, directory: Path) -> S3Server:  # noqa: F811
+    for path in directory.rglob("*.*"):
+        s3.put(f"logs/backup/{path.relative_to(directory)}", path.read_bytes())
+    s3.requests.clear()
+    return s3
+
+
+def sizes_of(directory: Path) -> dict[str, int]:
+    return {f"/logs/backup/{path.relative_to(directory)}": path.stat().st_size for path in directory.rglob("*.log")}
+
+
+def ranges(server: S3Server, path: str) -> list[tuple[int, int]]:
+    """First byte and end of each request for a part of a file."""
+    found = [part.removeprefix("bytes=").split("-") for asked, part in server.asked("GET") if asked == path and part]
+    return sorted((int(first), int(last) + 1) for first, last in found)
+
+
+def is_listed_once(server: S3Server) -> bool:
+    """Each directory; of the one that was asked for the store is also asked whether it is there."""
+    wanted = {"backup/": 2, "backup/t-0/": 1, "backup/t-1/": 1}
+    return Counter(prefix for _, prefix in server.asked("LIST") if (prefix or "").startswith("backup")) == wanted
+
+
+def is_read_once(server: S3Server, directory: Path) -> bool:
+    """In large pieces; but for what lies where two tasks meet."""
+    for path, size in sizes_of(directory).items():
+        found = ranges(server, path)
+        meeting = [one for one in found if one[1] - one[0] == MEETING_BYTES]
+        pieces = [one for one in found if one not in meeting]
+        is_cut = size > LARGE
+        assert len(meeting) <= (2 if is_cut else 0), (path, found)
+        assert (pieces[0][0], pieces[-1][1]) == (0, size)
+        assert all(left[1] == right[0] for left, right in pairwise(pieces)), (path, found)
+        small = [one for one in pieces if one[1] - one[0] < READ_BYTES]
+        assert len(small) <= (2 if is_cut else 1), (path, found)  # the last one of each task
+    return True
+
+
+def test_a_plan_reads_no_data(stored: S3Server, directory: Path) -> None:
+    source = KafkaLogDataSource({"path": stored.url("logs/backup"), "minPartitions": "2"})
+    assert len(source.reader(source.schema()).partitions()) == 2
+    assert is_listed_once(stored)
+    assert stored.asked("GET") == []
+
+
+def test_a_query(spark: Any, stored: S3Server, directory: Path) -> None:
+    frame = spark.read.format("kpress").option("minPartitions", "2").load(stored.url("logs/backup"))
+    assert stored.requests == []
+    assert frame.count() == kpress.open_log(directory).count()
+    assert is_listed_once(stored)
+    assert is_read_once(stored, directory)
+    indexes = [path for path, _ in stored.asked("GET") if not path.endswith(".log")]
+    assert set(indexes) == {"/logs/backup/t-0/" + f"{0:020d}.index"} and len(indexes) <= 2  # of the one that is cut
+
+
+def test_an_inventory(spark: Any, stored: S3Server, directory: Path) -> None:
+    rows = kpress.spark.inventory(spark, stored.url("logs/backup")).collect()
+    assert sum(row.records for row in rows) == kpress.open_log(directory).count()
+    assert is_listed_once(stored)
+    for path in sizes_of(directory):
+        found = ranges(stored, path)
+        assert all(left[1] <= right[0] for left, right in pairwise(found)), (path, found)
+        assert all(end - first >= READ_BYTES for first, end in found[:-1])
+    assert all(path.endswith(".log") for path, _ in stored.asked("GET"))
+
+
+def test_a_copy(spark: Any, stored: S3Server, directory: Path) -> None:
+    kpress.spark.transcode(spark, stored.url("logs/backup"), stored.url("logs/copy"), "lz4", min_gain=None)
+    assert is_read_once(stored, directory)
+    assert kpress.open_log(stored.url("logs/copy")).count() == kpress.open_log(directory).count()
+    left = [key for key in stored.keys("logs") if key.startswith("copy/")]
+    assert {"copy/_SUCCESS", "copy/kpress-manifest.json"} < set(left)
+    assert not [key for key in left if key.rpartition("/")[2].startswith((".", "_done"))]
