@@ -18,6 +18,7 @@ import oracle
 from files.conftest import S3Server
 from kpress.files import resolve
 from kpress.log import _lease, reindex, salvage, scan, stats_of, verify
+from kpress.log import _stats as sampling
 
 fs = pytest.importorskip("pyarrow.fs")
 
@@ -312,6 +313,30 @@ def test_ls_reads_no_segment(large: S3Server) -> None:
     assert [segment["size"] for segment in listed["partitions"][0]["segments"]] == [20106000, 20106000]
     assert [path for path, _ in large.asked("GET") if path.endswith(".log")] == []
     assert len(large.requests) <= 8
+
+
+def test_stats_of_a_large_segment_asks_for_the_ranges_that_its_index_names(
+    large: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each by one request, and nothing else of the segment."""
+    monkeypatch.setattr(sampling, "SAMPLED_FROM", 20 << 20)
+    monkeypatch.setattr(sampling, "RANGE_BYTES", 64 << 10)
+    large.client.delete_object(Bucket="logs", Key=f"t-0/{5000:020}.log")
+    batches = batches_of(1100)
+    large.put(f"logs/t-0/{SEGMENT}", b"".join(batches))  # 22 MB
+    [partition] = kpress.open_log(large.url("logs/t-0")).partitions
+    large.requests.clear()
+    stats = stats_of(partition)
+    assert stats.sampled and stats.findings == []
+    asked = ranges_asked(large, SEGMENT)
+    assert len(asked) == sampling.RANGES == len(set(asked))
+    assert {end - start for start, end in asked} == {64 << 10}
+    whole = (64 << 10) // len(batches[0])
+    assert stats.seen.batches == sampling.RANGES * whole
+    large.requests.clear()
+    full = stats_of(partition, full=True)
+    assert not full.sampled and full.seen.batches == 1100
+    assert sum(end - start for start, end in ranges_asked(large, SEGMENT)) == full.size
 
 
 def test_stats_reads_headers_in_large_ranges(large: S3Server) -> None:

@@ -24,6 +24,7 @@ from kpress.record import read_batches
 SAMPLED_FROM = 64 << 20  # bytes of a remote segment: below, reading all of it takes little longer
 RANGES = 8
 RANGE_BYTES = 1 << 20
+LARGEST_HEADER = 61  # of v2, DefaultRecordBatch.RECORD_BATCH_OVERHEAD
 
 
 @dataclass
@@ -224,7 +225,7 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
         ranges = None if full else _ranges_of(segment, file)
         stats.sampled = ranges is not None
         try:
-            for header in _headers(file, ranges):
+            for header in _headers(segment, file, ranges):
                 stats.add(header)
                 if header.is_compressed and not header.is_control and not file.file.is_remote:
                     _measure(stats, codec_name(header), file, header)
@@ -243,7 +244,7 @@ def _segment_stats(segment: Segment, full: bool) -> LogStats:
     return stats
 
 
-def _headers(file: FileRecords, ranges: list[int] | None) -> Iterator[BatchHeader]:
+def _headers(segment: Segment, file: FileRecords, ranges: list[int] | None) -> Iterator[BatchHeader]:
     if ranges is None:
         hop = file.headers()
         try:
@@ -255,12 +256,24 @@ def _headers(file: FileRecords, ranges: list[int] | None) -> Iterator[BatchHeade
         return
     passed = 0
     for position in ranges:
-        for header in file.headers(position, window_bytes=RANGE_BYTES):
-            if header.end > position + RANGE_BYTES:
-                break
+        for header in _range(segment, file, position):
             if header.position >= passed:
                 yield header
                 passed = header.end
+
+
+def _range(segment: Segment, file: FileRecords, position: int) -> Iterator[BatchHeader]:
+    """What is whole in one read from there on; nothing if no batch begins there."""
+    hop = file.headers(position, window_bytes=RANGE_BYTES)
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    if position and not hop.at_entry(position, first, last):
+        return
+    end = min(position + RANGE_BYTES, file.size)
+    while hop.position + LARGEST_HEADER <= end:
+        header = next(hop, None)
+        if header is None or header.end > end:
+            return
+        yield header
 
 
 def _ranges_of(segment: Segment, file: FileRecords) -> list[int] | None:
@@ -272,12 +285,9 @@ def _ranges_of(segment: Segment, file: FileRecords) -> list[int] | None:
             index = read_offset_index(index_file, segment.base_offset)
     except (FileNotFoundError, KpressError):
         return None
-    first, last = segment.base_offset, segment.base_offset + INT32_MAX
     positions = sorted({entry.position for entry in index})
     wanted = [file.size * number // RANGES for number in range(RANGES)]
-    found = [max((at for at in positions if at <= place), default=0) for place in wanted]
-    hop = file.headers()
-    return [at for at in sorted(set(found)) if at == 0 or hop.at_entry(at, first, last)]
+    return sorted({max((at for at in positions if at <= place), default=0) for place in wanted})
 
 
 def _measure(stats: LogStats, codec: str, file: FileRecords, header: BatchHeader) -> None:
