@@ -109,6 +109,9 @@ _row("read a directory", "apache5000", NONE_ZSTD, in_memory=(0.9, 0.9))
 _row("dump as JSON lines", "apache5000", ("zstd",), DumpLogSegments=(20,))
 for _threads in (1, 2):
     _row(f"peak memory, reading 1 GB, {_threads} threads", "apache5000", ("zstd",), at_most=True, growth_mib=(200,))
+_row("ls of 1,000 segments", "apache100", ("zstd",), at_most=True, wall_seconds=(1,))
+for _work in ("read", "transcode"):
+    _row(f"{_work}, by the GB of segments", "apache5000", ("snappy",), at_most=True, flat_percent=(15,))
 _row("transcode a segment", "apache5000", ("snappy to zstd",), recompress_alone=(0.6,))
 _row("transcode a segment", "apache5000", ("snappy to zstd",), at_most=True, proof_percent=(35,))
 _row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,))
