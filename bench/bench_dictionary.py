@@ -1,4 +1,6 @@
-"""Values with a dictionary of zstd, one by one and as a column, against zstandard with the same dictionary."""
+"""Values with a dictionary of zstd, one by one and as a column, against zstandard with the same dictionary.
+
+A column is also raced against the same calls for one value after another."""
 
 import functools
 
@@ -69,7 +71,7 @@ def bench_compress_with_a_dictionary(race):
 
 
 def bench_columns_with_a_dictionary(race):
-    """One call for all values, against one call of zstandard for each."""
+    """One call for all values, against one call for each."""
     values, dictionary, theirs = pa.array(_values()), _dictionary(), _theirs()[0]
     objects = _values()
 
@@ -79,12 +81,16 @@ def bench_columns_with_a_dictionary(race):
     def others():
         return [theirs.compress(value) for value in objects]
 
+    def one_by_one():
+        return [kpress.compress(value, "zstd", dictionary=dictionary) for value in objects]
+
     def back(packed):
         return kpress.decompress_values(packed, "zstd", dictionaries=dictionary).to_pylist()
 
     race(_cell("compress a column"),
          Contender("kpress", ours, lambda: equal(back(ours()), objects, "kpress")),
-         Contender("zstandard", others))
+         Contender("zstandard", others, lambda: equal(back(pa.array(others())), objects, "zstandard")),
+         Contender("one by one", one_by_one, lambda: equal(back(pa.array(one_by_one())), objects, "one by one")))
 
 
 def bench_decompress_a_column_with_a_dictionary(race):
@@ -98,6 +104,10 @@ def bench_decompress_a_column_with_a_dictionary(race):
     def others():
         return [theirs.decompress(value) for value in objects]
 
+    def one_by_one():
+        return [kpress.decompress(value, "zstd", dictionaries=dictionary) for value in objects]
+
     race(_cell("decompress a column"),
          Contender("kpress", ours, lambda: equal(ours().to_pylist(), values, "kpress")),
-         Contender("zstandard", others, lambda: equal(others(), values, "zstandard")))
+         Contender("zstandard", others, lambda: equal(others(), values, "zstandard")),
+         Contender("one by one", one_by_one, lambda: equal(one_by_one(), values, "one by one")))

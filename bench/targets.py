@@ -59,6 +59,7 @@ _PEER_WORDS = {
     "decode_alone",
     "decode_and_encode",
     "consume_and_produce",
+    "one_by_one",
 }
 
 _row(
@@ -83,6 +84,14 @@ _row("encode from columns", "nginx500", FIVE, limit=(80, 90, 90, 90, 90))
 _row("encode from lists", "apache5000", NONE_ZSTD, aiokafka=(4, 2.5))
 _row("pack to 16 KiB", "apache5000", FRAMED, cuts_known=(0.62,) * 4)
 _row("pack to 256 KiB", "apache5000", FRAMED, cuts_known=(0.91,) * 4)
+_WITH_A_DICTIONARY = ("zstd, dictionary", "zstd, by id")
+_row("decompress values", "apache5000", _WITH_A_DICTIONARY, zstandard=(1 / 1.05,) * 2)  # at most 1.05 of its time
+_row("compress values", "apache5000", ("zstd",), zstandard=(1 / 1.05,))
+for _operation in ("compress a column", "decompress a column"):
+    _row(_operation, "apache5000", ("zstd",), zstandard=(1,), one_by_one=(1,))
+for _set in ("small10000", "apache5000"):
+    _row("accumulator append", _set, ("none",), builder=(0.8,))
+_row("estimator update", "ratios", ("none",), per_second=(1e7,))
 _row("append one by one", "apache5000", ("none", "lz4", "zstd"), aiokafka=(1.5, 8, 2))
 _row(
     "records as objects", "apache5000", FIVE, limit=(85,) * 5, aiokafka=(1.6, 2.5, 2, 1.3, 1.8), kafka_python=(12,) * 5

@@ -20,7 +20,6 @@ LIBRARIES = {
     "_arguments": (),
     "codecs._output": (),
     "_threads": (),
-    "codecs._deflate_cut": (),
     "codecs._gzip": ("libdeflate",),
     "codecs._snappy": (),
     "codecs._lz4": ("liblz4",),

@@ -18,7 +18,7 @@ done
 fuzz_c() {
   local name=$1 log=$work/$1.log
   local longest=512
-  case $name in snappy_encode) longest=4096;; columns) longest=1024;; pool) longest=128;; esac
+  case $name in snappy_encode|deflate_cut) longest=4096;; columns) longest=1024;; pool) longest=128;; esac
   mkdir -p "$work/corpus/$name" "$work/seeds/$name" "$here/corpus/$name"
   "$clang" "${flags[@]}" "$here/targets/$name.c" -o "$work/$name"
   ASAN_OPTIONS=quarantine_size_mb=16 "$work/$name" -max_total_time="$seconds" -max_len=$longest -timeout=10 -print_final_stats=1 \

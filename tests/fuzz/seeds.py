@@ -17,6 +17,7 @@ import oracle
 MOST_BYTES = 4096
 V2_HEADER = 61
 XERIAL_HEADER = 16
+GZIP_HEADER = 10  # Java's, without texts
 # A batch of the plug-in "demo", which leaves its one record as it is.
 PLUGGABLE = bytes.fromhex(
     "0000000000000000 0000003f ffffffff 02 fd5876c5 0005 00000000 0000018bcfe56800 0000018bcfe56800 ffffffffffffffff"
@@ -68,6 +69,8 @@ def inputs_of(data: bytes) -> Iterator[tuple[str, bytes]]:
         yield "snappy_encode", bytes([1, 0, 1, 9]) + packed
         yield "utf8", packed
         yield "json", packed
+        if codec == 1:
+            yield "deflate_cut", bytes([200, 6, 9, 1, 0]) + packed[GZIP_HEADER:]
         if codec == 2:
             for block in snappy_blocks(packed):
                 yield "snappy", b"\0" + block

@@ -276,6 +276,13 @@ cdef extern from "kpress/snappy_encode.h" nogil:
     size_t kp_snappy_encode(const uint8_t* src, size_t size, uint8_t* dst, uint16_t* table)
 
 
+cdef extern from "kpress/deflate_cut.h" nogil:
+    ctypedef struct kp_deflate_cutter:
+        pass
+    int64_t kp_deflate_cut(kp_deflate_cutter*, const uint8_t* stream, size_t size, size_t limit, const uint8_t* input,
+                           const size_t* ends, int64_t n, uint8_t* dst, size_t* written)
+
+
 cdef extern from "kpress/columns.h" nogil:
     enum:
         KP_BINARY

@@ -71,6 +71,8 @@ cdef extern from * nogil:
     size_t ZSTD_freeCDict(ZSTD_CDict*)
     size_t ZSTD_sizeof_CDict(const ZSTD_CDict*)
     size_t ZSTD_CCtx_loadDictionary_byReference(ZSTD_CCtx*, const void* dictionary, size_t size)
+    size_t ZSTD_compress_usingCDict(ZSTD_CCtx*, void* dst, size_t capacity, const void* src, size_t size,
+                                    const ZSTD_CDict*)
     size_t ZSTD_CCtx_refCDict(ZSTD_CCtx*, const ZSTD_CDict*)
     ZSTD_DDict* ZSTD_createDDict_byReference(const void* dictionary, size_t size)
     size_t ZSTD_freeDDict(ZSTD_DDict*)

@@ -15,7 +15,8 @@ from kpress._status cimport check
 from kpress.codecs.codec cimport LEVEL_DEFAULT, codec, progress, size_range
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport (
-    CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, row_with, table_of,
+    CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, one_dictionary,
+    row_with, table_of,
 )
 
 from kpress.errors import InvalidArgumentError
@@ -292,6 +293,9 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
 cdef object learned(codec_call* call, object dictionaries):
     """Make the call's row one with the dictionaries that its data needs; they live as long as the result."""
     cdef DictionarySet known
+    if type(dictionaries) is dict:
+        found = one_dictionary(dictionaries, call.src, call.size)
+        dictionaries = dictionaries if found is None else found
     if type(dictionaries) is Dictionary:
         call.row = row_with(call.row, dictionaries, "dictionaries")
         return dictionaries

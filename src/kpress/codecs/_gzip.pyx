@@ -44,13 +44,14 @@ from kpress._c.wire cimport (
     KP_NO_MEMORY,
     KP_OK,
     KP_OUTPUT_FULL,
+    kp_deflate_cut,
+    kp_deflate_cutter,
     kp_error,
     kp_fail,
     kp_load_le16,
     kp_load_le32,
     kp_store_le32,
 )
-from kpress.codecs._deflate_cut cimport deflate_cut, deflate_cutter
 from kpress.codecs._output cimport give
 from kpress.codecs.codec cimport (
     STEP,
@@ -93,7 +94,7 @@ cdef const uint8_t* WRITTEN_HEADER = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
 ctypedef struct gzip_state:
     libdeflate_decompressor* decompressor
     libdeflate_compressor* compressors[LEVELS]   # by level
-    deflate_cutter* cutter
+    kp_deflate_cutter* cutter
 
 
 cdef libdeflate_decompressor* decompressor_of(void** state) noexcept nogil:
@@ -128,7 +129,7 @@ cdef size_t gzip_free(void* state) noexcept nogil:
             libdeflate_free_compressor(own.compressors[level])
             released += COMPRESSOR_BYTES
     if own.cutter != NULL:
-        released += sizeof(deflate_cutter)
+        released += sizeof(kp_deflate_cutter)
     free(own.cutter)
     free(own)
     return released
@@ -325,11 +326,11 @@ cdef int64_t gzip_cut(void** state, const uint8_t* payload, size_t size, size_t 
     cdef int64_t units
     cdef size_t written, around = HEADER + TRAILER
     if own.cutter == NULL:
-        own.cutter = <deflate_cutter*>malloc(sizeof(deflate_cutter))
+        own.cutter = <kp_deflate_cutter*>malloc(sizeof(kp_deflate_cutter))
     if own.cutter == NULL or limit < around:
         return 0
-    units = deflate_cut(own.cutter, payload + HEADER, size - around, limit - around, src, ends, n, dst + HEADER,
-                        &written)
+    units = kp_deflate_cut(own.cutter, payload + HEADER, size - around, limit - around, src, ends, n, dst + HEADER,
+                           &written)
     if units:
         produced[0] = write_header(dst) + written
         produced[0] += write_trailer(dst + produced[0], libdeflate_crc32(0, src, ends[units - 1]), ends[units - 1])

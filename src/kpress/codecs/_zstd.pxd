@@ -2,6 +2,7 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from kpress._c.wire cimport kp_error
 from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict
+from kpress.codecs._zstd_frames cimport LONGEST_HEADER, frame_walk
 from kpress.codecs.codec cimport codec
 
 
@@ -22,6 +23,16 @@ ctypedef struct known_dictionary:
 ctypedef struct known_dictionaries:
     size_t count
     const known_dictionary* items
+
+
+# A payload that is decompressed in pieces, with dictionaries or without.
+ctypedef struct zstd_stream:
+    uint8_t head[LONGEST_HEADER]   # of the frame that is being read
+    size_t frame                   # bytes of it that were read
+    size_t frames                  # that ended
+    bint begun                     # with dictionaries alone: libzstd has the frame's header
+    uint8_t* held                  # without them: NULL, or the frame's bytes: see hold
+    frame_walk walk                # over those
 
 
 cdef void zstd_row(codec* row) noexcept

@@ -188,8 +188,9 @@ cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* s
             if at.counted and is_ignored_prefix(src, at.consumed, size):
                 return KP_OK
             return err.status
-        room = capacity - at.produced
-        if frame.least > room:
+        # Were there room for a block more, libzstd would put literals there, into memory that nothing else touches.
+        room = min(capacity - at.produced, frame.most)
+        if frame.least > capacity - at.produced:
             return kp_fail(err, KP_OUTPUT_FULL, <int64_t>at.consumed, 0, <int64_t>capacity)
         if known != NULL and find_dictionary(known, src + at.consumed, &dictionary) != KP_OK:
             return kp_fail(err, KP_ZSTD_DICT_MISSING, <int64_t>at.consumed, dictionary_of(src + at.consumed), 0)
@@ -381,14 +382,6 @@ cdef int zstd_compress_end(codec_stream* s, kp_error* err) noexcept nogil:
 
 
 # --- in pieces: decompression ----------------------------------------------------------------------------------------
-
-ctypedef struct zstd_stream:
-    uint8_t head[LONGEST_HEADER]   # of the frame that is being read
-    size_t frame                   # bytes of it that were read
-    size_t frames                  # that ended
-    uint8_t* held                  # NULL, or those bytes: see hold
-    frame_walk walk                # over them
-
 
 cdef int zstd_decompress_open(codec_stream* s, kp_error* err) noexcept nogil:
     s.state = calloc(1, sizeof(zstd_stream))

@@ -40,3 +40,4 @@ cdef class DictionarySet:
 
 
 cdef DictionarySet dictionary_set(object dictionaries)
+cdef object one_dictionary(dict dictionaries, const uint8_t* src, size_t size)

@@ -11,25 +11,23 @@ from libc.string cimport memset
 from kpress._arguments cimport integer_of, tuple_of
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport (
-    KP_NO_MEMORY, KP_OK, KP_ZSTD_DICT_MISSING, KP_ZSTD_SHORT, kp_error, kp_fail, kp_load_le32,
-    kp_slot_content, kp_slot_give,
+    KP_NO_MEMORY, KP_OK, KP_ZSTD_DICT_MISSING, KP_ZSTD_SHORT, kp_error, kp_fail, kp_load_le32, kp_slot_content,
+    kp_slot_give,
 )
 from kpress._c.zstd cimport (
     ZDICT_fastCover_params_t, ZDICT_isError, ZDICT_optimizeTrainFromBuffer_fastCover, ZSTD_CCtx,
-    ZSTD_CCtx_loadDictionary_byReference, ZSTD_CCtx_refCDict, ZSTD_CCtx_reset,
-    ZSTD_CCtx_setParameter, ZSTD_CDict, ZSTD_DCtx, ZSTD_DCtx_refDDict, ZSTD_DCtx_reset, ZSTD_DDict,
-    ZSTD_c_contentSizeFlag, ZSTD_compress2, ZSTD_createCDict_byReference, ZSTD_createDDict_byReference,
-    ZSTD_decompressStream, ZSTD_error_memory_allocation, ZSTD_freeCDict, ZSTD_freeDDict, ZSTD_getErrorCode,
-    ZSTD_inBuffer, ZSTD_isError, ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
+    ZSTD_CCtx_loadDictionary_byReference, ZSTD_CCtx_refCDict, ZSTD_CCtx_reset, ZSTD_CCtx_setParameter, ZSTD_CDict,
+    ZSTD_DCtx, ZSTD_DCtx_refDDict, ZSTD_DCtx_reset, ZSTD_DDict, ZSTD_c_contentSizeFlag, ZSTD_compress2,
+    ZSTD_compress_usingCDict, ZSTD_createCDict_byReference, ZSTD_createDDict_byReference, ZSTD_decompressStream,
+    ZSTD_error_memory_allocation, ZSTD_freeCDict, ZSTD_freeDDict, ZSTD_getErrorCode, ZSTD_inBuffer, ZSTD_isError,
+    ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
 )
 from kpress.codecs._output cimport output_room
 from kpress.codecs._zstd cimport (
     compress_failed, decoder_failed, find_dictionary, known_dictionaries, known_dictionary, ready_compressor,
-    ready_decompressor, zstd_row, zstd_state,
+    ready_decompressor, zstd_row, zstd_state, zstd_stream,
 )
-from kpress.codecs._zstd_frames cimport (
-    LONGEST_HEADER, dictionary_of, frame_walk, read_frame, read_head,
-)
+from kpress.codecs._zstd_frames cimport dictionary_of, frame_walk, read_frame, read_head
 from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default, spend
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -90,7 +88,7 @@ cdef encoder* free_encoder(encoder* node) noexcept nogil:
     return following
 
 
-cdef const ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
+cdef ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
     """The tables of a level, made when it is first used. NULL: out of memory."""
     cdef void** slot = &d.encoders
     cdef encoder* made = NULL
@@ -112,13 +110,17 @@ cdef const ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogi
             slot = &node.next
 
 
-cdef bint give_dictionary(ZSTD_CCtx* compressor, loaded_dictionary* d, int level, size_t size) noexcept nogil:
-    """For an input of so many bytes. True: out of memory."""
-    cdef const ZSTD_CDict* tables
-    if size >= LARGE and size >= LARGE_FACTOR * d.size:
-        return ZSTD_isError(ZSTD_CCtx_loadDictionary_byReference(compressor, d.data, d.size))
-    tables = encoder_of(d, level)
-    return tables == NULL or ZSTD_isError(ZSTD_CCtx_refCDict(compressor, tables))
+cdef size_t encode_large(ZSTD_CCtx* compressor, const loaded_dictionary* d, const uint8_t* src, size_t size,
+                         uint8_t* dst, size_t capacity) noexcept nogil:
+    """With tables of its own."""
+    cdef size_t written = ZSTD_CCtx_loadDictionary_byReference(compressor, d.data, d.size)
+    if not ZSTD_isError(written):
+        ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 1)
+        written = ZSTD_compress2(compressor, dst, capacity, src, size)
+    ZSTD_CCtx_reset(compressor, ZSTD_reset_session_only)  # the rest can only be changed between frames
+    ZSTD_CCtx_refCDict(compressor, NULL)
+    ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 0)
+    return written
 
 
 cdef int dictionary_encode(const codec* row, void** state, int level, int magic, bint raw, const uint8_t* src,
@@ -126,23 +128,18 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
                            kp_error* err) noexcept nogil:
     """One frame with its content size and the dictionary's id, as zstd's own tools write it. Without Java's empty last
     block it is three bytes smaller, which matters for a value."""
+    cdef loaded_dictionary* d = <loaded_dictionary*>row.object
+    cdef bint large = size >= LARGE and size >= LARGE_FACTOR * d.size
+    cdef ZSTD_CDict* tables = NULL if large else encoder_of(d, level_or_default(row, level))
     cdef ZSTD_CCtx* compressor
-    cdef size_t written
-    level = level_or_default(row, level)
-    if ready_compressor(state, level, err) != KP_OK:
+    if tables == NULL and not large:
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
+    if ready_compressor(state, level_or_default(row, level), err) != KP_OK:
         return err.status
     compressor = (<zstd_state*>state[0]).compressor
-    if give_dictionary(compressor, <loaded_dictionary*>row.object, level, size):
-        return kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
-    ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 1)
-    written = ZSTD_compress2(compressor, dst, capacity, src, size)
-    ZSTD_CCtx_reset(compressor, ZSTD_reset_session_only)  # the rest can only be changed between frames
-    ZSTD_CCtx_refCDict(compressor, NULL)
-    ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 0)
-    if ZSTD_isError(written):
-        return compress_failed(written, err)
-    produced[0] = written
-    return KP_OK
+    produced[0] = (encode_large(compressor, d, src, size, dst, capacity) if large
+                   else ZSTD_compress_usingCDict(compressor, dst, capacity, src, size, tables))
+    return compress_failed(produced[0], err) if ZSTD_isError(produced[0]) else KP_OK
 
 
 # --- in pieces -------------------------------------------------------------------------------------------------------
@@ -164,18 +161,10 @@ cdef void dictionary_compress_close(codec_stream* s) noexcept nogil:
     ZSTD_CCtx_refCDict((<zstd_state*>s.state).compressor, NULL)
 
 
-# Begins as zstd_stream does, which the row's functions for a payload's end read.
-ctypedef struct dictionary_stream:
-    uint8_t head[LONGEST_HEADER]   # of the frame that is being read
-    size_t frame                   # bytes of it that were read
-    size_t frames                  # that ended
-    bint begun                     # libzstd has the frame's header
-
-
 cdef int dictionary_decompress_open(codec_stream* s, kp_error* err) noexcept nogil:
-    s.state = calloc(1, sizeof(dictionary_stream))
+    s.state = calloc(1, sizeof(zstd_stream))
     if s.state == NULL:
-        return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(dictionary_stream))
+        return kp_fail(err, KP_NO_MEMORY, -1, 0, sizeof(zstd_stream))
     return ready_decompressor(s.shared, err)
 
 
@@ -189,7 +178,7 @@ cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
 
 cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
     """libzstd must have a frame's dictionary before it has its whole header."""
-    cdef dictionary_stream* z = <dictionary_stream*>s.state
+    cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
     cdef bint more = size > 0
     s.wanted = 0
@@ -207,7 +196,7 @@ cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t 
     return KP_OK
 
 
-cdef bint head_is_whole(dictionary_stream* z, ZSTD_inBuffer* input, kp_error* err) noexcept nogil:
+cdef bint head_is_whole(zstd_stream* z, ZSTD_inBuffer* input, kp_error* err) noexcept nogil:
     """Take the bytes of a frame's header. Whatever is no frame with blocks has none: four bytes tell."""
     cdef frame_walk walk
     while True:
@@ -224,7 +213,7 @@ cdef bint head_is_whole(dictionary_stream* z, ZSTD_inBuffer* input, kp_error* er
 
 
 cdef int begin_frame(codec_stream* s, kp_error* err) noexcept nogil:
-    cdef dictionary_stream* z = <dictionary_stream*>s.state
+    cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_DCtx* decompressor = (<zstd_state*>s.shared[0]).decompressor
     cdef ZSTD_inBuffer head = [z.head, z.frame, 0]
     cdef ZSTD_outBuffer nothing = [NULL, 0, 0]
@@ -245,7 +234,7 @@ cdef int begin_frame(codec_stream* s, kp_error* err) noexcept nogil:
 
 cdef int decompress_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
     """Decompress up to PIECE bytes; `more` says whether the input may give more."""
-    cdef dictionary_stream* z = <dictionary_stream*>s.state
+    cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_outBuffer output
     cdef size_t before = input.pos, given, result
     s.handed = input.pos
@@ -457,6 +446,18 @@ cdef class DictionarySet:
         items[self.known.count] = dictionary.loaded.own
         self.known.count += 1
         return 0
+
+
+cdef object one_dictionary(dict dictionaries, const uint8_t* src, size_t size):
+    """The only one that a payload of one frame needs, which spares a set; None: it takes a closer look."""
+    cdef codec_unit frame
+    cdef kp_error ignored
+    cdef uint32_t id
+    if read_frame(src, 0, size, True, &frame, &ignored) != KP_OK or frame.size != size:
+        return None
+    id = dictionary_of(src)
+    found = dictionaries.get(id) if id else None
+    return found if type(found) is Dictionary and (<Dictionary>found).loaded.own.id == id else None
 
 
 cdef DictionarySet dictionary_set(object dictionaries):

@@ -3,7 +3,7 @@
 from cpython.object cimport PyObject
 
 from kpress.codecs._registry cimport Plugin
-from kpress.codecs._zstd_dictionary cimport Dictionary, DictionarySet
+from kpress.codecs._zstd_dictionary cimport Dictionary, DictionarySet, one_dictionary
 from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, codec, codec_table
 
 

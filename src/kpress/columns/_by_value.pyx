@@ -29,6 +29,7 @@ cdef tuple FIELDS = (Field("value", "z", True),)
 
 cdef enum:
     STEP = 1 << 20      # bytes of values after which signals are looked for
+    SHRINKS = 4         # about what a value does; one that shrinks more gets its room later
     MISSES = -1         # the row needs a dictionary that was not looked up yet
 
 
@@ -157,6 +158,9 @@ cdef class ByValue:
         (<int32_t*>self.ends.data)[self.rows] = <int32_t>self.data.size
 
     cdef int turned(self, const kp_field* f, kp_error* err) noexcept nogil:
+        cdef size_t likely = self.row.bound(<size_t>f.size) if self.packs else SHRINKS * <size_t>f.size
+        if pooled_reserve_more(&self.data, likely, err) != KP_OK:  # so that it grows by doubling
+            return err.status
         if self.packs:
             return compress_with(self.row, self.context, self.level, 2, f.data, <size_t>f.size, &self.data, err)
         return decompress_with(self.row, self.context, False, 2, f.data, <size_t>f.size, &self.data, self.left(), err)

@@ -50,6 +50,11 @@ cdef float ratio_given(object value, str name) except -1:
     raise InvalidArgumentError(f"{name} must be 0 or more and a float32, not {number}", field=name)
 
 
+cdef inline object name_of(int id, object compression_type):
+    """What a codec's estimate is kept by if it has no slot: an exact str, of whatever class the caller's is."""
+    return None if id < CODEC_IDS else str.__str__(compression_type)
+
+
 cdef class TopicRatios:
     """The estimates of one topic, by codec: id, or name of a plug-in."""
 
@@ -153,7 +158,7 @@ cdef class CompressionRatioEstimator:
         1.0
         """
         cdef int id = codec_of(table_of(self.codecs), compression_type).id
-        return self.ratios_of(topic).get(id, str.__str__(compression_type))
+        return self.ratios_of(topic).get(id, name_of(id, compression_type))
 
     def update_estimation(self, topic, compression_type, observed):
         """Take the ratio of a batch into account.
@@ -179,8 +184,8 @@ cdef class CompressionRatioEstimator:
         cdef float ratio = ratio_given(observed, "observed")  # may run the caller's code
         cdef int id = codec_of(table_of(self.codecs), compression_type).id
         cdef TopicRatios ratios = self.ratios_of(topic)
-        ratio = updated(ratios.get(id, str.__str__(compression_type)), ratio)
-        ratios.put(id, str.__str__(compression_type), ratio)
+        ratio = updated(ratios.get(id, name_of(id, compression_type)), ratio)
+        ratios.put(id, name_of(id, compression_type), ratio)
         return ratio
 
     def set_estimation(self, topic, compression_type, ratio):
@@ -199,7 +204,7 @@ cdef class CompressionRatioEstimator:
         """
         cdef float given = ratio_given(ratio, "ratio")
         cdef int id = codec_of(table_of(self.codecs), compression_type).id
-        self.ratios_of(topic).put(id, str.__str__(compression_type), given)
+        self.ratios_of(topic).put(id, name_of(id, compression_type), given)
 
     def reset_estimation(self, topic):
         """Forget a topic: all of its ratios are 1.0 again.

@@ -1,8 +1,8 @@
 """Dictionaries of zstd and frames that need them, which are nearly right.
 
 An input is a byte that chooses what is read and with which dictionaries, two that say how long the dictionary is, the
-dictionary, and a payload. All that may come out is an error of kpress; what a changed dictionary compresses, it
-decompresses; the two ways to decompress give the same bytes, if both give any.
+dictionary, and a payload. All that may come out is an error of kpress; what a changed dictionary compresses, at once
+or in pieces, it decompresses; the three ways to decompress give the same bytes, if they give any.
 """
 
 from __future__ import annotations
@@ -67,11 +67,25 @@ def run(data: bytes) -> None:
         frame = kpress.compress(payload, "zstd", data[0] % 5 + 1, dictionary=given)
         if kpress.decompress(frame, "zstd", len(payload), dictionaries=given) != payload:
             raise AssertionError("what was compressed is not read as it was")
+        stream = kpress.compressor("zstd", data[0] % 5 + 1, dictionary=given)
+        packed = b"".join(map(stream.compress, _pieces(payload, data[0] % 7 + 1))) + stream.flush()
+        if _in_pieces(packed, given, data[0] % 11 + 1) != payload:
+            raise AssertionError("what was compressed in pieces is not read as it was")
         known = given if data[0] & 0x80 else {**KNOWN, given.id: given}
-    _agree(payload, known)
+    _agree(payload, known, data[0] % 13 + 1)
 
 
-def _agree(payload: memoryview, known: Any) -> None:
+def _pieces(data: Any, count: int) -> list[Any]:
+    size = len(data) // count + 1
+    return [exact(data[at : at + size]) for at in range(0, len(data), size)]
+
+
+def _in_pieces(packed: Any, known: Any, count: int) -> bytes:
+    stream = kpress.decompressor("zstd", CAP, dictionaries=known)
+    return b"".join(map(stream.decompress, _pieces(packed, count))) + stream.flush()
+
+
+def _agree(payload: memoryview, known: Any, pieces: int) -> None:
     try:
         expected = kpress.decompress(payload, "zstd", CAP, dictionaries=known)
     except kpress.KpressError:
@@ -82,6 +96,12 @@ def _agree(payload: memoryview, known: Any) -> None:
     # find the damage, and the other give bytes
     if found[0] != b"" or (None not in (found[1], expected) and found[1] != expected):
         raise AssertionError("a value of a column is read otherwise than on its own")
+    try:
+        streamed = _in_pieces(payload, known, pieces)
+    except kpress.KpressError:
+        return
+    if expected is not None and streamed != expected:
+        raise AssertionError("a payload in pieces is read otherwise than at once")
 
 
 if __name__ == "__main__":
