@@ -123,7 +123,7 @@ for _work in ("read", "transcode"):
     _row(f"{_work}, by the GB of segments", "apache5000", ("snappy",), at_most=True, flat_percent=(15,))
 _row("transcode a segment", "apache5000", ("snappy to zstd",), recompress_alone=(0.6,))
 _row("transcode a segment", "apache5000", ("snappy to zstd",), at_most=True, proof_percent=(35,))
-_row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,))
+_row("transcode a segment, 2 threads", "apache5000", ("snappy to zstd",), one_thread=(1.7,), split=(1.7,))
 _row("a topic under another codec", "apache5000", ("snappy to zstd",), consume_and_produce=(2.5,))
 _row("peak memory, transcoding 1 GB", "apache5000", ("none to zstd",), at_most=True, growth_mib=(200,))
 
