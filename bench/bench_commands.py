@@ -19,7 +19,7 @@ from bench.race import Cell
 SOURCE = os.path.dirname(os.path.dirname(kpress.__file__))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed command has its bytecode
-SEGMENT_BATCHES = 200  # 0.1 GB
+SEGMENT_BATCHES = 317  # 0.1 GB
 LARGEST = "KPRESS_BENCH_SEGMENTS"  # 100 of them are 10 GB
 READ = "import sys, kpress; print(sum(columns.num_rows for columns in kpress.open_log(sys.argv[1]).read()))"
 
