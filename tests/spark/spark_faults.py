@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,26 @@ def _once(directory: str, fault: str, work: Any, item: Any) -> Any:
     work(item)
     die()
     return None
+
+
+def beside(given: tuple[str, Any, Any]) -> Any:
+    """The work, after `meet`."""
+    directory, work, item = given
+    meet(directory, type(item).__name__)
+    return work(item)
+
+
+def meet(directory: str, name: str) -> None:
+    """The first process of a name waits for a second one, which Spark starts if it seems slow: then both go on."""
+    first, second = Path(directory, f"{name}-first"), Path(directory, f"{name}-second")
+    try:
+        first.open("x").close()
+    except FileExistsError:
+        second.touch()
+        return
+    latest = time.monotonic() + 120
+    while not second.exists() and time.monotonic() < latest:
+        time.sleep(0.02)
 
 
 def set_pieces(size: int) -> None:

@@ -39,22 +39,23 @@ def connect_server(folder: Path, master: str, environment: dict[str, str], **con
 
 
 @contextmanager
-def standalone(folder: Path, environment: dict[str, str], workers: int = 2) -> Iterator[str]:
-    """The URL of a master, whose workers have one core each."""
+def standalone(folder: Path, environment: dict[str, str], hosts: tuple[str, ...]) -> Iterator[str]:
+    """The URL of a master, which has a worker of one core on each of these hosts."""
     port = _free_port()
     master, log = f"spark://127.0.0.1:{port}", folder / "master.log"
     environment = environment | {"SPARK_DAEMON_JAVA_OPTS": QUICK, "SPARK_DAEMON_MEMORY": "512m"}
-    of_all = ["--host", "127.0.0.1", "--webui-port", "0"]
+    of_all = ["--webui-port", "0", "--host"]
     with ExitStack() as stack:
-        command = [str(BIN / "spark-class"), "org.apache.spark.deploy.master.Master", *of_all, "--port", str(port)]
-        process = stack.enter_context(_running(command, environment, log))
+        command = [str(BIN / "spark-class"), "org.apache.spark.deploy.master.Master", *of_all, "127.0.0.1", "--port"]
+        process = stack.enter_context(_running([*command, str(port)], environment, log))
         _wait_for(process, port, log)
-        for number in range(workers):
-            own = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work-{number}"), master]
+        for number, host in enumerate(hosts):
+            own = [host, "--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"work-{number}"), master]
             command = [str(BIN / "spark-class"), "org.apache.spark.deploy.worker.Worker", *of_all, *own]
-            stack.enter_context(_running(command, environment, folder / f"worker-{number}.log"))
+            of_host = environment | {"SPARK_LOCAL_IP": host}
+            stack.enter_context(_running(command, of_host, folder / f"worker-{number}.log"))
         latest = time.monotonic() + STARTS_WITHIN
-        while log.read_text().count("Registering worker") < workers and time.monotonic() < latest:
+        while log.read_text().count("Registering worker") < len(hosts) and time.monotonic() < latest:
             time.sleep(0.2)
         yield master
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import runpy
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,9 @@ import kpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+
+from spark_processes import BIN, environment_of
+
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spark"
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 pytestmark = [
@@ -49,6 +55,18 @@ def test_the_job(spark: Any, logs: Path, tmp_path: Path, capsys: pytest.CaptureF
     with pytest.raises(SystemExit, match="2"):
         job["main"]([str(logs), str(tmp_path / "cold")])
     assert "exists; nothing is overwritten" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "thorough", reason="takes long: make full")
+def test_the_job_by_spark_submit(spark: Any, logs: Path, tmp_path: Path) -> None:
+    given = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", str(EXAMPLES / "job.py"), str(logs)]
+    command = [str(BIN / "spark-submit"), *given, str(tmp_path / "cold"), "--start", "2015-05-18 00:00:00"]
+    done = subprocess.run(
+        command, env=environment_of(sys.executable, sys.executable), cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert f"the report is {tmp_path / 'cold' / 'report.html'}" in done.stdout
+    is_done(logs, tmp_path / "cold", spark)
 
 
 def test_the_notebook(spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

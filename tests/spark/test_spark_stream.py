@@ -178,6 +178,35 @@ def test_beginnings(options: dict[str, str], expected: dict[str, int], logs: Pat
     assert offsets(rows(reader, start, end), "t-0") == list(range(expected.get("0", 80), end["t"].get("0", 80)))
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"startingTimestamp": "1330"}, {"0": 33, "1": 33}),
+        ({"startingTimestamp": "1325"}, {"0": 33, "1": 33}),
+        ({"startingTimestamp": "0"}, {"0": 0, "1": 0}),
+        ({"startingOffsetsByTimestamp": '{"t": {"0": 1500, "1": 1010}}'}, {"0": 50, "1": 1}),
+        ({"assign": '{"t": [0]}', "startingTimestamp": "1790"}, {"0": 79}),
+    ],
+)
+def test_a_beginning_by_time(options: dict[str, str], expected: dict[str, int], tmp_path: Path) -> None:
+    """The first record that is as late; where it goes on is then by offset."""
+    for partition in (0, 1):
+        directory = tmp_path / f"t-{partition}"
+        directory.mkdir()
+        for base in (0, 40, 80):
+            times = range(1000 + 10 * base, 1400 + 10 * base, 10)
+            data = kpress.write_records([b"v"] * 40, timestamps=list(times), base_offset=base)
+            (directory / f"{base:020}.log").write_bytes(data)
+        reindex(directory)
+    reader = stream(tmp_path, **options)
+    start = reader.initialOffset()
+    assert start == {"t": expected}
+    end = reader.latestOffset(start, ALL)
+    assert end == {"t": dict.fromkeys(expected, 80)}
+    for number, first in expected.items():
+        assert offsets(rows(reader, start, end), f"t-{number}") == list(range(first, 80))
+
+
 # ---- limits
 
 
@@ -369,3 +398,27 @@ def test_a_query_is_started_again(spark: Any, logs: Path, tmp_path: Path) -> Non
     run(failOnDataLoss="false")
     found = spark.read.parquet(str(tmp_path / "rows")).where("partition = 0 AND offset >= 100").collect()
     assert sorted(row.offset for row in found) == list(range(200, 210))
+
+
+def test_what_a_stream_writes_is_there_once(spark: Any, logs: Path, tmp_path: Path) -> None:
+    """Batch by batch, with an id for each: one that was written, but not committed to the checkpoint, is made again."""
+    written: list[int] = []
+
+    def write(rows: Any, number: int) -> None:
+        rows.write.format("kpress").mode("append").option("writeId", f"copy {number}").save(str(tmp_path / "copy"))
+        written.append(number)
+
+    def run() -> None:
+        source = spark.readStream.format("kpress").option("maxFilesPerTrigger", "1").load(str(logs))
+        query = source.drop("offset").writeStream.foreachBatch(write).trigger(availableNow=True)
+        query.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination(300)
+
+    run()
+    last = max(written)
+    for name in (str(last), f".{last}.crc"):
+        (tmp_path / "checkpoint" / "commits" / name).unlink()
+    grow(logs, "t-0", (100, 20))
+    run()
+    assert written.count(last) == 2 and max(written) > last
+    found = kpress.open_log(tmp_path / "copy").read(["partition", "value"]).to_pyarrow().to_pylist()
+    assert [row["value"] for row in found] == [b"t-0 %d" % offset for offset in range(100)]

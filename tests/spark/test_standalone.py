@@ -1,4 +1,4 @@
-"""A standalone cluster of two workers whose Python has no kpress, and a server of Spark Connect on it.
+"""A standalone cluster of two workers whose Python has no kpress, a server of Spark Connect on it, and speculation.
 
 Part of `make full`: a cluster takes half a minute.
 """
@@ -79,6 +79,39 @@ Path(target, "found.json").write_text(json.dumps(found))
 """
 
 
+SPECULATION = """
+import json, sys
+from pathlib import Path
+from pyspark import TaskContext
+from pyspark.sql import SparkSession
+import kpress, spark_faults
+from kpress.spark import _transcode, datasource
+from kpress.spark._run import run
+
+url, logs, target, met, conf = sys.argv[1:]
+builder = SparkSession.builder.master(url)
+for name, value in json.loads(conf).items():
+    builder = builder.config(name, value)
+spark = builder.getOrCreate()
+
+def slowly(batches):
+    if TaskContext.get().partitionId() == 0:
+        spark_faults.meet(met, "rows")
+    yield from batches
+
+rows = spark.range(0, 1000, 1, 4).selectExpr("CAST(id AS STRING) AS value").mapInArrow(slowly, "value string")
+rows.write.format("kpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
+
+def beside(spark, what, work, items):
+    return run(spark, what, spark_faults.beside, [(met, work, item) for item in items])
+
+_transcode.run = beside
+datasource._LEAST_PIECE_BYTES = 20_000
+kpress.spark.transcode(spark, logs, f"{target}/copy", "lz4", min_gain=None)
+spark.stop()
+"""
+
+
 @pytest.fixture(scope="module")
 def environment(bare_python: Path) -> dict[str, str]:
     """The driver's host has kpress, for plans of the data source; the workers', which get no PYTHONPATH, has none."""
@@ -88,7 +121,7 @@ def environment(bare_python: Path) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def master(bare_python: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     of_workers = {name: value for name, value in environment_of(bare_python).items() if name != "PYTHONPATH"}
-    with standalone(tmp_path_factory.mktemp("cluster"), of_workers) as url:
+    with standalone(tmp_path_factory.mktemp("cluster"), of_workers, ("127.0.0.1", "127.0.0.2")) as url:
         yield url
 
 
@@ -118,3 +151,30 @@ def test_workers_without_kpress_get_it(
     partitions = [path for path in LOGS.iterdir() if path.is_dir()]
     assert (found["inventory"], found["read"], found["different"]) == (len(partitions), 24100, 0)
     assert (found["function"], found["written"]) == (0xE3069283, 100)
+
+
+def test_two_attempts_of_a_task_at_once(
+    master: str, bare_python: Path, environment: dict[str, str], tmp_path: Path
+) -> None:
+    """With spark.speculation: the slow one and its copy write side by side, and every record is there once."""
+    paths = os.pathsep.join([environment["PYTHONPATH"], str(Path(__file__).parent)])
+    conf = CONF | {"spark.executorEnv.PYTHONPATH": paths, "spark.speculation": "true"}
+    conf |= {"spark.speculation.interval": "100ms", "spark.speculation.minTaskRuntime": "500ms"}
+    conf |= {"spark.speculation.quantile": "0.3", "spark.speculation.multiplier": "1.1"}
+    (tmp_path / "met").mkdir()
+    given = [master, str(LOGS), str(tmp_path), str(tmp_path / "met"), json.dumps(conf)]
+    command = [sys.executable, "-W", "ignore", "-c", SPECULATION, *given]
+    with_faults = environment | {"PYTHONPATH": paths}
+    done = subprocess.run(command, env=with_faults, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert {path.name for path in (tmp_path / "met").glob("*-second")} >= {"rows-second", "CopyGroup-second"}
+    rows = kpress.open_log(tmp_path / "written").read(["value"]).to_pyarrow()["value"].to_pylist()
+    assert sorted(map(int, rows)) == list(range(1000))
+    kpress.transcode(LOGS, tmp_path / "other", "lz4", min_gain=None)
+    found, expected = (
+        {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for root in (tmp_path / "copy", tmp_path / "other")
+    )
+    found.pop("_SUCCESS")
+    assert found == expected | {name: found[name] for name in ("kpress-manifest.json",)}
+    assert not [path for path in tmp_path.rglob(".*") if path.exists()]
