@@ -1,5 +1,6 @@
 """The build_ext command: .pyx to C under build/cython, C to objects side by side, and these to one shared object."""
 
+import functools
 import os
 import re
 import runpy
@@ -26,7 +27,27 @@ DIRECTIVES = {
 # -g0: Python's own flags often ask for debug information, which doubles the time to compile. CFLAGS=-g brings it back.
 FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden"]
 # A tenth of the size: functions that no one calls, which the linker leaves out, and tables for C++ exceptions.
-FLAGS += ["-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables"]
+FLAGS += ["-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
+COLD_CODE = Path("build_support", "cold_code.h")
+FLAGS += ["-include", str(COLD_CODE)]
+
+# Modules whose work is done once per call, or in the functions of other modules: nothing here runs per record or byte.
+FOR_SIZE = {
+    "_libraries",
+    "_sealed",
+    "_status",
+    "_threads",
+    *(f"codecs.{name}" for name in ("_object", "_registry", "_zstd_dictionary", "table")),
+    *(f"columns.{name}" for name in ("_arrow_source", "_by_value", "_columns", "_input", "_iterate")),
+    *(f"columns.{name}" for name in ("_options", "_read", "_result_stream", "_source", "_table")),
+    *(f"columns.{name}" for name in ("_value_checksums", "_value_source", "_write")),
+    *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
+    *(f"broker.{name}" for name in ("_rebuild", "_stored", "_validator")),
+    *(f"log.{name}" for name in ("_convert_entry", "_hop", "_pack", "_recode", "_recoder")),
+    "producer._packing",
+    *(f"record.{name}" for name in ("_recompress", "convert", "fields")),
+    "adapters._client",
+}
 
 # Only init functions are seen from outside (exported.map).
 LINK_FLAGS = {
@@ -64,7 +85,8 @@ class build_ext(setuptools_build_ext.build_ext):
     @staticmethod
     def libraries_of_modules(extension):
         """Path of the .pyx -> libraries; two modules must not end in the same name."""
-        table = runpy.run_path(str(Path("src") / "kpress" / "_modules.py"))["LIBRARIES"]
+        table = tables()["LIBRARIES"]
+        assert table.keys() >= FOR_SIZE, f"no such modules: {sorted(FOR_SIZE - table.keys())}"
         last = [name.rpartition(".")[2] for name in table]
         assert len(set(last)) == len(last), f"two modules have one init function: {sorted(last)}"
         found = {f"src/kpress/{name.replace('.', '/')}.pyx": names for name, names in table.items()}
@@ -83,8 +105,14 @@ class build_ext(setuptools_build_ext.build_ext):
             )
             for source, names in libraries_of.items()
         ]
+        shared = f"kpress.{tables()['SHARED']}"
+        written = Path("src", *shared.split(".")).with_suffix(".c")  # by Cython, below the build directory
+        Path("build", "cython", written).parent.mkdir(parents=True, exist_ok=True)
         return cythonize(
-            modules,
+            [*modules, Extension(shared, [str(written)])],
+            shared_utility_qualified_name=shared,
+            shared_utility_features_disabled=["MemoryView"],  # no module has any; they would take up 100 kB
+            module_name=shared,  # of the module that is written; the others have theirs
             build_dir="build/cython",
             compiler_directives=DIRECTIVES,
             include_path=["src"],
@@ -98,12 +126,25 @@ class build_ext(setuptools_build_ext.build_ext):
         # Where headers are is told to all modules: those of one library come in through modules that call it.
         # CFLAGS once more at the end: setuptools puts them first, where ours would override them.
         options = [option for name in sorted(flags) for option in flags[name].compile]
-        options = [*FLAGS, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
+        size = smallest() if module.name.removeprefix("kpress.") in FOR_SIZE else []
+        options = [*FLAGS, *size, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
         (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
-        if self.force or newer_group([source, *sorted(headers_of(source))], target):
+        if self.force or newer_group([source, COLD_CODE, *sorted(headers_of(source))], target):
             include = [*module.include_dirs, *self.include_dirs]
             self.compiler.compile([source], self.build_temp, include_dirs=include, extra_postargs=options)
         return target
+
+
+@functools.cache
+def smallest():
+    """-Oz, of clang's, is half as much again as -Os; zig takes one for the other unless it is told so."""
+    of_clang = ["-Xclang", "-Oz"]
+    return ["-Os", *(of_clang if libraries.compiles("int main(void) { return 0; }", *of_clang) else [])]
+
+
+def tables():
+    """What src/kpress/_modules.py says, by name."""
+    return runpy.run_path(str(Path("src") / "kpress" / "_modules.py"))
 
 
 def headers_of(source, found=frozenset()):

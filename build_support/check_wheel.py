@@ -14,7 +14,7 @@ from pathlib import Path
 
 from build_support import sbom, static_libraries
 
-LARGEST = 3_000_000  # bytes
+LARGEST = 2_000_000  # bytes
 
 # libc: glibc 2.17 has parts of it in files of their own
 LIBC = r"libc\.so(\.6)?|libc\.musl-\w+\.so\.1|lib(pthread|m|dl|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d"

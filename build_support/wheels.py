@@ -14,6 +14,7 @@ CPython whose headers are neither here nor in Debian is left out, and said so; a
 import argparse
 import fnmatch
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -121,16 +122,42 @@ def sdist(out):
 
 def zig(target, tool):
     """A script that is the tool: one word, as setuptools and make like it."""
-    import ziglang
-
-    script = (WORK / "bin" / f"{target}-{tool}").resolve()
-    script.parent.mkdir(parents=True, exist_ok=True)
-    binary = Path(ziglang.__file__).parent / "zig"
     # zig cc turns UBSan on unless it is told not to
     options = f"-target {target} -fno-sanitize=undefined" if tool == "cc" else ""
-    script.write_text(f'#!/bin/sh\nexec "{binary}" {tool} {options} "$@"\n')
-    script.chmod(0o755)
-    return str(script)
+    return script(f"{target}-{tool}", f'exec {shlex.quote(zig_binary())} {tool} {options} "$@"\n')
+
+
+def zig_binary():
+    import ziglang
+
+    return str(Path(ziglang.__file__).parent / "zig")
+
+
+def script(name, text):
+    file = (WORK / "bin" / name).resolve()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}")
+    file.chmod(0o755)
+    return str(file)
+
+
+def linker(target):
+    """A script that links as zig does, and folds functions that are the same: each module has copies of Cython's.
+
+    zig cc does not take --icf, but tells how it calls the linker, which is in zig too. No code of ours compares
+    functions that do the same.
+    """
+    compiler = zig(target, "cc")
+    binary = shlex.quote(zig_binary())
+    return script(
+        f"{target}-link",
+        f"""\
+told=$(ZIG_VERBOSE_LINK=1 {shlex.quote(compiler)} "$@" 2>&1) || {{ echo "$told" >&2; exit 1; }}
+call=$(echo "$told" | sed -n 's/^ld\\.lld //p')
+[ -n "$call" ] || {{ echo "zig did not tell how it links: $told" >&2; exit 1; }}
+exec {binary} ld.lld $call -O2 --icf=all
+""",
+    )
 
 
 def prefix(platform):
@@ -199,7 +226,7 @@ def one_wheel(source, out, python, platform, libraries, include):
     cc = zig(platform.zig, "cc")
     environment = {
         "CC": cc,
-        "LDSHARED": f"{cc} -shared",
+        "LDSHARED": f"{linker(platform.zig)} -shared",
         "CFLAGS": f"-I{include} {os.environ.get('CFLAGS', '')}",  # CFLAGS=-O1 to try something out
         "LDFLAGS": "-s",  # stripped
         "KPRESS_PREFIX": str(libraries),
@@ -221,6 +248,7 @@ def one_wheel(source, out, python, platform, libraries, include):
     repair = ["-m", "auditwheel", "repair", "-w", made / "tagged", wheel]
     run([sys.executable, *repair], {"PATH": path})
     (wheel,) = (made / "tagged").glob("*.whl")
+    run([sys.executable, "-m", "build_support.repack", wheel])
     check_wheel.check(wheel)
     for old in out.glob(wheel.name):
         old.unlink()

@@ -139,6 +139,27 @@ class TestCheck:
         assert " shows " not in faults
 
 
+def test_repacked_wheel_holds_the_same_files(tmp_path):
+    pytest.importorskip("zopfli")
+    from build_support import repack
+
+    wheel = tmp_path / "kpress.whl"
+    text = (ROOT / "README.md").read_bytes()
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in (("kpress/__init__.py", text), ("kpress/py.typed", b"")):
+            archive.writestr(name, content)
+        archive.getinfo("kpress/__init__.py").external_attr = 0o100644 << 16
+    with zipfile.ZipFile(wheel) as archive:
+        before = [(one.filename, one.external_attr, archive.read(one)) for one in archive.infolist()]
+    size = wheel.stat().st_size
+    repack.repack(wheel)
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.testzip() is None
+        assert [(one.filename, one.external_attr, archive.read(one)) for one in archive.infolist()] == before
+    assert wheel.stat().st_size < size
+    assert [file.name for file in tmp_path.iterdir()] == ["kpress.whl"]
+
+
 class TestWorkflows:
     @pytest.fixture
     def workflows(self):

@@ -109,6 +109,10 @@ LIBRARIES = {
 
 FILE = "_native"  # and the suffix of extension modules
 
+# The module with what Cython gives to all of them, among it the type of functions: it comes from Cython itself, and a
+# copy in each module would make the file a fifth larger.
+SHARED = "_cyutility"
+
 
 class Finder:
     """For sys.meta_path: where the modules are."""
@@ -121,7 +125,7 @@ class Finder:
 
         self._spec, self._loader = ModuleSpec, ExtensionFileLoader
         self._file = join(dirname(__file__), FILE + EXTENSION_SUFFIXES[0])
-        self._names = {f"kpress.{name}" for name in LIBRARIES}
+        self._names = {f"kpress.{name}" for name in (SHARED, *LIBRARIES)}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
         """As the import system calls it."""

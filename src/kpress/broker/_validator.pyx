@@ -8,7 +8,7 @@ In place, records are checked where they lie, and headers alone change (_stored)
 A rebuild goes from record to record: one pass, but for a batch whose inner offsets turn out to be wrong.
 """
 
-from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
 from libc.string cimport memset
 
 from kpress._arguments cimport flag_of, integer_of
@@ -341,11 +341,12 @@ cdef Validation accepted(const validator* v, int path, StoredSet stored):
     return answer
 
 
-cdef int64_t largest_entry(const uint8_t[::1] records):
+cdef int64_t largest_entry(object records):
+    cdef InputView view = InputView(records)
     cdef kp_batch b
     cdef kp_error ignored
-    cdef int64_t position = 0, largest = 0, size = records.shape[0]
-    while size and kp_batch_next(&records[0], size, position, INT32_MAX, &b, &ignored) == KP_OK:
+    cdef int64_t position = 0, largest = 0
+    while kp_batch_next(view.data, view.size, position, INT32_MAX, &b, &ignored) == KP_OK:
         largest = max(largest, b.size)
         position += b.size
     return largest

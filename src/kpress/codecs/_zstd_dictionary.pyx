@@ -587,11 +587,11 @@ cdef bytes joined(tuple samples, size_t* sizes):
 cdef bytes trained(bytes data, const size_t* sizes, unsigned n, Py_ssize_t capacity,
                    ZDICT_fastCover_params_t* options):
     cdef bytearray room = bytearray(capacity)
-    cdef uint8_t[::1] into = room
+    cdef char* into = room
     cdef const char* src = PyBytes_AS_STRING(data)
     cdef size_t size
     with nogil:
-        size = ZDICT_optimizeTrainFromBuffer_fastCover(&into[0], <size_t>capacity, src, sizes, n, options)
+        size = ZDICT_optimizeTrainFromBuffer_fastCover(into, <size_t>capacity, src, sizes, n, options)
     if not ZDICT_isError(size):
         return bytes(room[:size])
     if ZSTD_getErrorCode(size) == ZSTD_error_memory_allocation:
