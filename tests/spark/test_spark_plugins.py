@@ -63,6 +63,17 @@ def test_the_data_source_reads_them(spark: Any, log: Path) -> None:
     assert {row.compressionType for row in headers.collect()} == {"pluggable", "none"}
 
 
+def test_a_stream_reads_them(spark: Any, log: Path) -> None:
+    source = spark.readStream.format("kpress").option("includeActiveSegment", "true")
+    source = source.option("codec.plugin", "codec_of_streams:Bzip2")
+    query = source.load(str(log)).writeStream.format("memory").queryName("own_codec").trigger(availableNow=True).start()
+    query.awaitTermination(300)
+    batch = spark.read.format("kpress").option("codec.plugin", CODEC).load(str(log))
+    columns = ("topic", "partition", "offset", "hex(value)")
+    streamed, read = (sorted(rows.selectExpr(*columns).collect()) for rows in (spark.table("own_codec"), batch))
+    assert streamed == read and len(read) == 3600
+
+
 def test_without_the_option_the_error_names_the_codec(spark: Any, log: Path) -> None:
     with pytest.raises(PySparkException, match=f"'{NAME}'"):
         spark.read.format("kpress").load(str(log)).count()

@@ -96,7 +96,8 @@ class ReadOptions:
         spark.sql.python.filterPushdown.enabled; None: where `register` saw that.
     codecs : CodecRegistry | None
         ``codec.plugin``: codecs of your own, as ``package.module:attribute``, separated by commas; executors import
-        them, too. Batches name codecs, but nothing is imported because of what they say.
+        them, too. For a stream they are installed or on PYTHONPATH: Spark plans it in a process that does not see what
+        ``addPyFile`` added. Batches name codecs, but nothing is imported because of what they say.
     max_offsets, max_files, max_bytes : int | None
         ``maxOffsetsPerTrigger``, ``maxFilesPerTrigger``, ``maxBytesPerTrigger``, for streams: how many offsets,
         segments or bytes of segments a batch of the query has at most, about; one of the three, in Spark 4.2 or newer.
