@@ -77,6 +77,18 @@ def test_values(value: str | None, number: int | None) -> None:
     assert [constant_field("s", str).type, constant_field("n", int).type] == ["string", "int32"]
 
 
+def test_constants_stay_what_they_were() -> None:
+    given: dict[str, Any] = {"t": (str, "x")}
+    place = ConstantColumns(given)
+    with_constants(columns(), ["t"], place)
+    given |= {f"u{number}": (int, 1) for number in range(1000)}
+    place.__init__(given)  # type: ignore[misc]
+    with pytest.raises(KeyError):
+        with_constants(columns(), ["u999"], place)
+    with pytest.raises(TypeError):
+        ConstantColumns.__new__(ConstantColumns)  # type: ignore[call-arg]
+
+
 def test_slices_and_several_record_batches() -> None:
     for whole in (columns(), columns(threads=3)):
         part = with_constants(whole, ["offset", "t"], {"t": (str, "ab")})[2:7]

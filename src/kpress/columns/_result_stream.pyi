@@ -1,5 +1,5 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from typing_extensions import CapsuleType, disjoint_base
 
@@ -18,8 +18,7 @@ _Constants: TypeAlias = Mapping[str, tuple[type[str] | type[int], str | int | No
 
 @disjoint_base
 class ConstantColumns:
-    constants: dict[str, tuple[type[str] | type[int], str | int | None]]
-    def __init__(self, constants: _Constants) -> None: ...
+    def __new__(cls, constants: _Constants) -> Self: ...
 
 def constant_field(name: str, kind: type[str] | type[int]) -> Field: ...
 def with_constants(

@@ -146,12 +146,11 @@ cdef class ConstantColumns:
     [2]
     """
 
-    cdef readonly dict constants
+    cdef dict constants  # nobody else changes it: places in the memory are counted by it
     cdef FilledRows filled
 
-    def __init__(self, constants):
+    def __cinit__(self, constants):
         self.constants = dict(constants)
-        self.filled = None
 
     cdef FilledRows of(self, int64_t rows):
         """For at least so many rows. Results of a stream have about as many, so that few are larger than all before."""
