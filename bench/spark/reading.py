@@ -7,6 +7,7 @@ import re
 import statistics
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,8 @@ def memory(bench: Bench) -> None:
 
 
 class Watched:
-    """The largest resident set of a Python worker, as the kernel remembers it (VmHWM, proc_pid_status(5))."""
+    """The largest resident set of a Python worker, as the kernel remembers it (VmHWM, proc_pid_status(5)). What workers
+    of earlier queries held is forgotten first (proc_pid_clear_refs(5))."""
 
     def __init__(self) -> None:
         self.most = 0
@@ -136,6 +138,9 @@ class Watched:
         self._thread = threading.Thread(target=self._watch, daemon=True)
 
     def __enter__(self) -> Watched:
+        for pid in session.python_workers():
+            with suppress(OSError):
+                Path(f"/proc/{pid}/clear_refs").write_text("5")
         self._thread.start()
         return self
 
