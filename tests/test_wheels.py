@@ -139,6 +139,12 @@ class TestCheck:
         assert " shows " not in faults
 
 
+def test_modules_compiled_for_size_are_there():
+    from build_support import build_ext
+
+    assert build_ext.FOR_SIZE - build_ext.tables()["LIBRARIES"].keys() == set()
+
+
 def test_repacked_wheel_holds_the_same_files(tmp_path):
     pytest.importorskip("zopfli")
     from build_support import repack
