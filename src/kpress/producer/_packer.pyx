@@ -167,6 +167,11 @@ cdef int pack_next(packer* p, kp_error* err) noexcept nogil:
 
 # --- tries --------------------------------------------------------------------------------------------------------
 
+cdef inline double cautious_slope(const packer* p) noexcept nogil:
+    """A part that went over the limit cannot be taken back: what was compressed last may have been a repetition."""
+    return max(p.slope, <double>p.fit.size / <double>p.fit.raw) if p.parts else p.slope
+
+
 cdef size_t guess(const packer* p, double target) noexcept nogil:
     """Record bytes that a payload of `target` bytes is expected to hold."""
     cdef double raw
@@ -177,7 +182,7 @@ cdef size_t guess(const packer* p, double target) noexcept nogil:
         raw = <double>p.base_raw + (target - <double>p.base.size) * <double>(p.over.raw - p.base_raw) / <double>max(
             <int64_t>p.over.size - <int64_t>p.base.size, 1)
     elif p.fit.n:
-        raw = <double>p.fit.raw + (target - <double>p.fit.size) / p.slope
+        raw = <double>p.fit.raw + (target - <double>p.fit.size) / cautious_slope(p)
     else:
         raw = <double>p.base_raw + (target - <double>p.base.size) / p.ratio
     return <size_t>min(max(raw, 1.0), <double>MAX_SET_SIZE)
@@ -318,8 +323,12 @@ cdef int part_is_over(packer* p, size_t raw, size_t size, kp_error* err) noexcep
     """A part went over the limit, which cannot be taken back: begin again with the ratio that it shows."""
     cdef double ratio = <double>size / <double>raw
     p.tries += 1
-    if p.fit.n or p.tries > 2:
+    if p.tries > 2 or (p.fit.n and p.limit < LARGE):
         return end_parts(p, err)
+    if p.fit.n:  # the limit is passed on the way from what fits to this
+        ratio = p.limit / (<double>p.fit.raw + (<double>p.limit - <double>p.fit.size) * <double>(raw - p.fit.raw)
+                           / <double>(size + p.row.parts_end_size - p.fit.size))
+    p.fit.n = 0
     learn(p, ratio)
     p.slope = ratio
     p.base.size = p.base_raw = 0
