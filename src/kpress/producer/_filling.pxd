@@ -27,7 +27,7 @@ cdef class ProducerBatch:
     cdef bint full(self) noexcept
 
     @cython.final
-    cdef int took(self, object callback) except -1
+    cdef int remember(self, object callback) except -1
 
 
 cdef class PartitionQueue:

@@ -60,11 +60,9 @@ cdef class ProducerBatch:
         return self.builder.encoder.records_count > 0 and self.builder.write_limit <= self.builder.estimated_size()
 
     @cython.final
-    cdef int took(self, object callback) except -1:
-        """A record was added: remember its callback."""
+    cdef int remember(self, object callback) except -1:
+        """That of the record that was added last."""
         if self.thunks is None:
-            if callback is None:
-                return 0
             self.thunks = [None] * (self.builder.encoder.records_count - 1)
         self.thunks.append(callback)
         return 0
@@ -389,7 +387,8 @@ cdef class BatchFiller:
             batch.builder.set_place(row, timestamp, None)
             self.put_first(queue, batch, row)
         batch._last_append_ms = now
-        batch.took(callback)
+        if callback is not None or batch.thunks is not None:
+            batch.remember(callback)
         return queue.waiting > 1 or batch.full()
 
     cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const kp_record* row) except -1:
@@ -428,5 +427,6 @@ cdef class BatchFiller:
         if first:
             batch.builder.write_limit = max(batch.builder.write_limit,
                                             upper_bound(&batch.builder.encoder.options, &row))
-        batch.took(callback)
+        if callback is not None or batch.thunks is not None:
+            batch.remember(callback)
         return True

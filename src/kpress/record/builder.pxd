@@ -29,7 +29,13 @@ cdef class BatchBuilder:
     cdef int set_place(self, kp_record* row, timestamp, offset) except -1
 
     @cython.final
-    cdef int set_headers(self, kp_record* row, headers) except -1
+    cdef inline int set_headers(self, kp_record* row, headers) except -1:
+        row.headers.size = 0
+        if headers is None or (type(headers) is tuple and len(<tuple>headers) == 0):
+            return 0
+        return self._encode_headers(row, headers)
+
+    cdef int _encode_headers(self, kp_record* row, headers) except -1
 
     @cython.final
     cdef bint add(self, const kp_record* row) except -1

@@ -51,7 +51,6 @@ cdef enum:
     OPEN, BUSY, CLOSED
 
 cdef dict CONTROL_NUMBERS = {name: number for number, name in enumerate(CONTROL_TYPES)}
-cdef tuple NO_HEADERS = ()  # the one empty tuple
 
 
 cdef class BatchBuilder:
@@ -220,11 +219,7 @@ cdef class BatchBuilder:
             row.offset = integer_of(offset, "offset", 0, INT64_MAX)
         return 0
 
-    @cython.final
-    cdef int set_headers(self, kp_record* row, headers) except -1:
-        row.headers.size = 0
-        if headers is None or headers is NO_HEADERS:
-            return 0
+    cdef int _encode_headers(self, kp_record* row, headers) except -1:
         self.headers.size = 0
         self.state = BUSY  # iterating over headers runs the caller's code
         try:
