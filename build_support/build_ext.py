@@ -35,11 +35,10 @@ FLAGS += ["-include", str(COLD_CODE)]
 FOR_SIZE = {
     "_libraries",
     "_sealed",
-    "_status",
     "_threads",
     *(f"codecs.{name}" for name in ("_object", "_registry", "_zstd_dictionary", "table")),
-    *(f"columns.{name}" for name in ("_arrow_source", "_by_value", "_columns", "_input", "_iterate")),
-    *(f"columns.{name}" for name in ("_options", "_read", "_result_stream", "_source", "_table")),
+    *(f"columns.{name}" for name in ("_arrow_source", "_by_value", "_input", "_iterate")),
+    *(f"columns.{name}" for name in ("_result_stream", "_source", "_table")),
     *(f"columns.{name}" for name in ("_value_checksums", "_value_source", "_write")),
     *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
     *(f"broker.{name}" for name in ("_rebuild", "_stored", "_validator")),
