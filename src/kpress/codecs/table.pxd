@@ -10,7 +10,7 @@ from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, codec, co
 cdef class CodecTable:
     cdef codec_table rows
     cdef PyObject* names[CODEC_ROWS]  # interned; NULL where there is no codec
-    cdef tuple objects                # what owns the names
+    cdef dict known                   # name -> row; owns the names
     cdef tuple plugins                # of Plugin
     cdef CodecTable lenient           # the same codecs for lz4_header_checksum="ignore", once it was asked for
 

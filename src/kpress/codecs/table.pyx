@@ -44,7 +44,7 @@ cdef class CodecTable:
         snappy_row(&self.rows.rows[2])
         lz4_row(&self.rows.rows[3])
         zstd_row(&self.rows.rows[4])
-        self.objects = ()
+        self.known = {}
         self.plugins = plugins
         for id in range(KP_PLUGGABLE):
             self.rows.rows[id].attributes = id
@@ -54,7 +54,7 @@ cdef class CodecTable:
 
     cdef int own_name(self, int id, str name) except -1:
         name = sys.intern(name)
-        self.objects += (name,)
+        self.known[name] = id
         self.names[id] = <PyObject*>name
         return 0
 
@@ -86,21 +86,15 @@ cdef class CodecTable:
         >>> CodecTable().ids
         {'none': 0, 'gzip': 1, 'snappy': 2, 'lz4': 3, 'zstd': 4}
         """
-        return names_of(self)
+        return dict(self.known)
 
 
 cdef CodecTable KAFKA = CodecTable()
-taken.update(names_of(KAFKA))
+taken.update(KAFKA.known)
 
 
 cdef const codec_table* kafka_codecs() noexcept nogil:
     return &KAFKA.rows
-
-
-cdef dict names_of(CodecTable codecs):
-    """name -> row"""
-    cdef int id
-    return {<object>codecs.names[id]: id for id in range(CODEC_ROWS) if codecs.names[id] != NULL}
 
 
 # --- arguments -------------------------------------------------------------------------------------------------------
@@ -154,7 +148,7 @@ cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum):
 
 
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL:
-    return &codecs.rows.rows[<int>choice_of("compression_type", compression_type, names_of(codecs))]
+    return &codecs.rows.rows[<int>choice_of("compression_type", compression_type, codecs.known)]
 
 
 cdef int level_given(const codec* row, object level) except? -1:
