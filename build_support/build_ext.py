@@ -41,7 +41,7 @@ FOR_SIZE = {
     *(f"columns.{name}" for name in ("_result_stream", "_source", "_table")),
     *(f"columns.{name}" for name in ("_value_checksums", "_value_source", "_write")),
     *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
-    *(f"broker.{name}" for name in ("_rebuild", "_stored", "_validator")),
+    *(f"broker.{name}" for name in ("_stored", "_validator")),
     *(f"log.{name}" for name in ("_convert_entry", "_hop", "_pack", "_recode", "_recoder")),
     "producer._packing",
     *(f"record.{name}" for name in ("_recompress", "convert", "fields")),
