@@ -168,6 +168,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(MAKE) sanitize-threads differential broker clients report docs spark-versions spark-connector
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
+	$(MAKE) wheels WHEELS='cp311-manylinux_x86_64 cp313-manylinux_x86_64' && $(MAKE) test-wheels ROOTS='here debian-12 debian-13'
 	$(MAKE) bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
 
 ##@ Benchmarks
