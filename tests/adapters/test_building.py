@@ -3,6 +3,8 @@ bytes."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -239,3 +241,22 @@ def test_str_of_kafka_python() -> None:
     sources = (KAFKA_PYTHON.legacy, KAFKA_PYTHON.adapter)
     records = [next(iter(source.LegacyRecordBatch(legacy, 1))) for source in sources]
     assert repr(records[0]) == repr(records[1])
+
+
+WITHOUT_ASSERTS = """
+from importlib import import_module
+
+for client, arguments in (("aiokafka", (7, 0, 1000)), ("kafka_python", (7, 0, 1000))):
+    builder = import_module(f"kpress.adapters.{client}").LegacyRecordBatchBuilder
+    try:
+        builder(*arguments)
+    except AssertionError as error:
+        print(client, error)
+"""
+
+
+def test_what_the_clients_assert_is_checked_without_asserts_too():
+    """python -O takes assert statements out: messages of magic 7 would be written."""
+    command = [sys.executable, "-O", "-c", WITHOUT_ASSERTS]
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert printed.splitlines() == ["aiokafka Not supported magic", "kafka_python Not supported magic"]

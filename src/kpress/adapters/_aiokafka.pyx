@@ -11,7 +11,7 @@ from kpress._c.wire cimport (
     kp_message_read, kp_record,
 )
 from kpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1
-from kpress.adapters._client cimport Client
+from kpress.adapters._client cimport Client, demand
 from kpress.adapters._entry cimport (
     BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, take_fields, take_headers,
 )
@@ -95,7 +95,7 @@ cdef class DefaultRecordBatch(Batch):
         self.take(client, buffer, BATCH)
 
     def __iter__(self):
-        assert self.index == 0
+        demand(self.index == 0)
         self.open()
         return self
 

@@ -8,7 +8,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
 
 from kpress._c.wire cimport KP_CODEC_MASK, KP_GZIP, KP_LZ4, KP_SNAPPY, KP_TRANSACTIONAL
 from kpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
-from kpress.adapters._client cimport Client
+from kpress.adapters._client cimport Client, demand
 from kpress.adapters._open_batch cimport now, size_of_fields
 
 cdef Client client = None
@@ -48,7 +48,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     def __init__(self, int8_t magic, int8_t compression_type, int8_t is_transactional, int64_t producer_id,
                  int16_t producer_epoch, int32_t base_sequence, Py_ssize_t batch_size):
-        assert magic == 2
+        demand(magic == 2)
         self.begin(compression_type, is_transactional, batch_size)
         self.become(producer_id, producer_epoch, base_sequence)
 
@@ -104,7 +104,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
     CODEC_LZ4 = KP_LZ4
 
     def __init__(self, int8_t magic, int8_t compression_type, Py_ssize_t batch_size):
-        assert magic in (0, 1), "Not supported magic"
+        demand(magic in (0, 1), "Not supported magic")
         self.start(client, magic, compression_type, batch_size)
 
     def append(self, int64_t offset, timestamp, key, value, headers=None):

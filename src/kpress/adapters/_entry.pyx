@@ -16,7 +16,7 @@ from kpress._c.wire cimport (
     KP_RECORD_LENGTH, KP_TRANSACTIONAL, KP_VARINT, kp_batch_codec, kp_batch_read, kp_cursor_of, kp_fail,
     kp_load_be32, kp_message_next, kp_record_next, kp_source_fail,
 )
-from kpress.adapters._client cimport ready
+from kpress.adapters._client cimport demand, ready
 from kpress.codecs.codec cimport row_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport kafka_codecs
@@ -317,7 +317,7 @@ cdef class Batch(Entry):
 
     def validate_crc(self):
         """Whether the checksum is right; before the records are read."""
-        assert not self.opened, "Validate should be called before iteration"
+        demand(not self.opened, "Validate should be called before iteration")
         return self.crc_matches()
 
 

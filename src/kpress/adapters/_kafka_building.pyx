@@ -12,7 +12,7 @@ from kpress._c.wire cimport (
     KP_BATCH_HEADER, KP_CODEC_MASK, KP_LOG_OVERHEAD, KP_TRANSACTIONAL, kp_record, kp_varlong_size,
 )
 from kpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
-from kpress.adapters._client cimport Client
+from kpress.adapters._client cimport Client, demand
 from kpress.adapters._open_batch cimport length_of, now, size_of_fields
 
 cdef Client client = None
@@ -51,7 +51,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     def __init__(self, magic, compression_type, is_transactional, int64_t producer_id, int16_t producer_epoch,
                  int32_t base_sequence, int64_t batch_size):
-        assert magic == 2
+        demand(magic == 2)
         self.start(client, 2, compression_type & KP_CODEC_MASK, batch_size)
         self.become(producer_id, producer_epoch, base_sequence)
         self.mark(bool(is_transactional))
@@ -70,10 +70,10 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
         """What idempotent and transactional producers know when the batch is sent."""
-        assert not is_transactional or producer_id != -1, (
-            "Cannot write transactional messages without a valid producer ID")
-        assert producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch"
-        assert producer_id == -1 or base_sequence != -1, "Invalid negative sequence number"
+        demand(not is_transactional or producer_id != -1,
+               "Cannot write transactional messages without a valid producer ID")
+        demand(producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch")
+        demand(producer_id == -1 or base_sequence != -1, "Invalid negative sequence number")
         self.become(producer_id, producer_epoch, base_sequence)
         self.mark(is_transactional)
 
@@ -130,12 +130,12 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
     """Builds messages of v0 or v1, in a wrapper if they are compressed."""
 
     def __init__(self, magic, compression_type, int64_t batch_size):
-        assert magic in (0, 1), "Not supported magic"
+        demand(magic in (0, 1), "Not supported magic")
         self.start(client, magic, compression_type, batch_size)
 
     def append(self, offset, timestamp, key, value, headers=None):
         """Append a message: its metadata, or None if there is no room for it."""
-        assert not headers, "Headers not supported in v0/v1"
+        demand(not headers, "Headers not supported in v0/v1")
         cdef int64_t at = offset_given(offset), time = -1
         if self.encoder.options.magic:
             time = time_given(timestamp)
@@ -145,7 +145,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
 
     def size_in_bytes(self, offset, timestamp, key, value, headers=None):
         """Bytes that the message would take."""
-        assert not headers, "Headers not supported in v0/v1"
+        demand(not headers, "Headers not supported in v0/v1")
         return self.message_size(key, value)
 
     @classmethod
@@ -156,7 +156,7 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
     @classmethod
     def record_overhead(cls, magic):
         """Bytes of a message around key and value."""
-        assert magic in (0, 1), "Not supported magic"
+        demand(magic in (0, 1), "Not supported magic")
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
     @classmethod
@@ -198,26 +198,26 @@ cdef class MemoryRecordsBuilder:
 
     def __init__(self, magic, compression_type, batch_size, offset=0, transactional=False, producer_id=-1,
                  producer_epoch=-1, base_sequence=-1):
-        assert magic in (0, 1, 2), "Not supported magic"
-        assert compression_type in (0, 1, 2, 3, 4), "Not valid compression type"
+        demand(magic in (0, 1, 2), "Not supported magic")
+        demand(compression_type in (0, 1, 2, 3, 4), "Not valid compression type")
         if magic == 2:
-            assert not transactional or producer_id != -1, (
-                "Cannot write transactional messages without a valid producer ID")
-            assert producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch"
-            assert producer_id == -1 or base_sequence != -1, "Invalid negative sequence number used"
+            demand(not transactional or producer_id != -1,
+                   "Cannot write transactional messages without a valid producer ID")
+            demand(producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch")
+            demand(producer_id == -1 or base_sequence != -1, "Invalid negative sequence number used")
             self.builder = DefaultRecordBatchBuilder(magic, compression_type, transactional, producer_id,
                                                      producer_epoch, base_sequence, batch_size)
             self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
         else:
-            assert not transactional and producer_id == -1, (
-                f"Idempotent messages are not supported for magic {magic}")
+            demand(not transactional and producer_id == -1,
+                   f"Idempotent messages are not supported for magic {magic}")
             self.builder = LegacyRecordBatchBuilder(magic, compression_type, batch_size)
         self.batch_size = batch_size
         self.offset = offset
         self.magic = magic
 
     cdef int require_closed(self) except -1:
-        assert self.closed
+        demand(self.closed)
         return 0
 
     cdef object opened(self):

@@ -12,7 +12,7 @@ from kpress._c.wire cimport (
     KP_CODEC_MASK, KP_CONTROL, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, kp_load_be16, kp_load_be32, kp_message_size,
     kp_record, kp_sequence_add,
 )
-from kpress.adapters._client cimport Client, ready
+from kpress.adapters._client cimport Client, demand, ready
 from kpress.adapters._entry cimport (
     BATCH, MESSAGE, Batch, Entry, LazyRecord, Message, RecordSet, messages_of, new, take_fields, take_headers,
 )
@@ -199,8 +199,8 @@ cdef class LegacyRecordBatch(Entry):
 
     def __init__(self, buffer, magic):
         self.take(client, buffer, MESSAGE)
-        assert <int64_t><int32_t>kp_load_be32(self.data + 8) == self.header.size - KP_LOG_OVERHEAD
-        assert magic == self.header.magic
+        demand(<int64_t><int32_t>kp_load_be32(self.data + 8) == self.header.size - KP_LOG_OVERHEAD)
+        demand(magic == self.header.magic)
 
     @property
     def base_offset(self):
