@@ -52,9 +52,10 @@ test: $(TESTING) java  ## the whole suite, Spark included (TESTS="tests/record -
 
 ##@ Checks
 
-lint: $(STAMPS)/with-lint  ## ruff, cython-lint, and the spelling of everything
+lint: $(STAMPS)/with-lint  ## ruff, cython-lint, zizmor for the workflows, and the spelling of everything
 	$(PYTHON) -m ruff check .
 	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" cython-lint src
+	$(VENV)/bin/zizmor --quiet --offline .github/workflows
 	git ls-files -z | xargs -0 $(VENV)/bin/codespell
 
 types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules

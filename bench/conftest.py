@@ -95,11 +95,12 @@ def built(elsewhere, log_file):
 
 def pytest_terminal_summary(terminalreporter, config):
     session = getattr(config, "_benchmarksession", None)
-    measured = report.lines([dict(entry.extra_info) for entry in session.benchmarks]) if session else []
-    if not measured:
+    infos = [dict(entry.extra_info) for entry in session.benchmarks] if session else []
+    measured, failed = report.lines(infos), report.failures(infos)
+    if not measured and not failed:
         return
     copied = 16 << 20
     roof = copied * 20 / time_memcpy(copied, 20) / 1e9
     terminalreporter.section("ratios of interleaved rounds")
     terminalreporter.write_line(f"with {libraries_used()}; memcpy of 16 MiB here: {roof:.1f} GB/s")
-    terminalreporter.write_line(report.plain(measured))
+    terminalreporter.write_line(report.plain(measured, failed))

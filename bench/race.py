@@ -88,26 +88,46 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Conte
         The call of kpress and what raises if its answer is wrong; or both as a contender, where a loop in C is timed.
     **measures
         Further numbers for the report, by the names that targets.py uses.
+
+    Raises
+    ------
+    Exception
+        Of whichever contender failed first. A rival that fails is left out from there on, and the others are measured
+        before its exception is raised.
     """
     us = ours if isinstance(ours, Contender) else Contender("kpress", ours, check)
-    for contender in [us, *rivals]:
-        (contender.check or contender.call)()
     seconds: dict[str, list[float]] = {contender.name: [] for contender in [us, *rivals]}
+    failed: dict[str, str] = {}
+    errors: list[Exception] = []
     benchmark.group = cell.operation
-    benchmark.extra_info.update(cell=asdict(cell), seconds=seconds, measures=measures)
-    if benchmark.disabled:
-        benchmark.pedantic(us.call)
-        return
-    for contender in [us, *rivals]:
-        contender.calibrate(clock)
+    benchmark.extra_info.update(cell=asdict(cell), seconds=seconds, measures=measures, failed=failed)
+
+    def succeeds(contender: Contender, work: Callable[[], object]) -> bool:
+        try:
+            work()
+        except Exception as error:
+            failed[contender.name] = f"{type(error).__name__}: {error}"
+            del seconds[contender.name]
+            if contender is us:
+                raise
+            errors.append(error)
+        return contender.name in seconds
 
     def rivals_turns() -> None:
         for rival in rivals:
-            if len(seconds[rival.name]) < rival.rounds:
-                seconds[rival.name].append(rival.turn(clock))
+            if rival.name in seconds and len(seconds[rival.name]) < rival.rounds:
+                succeeds(rival, lambda one=rival: seconds[one.name].append(one.turn(clock)))
         us.call()
 
     def our_turn() -> None:
         seconds["kpress"].append(us.seconds(clock) / us.calls)
 
-    benchmark.pedantic(our_turn, setup=rivals_turns, rounds=us.rounds)
+    for contender in [us, *rivals]:
+        if succeeds(contender, contender.check or contender.call) and not benchmark.disabled:
+            succeeds(contender, lambda one=contender: one.calibrate(clock))
+    if benchmark.disabled:
+        benchmark.pedantic(us.call)
+    else:
+        benchmark.pedantic(our_turn, setup=rivals_turns, rounds=us.rounds)
+    if errors:
+        raise errors[0]

@@ -8,6 +8,7 @@ RESULTS.json is what pytest-benchmark writes with --benchmark-json; at the end o
 import json
 import statistics
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bench.targets import CEILING_OVER, NATIVE_PEERS, TARGETS
@@ -61,11 +62,12 @@ def _rate(cell: dict, seconds: float) -> str:
 
 def line(info: dict) -> Line:
     """From the extra_info that race.py leaves with a benchmark."""
-    cell, seconds, measures = info["cell"], dict(info["seconds"]), dict(info["measures"])
+    cell, measures = info["cell"], dict(info["measures"])
+    seconds = {name: times for name, times in info["seconds"].items() if times}
     ours = seconds.pop("kpress")
     key = cell["operation"], cell["set"], cell["codec"]
-    if "one in C" in seconds:
-        one, nothing = seconds.pop("one in C"), seconds.pop("nothing in C")
+    one, nothing = seconds.pop("one in C", None), seconds.pop("nothing in C", None)
+    if one and nothing:
         bare = [call - empty for call, empty in zip(one, nothing, strict=True)]
         measures["over_c_us"] = 1e6 * statistics.median(own - c for own, c in zip(ours, bare, strict=True))
         measures["over_c_percent"] = 100 * statistics.median(own / c - 1 for own, c in zip(ours, bare, strict=True))
@@ -82,7 +84,19 @@ def line(info: dict) -> Line:
 
 
 def lines(infos: list[dict]) -> list[Line]:
-    return [line(info) for info in infos if "kpress" in info.get("seconds", {})]
+    """Of the cells in which kpress was timed."""
+    return [line(info) for info in infos if info.get("seconds", {}).get("kpress")]
+
+
+def failures(infos: list[dict]) -> list[str]:
+    """Which contenders failed, where and how. One that ran out of time, or was interrupted, left no times either."""
+    out = []
+    for info in infos:
+        failed = dict(info.get("failed", {}))
+        failed |= {name: "not timed" for name, times in info.get("seconds", {}).items() if not times}
+        place = ", ".join(info["cell"][name] for name in ("operation", "set", "codec")) if failed else ""
+        out += [f"  {place}: {name}: {' '.join(how.split())[:200]}" for name, how in failed.items()]
+    return out
 
 
 FIXED = {"limit": "% of limit", "aiokafka long-lived": "x aiokafka, long-lived", "aiokafka": "x aiokafka, new process",
@@ -109,20 +123,23 @@ def markdown(report: list[Line]) -> str:
     return "\n".join("| " + " | ".join(row) + " |" for row in [head, ["---"] * len(head), *body])
 
 
-def plain(report: list[Line]) -> str:
+def plain(report: list[Line], failed: Sequence[str] = ()) -> str:
+    """The table, with what missed a target and what failed after it."""
     table = rows(report)
     widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
     out = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
     missed = [f"  {', '.join(one.key)}: {', '.join(one.missed())}" for one in report if one.missed()]
-    return "\n".join([*out, "", f"{len(missed)} of {len(report)} cells miss a target", *missed])
+    what_failed = ["", f"contenders that failed: {len(failed)}", *failed] if failed else []
+    return "\n".join([*out, "", f"{len(missed)} of {len(report)} cells miss a target", *missed, *what_failed])
 
 
 def main(arguments: list[str]) -> None:
     if not arguments or arguments[0].startswith("-"):
         sys.exit(__doc__)
     with open(arguments[0]) as file:
-        report = lines([entry["extra_info"] for entry in json.load(file)["benchmarks"]])
-    print(markdown(report) if "--markdown" in arguments else plain(report))
+        infos = [entry["extra_info"] for entry in json.load(file)["benchmarks"]]
+    report = lines(infos)
+    print(markdown(report) if "--markdown" in arguments else plain(report, failures(infos)))
 
 
 if __name__ == "__main__":

@@ -19,16 +19,16 @@ LEFT_OUT = ["_ssl", "_sqlite3", "_curses", "_curses_panel", "_dbm", "_gdbm", "_t
 LEFT_OUT += ["_ctypes", "_ctypes_test", "readline"]
 
 
-def build(prefix, version, *options, compiler="cc", archiver="ar"):
-    """Into `prefix`: bin/pythonX.Y and its standard library. It may be moved."""
+def build(prefix, version, *options, compiler="cc", archiver="ar", settings=None):
+    """Into `prefix`: bin/pythonX.Y and its standard library. It may be moved. `settings` are variables of configure."""
     prefix = Path(prefix).resolve()
     suite = debian_suite.Suite(SUITES[version], WORK / f"apt-{SUITES[version]}")
     source = unpacked(suite.sources(f"python{version}", WORK / "sources"), f"source-{prefix.name}")
     zlib = zlib_of(suite, prefix.name, compiler, archiver)
-    settings = {
+    settings = (settings or {}) | {
         "CC": compiler,
         "AR": archiver,
-        "CFLAGS": "-O1 -g0",
+        "CFLAGS": "-O1 -g0 -w",  # zig cc makes an error of __DATE__ unless warnings are off
         "ZLIB_CFLAGS": f"-I{zlib}",
         "ZLIB_LIBS": f"{zlib}/libz.a",
         "PKG_CONFIG": "false",  # nothing of this machine

@@ -42,7 +42,7 @@ def main():
 
 def git(*arguments):
     done = subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    return done.stdout.rstrip()  # a line of `git status` may begin with a space
 
 
 def version_is_the_same_everywhere(version, folder):

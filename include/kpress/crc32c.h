@@ -55,9 +55,6 @@ static const kp_crc32c_path *kp_crc32c_active = kp_crc32c_paths;
 /* A constructor, so it has run once before any thread can call a function below. */
 __attribute__((constructor)) static void kp_crc32c_load(void) {
     kp_crc32c_tables_init();
-#if defined(__x86_64__)
-    __builtin_cpu_init();
-#endif
     while (!kp_crc32c_active->supported()) kp_crc32c_active++;
 }
 

@@ -62,7 +62,7 @@ enum {
 };
 
 static inline int kp_crc32c_avx2_supported(void) {
-    return kp_crc32c_lanes_supported() && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("vpclmulqdq");
+    return kp_crc32c_lanes_supported() && kp_cpu_has(KP_CPU_AVX2 | KP_CPU_VPCLMULQDQ);
 }
 
 __attribute__((noinline, target(KP_TARGET_AVX2)))
@@ -117,8 +117,7 @@ enum {
 };
 
 static inline int kp_crc32c_avx512_supported(void) {
-    return kp_crc32c_avx2_supported() && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512vbmi");
+    return kp_crc32c_avx2_supported() && kp_cpu_has(KP_CPU_AVX512);
 }
 
 /* Four registers in a row, moved to the last one's place and added. */

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "kpress/cpu.h"
 #include "kpress/crc32c_table.h"
 #include "kpress/endian.h"
 
@@ -26,7 +27,7 @@
 #define KP_LANES __attribute__((target(KP_TARGET_LANES)))
 
 static inline int kp_crc32c_lanes_supported(void) {
-    return __builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("pclmul");
+    return kp_cpu_has(KP_CPU_CRC32);
 }
 
 /* In and out as 64 bits, as the instruction has it: a cast to 32 would cost an instruction more for each word. */

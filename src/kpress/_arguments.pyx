@@ -1,10 +1,13 @@
 """Arguments from Python, checked in one place; the errors name what is accepted."""
 
 from cpython.bool cimport PyBool_Check
+from cpython.dict cimport PyDict_GetItem
 from cpython.list cimport PyList_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_Check, PyLong_CheckExact
 from cpython.number cimport PyIndex_Check, PyNumber_Index
+from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact
+from cpython.unicode cimport PyUnicode_CheckExact
 from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -61,6 +64,9 @@ cdef bint converted_flag(object value, str name) except -1:
 
 
 cdef object choice_of(str name, object value, dict accepted):
+    cdef PyObject* found = PyDict_GetItem(accepted, value) if PyUnicode_CheckExact(value) else NULL
+    if found != NULL:
+        return <object>found
     if not isinstance(value, str):
         raise ArgumentTypeError(f"{name} must be a str, {alternatives(accepted)}, not {type(value).__name__}",
                                 field=name)

@@ -54,6 +54,7 @@ LIBRARIES = {
     "columns._result_stream": (),
     "columns._text": (),
     "columns._lines": (),
+    "columns._write_lines": (),
     "columns._match": (),
     "producer._murmur2": (),
     "columns._table": (),

@@ -94,26 +94,45 @@ cdef bint help_until(crew* c, task* wanted) noexcept nogil:
     return done
 
 
-cdef void add(crew* c, task* work) noexcept nogil:
-    """Add a task. The lock is never held for long, so a thread may wait for it with the GIL."""
-    pthread_mutex_lock(&c.lock)
+cdef void append(crew* c, task* work) noexcept nogil:
+    """Add a task. Called with the lock held, or without any other thread."""
     if c.last == NULL:
         c.first = work
     else:
         c.last.next = work
     c.last = work
+
+
+cdef void remove(crew* c, task* work) noexcept nogil:
+    """Remove a task that was waited for. Called as `append` is."""
+    cdef task** link = &c.running
+    while link[0] != work:
+        link = &link[0].next
+    link[0] = work.next
+
+
+cdef void add(crew* c, task* work) noexcept nogil:
+    """Add a task for any thread. The lock is never held for long, so a thread may wait for it with the GIL."""
+    pthread_mutex_lock(&c.lock)
+    append(c, work)
     pthread_cond_signal(&c.put)
     pthread_mutex_unlock(&c.lock)
 
 
 cdef void forget(crew* c, task* work) noexcept nogil:
-    """Remove a task that was waited for."""
-    cdef task** link = &c.running
+    """Remove a task that was waited for, where other threads take tasks too."""
     pthread_mutex_lock(&c.lock)
-    while link[0] != work:
-        link = &link[0].next
-    link[0] = work.next
+    remove(c, work)
     pthread_mutex_unlock(&c.lock)
+
+
+cdef void do_until(crew* c, const task* wanted) noexcept nogil:
+    """Run tasks up to this one, without any other thread."""
+    cdef task* work
+    while not wanted.done:
+        work = take(c)
+        work.run(work)
+        work.done = True
 
 
 cdef bint end_all(crew* c) noexcept nogil:
@@ -144,18 +163,19 @@ cdef void drop_owners(task* work):
 
 
 cdef class Threads:
-    """`others` threads besides the caller's. If the system has no more threads, the caller works alone."""
+    """`others` threads besides the caller's. If the system has no more threads, the caller works alone, which needs no
+    lock."""
 
     def __cinit__(self, int others):
         cdef crew* c = <crew*>calloc(1, sizeof(crew))
         if c == NULL:
             raise MemoryError()
-        pthread_mutex_init(&c.lock, NULL)
-        pthread_cond_init(&c.put, NULL)
-        pthread_cond_init(&c.done, NULL)
         self.crew = c
         if others == 0:
             return
+        pthread_mutex_init(&c.lock, NULL)
+        pthread_cond_init(&c.put, NULL)
+        pthread_cond_init(&c.done, NULL)
         c.pid = getpid()
         c.threads = <pthread_t*>calloc(<size_t>others, sizeof(pthread_t))
         if c.threads == NULL:
@@ -174,18 +194,27 @@ cdef class Threads:
         work.cancelled = &c.cancelled
         work.next = NULL
         work.done = False
-        add(c, work)
+        if c.n:
+            add(c, work)
+        else:
+            append(c, work)
         return 0
 
     cdef int wait(self, task* work) except -1:
         """Wait for a task; meanwhile this thread runs tasks that none has begun. A signal handler may raise."""
         cdef crew* c = self._crew()
         cdef bint done = False
-        while not done:
+        if c.n:
+            while not done:
+                with nogil:
+                    done = help_until(c, work)
+                PyErr_CheckSignals()
+            forget(c, work)
+        else:
             with nogil:
-                done = help_until(c, work)
+                do_until(c, work)
             PyErr_CheckSignals()
-        forget(c, work)
+            remove(c, work)
         owner = <object>work.owner
         Py_DECREF(owner)
         return 0
@@ -204,10 +233,11 @@ cdef class Threads:
             return  # a codec of the caller's own made the garbage collector run in one of these threads
         drop_owners(c.first)
         drop_owners(c.running)
-        pthread_cond_destroy(&c.put)
-        pthread_cond_destroy(&c.done)
-        pthread_mutex_destroy(&c.lock)
-        free(c.threads)
+        if c.threads != NULL:
+            pthread_cond_destroy(&c.put)
+            pthread_cond_destroy(&c.done)
+            pthread_mutex_destroy(&c.lock)
+            free(c.threads)
         free(c)
 
     cdef crew* _crew(self) except NULL:

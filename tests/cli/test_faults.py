@@ -43,6 +43,26 @@ def everything(directory: Path) -> list[str]:
 
 # ---- a full disk
 
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("format_", ["jsonl", "csv", "table", "json", "kafka"])
+def test_lines_that_do_not_fit_on_the_disk(tmp_path: Path, format_: str, unbuffered: str) -> None:
+    directory = make_log(tmp_path / "topic-0", segments=1)
+    written = tmp_path / "written"
+    dump = [*COMMAND, "dump", str(directory), "--format", format_, "--values", "hex"]
+    dump += ["--print-data-log"] if format_ == "kafka" else []
+    with written.open("wb") as file:
+        done = subprocess.run(
+            ["sh", "-c", 'ulimit -f 64 && exec "$@"', "sh", *dump],
+            stdout=file,
+            stderr=subprocess.PIPE,
+            env=environment(PYTHONUNBUFFERED=unbuffered),
+            timeout=120,
+        )
+    assert done.returncode == 3
+    assert done.stderr.decode().splitlines()[-1] == "kpress: File too large"
+    assert written.stat().st_size == 64 * 512
+
 MOUNTED = 'mount -t tmpfs -o size=%s tmpfs "$1" && shift && "$@"; status=$?; find "%s" -mindepth 1; exit $status'
 
 

@@ -1,7 +1,11 @@
 """What every verb has: help, exit statuses, messages; the program without its extra."""
 
+import os
+import pty
 import subprocess
 import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
@@ -99,3 +103,36 @@ def test_a_reader_that_has_seen_enough() -> None:
     assert process.stderr.read() == b""
     process.stderr.close()
     assert process.wait(60) == 141
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["transcode", "orders-0"], "kpress transcode: say what is read and, after it, what is written"),
+        (["repair", "orders-0"], "kpress repair: say what is read and, after it, what is written: PATH... TARGET"),
+        (["find", "orders-0", "--header"], "kpress find: Option '--header' requires an argument."),
+        (["dump", "orders-0", "--nothing"], "kpress dump: No such option '--nothing'."),
+    ],
+)
+def test_a_usage_error_names_the_command(run: Run, arguments: list[str], message: str) -> None:
+    done = run(*arguments)
+    assert (done.status, done.out) == (2, b"")
+    assert done.err.startswith(message)
+    assert done.err.endswith(f"try: kpress {arguments[0]} --help\n")
+
+
+@pytest.mark.parametrize("no_color", ["", "1"])
+def test_no_color_on_a_terminal(no_color: str) -> None:
+    log = Path(__file__).parents[2] / "demo" / "logs"
+    terminal, other = pty.openpty()
+    process = subprocess.Popen(
+        [*COMMAND, "ls", str(log)], stdout=other, stderr=other, env=environment(TERM="xterm", NO_COLOR=no_color)
+    )
+    os.close(other)
+    text = b""
+    with suppress(OSError):  # EIO: the other end is closed
+        while piece := os.read(terminal, 1 << 16):
+            text += piece
+    os.close(terminal)
+    assert process.wait(60) == 0
+    assert b"partition" in text and (b"\x1b[" in text) == (not no_color)

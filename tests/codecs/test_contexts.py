@@ -2,6 +2,8 @@
 
 import os
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 
 import pytest
 
@@ -47,6 +49,35 @@ def test_contexts_in_use_at_once_are_all_kept_and_freed() -> None:
     one = kpress.release_unused()
     for _ in range(2):  # the context that the outer call takes now is the one that the inner call had before
         assert kpress.decompress(kpress.compress(bytes(100), "nested", codecs=codecs), "zstd") == bytes(100)
+    assert kpress.release_unused() >= 2 * one
+    assert kpress.release_unused() == 0
+
+
+class Meeting:
+    """A codec whose calls wait for each other, so that each has a context."""
+
+    def __init__(self) -> None:
+        self._barrier = Barrier(2)
+
+    def compress(self, data: bytes) -> bytes:
+        self._barrier.wait(30)
+        return data
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        return data
+
+
+def test_a_thread_is_given_the_context_that_it_had_before() -> None:
+    codecs = kpress.CodecRegistry()
+    codecs.register("meeting", Meeting())
+    kpress.release_unused()
+    kpress.compress(bytes(100), "zstd")
+    one = kpress.release_unused()
+    with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
+        meetings = [thread.submit(kpress.compress, b"x", "meeting", codecs=codecs) for thread in (first, second)]
+        assert [meeting.result() for meeting in meetings] == [b"x", b"x"]
+        for thread in (first, second, first):  # in turn: both contexts are free each time
+            thread.submit(kpress.compress, bytes(100), "zstd").result()
     assert kpress.release_unused() >= 2 * one
     assert kpress.release_unused() == 0
 

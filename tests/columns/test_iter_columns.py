@@ -151,3 +151,12 @@ def test_a_child_of_fork_closes_an_iteration():
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     pieces.close()
+
+
+@pytest.mark.parametrize("path", ["00000000000000000000.log", Path("00000000000000000000.log")])
+def test_a_path_is_told_which_call_reads_it(path):
+    with pytest.raises(kpress.errors.ArgumentTypeError, match=r"open\(path, 'rb'\).*open_log\(path\)") as caught:
+        kpress.iter_columns(path)
+    assert caught.value.field == "source"
+    with pytest.raises(kpress.errors.ArgumentTypeError, match="not list"):
+        kpress.iter_columns([])

@@ -230,25 +230,6 @@ def test_parts_and_slices() -> None:
     assert json_lines(columns[4:4]) == b""
 
 
-@pytest.mark.parametrize("keep", [False, True])
-@pytest.mark.parametrize("lines", [json_lines, csv_rows])
-def test_text_that_is_written_in_pieces(lines: Any, keep: bool) -> None:
-    data = b"".join(kpress.write_records([b"v" * 999] * 300, base_offset=300 * i) for i in range(5))
-    columns = kpress.read_columns(data, ["offset", "value"], threads=2)
-    written: list[Any] = []
-    assert lines(columns, write=lambda piece: written.append(piece if keep else bytes(piece))) == b""
-    assert len(written) > 2 and b"".join(written) == lines(columns)
-    assert lines(columns[:0], write=written.append) == b""
-
-
-def test_an_error_of_whatever_the_text_is_written_to() -> None:
-    columns = kpress.read_columns(kpress.write_records([b"v"]), ["value"])
-    in_use = kpress.pool_bytes()[0]
-    with pytest.raises(ZeroDivisionError):
-        json_lines(columns, write=lambda piece: 1 // 0)
-    assert kpress.pool_bytes()[0] == in_use
-
-
 def test_names_of_any_length() -> None:
     columns = kpress.read_columns(kpress.write_records([b""]), ["offset"])
     names = ["n" * size for size in (1, 27, 28, 29, 60, 61, 200)]

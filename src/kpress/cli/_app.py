@@ -10,6 +10,7 @@ import click
 
 import kpress
 from kpress.cli._outcome import INTERRUPTED, PIPE_CLOSED, USAGE, report
+from kpress.cli._output import buffer_stdout
 from kpress.cli._verbs import COMPLETION_VARIABLE, PROGRAM, VERBS
 
 
@@ -67,6 +68,7 @@ def run(arguments: list[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(program, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
+    buffer_stdout()
     context = None
     try:
         with program.make_context(PROGRAM, arguments) as context:

@@ -36,6 +36,18 @@ class Verb(click.Command):
         super().__init__(*args, **kwargs)
         self.examples = examples
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            if error.param is not None and error.param.name == "paths" and any(p.name == "target" for p in self.params):
+                # click gives the last argument to TARGET
+                raise click.UsageError("say what is read and, after it, what is written: PATH... TARGET", ctx) from None
+            raise
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx  # click's parser does not know it
+            raise
+
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         summary, _, description = cleandoc(self.help or "").partition("\n\n")
         with formatter.section("NAME"):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Sequence
+from io import RawIOBase
 from typing import Any
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
@@ -21,6 +23,16 @@ def write(data: bytes | memoryview) -> None:
     """Bytes as they are."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
+
+
+def buffer_stdout() -> None:
+    """With ``PYTHONUNBUFFERED`` stdout has no buffer, and a write may take a part of what it is given: on a full disk
+    the rest would be missing without an error."""
+    stdout = sys.stdout
+    if isinstance(getattr(stdout, "buffer", None), RawIOBase):
+        sys.stdout = open(  # noqa: SIM115 - it stays open
+            stdout.fileno(), "w", encoding=stdout.encoding, errors=stdout.errors, closefd=False
+        )
 
 
 def note(message: str) -> None:
@@ -46,8 +58,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     from rich.text import Text
 
     is_terminal = sys.stdout.isatty()
+    bold = "" if os.environ.get("NO_COLOR") else "bold"  # rich takes colours alone away
     console = Console(file=sys.stdout, width=None if is_terminal else _WIDE, highlight=False, soft_wrap=False)
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    table = Table(box=None, pad_edge=False, header_style=bold, padding=(0, 2, 0, 0))
     for name in columns:
         is_number = name.startswith(">")
         table.add_column(
@@ -59,7 +72,7 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     for row in rows:
         table.add_row(*(Text(shown(cell)) for cell in row))
     if title:
-        console.print(Text(title, style="bold"))
+        console.print(Text(title, style=bold))
     with console.capture() as captured:
         console.print(table)
     sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))

@@ -11,7 +11,7 @@ import click
 
 from kpress.cli._output import StreamTable, moment, size, write
 from kpress.cli._parameters import Names
-from kpress.columns import Columns, csv_rows, json_lines, stream_of, with_constants
+from kpress.columns import Columns, json_lines, stream_of, with_constants, write_lines
 
 if TYPE_CHECKING:
     from kpress.typing import ShownAs
@@ -91,7 +91,7 @@ class Shown:
             return (*PLACES, "offset", "timestamp", "key", "value")
         return (*PLACES, *RECORD)
 
-    def print(self, results: Iterable[Columns], schema: Any) -> None:
+    def print(self, results: Iterable[Columns], schema: Any, threads: int = 1) -> None:
         """All of it, as it comes.
 
         Parameters
@@ -100,21 +100,20 @@ class Shown:
             With these columns.
         schema : tuple of fields
             Of the results.
+        threads : int
+            With more than one, a result may be asked for before the one before it is printed.
         """
-        printers = {
-            "table": self._print_table,
-            "json": self._print_json,
-            "jsonl": self._print_json_lines,
-            "csv": self._print_csv,
-        }
-        if self.format in printers:
-            printers[self.format](results)
+        if self.format == "table":
+            self._print_table(results)
+        elif self.format == "json":
+            self._print_json(results)
+        elif self.format == "jsonl":
+            write_lines(results, write, "json", self.values or "utf8", threads=threads)
+        elif self.format == "csv":
+            write((",".join(self.columns) + "\r\n").encode())
+            write_lines(results, write, "csv", self.values or "utf8", threads=threads)
         else:
             _print_arrow(self.format, results, schema)
-
-    def _print_json_lines(self, results: Iterable[Columns]) -> None:
-        for columns in results:
-            json_lines(columns, self.values or "utf8", write=write)
 
     def _print_json(self, results: Iterable[Columns]) -> None:
         """The same objects in one: {"records": [...]}."""
@@ -124,11 +123,6 @@ class Shown:
                 write(before + b"\n" + lines[:-1].replace(b"}\n{", b"},\n{"))
                 before = b","
         write(b"\n]}\n" if before == b"," else before + b"]}\n")
-
-    def _print_csv(self, results: Iterable[Columns]) -> None:
-        write((",".join(self.columns) + "\r\n").encode())
-        for columns in results:
-            csv_rows(columns, self.values or "utf8", write=write)
 
     def _print_table(self, results: Iterable[Columns]) -> None:
         numbers = {"partition", "offset", "producerId", "producerEpoch", "sequence", "partitionLeaderEpoch"}

@@ -11,7 +11,7 @@ from kpress._c.wire cimport KP_PLUGIN_NAME_MAX, kp_plugin_name_char
 from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS
 
 import sys
-import threading
+from _thread import RLock  # that of threading, whose import is a tenth of the time that importing kpress takes
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -67,7 +67,7 @@ cdef class Plugin:
         if thread_safe is None:
             thread_safe = getattr(codec, "thread_safe", True)
         # one that calls kpress again in the same thread must not wait for itself
-        self.lock = None if flag_of(thread_safe, "thread_safe") else threading.RLock()
+        self.lock = None if flag_of(thread_safe, "thread_safe") else RLock()
         self.again = "register", (self.name, codec), {"thread_safe": bool(thread_safe)}
 
     cdef object compressed(self, bytes data, object level):
@@ -125,7 +125,7 @@ cdef class CodecRegistry:
 
     def __cinit__(self):
         self.plugins = {}
-        self.lock = threading.RLock()
+        self.lock = RLock()
 
     cdef int change(self, dict plugins) except -1:
         self.plugins, self.table = plugins, None

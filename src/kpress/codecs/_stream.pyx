@@ -20,7 +20,7 @@ from kpress.codecs.table cimport (
 )
 
 from kpress.codecs._calls import DEFAULT_MAX_SIZE
-from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
+from kpress.errors import ArgumentTypeError, ClosedError, InUseError
 
 
 cdef class _Stream:
@@ -75,7 +75,7 @@ cdef class _Stream:
     cdef int enter(self) except -1:
         self.check_made()
         if self.busy:  # checked first: a stream is closed while it works, and stays closed if that fails
-            raise InvalidArgumentError("the stream is in use by another thread")
+            raise InUseError("the stream is in use by another thread")
         if self.closed:
             raise ClosedError("the stream has ended or failed: make another")
         self.busy = True

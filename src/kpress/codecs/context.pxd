@@ -5,11 +5,13 @@ Creating a library's state takes up to 10 us, and its memory is cold, so keeping
 """
 
 from kpress._buffers cimport pooled
+from kpress._c.threads cimport pthread_t
 from kpress.codecs.codec cimport CODEC_ROWS, codec_table
 
 
 cdef struct codec_context:
     codec_context* next
+    pthread_t thread            # the last that had the context
     const codec_table* codecs    # of the call that has the context
     pooled scratch               # decompressed records of one batch, or record bytes before compression
     size_t ignored               # bytes at the end of the last payload that was decompressed, which are not part of it

@@ -1,4 +1,4 @@
-"""The pool of codec contexts: a list of free ones, last given first taken.
+"""The pool of codec contexts: a list of free ones, last given first taken, but a thread's own before others.
 
 A slot for one context comes first. It needs no lock, which saves 20 ns in a call on a small payload.
 """
@@ -8,10 +8,13 @@ from libc.stdlib cimport calloc, free
 from kpress._buffers cimport on_release_unused, pooled_free
 from kpress._c.threads cimport (
     pthread_atfork,
+    pthread_equal,
     pthread_mutex_init,
     pthread_mutex_lock,
     pthread_mutex_t,
     pthread_mutex_unlock,
+    pthread_self,
+    pthread_t,
 )
 from kpress._c.wire cimport kp_slot_give, kp_slot_take
 from kpress.codecs.codec cimport CODEC_ROWS
@@ -67,17 +70,50 @@ cdef codec_context* take_idle() noexcept nogil:
     return context
 
 
+cdef void add_idle(codec_context* context) noexcept nogil:
+    global idle
+    if kp_slot_give(&slot, context):
+        return
+    pthread_mutex_lock(&mutex)
+    context.next = idle
+    idle = context
+    pthread_mutex_unlock(&mutex)
+
+
+cdef codec_context* take_own(pthread_t thread) noexcept nogil:
+    """The context that this thread had last, if it is in the list."""
+    cdef codec_context** link = &idle
+    cdef codec_context* context
+    pthread_mutex_lock(&mutex)
+    while link[0] != NULL and not pthread_equal(link[0].thread, thread):
+        link = &link[0].next
+    context = link[0]
+    if context != NULL:
+        link[0] = context.next
+    pthread_mutex_unlock(&mutex)
+    return context
+
+
 cdef codec_context* context_acquire(const codec_table* codecs) noexcept nogil:
+    """One of this thread's if there is one: its scratch and states are in the caches of another processor if another
+    thread had it last, and decompression then takes twice as long."""
+    cdef pthread_t thread = pthread_self()
     cdef codec_context* context = take_idle()
+    cdef codec_context* own
+    if context != NULL and not pthread_equal(context.thread, thread):
+        own = take_own(thread)
+        if own != NULL:
+            add_idle(context)
+            context = own
     if context == NULL:
         context = <codec_context*>calloc(1, sizeof(codec_context))
     if context != NULL:
         context.codecs = codecs
+        context.thread = thread
     return context
 
 
 cdef void context_release(codec_context* context) noexcept nogil:
-    global idle
     cdef int i, id
     if context == NULL:
         return
@@ -89,12 +125,7 @@ cdef void context_release(codec_context* context) noexcept nogil:
         if context.states[id] != NULL:
             kafka.rows[id].shrink_state(&context.states[id])
     context.codecs = NULL  # the table may go away while the context waits
-    if kp_slot_give(&slot, context):
-        return
-    pthread_mutex_lock(&mutex)
-    context.next = idle
-    idle = context
-    pthread_mutex_unlock(&mutex)
+    add_idle(context)
 
 
 cdef size_t free_idle() noexcept nogil:

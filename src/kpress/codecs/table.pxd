@@ -21,9 +21,8 @@ cdef class CodecTable:
 cdef const codec_table* kafka_codecs() noexcept nogil
 
 # Arguments from Python; the errors name what is accepted.
-cdef CodecTable table_of(object codecs)
-# For a call that reads: of the arguments `codecs` and `lz4_header_checksum`.
-cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum)
+cdef CodecTable table_given(object codecs)
+cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum)
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL
 cdef int level_given(const codec* row, object level) except? -1
 cdef int magic_given(const codec* row, object magic) except -1
@@ -32,10 +31,22 @@ cdef const codec* row_with(const codec* row, object dictionary, str field) excep
 # For reading: those of `dictionaries` that the payloads need, once they were learned; its `row` is the row.
 cdef DictionarySet dictionaries_of(const codec* row, object dictionaries)
 
+cdef CodecTable KAFKA       # without a registry
 cdef object MAGIC_DEFAULT   # 2
+cdef object VERIFY          # "verify"
 
 
 # The usual arguments need no call into another module: 10 ns of the 200 that a small payload takes.
+cdef inline CodecTable table_of(object codecs):
+    return KAFKA if codecs is None else table_given(codecs)
+
+
+# For a call that reads: of the arguments `codecs` and `lz4_header_checksum`.
+cdef inline CodecTable reading_table_of(object codecs, object lz4_header_checksum):
+    cdef CodecTable table = table_of(codecs)
+    return table if lz4_header_checksum is VERIFY else lenient_table(table, lz4_header_checksum)
+
+
 cdef inline const codec* codec_of(CodecTable codecs, object compression_type) except NULL:
     cdef int id
     for id in range(CODEC_IDS):  # names in a program's text are interned

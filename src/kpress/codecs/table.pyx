@@ -24,7 +24,7 @@ from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef object MAGIC_DEFAULT = 2
 
-cdef object VERIFY = "verify"   # as above
+cdef object VERIFY = "verify"
 cdef dict IGNORES = {VERIFY: False, "ignore": True}
 
 
@@ -99,9 +99,7 @@ cdef const codec_table* kafka_codecs() noexcept nogil:
 
 # --- arguments -------------------------------------------------------------------------------------------------------
 
-cdef CodecTable table_of(object codecs):
-    if codecs is None:
-        return KAFKA
+cdef CodecTable table_given(object codecs):
     if type(codecs) is CodecTable:  # between calls of ours
         return <CodecTable>codecs
     if not isinstance(codecs, CodecRegistry):
@@ -137,14 +135,14 @@ cdef CodecTable registered(CodecRegistry registry):
     return table
 
 
-cdef CodecTable reading_table_of(object codecs, object lz4_header_checksum):
-    cdef CodecTable table = table_of(codecs)
-    if lz4_header_checksum is VERIFY or not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
-        return table
-    if table.lenient is None:
-        table.lenient = CodecTable(table.plugins)
-        lz4_row_of_any_header(&table.lenient.rows.rows[KP_LZ4])
-    return table.lenient
+cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum):
+    """`codecs`, or if the checksum is ignored, the same that read LZ4 frames with any."""
+    if not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
+        return codecs
+    if codecs.lenient is None:
+        codecs.lenient = CodecTable(codecs.plugins)
+        lz4_row_of_any_header(&codecs.lenient.rows.rows[KP_LZ4])
+    return codecs.lenient
 
 
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL:

@@ -6,7 +6,7 @@
     _read     all of a record set ┐
     _iterate  piece by piece      ┴► _window: _scan (headers) ─► kpress._threads: _decode ─► _gather ─► _arrow_out
     _result_stream  results as they come, as one Arrow stream; columns of one value
-    _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values)
+    _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values); _write_lines: as results come
     _match    rows that a search looks for
     _table    one row per batch, from headers alone ─► _arrow_out
     _by_value a codec over each value of a column, in and out; _value_checksums: a checksum of each (_value_source)
@@ -27,6 +27,7 @@ from kpress.columns._result_stream import ConstantColumns, constant_field, strea
 from kpress.columns._table import BatchTable, batch_table
 from kpress.columns._value_checksums import crc32c_values
 from kpress.columns._write import write_columns
+from kpress.columns._write_lines import write_lines
 
 __all__ = [
     "BatchTable",
@@ -49,4 +50,5 @@ __all__ = [
     "stream_of",
     "with_constants",
     "write_columns",
+    "write_lines",
 ]

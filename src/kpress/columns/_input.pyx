@@ -1,7 +1,7 @@
 """The input of write_columns: its columns by name."""
 
 from libc.stdint cimport int64_t
-from libc.string cimport memset
+from libc.string cimport memset, strcmp, strlen, strncmp
 
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
 from kpress.columns._arrow_in cimport (
@@ -78,17 +78,15 @@ cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int
 
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
     t.exact = True
-    cdef bytes format = schema.format
-    if format in (b"tss:", b"tsm:", b"tsu:", b"tsn:"):
+    if strncmp(schema.format, "ts", 2) == 0 and strlen(schema.format) == 4:  # "tsm:UTC" goes on after the colon
         raise InvalidArgumentError("column timestamp has no time zone, and Kafka's times are UTC: give it one, or let "
                                    "coerce_timestamps=True take it for UTC", field="timestamp")
     return 0
 
 
-cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i, bint coerce_timestamps) except -1:
+cdef int column_types(input_types* types, const ArrowSchema* child, int64_t i, str name,
+                      bint coerce_timestamps) except -1:
     """Child i of the schema."""
-    cdef const ArrowSchema* child = schema.children[i]
-    cdef str name = name_of(child).decode("utf-8", "replace")
     if name == "offset":
         type_of(child, i, &types.offset)
         return check_type(name, child, &types.offset, (INT64,))
@@ -117,14 +115,14 @@ cdef int column_types(input_types* types, const ArrowSchema* schema, int64_t i, 
 cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_timestamps) except -1:
     cdef int64_t i
     memset(types, 0, sizeof(input_types))
-    if schema.format != b"+s":
+    if strcmp(schema.format, "+s"):
         raise ArgumentTypeError("data must be a table, a record batch or a struct array, with the columns "
                                 f"{', '.join(ACCEPTED)}; not of Arrow format {format_of(schema)!r}", field="data")
     names = [name_of(schema.children[i]) for i in range(schema.n_children)]
     if len(set(names)) < len(names):
         raise InvalidArgumentError("data has a column twice", field="data")
     for i in range(schema.n_children):
-        column_types(types, schema, i, coerce_timestamps)
+        column_types(types, schema.children[i], i, (<bytes>names[i]).decode("utf-8", "replace"), coerce_timestamps)
     if types.key.kind == ABSENT and types.value.kind == ABSENT:
         raise InvalidArgumentError("data has neither a key nor a value column", field="data")
     return 0

@@ -1,18 +1,14 @@
-from collections.abc import Callable
+from typing_extensions import disjoint_base
 
 from kpress.columns._columns import Columns
 from kpress.typing import ShownAs
 
-def json_lines(
-    columns: Columns, values: ShownAs = "utf8", *, write: Callable[[memoryview], object] | None = None
-) -> bytes: ...
-def csv_rows(
-    columns: Columns,
-    values: ShownAs = "utf8",
-    *,
-    header: bool = False,
-    write: Callable[[memoryview], object] | None = None,
-) -> bytes: ...
+@disjoint_base
+class Lines:
+    def __new__(cls, kind: str, values: ShownAs) -> Lines: ...
+
+def json_lines(columns: Columns, values: ShownAs = "utf8") -> bytes: ...
+def csv_rows(columns: Columns, values: ShownAs = "utf8", *, header: bool = False) -> bytes: ...
 def dump_lines(
     columns: Columns, *, metadata: bool = True, contents: bool = True, values: ShownAs = "utf8"
 ) -> bytes: ...

@@ -4,14 +4,12 @@ Lines are made from the arrays themselves, without a Python object per record.
 """
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.ref cimport PyObject
 from libc.stdint cimport SIZE_MAX, int32_t, int64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcmp, memcpy, memset
 
 from kpress._arguments cimport choice_of, flag_of
-from kpress._buffers cimport PooledBlock, pooled, pooled_free
-from kpress._c.python cimport references
+from kpress._buffers cimport pooled, pooled_free
 from kpress._c.wire cimport KP_OK
 from kpress.columns._arrow_out cimport array_data, part
 from kpress.columns._columns cimport Columns
@@ -31,47 +29,6 @@ _SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSO
 
 cdef enum:
     BLOCK = 32
-    PIECE = 1 << 18         # bytes of text that are still in the cache when they are written
-
-
-# A column: how it is read, and what comes before its values.
-ctypedef struct text_column:
-    value_kind kind
-    int64_t number
-    const char* before
-    size_t before_size
-
-
-# A value of a JSON line that is not the same in all rows of a part, and where in `heads` what comes before it begins.
-ctypedef struct json_cell:
-    value_kind kind
-    const array_data* array
-    size_t head
-    size_t head_size
-
-
-# What is being written, and how.
-ctypedef struct writer:
-    pooled out
-    pooled scratch
-    shown_as form
-    text_column* columns
-    int64_t n_columns
-    json_cell* cells        # of the part that is being written; the last has no value
-    int64_t n_cells
-    pooled heads            # each of whole BLOCKs
-    bint metadata
-    bint contents
-
-
-# A row of a part.
-ctypedef struct place:
-    int64_t part
-    int64_t row
-
-
-ctypedef int (*line_writer)(writer* w, const part* p, int64_t i) noexcept nogil
-ctypedef int (*part_beginner)(writer* w, const part* p) noexcept nogil
 
 
 # --- values of arrays ---------------------------------------------------------------------------------------------
@@ -330,89 +287,92 @@ cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
 
 # --- all rows -----------------------------------------------------------------------------------------------------
 
-cdef int put_rows(writer* w, const part* parts, int64_t n_parts, place* at, line_writer line,
-                  part_beginner begin, size_t most) noexcept nogil:
-    """Lines from a place on, until there are `most` bytes of them."""
-    while at.part < n_parts and w.out.size < most:
-        if at.row == parts[at.part].rows:
-            at.part, at.row = at.part + 1, 0
-        elif at.row == 0 and begin != NULL and begin(w, &parts[at.part]):
+cdef int put_lines(writer* w, size_t most) noexcept nogil:
+    """Lines of the rows that are left, until there are `most` bytes of them."""
+    cdef const part* p
+    while w.at.part < w.n_parts and w.out.size < most:
+        p = &w.parts[w.at.part]
+        if w.at.row == p.rows:
+            w.at.part, w.at.row = w.at.part + 1, 0
+        elif w.at.row == 0 and w.begin != NULL and w.begin(w, p):
             return -1
-        elif line(w, &parts[at.part], parts[at.part].offset + at.row):
+        elif w.line(w, p, p.offset + w.at.row):
             return -1
         else:
-            at.row += 1
+            w.at.row += 1
     return KP_OK
 
 
-cdef int hand_out(writer* w, object write) except -1:
-    """The text so far goes to `write`, and its block is used again unless `write` keeps it."""
-    cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
-    block.buffer = w.out
-    memset(&w.out, 0, sizeof(pooled))
-    write(memoryview(block))
-    if references(<PyObject*>block) == 1:
-        w.out = block.buffer
-        w.out.size = 0
-        memset(&block.buffer, 0, sizeof(pooled))
-    return 0
+cdef class Lines:
+    """Results as lines, one after another."""
 
+    def __cinit__(self, str kind, object values):
+        self.w.form = choice_of("values", values, _SHOWN_AS)
+        self.w.metadata = self.w.contents = True
+        self.kind = kind
+        if kind == "json":
+            self.w.line, self.w.begin = json_line, begin_json
+        else:
+            self.w.line = csv_line if kind == "csv" else dump_line
 
-cdef bytes text_of(Columns columns, writer* w, line_writer line, part_beginner begin, object write):
-    """All of the text; nothing where it goes to `write`."""
-    cdef size_t most = SIZE_MAX if write is None else PIECE
-    cdef place at
-    at.part = at.row = 0
-    while True:
-        with nogil:
-            status = put_rows(w, columns._parts, columns._n_parts, &at, line, begin, most)
-        if status:
-            raise MemoryError()
-        if write is None:
-            return PyBytes_FromStringAndSize(<const char*>w.out.data, <Py_ssize_t>w.out.size)
-        if not w.out.size:
-            return b""
-        hand_out(w, write)
+    def __dealloc__(self):
+        free(self.w.columns)
+        free(self.w.cells)
+        pooled_free(&self.w.heads)
+        pooled_free(&self.w.out)
+        pooled_free(&self.w.scratch)
 
+    cdef list _before(self, list names):
+        """What comes before the value of each column."""
+        if self.kind != "json":
+            return [b""] * len(names)
+        return [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
 
-cdef bytes lines_of(Columns columns, writer* w, list names, list before, line_writer line, part_beginner begin,
-                    bytes head, object write):
-    """The lines; `before` has what comes before the value of each column."""
-    cdef int64_t i
-    cdef bytes text
-    fields = {field.name: (number, field.format) for number, field in enumerate(columns._fields)}
-    w.n_columns = len(names)
-    w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
-    try:
+    cdef int start(self, Columns columns) except -1:
+        """Begin with the rows of a result, which stays alive as long as its lines are not complete."""
+        cdef writer* w = &self.w
+        cdef int64_t i
+        cdef bytes text
+        numbers = {field.name: number for number, field in enumerate(columns._fields)}
+        names = list(_DUMPED) if self.kind == "dump" else columns.column_names
+        self.stop()
+        self.before = self._before(names)
+        w.n_columns = len(names)
+        w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
         w.cells = <json_cell*>calloc(<size_t>w.n_columns + 1, sizeof(json_cell))
         if w.columns == NULL or w.cells == NULL:
             raise MemoryError()
         for i in range(w.n_columns):
-            w.columns[i].number, format = fields[names[i]]
-            w.columns[i].kind = kind_of(format)
-            text = before[i]
+            text = self.before[i]
+            w.columns[i].number = numbers[names[i]]
+            w.columns[i].kind = kind_of(columns._fields[w.columns[i].number].format)
             w.columns[i].before, w.columns[i].before_size = text, <size_t>len(text)
-        text = head
-        if put(&w.out, <const char*>text, <size_t>len(text)):
-            raise MemoryError()
-        return text_of(columns, w, line, begin, write)
-    finally:
-        free(w.columns)
-        free(w.cells)
-        pooled_free(&w.heads)
-        pooled_free(&w.out)
-        pooled_free(&w.scratch)
+        w.at.part = w.at.row = 0
+        w.parts, w.n_parts = columns._parts, columns._n_parts
+        self.columns = columns
+        return 0
+
+    cdef int stop(self) except -1:
+        """Let go of the result."""
+        self.w.n_parts = 0
+        free(self.w.columns)
+        free(self.w.cells)
+        self.w.columns, self.w.cells = NULL, NULL
+        self.columns = None
+        return 0
 
 
-cdef writer new_writer(object values) except *:
-    cdef writer w
-    w.out.data, w.out.size, w.out.capacity, w.out.block = NULL, 0, 0, 0
-    w.scratch = w.heads = w.out
-    w.columns, w.n_columns = NULL, 0
-    w.cells, w.n_cells = NULL, 0
-    w.metadata = w.contents = True
-    w.form = choice_of("values", values, _SHOWN_AS)
-    return w
+cdef bytes text_of(Lines lines, Columns columns, bytes head):
+    """All of the text."""
+    cdef writer* w = &lines.w
+    if put(&w.out, <const char*>head, <size_t>len(head)):
+        raise MemoryError()
+    lines.start(columns)
+    with nogil:
+        status = put_lines(w, SIZE_MAX)
+    if status:
+        raise MemoryError()
+    return PyBytes_FromStringAndSize(<const char*>w.out.data, <Py_ssize_t>w.out.size)
 
 
 cdef Columns checked(object columns):
@@ -421,7 +381,7 @@ cdef Columns checked(object columns):
     return columns
 
 
-def json_lines(columns, values="utf8", *, write=None):
+def json_lines(columns, values="utf8"):
     """One JSON object per row, each on a line, in UTF-8.
 
     Parameters
@@ -430,15 +390,11 @@ def json_lines(columns, values="utf8", *, write=None):
     values : {'utf8', 'hex', 'base64', 'json', 'size'}
         How keys, values and header values are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in hex
         or base64; as JSON if they are JSON and as text if not; or as their number of bytes.
-    write : callable, optional
-        Is called with the text, in pieces that are still in the CPU's caches, in place of one result. A piece is a
-        buffer that is used again, if nothing keeps it.
 
     Returns
     -------
     bytes
-        Empty with `write`. Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are
-        ``[[key, value], ...]``.
+        Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are ``[[key, value], ...]``.
 
     Examples
     --------
@@ -448,14 +404,10 @@ def json_lines(columns, values="utf8", *, write=None):
     >>> json_lines(columns, "base64")
     b'{"offset":0,"value":"YQ=="}\\n{"offset":1,"value":null}\\n'
     """
-    cdef writer w = new_writer(values)
-    cdef Columns rows = checked(columns)
-    names = rows.column_names
-    before = [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
-    return lines_of(rows, &w, names, before, json_line, begin_json, b"", write)
+    return text_of(Lines("json", values), checked(columns), b"")
 
 
-def csv_rows(columns, values="utf8", *, header=False, write=None):
+def csv_rows(columns, values="utf8", *, header=False):
     """One CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
 
     Parameters
@@ -465,13 +417,10 @@ def csv_rows(columns, values="utf8", *, header=False, write=None):
         As for `json_lines`; headers are JSON text.
     header : bool
         Begin with a row of the columns' names.
-    write : callable, optional
-        As for `json_lines`.
 
     Returns
     -------
     bytes
-        Empty with `write`.
 
     Examples
     --------
@@ -481,11 +430,10 @@ def csv_rows(columns, values="utf8", *, header=False, write=None):
     >>> csv_rows(columns, header=True)
     b'offset,value\\r\\n0,"a ""b"" c"\\r\\n1,\\r\\n2,""\\r\\n'
     """
-    cdef writer w = new_writer(values)
+    cdef Lines lines = Lines("csv", values)
     cdef Columns rows = checked(columns)
-    names = rows.column_names
-    head = ",".join(names).encode() + b"\r\n" if flag_of(header, "header") else b""
-    return lines_of(rows, &w, names, [b""] * len(names), csv_line, NULL, head, write)
+    head = ",".join(rows.column_names).encode() + b"\r\n" if flag_of(header, "header") else b""
+    return text_of(lines, rows, head)
 
 
 def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
@@ -515,10 +463,10 @@ def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
     >>> dump_lines(columns)
     b'| offset: 0 CreateTime: -1 keySize: -1 valueSize: 1 sequence: -1 headerKeys: [] payload: a\\n'
     """
-    cdef writer w = new_writer(values)
+    cdef Lines lines = Lines("dump", values)
     cdef Columns rows = checked(columns)
     missing = [name for name in _DUMPED if name not in rows.column_names]
     if missing:
         raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
-    w.metadata, w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
-    return lines_of(rows, &w, list(_DUMPED), [b""] * len(_DUMPED), dump_line, NULL, b"", None)
+    lines.w.metadata, lines.w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
+    return text_of(lines, rows, b"")

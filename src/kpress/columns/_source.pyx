@@ -34,7 +34,7 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
         return self
     if not hasattr(source, "readinto"):
         raise ArgumentTypeError("source must be a bytes-like object or a binary file (with readinto), "
-                                f"not {type(source).__name__}", field="source")
+                                f"not {type(source).__name__}{advice(source)}", field="source")
     if integer_of(start, "start_position", 0, INT64_MAX):
         raise InvalidArgumentError("start_position is for buffers: a file is read from where it is, so seek first",
                                    field="start_position")
@@ -50,6 +50,13 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
 
         refuse_without_records(self.name)
     return self
+
+
+cdef str advice(source):
+    """How to read what a path names."""
+    if isinstance(source, str) or hasattr(type(source), "__fspath__"):
+        return ": open(path, 'rb') gives the file of a path, and kpress.open_log(path) reads a segment or a log"
+    return ""
 
 
 cdef int64_t left_in(file):

@@ -187,7 +187,7 @@ def _dump_records(log: Log, shown: Shown, **options: Any) -> int:
                 yield columns
                 progress.at(reader.position)
 
-        shown.print(results(), reader.schema)
+        shown.print(results(), reader.schema, options["threads"])
     for partition, offset in reader.last_stable_offsets.items():
         note(f"{partition}: ends at offset {offset}, where a transaction is open")
     return report_reading(reader.findings)

@@ -1,0 +1,64 @@
+"""zig, a C compiler that comes from PyPI with the headers and stubs of every glibc and of musl, as commands.
+
+    python -m build_support.zig FOLDER        cc, ar and link for this machine, in FOLDER
+
+setuptools and make like a tool of one word, so each command is a script.
+"""
+
+import platform
+import shlex
+import sys
+import sysconfig
+from pathlib import Path
+
+OLDEST_GLIBC = "2.17"
+
+
+def tools(folder, target):
+    """Write cc, ar and link for a target (`x86_64-linux-gnu.2.17`): their paths, by name."""
+    binary = shlex.quote(zig_binary())
+    # zig cc turns UBSan on unless it is told not to
+    cc = script(folder, "cc", f'exec {binary} cc -target {target} -fno-sanitize=undefined "$@"\n')
+    archiver = script(folder, "ar", f'exec {binary} ar "$@"\n')
+    return {"cc": cc, "ar": archiver, "link": script(folder, "link", linker(binary, cc))}
+
+
+def linker(binary, cc):
+    """The text of a script that links as zig does, and folds functions that are the same: modules have copies of
+    Cython's.
+
+    zig cc does not take --icf, but tells how it calls the linker, which is in zig too: last, as the first time it also
+    links stubs of libc. No code of ours compares functions that do the same.
+    """
+    return f"""\
+told=$(ZIG_VERBOSE_LINK=1 {shlex.quote(cc)} "$@" 2>&1) || {{ echo "$told" >&2; exit 1; }}
+call=$(echo "$told" | sed -n 's/^ld\\.lld //p' | tail -n 1)
+[ -n "$call" ] || {{ echo "zig did not tell how it links: $told" >&2; exit 1; }}
+exec {binary} ld.lld $call -O2 --icf=all
+"""
+
+
+def script(folder, name, text):
+    file = Path(folder, name).resolve()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\n{text}")
+    file.chmod(0o755)
+    return str(file)
+
+
+def zig_binary():
+    import ziglang
+
+    return str(Path(ziglang.__file__).parent / "zig")
+
+
+def target_here():
+    """The oldest libc of this machine's kind."""
+    of_musl = "musl" in sysconfig.get_config_var("SOABI")
+    return f"{platform.machine()}-linux-{'musl' if of_musl else f'gnu.{OLDEST_GLIBC}'}"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    tools(sys.argv[1], target_here())
