@@ -17,6 +17,7 @@ extensions = ["myst_parser", "build_support.site"]
 exclude_patterns = ["_build"]
 default_role = "py:obj"
 add_module_names = False
+smartquotes_action = "qe"  # no dashes: --json stays what is typed
 toc_object_entries_show_parents = "hide"
 python_display_short_literal_types = True
 maximum_signature_line_length = 100

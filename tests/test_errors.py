@@ -23,6 +23,7 @@ CODES = {
     "StorageError": 56,
     "InvalidArgumentError": None,
     "ClosedError": None,
+    "InUseError": None,
     "ArgumentTypeError": None,
 }
 PARENTS = {
@@ -35,6 +36,7 @@ PARENTS = {
     "StorageError": (errors.KpressError, OSError),
     "InvalidArgumentError": (errors.KpressError, ValueError),
     "ClosedError": (errors.InvalidArgumentError,),
+    "InUseError": (errors.InvalidArgumentError, RuntimeError),
     "ArgumentTypeError": (errors.KpressError, TypeError),
 }
 

@@ -10,10 +10,11 @@
     ├── StorageError                      KAFKA_STORAGE_ERROR (56), also an OSError
     ├── OutputTooLargeError               the caller's limit was reached; the data may be sound
     ├── InvalidArgumentError              also a ValueError
-    │   └── ClosedError
+    │   ├── ClosedError
+    │   └── InUseError                also a RuntimeError
     └── ArgumentTypeError                 also a TypeError
 
-Data that was read raises the first four, a store that fails StorageError, and a wrong argument one of the last three.
+Data that was read raises the first four, a store that fails StorageError, and a wrong call one of the last four.
 Local files raise Python's own OSError, and running out of memory its MemoryError.
 """
 
@@ -22,6 +23,7 @@ __all__ = [
     "ClosedError",
     "CorruptRecordError",
     "DecompressionError",
+    "InUseError",
     "InvalidArgumentError",
     "InvalidRecordError",
     "KpressError",
@@ -274,6 +276,29 @@ class ClosedError(InvalidArgumentError):
     ... except kpress.ClosedError as error:
     ...     print(isinstance(error, ValueError))
     True
+    """
+
+
+class InUseError(InvalidArgumentError, RuntimeError):
+    """Another call is at work on the object: of another thread, or the one that this call was made from.
+
+    Remedy
+    ------
+    Give each thread an object of its own, or a lock to all of them; do not use an object while it asks your code for
+    something.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> builder = kpress.BatchBuilder()
+    >>> class Headers(list):
+    ...     def __iter__(self):
+    ...         builder.append(b"another record")
+    >>> try:
+    ...     builder.append(b"value", headers=Headers([("key", b"")]))
+    ... except kpress.InUseError as error:
+    ...     print(error)
+    the builder is in use by another call
     """
 
 

@@ -157,8 +157,9 @@ def test_calls_from_inside_of_an_append(client: Client) -> None:
     class Evil:
         def __iter__(self) -> Any:
             for call in (lambda: builder.append(0, 1, None, b"in", [("a", b"b")]), builder.build):
-                with pytest.raises((RuntimeError, TypeError)):
+                with pytest.raises((RuntimeError, TypeError)) as caught:
                     call()
+                assert isinstance(caught.value, kpress.InUseError)
             return iter([("k", b"v")])
 
         def __len__(self) -> int:
@@ -193,6 +194,7 @@ def test_batch_builder_of_aiokafka(codec: int) -> None:
     compare(AIOKAFKA, bytes(built[0]), built[1], codec)
     assert builders[1]._build() is built[1] and builders[1].size() == len(built[1]) and builders[1].closed()
     assert builders[1].append(timestamp=1, key="k", value=b"") is None
+    assert builders[1]._builder.build() is built[1], "as in aiokafka's own benchmark"
 
 
 @pytest.mark.parametrize("codec", range(5), ids=CODECS)

@@ -100,8 +100,71 @@ def test_installed_ends_after_an_error(client: Client) -> None:
     assert client.memory.MemoryRecords is not client.adapter.MemoryRecords
 
 
+@clients
+def test_the_limit_ends_with_the_installation(client: Client) -> None:
+    ours: Any = client.adapter
+    data = kpress.write_records([bytes(1000)], compression_type="zstd")
+
+    def read() -> int:
+        return sum(len(record.value) for record in ours.MemoryRecords(data).next_batch())
+
+    ours.install(max_decompressed_bytes=500)
+    try:
+        with pytest.raises(client.corrupt):
+            read()
+        with ours.installed():
+            ours.install(max_decompressed_bytes=5000)
+            assert read() == 1000
+        with pytest.raises(client.corrupt):
+            read()
+    finally:
+        ours.uninstall()
+    assert read() == 1000
+    with ours.installed():
+        ours.install(max_decompressed_bytes=500)
+    assert read() == 1000
+
+
+@clients
+@pytest.mark.parametrize("fails", ["_replace", "_replace_table"])
+def test_install_that_is_interrupted_leaves_nothing(
+    client: Client, fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, whole = client.codec.__package__, getattr(_install.Adapter, fails)
+    with client.adapter.installed():
+        pass  # imports what install() imports
+    before = everything(package)
+    calls = 0
+
+    def interrupted(adapter: Any, *arguments: Any) -> None:
+        nonlocal calls
+        calls += 1
+        whole(adapter, *arguments)
+        if calls == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(_install.Adapter, fails, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            client.adapter.install()
+    assert everything(package) == before
+    with client.adapter.installed():
+        assert client.memory.MemoryRecords is client.adapter.MemoryRecords
+    assert everything(package) == before
+
+
+def test_a_table_that_the_program_replaced_meanwhile_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    from aiokafka import AIOKafkaProducer
+
+    monkeypatch.setattr(AIOKafkaProducer, "_COMPRESSORS", AIOKafkaProducer._COMPRESSORS)
+    with AIOKAFKA.adapter.installed():
+        own = AIOKafkaProducer._COMPRESSORS = dict(AIOKafkaProducer._COMPRESSORS)
+    assert AIOKafkaProducer._COMPRESSORS is own
+
+
 @pytest.mark.parametrize(
-    ("found", "accepted"), [("0.11.9", False), ("0.12.0", True), ("0.14.3", True), ("0.15.0", False)]
+    ("found", "accepted"),
+    [("0.11.9", False), ("0.12.0", True), ("0.14.3", True), ("0.15.0", False), ("0.14rc1", False), ("1", False)],
 )
 def test_versions_of_the_client(monkeypatch: pytest.MonkeyPatch, found: str, accepted: bool) -> None:
     monkeypatch.setattr(_install, "version", lambda distribution: found)

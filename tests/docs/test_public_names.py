@@ -74,3 +74,14 @@ def test_members_have_docstrings(names: dict[str, str]) -> None:
 def test_an_example_that_is_skipped_is_none() -> None:
     assert not runs("Text.\n\n>>> call()  # doctest: +SKIP\n1\n")
     assert runs(">>> 1 + 1\n2\n")
+
+
+def test_every_error_has_a_remedy(names: dict[str, str]) -> None:
+    """Those that rooms have besides kpress.errors, too."""
+    import kpress
+    from build_support.site.tables import public_errors
+
+    errors = public_errors()
+    assert {f"kpress.{name}" for name in kpress.errors.__all__} < set(errors)
+    assert "kpress.producer.RecordTooLargeError" in errors
+    assert [full for full in errors if "\nRemedy\n---" not in names[full]] == []

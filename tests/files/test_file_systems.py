@@ -363,6 +363,16 @@ def test_what_cannot_be_resolved(url: str, text: str) -> None:
         resolve(url)
 
 
+def test_a_store_that_cannot_be_reached_is_named_without_the_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(url: str) -> None:
+        raise ConnectionRefusedError("nobody listens")
+
+    monkeypatch.setattr(fsspec.core, "url_to_fs", refused)
+    with pytest.raises(kpress.StorageError, match="nobody listens") as caught:
+        resolve("ftp://me:secret@host/logs")
+    assert caught.value.file == "ftp://host/logs"
+
+
 def test_arguments_of_other_types() -> None:
     with pytest.raises(kpress.ArgumentTypeError, match="filesystem must be"):
         resolve("a", object())

@@ -3,6 +3,7 @@
 import pickle
 import random
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -10,6 +11,7 @@ import pytest
 import drawn_logs
 import kpress
 import oracle
+from kpress.files import LocalFileSystem
 from kpress.log import Finding, splits
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
@@ -256,6 +258,44 @@ def test_segments_that_overlap_several_others(isolation: str, has_index: bool, t
         assert expected and expected[-1]["offset"] == 949
         for most in (None, 100):
             assert in_pieces(path, 300, isolation, ranges=wanted, most_offsets=most) == expected
+
+
+@pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
+def test_one_that_reaches_beyond_many_is_seen_by_its_index(isolation: str, tmp_path: Path) -> None:
+    """The one before all others, as a cleaner leaves it that was interrupted; each task knows of it."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    (path / f"{0:020d}.log").write_bytes(batches_of(0, 400))
+    kpress.log.reindex(path, index_interval_bytes=100)
+    for first in range(20, 400, 20):
+        (path / f"{first:020d}.log").write_bytes(batches_of(first, first + 20))
+    (path / f"{400:020d}.log").write_bytes(batches_of(400, 500))
+    for piece_bytes in (300, 1200):
+        rows = in_pieces(path, piece_bytes, isolation)
+        assert [row["offset"] for row in rows] == list(range(500)) and rows == whole(path, isolation)
+
+
+def batches_of(first: int, end: int) -> bytes:
+    """Ten records each, which say where they are."""
+    return b"".join(kpress.write_records([b"%d" % first] * 10, base_offset=at) for at in range(first, end, 10))
+
+
+@pytest.mark.parametrize("has_index", [False, True])
+def test_a_plan_opens_no_segment(has_index: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Names, sizes and indexes are enough, also where segments overlap."""
+    log = kpress.open_log(overlapping(tmp_path, has_index))
+    opened: list[str] = []
+    open_file = LocalFileSystem.open
+
+    def told(self: LocalFileSystem, path: str) -> Any:
+        opened.append(path)
+        return open_file(self, path)
+
+    monkeypatch.setattr(LocalFileSystem, "open", told)
+    for piece_bytes in (300, 100_000):
+        for ranges in (None, {str(log.partitions[0]): (150, 950)}):
+            assert splits.plan(log.partitions, piece_bytes, ranges=ranges)
+    assert {path.rpartition(".")[2] for path in opened} == ({"index"} if has_index else set())
 
 
 @pytest.mark.parametrize("piece_bytes", [300, 100_000])

@@ -197,7 +197,15 @@ def test_options() -> None:
         ({"subscribePattern": "(a"}, "no regular expression"),
         ({"assign": "a-0"}, r"assign must be JSON like \{\"orders\": \[0, 1\]\}, not 'a-0'"),
         ({"assign": '{"a": [true]}'}, "assign must be JSON"),
-        ({"startingOffsets": "first"}, "startingOffsets must be JSON like"),
+        ({"startingOffsets": "first"}, "startingOffsets must be JSON like .*, or earliest or latest, not 'first'"),
+        ({"startingOffsets": ""}, "startingOffsets must be JSON like"),
+        ({"subscribe": " , "}, "subscribe names no topic"),
+        ({"subscribePattern": ""}, "subscribePattern names no topic"),
+        ({"assign": '{"a": []}'}, "assign names no topic"),
+        ({"assign": ""}, "assign must be JSON"),
+        ({"mode": "Drop"}, "or permissive, not 'Drop'"),
+        ({"failOnDataLoss": ""}, "must be true or false, not ''"),
+        ({"pushFilters": ""}, "must be true or false, not ''"),
         ({"endingOffsets": "earliest"}, "cannot be earliest"),
         ({"endingOffsets": '{"a": {"0": -2}}'}, "endingOffsets must be JSON"),
         ({"endingOffsets": '{"a": {"zero": 2}}'}, "endingOffsets must be JSON"),
@@ -330,6 +338,12 @@ def test_the_schema_is_a_part_of_ours() -> None:
 )
 def test_the_size_of_a_task(total: int, most: int, cores: int, expected: int) -> None:
     assert piece_bytes(total, most, cores) == expected
+
+
+@pytest.mark.parametrize(("level", "expected"), [("records", 128 << 20), ("batches", 4 << 30), ("bytes", 128 << 20)])
+def test_a_task_that_reads_headers_alone_has_more_files(level: str, expected: int) -> None:
+    assert ReadOptions.parse({"path": "/logs", "level": level}).max_partition_bytes == expected
+    assert ReadOptions.parse({"path": "/logs", "level": level, "maxPartitionBytes": "1"}).max_partition_bytes == 1
 
 
 def test_tasks_are_as_many_as_wanted() -> None:

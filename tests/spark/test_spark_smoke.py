@@ -81,3 +81,20 @@ def test_write(spark: Any, tmp_path: Path) -> None:
     rows = spark.read.format("kpress").load(SESSIONS).select("key", "value", "timestamp")
     rows.write.format("kpress").mode("append").option("topic", "new").option("partitions", 2).save(str(tmp_path / "w"))
     assert spark.read.format("kpress").load(str(tmp_path / "w")).count() == 1634
+
+
+def test_stream(spark: Any, tmp_path: Path) -> None:
+    """Every row once, although the query is started again before its last batch was committed."""
+
+    def run() -> None:
+        rows = spark.readStream.format("kpress").option("includeActiveSegment", "true").load(SESSIONS)
+        query = rows.select("key", "value", "topic", "partition", "timestamp").writeStream.format("kpress")
+        query = query.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
+        query.start(str(tmp_path / "copy")).awaitTermination(300)
+
+    run()
+    for path in (tmp_path / "checkpoint" / "commits").iterdir():
+        path.unlink()
+    run()
+    copy = spark.read.format("kpress").load(str(tmp_path / "copy"))
+    assert copy.count() == 1634 and copy.agg(F.max("offset")).first()[0] == 1633

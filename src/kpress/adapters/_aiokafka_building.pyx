@@ -65,7 +65,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
 
     def append(self, int64_t offset, timestamp, key, value, list headers not None):
         """Append a record: its metadata, or None if there is no room for it."""
-        return self.add(offset, time_given(timestamp), key, value, headers)
+        return self.add(offset, time_given(timestamp), key, value, headers if len(headers) else None)
 
     def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
         """Bytes that the record would take."""
@@ -132,7 +132,7 @@ cdef class BatchBuilder:
     (8, 1)
     """
 
-    cdef DefaultRecordBatchBuilder builder
+    cdef readonly DefaultRecordBatchBuilder _builder   # aiokafka's own benchmark calls its build()
     cdef readonly int64_t _relative_offset
     cdef readonly object _buffer
     cdef readonly bint _closed
@@ -141,9 +141,9 @@ cdef class BatchBuilder:
 
     def __init__(self, batch_size, compression_type, *, is_transactional=0, key_serializer=None,
                  value_serializer=None):
-        self.builder = DefaultRecordBatchBuilder.__new__(DefaultRecordBatchBuilder)
-        self.builder.begin(compression_type, bool(is_transactional), batch_size)
-        self.builder.encoder.options.base_sequence = 0
+        self._builder = DefaultRecordBatchBuilder.__new__(DefaultRecordBatchBuilder)
+        self._builder.begin(compression_type, bool(is_transactional), batch_size)
+        self._builder.encoder.options.base_sequence = 0
         self._relative_offset = 0
         self._closed = False
         self.key_serializer = key_serializer
@@ -167,9 +167,9 @@ cdef class BatchBuilder:
         return metadata
 
     cdef inline DefaultRecordBatchBuilder _opened(self):
-        if self.builder is None:
+        if self._builder is None:
             raise TypeError("this BatchBuilder was made without its arguments")
-        return self.builder
+        return self._builder
 
     def close(self):
         """Take no more records."""

@@ -26,13 +26,14 @@ LOCK = RLock()
 def check_version(distribution: str, least: tuple[int, int], below: tuple[int, int]) -> tuple[int, int]:
     """The client's version, major and minor, if it is one of those that the adapter was tested with."""
     found = version(distribution)
-    major, minor = (int(part) for part in found.split(".")[:2])
-    if not least <= (major, minor) < below:
+    parts = found.split(".")[:2]
+    number = (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(map(str.isdecimal, parts)) else (0, 0)
+    if not least <= number < below:
         raise InvalidArgumentError(
             f"this adapter is for {distribution} {_text(least)} or later, below {_text(below)}; installed is {found}",
             field="version",
         )
-    return major, minor
+    return number
 
 
 def _text(number: tuple[int, int]) -> str:
@@ -67,7 +68,7 @@ class Adapter:
         self.tables = tuple(tables)
         self.also = tuple(also)
         self.pairs: list[tuple[Any, Any]] = []  # the client's object, the adapter's
-        self.kept: list[tuple[Any, str, Any]] = []  # where a table was, and the table
+        self.kept: list[tuple[Any, str, Any, Any]] = []  # where a table was, the table, and the one in its place
 
     def install(self) -> bool:
         """False: it was there already."""
@@ -81,10 +82,15 @@ class Adapter:
                 for module, names in self.names.items()
                 for name, own in names.items()
             ]
+            tables = [(getattr(import_module(module), name), attribute) for module, name, attribute in self.tables]
             self.pairs = pairs
-            self._replace({id(theirs): own for theirs, own in pairs})
-            for module, name, attribute in self.tables:
-                self._replace_table(getattr(import_module(module), name), attribute)
+            try:
+                self._replace({id(theirs): own for theirs, own in pairs})
+                for holder, attribute in tables:
+                    self._replace_table(holder, attribute)
+            except BaseException:  # Ctrl-C: half of it would stay, and be taken for the whole
+                self.uninstall()
+                raise
             return True
 
     def uninstall(self) -> bool:
@@ -94,20 +100,11 @@ class Adapter:
                 return False
             self._replace({id(own): theirs for theirs, own in self.pairs})
             while self.kept:
-                holder, attribute, table = self.kept.pop()
-                setattr(holder, attribute, table)
+                holder, attribute, table, own = self.kept.pop()
+                if getattr(holder, attribute) is own:  # else the program has put its own there since
+                    setattr(holder, attribute, table)
             self.pairs = []
             return True
-
-    @contextmanager
-    def installed(self) -> Iterator[None]:
-        """Installed inside of the block; after it as it was before."""
-        mine = self.install()
-        try:
-            yield
-        finally:
-            if mine:
-                self.uninstall()
 
     def _modules(self) -> list[ModuleType]:
         """The client's, as far as they are imported."""
@@ -124,7 +121,7 @@ class Adapter:
         table = getattr(holder, attribute)
         by = {id(theirs): own for theirs, own in self.pairs}
         new = {key: tuple(by.get(id(value), value) for value in row) for key, row in table.items()}
-        self.kept.append((holder, attribute, table))
+        self.kept.append((holder, attribute, table, new))
         setattr(holder, attribute, new)
 
 
@@ -155,7 +152,7 @@ True
 
 UNINSTALL_DOC = """Give {name} all of its own names back; without `install` before, nothing happens.
 
-Batches that are being filled or read keep the classes they were made of.
+The limit is the default again. Batches that are being filled or read keep the classes they were made of.
 
 Examples
 --------
@@ -163,7 +160,7 @@ Examples
 >>> kpress.adapters.{module}.uninstall()
 """
 
-INSTALLED_DOC = """A context manager: installed inside of the block, and as it was before after it.
+INSTALLED_DOC = """A context manager: installed inside of the block; after it, names and limit are as they were before.
 
 Examples
 --------
@@ -197,9 +194,18 @@ def calls_of(adapter: Adapter, client: Client, **words: str) -> Calls:
 
     def uninstall() -> None:
         adapter.uninstall()
+        client.limit(DEFAULT_MAX_SIZE)
 
-    def installed() -> AbstractContextManager[None]:
-        return adapter.installed()
+    @contextmanager
+    def installed() -> Iterator[None]:
+        before = client.cap
+        mine = adapter.install()
+        try:
+            yield
+        finally:
+            if mine:
+                adapter.uninstall()
+            client.limit(before)
 
     described: list[tuple[Any, str]] = [
         (install, INSTALL_DOC),

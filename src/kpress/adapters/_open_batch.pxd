@@ -35,6 +35,7 @@ cdef class OpenBatch:
     cdef int64_t put_row(self, kp_record* row, object headers) except -1
     cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
                            object headers) except -1
+    cdef int refuse_busy(self) except -1
     cdef int encode(self, object headers) except -1
     cdef bint fits(self, const kp_record* row, int64_t after) noexcept
     cdef bytearray finish(self)

@@ -24,6 +24,8 @@ from kpress.record.encode cimport (
     record_write,
 )
 
+from kpress.errors import InUseError
+
 
 cdef int64_t now() noexcept:
     """Milliseconds since 1970."""
@@ -142,8 +144,7 @@ cdef class OpenBatch:
             raise TypeError(f"this {type(self).__name__} was made without its arguments")
         if self.result is not None:
             return NO_ROOM
-        if self.busy:
-            raise RuntimeError("the batch is being built, or a record is being appended")
+        self.refuse_busy()
         before = self.records.size
         room = record_room(row)
         if before + room + 64 >= <size_t>max(self.batch_size, 0) or before + room > MAX_SET_SIZE:
@@ -159,6 +160,11 @@ cdef class OpenBatch:
         self.records.size = record_write(&self.encoder, row, self.records.data + before) - self.records.data
         return <int64_t>(self.records.size - before)
 
+    cdef int refuse_busy(self) except -1:
+        if self.busy:
+            raise InUseError("the builder is in use by another call")
+        return 0
+
     cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
                            object headers) except -1:
         """Bytes that the record would take as the next one."""
@@ -173,8 +179,7 @@ cdef class OpenBatch:
 
     cdef int encode(self, object headers) except -1:
         """Iterating over headers runs the caller's code."""
-        if self.busy:
-            raise RuntimeError("a record is being appended")
+        self.refuse_busy()
         self.headers.size = 0
         self.busy = True
         try:
@@ -189,8 +194,7 @@ cdef class OpenBatch:
             raise TypeError(f"this {type(self).__name__} was made without its arguments")
         if self.result is not None:
             return self.result
-        if self.busy:
-            raise RuntimeError("a record is being appended")
+        self.refuse_busy()
         if self.codec == KP_NONE:
             self.result = self.joined(&self.records)
             return self.result

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from kpress._file_names import printable
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError, StorageError
 from kpress.files._errors import storage_errors
 from kpress.files._interface import FileSystem
 from kpress.files._local import LocalFileSystem
@@ -140,6 +140,9 @@ def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
 
     try:
         filesystem, path = fsspec.core.url_to_fs(url)
+    except OSError as error:  # of a store that is connected to at once
+        shown = f"{scheme}://{url.split('://', 1)[1].rpartition('@')[2]}"  # without a password
+        raise StorageError(f"opening the store failed: {error}", file=printable(shown)) from error
     except ImportError as error:  # fsspec says which package it wants
         raise InvalidArgumentError(f"{scheme}:// needs another package: {error}", field="path") from error
     except ValueError as error:

@@ -13,6 +13,7 @@ from kpress.log._segment import TopicPartition
 from kpress.log._staged import JOURNAL, StagedSegment
 
 WRITES = "_kpress-writes.json"  # brokers ignore files that they do not know
+STREAMS = "_kpress-streams.json"
 _LARGEST = 1 << 28  # bytes: of some hundred thousand segments
 _RULE = "journal of staged segments"
 
@@ -51,7 +52,9 @@ class Journal:
     remove : tuple of str
         Files that the job replaces.
     write_id : str | None
-        What the caller calls the job.
+        What the caller calls the job, or the stream that it is a batch of.
+    batch_id : int | None
+        Of the stream.
     """
 
     has_offsets: bool
@@ -60,6 +63,7 @@ class Journal:
     grown: tuple[str, ...]
     remove: tuple[str, ...]
     write_id: str | None = None
+    batch_id: int | None = None
 
 
 def write_journal(files: FileSystem, path: str, journal: Journal) -> None:
@@ -100,19 +104,37 @@ def written_ids(files: FileSystem, target: str) -> list[str]:
     CorruptRecordError
         The file is something else.
     """
-    try:
-        with files.open(files.join(target, WRITES)) as file:
-            data = file.read_exactly(0, min(file.size, _LARGEST))
-            name = file.name
-    except FileNotFoundError:
-        return []
-    try:
-        found = json.loads(data)
-        if isinstance(found, list) and all(isinstance(one, str) for one in found):
-            return found
-    except (ValueError, RecursionError):
-        pass
+    found, name = _read(files, files.join(target, WRITES), [])
+    if isinstance(found, list) and all(isinstance(one, str) for one in found):
+        return found
     raise CorruptRecordError("it is not a list of ids, as kpress wrote it", file=name, rule="ids of writes")
+
+
+def written_batches(files: FileSystem, target: str) -> dict[str, int]:
+    """The latest batch of each stream that wrote to a log dir.
+
+    Raises
+    ------
+    CorruptRecordError
+        The file is something else.
+    """
+    found, name = _read(files, files.join(target, STREAMS), {})
+    if isinstance(found, dict) and all(type(one) is int for one in found.values()):
+        return found
+    raise CorruptRecordError("it is not batches by stream, as kpress wrote them", file=name, rule="batches of streams")
+
+
+def _read(files: FileSystem, path: str, missing: Any) -> tuple[Any, str]:
+    """What is in a file of JSON, None if that is something else; and the file's name."""
+    try:
+        with files.open(path) as file:
+            data, name = file.read_exactly(0, min(file.size, _LARGEST)), file.name
+    except FileNotFoundError:
+        return missing, path
+    try:
+        return json.loads(data), name
+    except (ValueError, RecursionError):
+        return None, name
 
 
 def _journal_of(read: dict[str, Any]) -> Journal:
@@ -132,6 +154,7 @@ def _journal_of(read: dict[str, Any]) -> Journal:
         tuple(read["grown"]),
         tuple(read["remove"]),
         None if read.get("write_id") is None else str(read["write_id"]),
+        None if read.get("batch_id") is None else int(read["batch_id"]),
     )
 
 

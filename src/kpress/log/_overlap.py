@@ -7,6 +7,7 @@ higherSegment). Kafka's LogLoader also drops whatever is in the range of a segme
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -15,9 +16,11 @@ from kpress.errors import KpressError
 from kpress.files import LocalFileSystem
 from kpress.log._end import near_the_end
 from kpress.log._file_records import FileRecords
+from kpress.log._offset_index import ENTRY_SIZE, read_offset_index
 from kpress.log._segment import Segment
 from kpress.log.findings import Finding
 
+_NEAR = 4  # segments before a split, whose ends whoever reads it asks for
 _SMALL_BYTES = 16 << 20  # of a segment without an index, whose headers are all read
 
 
@@ -33,6 +36,8 @@ class Reached:
     ----------
     offset : int | None
         Where reading begins.
+    told : str | None
+        A segment whose overlap another reader tells of.
 
     Attributes
     ----------
@@ -42,29 +47,86 @@ class Reached:
         The segment that reaches up to there; empty if none was read.
     """
 
-    def __init__(self, offset: int | None) -> None:
+    def __init__(self, offset: int | None, told: str | None = None) -> None:
         self.offset = offset
         self.url = ""
+        self.told = told
 
     def passed(self, segment: Segment, next_offset: int | None) -> None:
         """A segment was read, which ends before an offset; None if it has no batch."""
         if next_offset is not None and next_offset > (self.offset or 0):
             self.offset, self.url = next_offset, segment.url
 
+    def overlaps(self, segment: Segment) -> bool:
+        """Whether segments before reach into this one."""
+        return bool(self.url) and self.offset is not None and segment.base_offset < self.offset
+
     def finding(self, segment: Segment) -> Finding | None:
         """What is to be said of the next segment, if it overlaps those before it."""
-        if not self.url or self.offset is None or segment.base_offset >= self.offset:
+        if segment.url == self.told or not self.overlaps(segment):
             return None
-        message = (
-            f"offsets from {segment.base_offset} to {self.offset - 1} are also in {self.url}: they are read from there"
-        )
+        last = (self.offset or 0) - 1
+        message = f"offsets from {segment.base_offset} to {last} are also in {self.url}: they are read from there"
         return Finding(segment.url, None, None, segment.base_offset, "segment overlap", message)
 
 
-def is_cheap(segment: Segment) -> bool:
-    """Whether the end of a segment is known from a few bytes on this machine."""
-    is_small = INDEX_FILE_SUFFIX in segment.files or (segment.size is not None and segment.size <= _SMALL_BYTES)
-    return is_small and isinstance(segment.filesystem, LocalFileSystem)
+class Passed:
+    """The segments that were planned, of which some may reach into the next one.
+
+    Only a segment itself says where it ends. Its offset index has an offset near its end: on this machine the segment
+    with the largest one is remembered. What reaches further than its index says is seen if it is one of the last few;
+    in a store, where each costs a request, if it is the last one.
+    """
+
+    def __init__(self) -> None:
+        self._near: deque[Segment] = deque(maxlen=_NEAR)
+        self._furthest: Segment | None = None
+        self._offset = -1
+
+    def add(self, segment: Segment) -> None:
+        """The next one."""
+        if not isinstance(segment.filesystem, LocalFileSystem):
+            self._near.clear()
+        self._near.append(segment)
+        offset = _offset_near_the_end(segment)
+        if offset is not None and offset > self._offset:
+            self._furthest, self._offset = segment, offset
+
+    def may_reach(self, offset: int) -> tuple[Segment, ...]:
+        """Those that may have the offset."""
+        if self._furthest is not None and self._offset >= offset and self._furthest not in self._near:
+            return (self._furthest, *self._near)
+        return tuple(self._near)
+
+
+def _offset_near_the_end(segment: Segment) -> int | None:
+    """The last one of a local offset index."""
+    if not isinstance(segment.filesystem, LocalFileSystem) or INDEX_FILE_SUFFIX not in segment.files:
+        return None
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+            last = file.read_exactly(file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE, ENTRY_SIZE)
+        index = read_offset_index(last, segment.base_offset)
+        return index[-1].offset if index else None
+    except (OSError, ValueError, KpressError):
+        return None  # whoever reads the segment says so
+
+
+def reached_after(
+    before: Sequence[Segment], segment: Segment, start_offset: int | None, told: str | None
+) -> Reached:
+    """How far the segments before were read, if that is into this one; else where reading begins."""
+    reached = Reached(start_offset, told)
+    for one in before:
+        if _is_known(one):
+            with suppress(FileNotFoundError):  # whoever reads it says so
+                reached.passed(one, next_offset_of(one))
+    return reached if reached.overlaps(segment) else Reached(start_offset, told)
+
+
+def _is_known(segment: Segment) -> bool:
+    """Whether few bytes are enough to know the end of a segment."""
+    return INDEX_FILE_SUFFIX in segment.files or (segment.size is not None and segment.size <= _SMALL_BYTES)
 
 
 def next_offset_of(segment: Segment) -> int | None:

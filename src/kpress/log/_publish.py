@@ -23,7 +23,14 @@ from kpress.files import FileInfo, FileSystem, LocalFileSystem
 from kpress.log._broker_lock import refuse_running_broker
 from kpress.log._end import end_offset, near_the_end
 from kpress.log._file_records import FileRecords
-from kpress.log._journal import Journal, PlannedSegment, read_journal, write_journal, written_ids
+from kpress.log._journal import (
+    Journal,
+    PlannedSegment,
+    read_journal,
+    write_journal,
+    written_batches,
+    written_ids,
+)
 from kpress.log._layout import SEGMENT_FILE
 from kpress.log._lease import lease
 from kpress.log._open import open_paths
@@ -66,6 +73,7 @@ def publish(
     overwrite: bool = False,
     has_offsets: bool = False,
     write_id: str | None = None,
+    batch_id: int | None = None,
 ) -> list[PublishedPartition]:
     """Make the segments of a job a part of the log: all of them, or none.
 
@@ -83,6 +91,8 @@ def publish(
         The records keep their offsets.
     write_id : str | None
         What the caller calls the job: nothing is published if a job of that name was.
+    batch_id : int | None
+        The job is a batch of the stream `write_id`: nothing is published if it was, or one after it.
 
     Returns
     -------
@@ -100,7 +110,7 @@ def publish(
     check_target(stage.files, stage.target)
     with _locked(stage.files, stage.root, stage.target):
         _settle(stage)
-        if write_id is not None and write_id in written_ids(stage.files, stage.target):
+        if write_id is not None and _was_written(stage, write_id, batch_id):
             stage.clear()
             return []
         _check_staged(stage, staged)
@@ -113,6 +123,7 @@ def publish(
             tuple(sorted(ends)),
             tuple(path for paths in old.values() for path in paths),
             write_id,
+            batch_id,
         )
         if journal.segments or journal.remove:
             stage.files.make_directory(stage.path)
@@ -120,6 +131,12 @@ def publish(
             _finish(stage.files, stage.target, stage.path, journal)
         stage.clear()
     return _published(journal)
+
+
+def _was_written(stage: Stage, write_id: str, batch_id: int | None) -> bool:
+    if batch_id is None:
+        return write_id in written_ids(stage.files, stage.target)
+    return written_batches(stage.files, stage.target).get(write_id, -1) >= batch_id
 
 
 def withdraw(stage: Stage) -> None:
@@ -222,7 +239,7 @@ def _settle(stage: Stage) -> None:
         if journal is not None:
             _finish(stage.files, stage.target, path, journal)
             stage.files.delete_directory(path)
-        elif _is_over(stage.files, path):
+        elif stage.replaces(stage.files.name(path)) or _is_over(stage.files, path):
             stage.files.delete_directory(path)
 
 

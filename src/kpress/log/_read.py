@@ -56,6 +56,7 @@ class ReadOptions:
     batch_bytes: int | None = None  # of the file in each result; None: as many as give results of these sizes
     result_bytes: int = RESULT_BYTES
     result_rows: int | None = None
+    reached: Reached | None = None  # how far segments before these were read
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
@@ -236,7 +237,8 @@ class LogReader:
         isolation = self._isolation(partition)
         end = _least(self._options.end_offset, isolation.last_stable_offset if isolation else None)
         by_columns = size if self._options.batch_bytes is None else None
-        walk = _Walk(self._options.start_offset, self._options.start_timestamp, by_columns)
+        reached = self._options.reached or Reached(self._options.start_offset)
+        walk = _Walk(reached, self._options.start_timestamp, by_columns)
         for number, segment in enumerate(partition.segments):
             if end is not None and segment.base_offset >= end:
                 break
@@ -325,8 +327,9 @@ class LogReader:
 class _Walk(Reached):
     """How far a partition was read."""
 
-    def __init__(self, offset: int | None, timestamp: int | None, size: ResultSize | None) -> None:
-        super().__init__(offset)
+    def __init__(self, reached: Reached, timestamp: int | None, size: ResultSize | None) -> None:
+        super().__init__(reached.offset, reached.told)
+        self.url = reached.url
         self.size = size
         self.timestamp = timestamp  # until a record that late was found
         self.is_stopped = False

@@ -15,7 +15,7 @@ from kpress.errors import CorruptRecordError, KpressError, StorageError
 from kpress.files import FileSystem, LocalFileSystem, sync_directory
 from kpress.log._checkpoints import leader_epochs_bytes
 from kpress.log._file_records import FileRecords
-from kpress.log._journal import WRITES, Journal, PlannedSegment, written_ids
+from kpress.log._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids
 from kpress.log._producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
 from kpress.log._published import SUCCESS
 from kpress.log._rebuild import SidecarBuilder
@@ -24,7 +24,7 @@ from kpress.log._staged import StagedSegment, remove_if_empty
 from kpress.log._stamp import Stamp, headers_of
 
 _REMOVED = "removed"  # a file that says: what the job replaces is gone
-_MOST_IDS = 10_000  # the latest ones: a job is run again soon, or not at all
+_MOST_IDS = 10_000  # of writes and of streams, the latest ones: a job is run again soon, or not at all
 _AT_ONCE = 8  # partitions: most of the time goes into waiting for disks or stores
 
 
@@ -45,9 +45,20 @@ def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> 
     for one in made:
         one.result()
     if journal.write_id is not None:
-        ids = [one for one in written_ids(files, target) if one != journal.write_id]
-        _write(files, files.join(target, WRITES), json.dumps([*ids, journal.write_id][-_MOST_IDS:]).encode())
+        _remember(files, target, journal.write_id, journal.batch_id)
     _write(files, files.join(target, SUCCESS), b"")
+
+
+def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | None) -> None:
+    """What was written, for whoever tries to write it again. Of a stream the latest batch is enough."""
+    if batch_id is None:
+        ids = [one for one in written_ids(files, target) if one != write_id]
+        _write(files, files.join(target, WRITES), json.dumps([*ids, write_id][-_MOST_IDS:]).encode())
+        return
+    batches = written_batches(files, target)
+    latest = max(batch_id, batches.pop(write_id, batch_id))
+    kept = [*batches.items(), (write_id, latest)][-_MOST_IDS:]
+    _write(files, files.join(target, STREAMS), json.dumps(dict(kept)).encode())
 
 
 def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:

@@ -7,10 +7,10 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from kpress.checksum import crc32c
 from kpress.errors import InvalidArgumentError
@@ -86,6 +86,15 @@ class Stage:
     def new(cls, files: FileSystem, target: str) -> Stage:
         """For a job of the process that runs Spark's driver, which this one is a child of."""
         return cls(files, target, uuid4().hex, {"system": system_id(), "process": _driver()})
+
+    def of_stream(self, stream: str) -> Stage:
+        """The same for a batch of a stream, which is named by a UUID: of these only one is written at a time."""
+        return replace(self, job=f"{UUID(stream)}.{self.job}")
+
+    def replaces(self, job: str) -> bool:
+        """Whether that is an earlier job of the same stream, which ended without being committed."""
+        stream, point, _ = self.job.partition(".")
+        return bool(point) and job != self.job and job.startswith(f"{stream}.")
 
     @cached_property
     def root(self) -> str:
@@ -200,10 +209,8 @@ class StagedPartition:
         if self._writer is not None and self._ends_before(len(batch), first, last):
             self.close()
             first, last = (first, last) if self._has_offsets else (0, last - first)
-        if self._writer is None:
-            self._open(first)
-        assert self._writer is not None
-        self._writer.write(batch)
+        writer = self._open(first) if self._writer is None else self._writer
+        writer.write(batch)
         self._crc = crc32c(batch, self._crc)
         self._bytes += len(batch)
         self._records += header.records_count
@@ -213,12 +220,13 @@ class StagedPartition:
         """Where LogSegment.shouldRoll says so, and where offsets go back."""
         return self._bytes + size > self._most or first < self._next or last - self._first > INT32_MAX
 
-    def _open(self, first: int) -> None:
+    def _open(self, first: int) -> Writer:
         files = self._stage.files
         self._file = f"{self._attempt}/{self._topic}-{self._partition}.{len(self.segments)}.{uuid4().hex[:8]}.log"
-        self._writer = files.create(files.join(self._stage.path, self._file))
+        self._writer = writer = files.create(files.join(self._stage.path, self._file))
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first
+        return writer
 
     def close(self) -> None:
         """End the file; it is read back, and its checksum compared."""

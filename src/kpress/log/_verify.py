@@ -159,7 +159,7 @@ class _SplitLike(Protocol):
     """Some of a partition's segments, which follow one another."""
 
     @property
-    def before(self) -> Segment | None: ...
+    def before(self) -> tuple[Segment, ...]: ...
 
     def located(self) -> Partition: ...
 
@@ -172,7 +172,7 @@ def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
     """
     report = VerifyReport(level)
     verification = _Verification(split.located(), report, Meter(None, ()))
-    verification.begin_after(split.before)
+    verification.begin_after(split.before[-1] if split.before else None)
     verification.run()
     return report
 

@@ -6,16 +6,14 @@
     (open_log)     small segments packed     pickled, and sent       _part
                    large ones cut            to other processes      _part_isolation: read_committed
 
-For a plan names and sizes are read, and on this machine the ends of segments: `_overlap` says which offsets each
-segment gives. In a store nothing is read; there, and without an index, whoever reads a split asks the segment directly
-before it, so an overlap with an earlier one is not seen. Where a part begins is found by whoever reads it. A door for
-`kpress.spark`.
+For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment. Where a
+part begins is found by whoever reads it, and so is where the segments before a split end, of which `_overlap` says
+which ones may reach into it. A door for `kpress.spark`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -29,7 +27,7 @@ from kpress.log._end import end_offset
 from kpress.log._file_records import INT64_MAX, RESULT_BYTES, FileRecords, OnCorrupt
 from kpress.log._hop import HeaderHop
 from kpress.log._open import merged, open_paths
-from kpress.log._overlap import Reached, is_before, is_cheap, next_offset_of
+from kpress.log._overlap import Passed, Reached, is_before, reached_after
 from kpress.log._part import part_of
 from kpress.log._part_isolation import has_state, isolation_of_part
 from kpress.log._read import LogReader, ReadOptions
@@ -72,11 +70,11 @@ class LogSplit:
     end : int | None
         Of the last segment: the batches that begin before this byte.
     start_offset, end_offset : int | None
-        Those to read; the second is not included. The first is where the segments before end, if they overlap.
-    before : Segment | None
-        The segment before the first. If its end was too much to ask for in a plan, it may overlap the first.
-    overlap : Finding | None
-        What the plan found out about the segments before.
+        Those to read; the second is not included.
+    before : tuple of Segment
+        Those before the first that may overlap it; the last one is directly before it.
+    is_continued : bool
+        It begins with a part of a segment, of which another split has the beginning.
     size : int
         Bytes.
     files : mapping of str to FileInfo
@@ -93,8 +91,8 @@ class LogSplit:
     end: int | None = None
     start_offset: int | None = None
     end_offset: int | None = None
-    before: Segment | None = None
-    overlap: Finding | None = None
+    before: tuple[Segment, ...] = ()
+    is_continued: bool = False
     size: int = 0
     files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
 
@@ -117,18 +115,13 @@ class LogSplit:
         [whole] = merged(same)
         return isolation_of_part(whole.segments, parts.segments, skip=skip)
 
-    def first_offset(self, findings: list[Finding] | None = None) -> int | None:
-        """The first offset that this split has to give: after those of the segments before, where they overlap. The
-        overlap is a finding."""
-        found, first = self.overlap, self.start_offset
-        if self.before is not None and not is_cheap(self.before):
-            reached = Reached(first)
-            reached.passed(self.before, next_offset_of(self.before))
-            if further := reached.finding(self.segments[0]):
-                found, first = further, reached.offset
-        if found is not None and findings is not None and not self.start:
-            findings.append(found)
-        return first
+    def reached(self, parts: Partition) -> Reached:
+        """How far the segments before these parts are read, by others. An overlap is told of where a segment begins."""
+        before, first = self.before, self.segments[0]
+        if self.is_continued and parts.segments and parts.segments[0].url != first.url:
+            before, first = (*before, first), parts.segments[0]  # no batch begins in the first part
+        told = self.segments[0].url if self.is_continued else None
+        return reached_after(before, first, self.start_offset, told)
 
     @property
     def is_whole_from_its_start(self) -> bool:
@@ -254,8 +247,7 @@ def _splits_of(
     that is asked and known."""
     segments = partition.segments
     places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
-    before: Segment | None = None
-    reached = Reached(start)
+    passed = Passed()
     for run in _runs(segments, committed):
         bases = [segment.base_offset for segment in segments[run[-1] + 1 : run[-1] + 2]]
         following = bases[0] if bases else None
@@ -263,29 +255,17 @@ def _splits_of(
         kept = tuple(segments[number] for number in run)
         if (end is not None and first >= end) or is_before(segments[run[-1] + 1 :], start):
             continue
-        wanted_start = reached.offset if reached.offset is not None and reached.offset > first else None
+        wanted_start = start if start is not None and start > first else None
         wanted_end = end if end is not None and (following is None or following > end) else None
         size = sum(_size_of(segment) for segment in kept)
         split = LogSplit(
             partition.topic, partition.partition, partition.url, kept, places,
-            start_offset=wanted_start, end_offset=wanted_end, before=before,
-            overlap=reached.finding(kept[0]), size=size,
+            start_offset=wanted_start, end_offset=wanted_end, before=passed.may_reach(first), size=size,
         )  # fmt: skip
-        is_in_order = _pass(kept, reached, with_last=following is not None)
-        # what overlaps is read from its first segment on
-        yield split, _offsets_in(split, partition, following) if with_offsets and is_in_order else None
-        before = kept[-1]
-
-
-def _pass(segments: Sequence[Segment], reached: Reached, with_last: bool) -> bool:
-    """Whether none of the segments overlaps one before it, but perhaps the first."""
-    is_in_order = True
-    for segment in segments:
-        is_in_order = is_in_order and (segment is segments[0] or not reached.finding(segment))
-        if is_cheap(segment) and (with_last or segment is not segments[-1]):
-            with suppress(FileNotFoundError):  # whoever reads it says so
-                reached.passed(segment, next_offset_of(segment))
-    return is_in_order
+        # what may overlap is read from its first segment on
+        yield split, _offsets_in(split, partition, following) if with_offsets and len(kept) == 1 else None
+        for segment in kept if following is not None else ():
+            passed.add(segment)
 
 
 def _runs(segments: Sequence[Segment], committed: bool) -> Iterator[list[int]]:
@@ -320,9 +300,9 @@ def _cut(
         return
     start, room = 0, packer.room
     while split.size - start > room:
-        yield replace(split, start=start, end=start + room, size=room), 0
+        yield replace(split, start=start, end=start + room, size=room, is_continued=start > 0), 0
         start, room = start + room, packer.most_bytes
-    yield replace(split, start=start, size=split.size - start), 0
+    yield replace(split, start=start, size=split.size - start, is_continued=True), 0
 
 
 def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[LogSplit, int]]:
@@ -335,7 +315,7 @@ def _cut_by_offset(split: LogSplit, offsets: int, count: int) -> Iterator[tuple[
                 split,
                 start_offset=start if number else split.start_offset,
                 end_offset=split.end_offset if is_last else end,
-                overlap=None if number else split.overlap,
+                is_continued=number > 0,
                 size=split.size // count,
             ),
             end - start,
@@ -426,8 +406,9 @@ def read_split(
     ------
     Columns
     """
+    parts = split.located()
     options = ReadOptions.of(
-        start_offset=split.first_offset(findings),
+        start_offset=split.start_offset,
         end_offset=split.end_offset,
         start_timestamp=start_timestamp,
         end_timestamp=end_timestamp,
@@ -437,8 +418,9 @@ def read_split(
         batch_bytes=batch_bytes,
         result_bytes=result_bytes,
         result_rows=result_rows,
+        reached=split.reached(parts),
     )
-    with LogReader([split.located()], columns, options, split.isolation) as reader:
+    with LogReader([parts], columns, options, split.isolation) as reader:
         try:
             yield from reader
         finally:
@@ -463,8 +445,9 @@ def batches_in(
     ------
     tuple of (FileRecords, BatchHeader)
     """
-    reached = Reached(split.first_offset(findings))
-    for segment in split.located().segments:
+    parts = split.located()
+    reached = split.reached(parts)
+    for segment in parts.segments:
         if overlap := reached.finding(segment):
             findings.append(overlap)
         first, next_offset = reached.offset, None
@@ -488,8 +471,9 @@ def digests_of(splits: Sequence[LogSplit], joined: bool) -> list[tuple[int, int,
     """
     digest, found = RecordDigest(), []
     for split in splits:
-        reached = Reached(split.first_offset())
-        for segment in split.located().segments:
+        parts = split.located()
+        reached = split.reached(parts)
+        for segment in parts.segments:
             with FileRecords(segment.open(), complete=not segment.is_last) as file:
                 for position, piece in file.pieces():
                     with located(position, file.path):

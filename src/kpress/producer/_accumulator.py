@@ -12,7 +12,7 @@ from typing import Any
 
 from kpress._arguments import integer
 from kpress._protocol_errors import Errors, is_retriable
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InUseError, InvalidArgumentError
 from kpress.producer._answers import (
     ProduceAnswer,
     RecordMetadata,
@@ -277,7 +277,7 @@ class BatchAccumulator(BatchFiller):
 
     def _now(self, now_ms: int) -> int:
         if self._busy:
-            raise InvalidArgumentError("the accumulator is in use by another call")
+            raise InUseError("the accumulator is in use by another call")
         now_ms = integer(now_ms, "now_ms", 0, INT64_MAX)
         self._metrics.seen(now_ms)
         return now_ms

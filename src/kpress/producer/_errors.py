@@ -9,6 +9,11 @@ from kpress.errors import KpressError
 class ProduceError(KpressError):
     """A record was not stored. `code` is Kafka's error code, None if no broker was asked.
 
+    Remedy
+    ------
+    The message begins with Kafka's name of the code, and says what the broker or the accumulator found. Without a code
+    the batch was refused because of other records in it, or aborted: append the record again.
+
     Examples
     --------
     >>> from kpress.producer import ProduceError
@@ -25,6 +30,10 @@ class RecordTooLargeError(ProduceError):
     """A record is larger than `max_request_size` or than a limit allows alone: nothing was sent (Kafka's
     RecordTooLargeException).
 
+    Remedy
+    ------
+    Make the record smaller, or raise `max_request_size` together with the topic's ``max.message.bytes``.
+
     Examples
     --------
     >>> import kpress
@@ -35,6 +44,8 @@ class RecordTooLargeError(ProduceError):
     ...     print(error.field, error.code)
     max_request_size 10
     """
+
+    code = Errors.MESSAGE_TOO_LARGE
 
     def __init__(self, message: str, *, code: int | None = Errors.MESSAGE_TOO_LARGE, **place: object) -> None:
         super().__init__(message, code=code, **place)

@@ -19,7 +19,7 @@ from kpress.producer._estimator cimport CompressionRatioEstimator
 from kpress.record.builder cimport BatchBuilder, bytes_field
 from kpress.record.encode cimport batch_options, least_size
 
-from kpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
+from kpress.errors import ArgumentTypeError, ClosedError, InUseError, InvalidArgumentError
 from kpress.producer._errors import RecordTooLargeError
 
 cdef enum:
@@ -338,7 +338,7 @@ cdef class BatchFiller:
 
     cdef int refuse_state(self) except -1:
         if self._busy:
-            raise InvalidArgumentError("the accumulator is in use by another call")
+            raise InUseError("the accumulator is in use by another call")
         raise ClosedError("the accumulator is closed: close was called")
 
     cdef PartitionQueue queue_of(self, object topic, object partition):

@@ -1,20 +1,24 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport InputView
-from kpress._c.wire cimport kp_batch
+from kpress._c.wire cimport kp_batch, kp_error
 from kpress.codecs.table cimport CodecTable
 
 
-cdef class RecordSet:
-    """What all batches of one read_batches call share."""
-    cdef InputView view
+cdef class BatchIterator:
+    cdef InputView view           # this, and the options of the call, its batches share
     cdef size_t cap
     cdef CodecTable codecs
     cdef bint check_crcs
+    cdef int64_t _position
+    cdef int64_t _max_size
+    cdef bint _complete
+    cdef bint _ended
+    cdef int _raise(self, int status, kp_error* err) except -1
 
 
 cdef class Batch:
-    cdef RecordSet _set
+    cdef BatchIterator _set
     cdef const uint8_t* _entry
     cdef kp_batch _header
     cdef int64_t _inner_count     # of a v0/v1 wrapper, once it was opened; 0 before
@@ -22,11 +26,3 @@ cdef class Batch:
     cdef uint8_t* _change(self) except NULL
     cdef int _check_count(self) except -1
     cdef int _read_header(self) except -1
-
-
-cdef class BatchIterator:
-    cdef RecordSet _set
-    cdef int64_t _position
-    cdef int64_t _max_size
-    cdef bint _complete
-    cdef bint _ended

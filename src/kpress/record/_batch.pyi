@@ -12,10 +12,6 @@ from kpress.record._types import TimestampType
 from kpress.typing import CompressionType, HeaderChecksum, Integer, Time
 
 @disjoint_base
-class RecordSet:
-    def __init__(self) -> None: ...
-
-@disjoint_base
 class Batch:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     @property

@@ -466,10 +466,6 @@ cdef class Batch:
         return record.offset
 
 
-cdef class RecordSet:
-    """What the batches of one `read_batches` call share: see the .pxd."""
-
-
 cdef class BatchIterator:
     """The entries of a record set, made by `read_batches`.
 
@@ -496,23 +492,26 @@ cdef class BatchIterator:
         return self
 
     def __next__(self):
-        cdef InputView view = self._set.view
+        cdef InputView view = self.view
         cdef Batch batch = Batch.__new__(Batch)
         cdef kp_error err
-        cdef place at
         cdef int status = kp_batch_next(view.data, view.size, self._position, self._max_size, &batch._header, &err)
         if status != KP_OK:
-            at = place_at(self._position)
             if status == KP_END:
                 self._ended = True
                 if not self._complete or self._position == view.size:
                     raise StopIteration
-                status = kp_fail(&err, KP_CUT_ENTRY, 8, view.size - self._position, 0)
-            check(status, &err, &at)
-        batch._set = self._set
+            self._raise(status, &err)
+        batch._set = self
         batch._entry = view.data + self._position
         self._position += batch._header.size
         return batch
+
+    cdef int _raise(self, int status, kp_error* err) except -1:
+        cdef place at = place_at(self._position)
+        if status == KP_END:
+            status = kp_fail(err, KP_CUT_ENTRY, 8, self.view.size - self._position, 0)
+        return check(status, err, &at)
 
     @property
     def valid_bytes(self):
@@ -520,10 +519,9 @@ cdef class BatchIterator:
 
     @property
     def trailing_bytes(self):
-        return self._set.view.size - self._position if self._ended else None
+        return self.view.size - self._position if self._ended else None
 
 
-seal(RecordSet, "read_batches")
 seal(Batch, "read_batches")
 seal(BatchIterator, "read_batches")
 
@@ -577,11 +575,10 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     1 2 none True
     """
     cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
-    batches._set = RecordSet.__new__(RecordSet)
-    batches._set.check_crcs = flag_of(check_crcs, "check_crcs")
+    batches.check_crcs = flag_of(check_crcs, "check_crcs")
     batches._complete = flag_of(complete, "complete")
-    batches._set.view = InputView(data)
-    batches._set.codecs = reading_table_of(codecs, lz4_header_checksum)
-    batches._set.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+    batches.view = InputView(data)
+    batches.codecs = reading_table_of(codecs, lz4_header_checksum)
+    batches.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
     batches._max_size = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
     return batches

@@ -1,6 +1,8 @@
 """BatchBuilder, as other rooms fill one."""
 
 cimport cython
+from cpython.list cimport PyList_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stdint cimport int64_t
 
 from kpress._buffers cimport pooled
@@ -31,7 +33,8 @@ cdef class BatchBuilder:
     @cython.final
     cdef inline int set_headers(self, kp_record* row, headers) except -1:
         row.headers.size = 0
-        if headers is None or (type(headers) is tuple and len(<tuple>headers) == 0):
+        if headers is None or (type(headers) is tuple and PyTuple_GET_SIZE(headers) == 0) or (
+                type(headers) is list and PyList_GET_SIZE(headers) == 0):
             return 0
         return self._encode_headers(row, headers)
 

@@ -44,7 +44,7 @@ from kpress.record._limit cimport (
 )
 from kpress.record._record_args cimport bytes_field, encode_headers
 
-from kpress.errors import ClosedError, InvalidArgumentError
+from kpress.errors import ClosedError, InUseError, InvalidArgumentError
 from kpress.record._types import CONTROL_TYPES
 
 cdef enum:
@@ -487,7 +487,7 @@ cdef class BatchBuilder:
 
     cdef int _refuse_state(self) except -1:
         if self.state == BUSY:
-            raise InvalidArgumentError("the builder is in use by another call")
+            raise InUseError("the builder is in use by another call")
         raise ClosedError("the builder is closed: build or abort was called")
 
     @property

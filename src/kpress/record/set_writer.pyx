@@ -266,21 +266,36 @@ cdef inline bint is_full(const set_writer* w, const kp_record* row) noexcept nog
     return <int64_t>(batch_size(w) + record_size(&w.encoder, row)) > w.batch_bytes
 
 
+cdef inline size_t certain_size(const set_writer* w, const pooled* records) noexcept nogil:
+    """Up to there, `records` may grow without a question: there is memory, and the open batch is not full."""
+    cdef int64_t most = w.batch_bytes - <int64_t>batch_size(w) + <int64_t>records.size
+    return min(records.capacity, <size_t>max(most, 0))
+
+
+cdef int place_row(set_writer* w, const pooled* records, const kp_record* row, kp_error* err) noexcept nogil:
+    """Make room for a row: in the open batch, or in another one, and in memory."""
+    cdef size_t room = record_room(row)
+    if w.encoder.records_count == 0 or must_cut(w, row) or is_full(w, row):
+        if close_batch(w, err) or open_batch(w, row, err):
+            return err.status
+    return make_room(w, room, err) if records.capacity - records.size < room else KP_OK
+
+
 cdef int writer_rows(set_writer* w, const kp_record* rows, size_t n, kp_error* err) noexcept nogil:
     """Write the rows. On an error w.rows is the number of the row that breaks the rule."""
     cdef batch_encoder* e = &w.encoder
     cdef pooled* records = &w.context.scratch if w.context != NULL else &w.out
+    cdef size_t certain = certain_size(w, records) if e.records_count else 0
     cdef const kp_record* row
     cdef size_t i
     for i in range(n):
         row = &rows[i]
         if record_check(e, row, err):
             return err.status
-        if e.records_count == 0 or must_cut(w, row) or is_full(w, row):
-            if close_batch(w, err) or open_batch(w, row, err):
+        if records.size + record_room(row) > certain or e.records_count >= w.batch_records or must_cut(w, row):
+            if place_row(w, records, row, err):
                 return err.status
-        if records.capacity - records.size < record_room(row) and make_room(w, record_room(row), err):
-            return err.status
+            certain = certain_size(w, records)
         records.size = record_write(e, row, records.data + records.size) - records.data
         w.rows += 1
     return KP_OK

@@ -9,6 +9,7 @@
     _stream      spark.readStream.format("kpress")              segments that were closed since
     _sink        df.write.format("kpress").save(path)        segments that brokers take, all of them or none
                  (_write_options; _sink_rows: rows by partition, packed into batches)
+    _stream_sink df.writeStream.format("kpress")             the same for each batch of a query, once
     _filters     what of a query's filters is used to read less
     _session     what a session tells of itself
 

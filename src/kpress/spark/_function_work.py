@@ -15,7 +15,7 @@ import pyarrow as pa
 from kpress.codecs import CodecRegistry, Dictionary
 from kpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
 from kpress.errors import ArgumentTypeError, KpressError, OutputTooLargeError
-from kpress.spark.schema import arrow_schema
+from kpress.spark.schema import arrow_schema, as_column
 from kpress.typing import Dictionaries, Level
 
 SET_COLUMNS = ("key", "value", "offset", "timestamp", "timestampType", "headers")
@@ -117,9 +117,7 @@ def _struct_of(batches: Iterable[pa.RecordBatch]) -> pa.StructArray:
     """Records as structs, with the nested names that Spark expects."""
     schema = arrow_schema(SET_COLUMNS)
     structs = [
-        pa.StructArray.from_arrays(
-            [batch.column(field.name).cast(field.type) for field in schema], fields=list(schema)
-        )
+        pa.StructArray.from_arrays([as_column(batch.column(one.name), one) for one in schema], fields=list(schema))
         for batch in batches
     ]
     return pa.concat_arrays([_no_records(), *structs])

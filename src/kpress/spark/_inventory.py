@@ -11,6 +11,7 @@ from kpress.log.splits import Piece
 from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
 from kpress.spark._run import run, table
+from kpress.spark.options import HEADER_TASK_BYTES
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -74,7 +75,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     >>> sorted({row.codec for row in found.collect()})
     ['gzip', 'lz4', 'none', 'snappy']
     """
-    work = pieces(spark, opened(src, codecs), whole_segments=not full)
+    work = pieces(spark, opened(src, codecs), most=HEADER_TASK_BYTES, whole_segments=not full)
     totals: dict[Key, LogStats] = {}
     for found in run(spark, "inventory", _full if full else _sampled, work):
         for key, stats in found:

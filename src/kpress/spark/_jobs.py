@@ -15,12 +15,12 @@ from kpress.log.splits import Piece, plan
 from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._session import parallelism_of
 from kpress.spark.datasource import piece_bytes
+from kpress.spark.options import TASK_BYTES
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
-MOST_BYTES = 128 << 20  # of one task, as of the data source's
 
 
 def schema_of_partitions(fields: list[tuple[str, pa.DataType]]) -> pa.Schema:
@@ -44,9 +44,9 @@ def opened(src: Paths, codecs: Codecs = None) -> Log:
     return open_log([src] if isinstance(src, str | os.PathLike) else src, codecs=registry_of(codecs))
 
 
-def task_bytes(spark: SparkSession, total: int) -> int:
+def task_bytes(spark: SparkSession, total: int, most: int = TASK_BYTES) -> int:
     """What one task does of so many bytes of segments."""
-    return piece_bytes(total, MOST_BYTES, parallelism_of(spark))
+    return piece_bytes(total, most, parallelism_of(spark))
 
 
 def cores_of(spark: SparkSession) -> int:
@@ -55,13 +55,20 @@ def cores_of(spark: SparkSession) -> int:
 
 
 def pieces(
-    spark: SparkSession, log: Log, *, whole_segments: bool = False, with_files: bool = False, by_state: bool = False
+    spark: SparkSession,
+    log: Log,
+    *,
+    most: int = TASK_BYTES,
+    whole_segments: bool = False,
+    with_files: bool = False,
+    by_state: bool = False,
 ) -> list[Piece]:
-    """The log as one piece per task; `by_state`: they begin where a snapshot tells the state of producers."""
+    """The log as one piece per task, of at most so many bytes; `by_state`: they begin where a snapshot tells the state
+    of producers."""
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     return plan(
         log.partitions,
-        task_bytes(spark, total),
+        task_bytes(spark, total, most),
         whole_segments=whole_segments,
         with_files=with_files,
         committed=by_state,

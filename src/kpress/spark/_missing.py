@@ -20,7 +20,8 @@ SENTENCE = (
 def opener(variable: str) -> Callable[[bytes], Any]:
     """``pickle.loads`` for another Python, which `variable` decides on there.
 
-    What it gives raises RuntimeError with the sentence where kpress is missing.
+    What it gives raises RuntimeError with the sentence where kpress is missing: there is no class of ours there, and
+    Spark takes the text alone to the driver, in a PythonException.
     """
     sentence = SENTENCE
 

@@ -96,7 +96,8 @@ def parse_topics(text: Text) -> Topics:
     ------
     InvalidArgumentError
     """
-    given = [name for name in ("subscribe", "subscribePattern", "assign") if text(name)]
+    given = [name for name in ("subscribe", "subscribePattern", "assign") if text(name) is not None]
+    names = tuple(name for one in (text("subscribe") or "").split(",") if (name := one.strip()))
     if len(given) > 1:
         raise InvalidArgumentError(f"only one of {', '.join(given)} can be given", field=given[1])
     pattern = text("subscribePattern") or ""
@@ -107,11 +108,13 @@ def parse_topics(text: Text) -> Topics:
             f"option subscribePattern is no regular expression: {error}", field="subscribePattern"
         ) from None
     assigned = text("assign")
-    return Topics(
-        tuple(name for one in (text("subscribe") or "").split(",") if (name := one.strip())),
-        pattern,
-        None if not assigned else _assigned(assigned),
-    )
+    found = Topics(names, pattern, None if assigned is None else _assigned(assigned))
+    if given and not (names or pattern or any((found.assigned or {}).values())):
+        raise InvalidArgumentError(
+            f"option {given[0]} names no topic: without it all are read, and else there must be at least one",
+            field=given[0],
+        )
+    return found
 
 
 def _assigned(text: str) -> dict[str, tuple[int, ...]]:
@@ -273,15 +276,18 @@ def _bound(text: Text, side: str) -> Bound:
     if (value := text(name)) is not None:
         return Bound(name, "timestamps", 0, _by_partition(name, value, 0, '{"orders": {"0": 1700000000000}}'))
     name = f"{side}Offsets"
-    value = text(name) or ("earliest" if side == "starting" else "latest")
+    value = text(name)
+    if value is None:
+        value = "earliest" if side == "starting" else "latest"
     if value.lower() == ("earliest" if side == "starting" else "latest"):
         return Bound(name)
     if side == "starting" and value.lower() == "latest":
         return Bound(name, "latest")
     if value.lower() == "earliest":
         raise InvalidArgumentError(f"option {name} cannot be earliest when all of a log is read", field=name)
-    least = _EARLIEST if side == "starting" else _LATEST
-    return Bound(name, "offsets", 0, _by_partition(name, value, least, '{"orders": {"0": 23}}'))
+    least, words = (_EARLIEST, "earliest or latest") if side == "starting" else (_LATEST, "latest")
+    example = '{"orders": {"0": 23}}'
+    return Bound(name, "offsets", 0, _by_partition(name, value, least, f"{example}, or {words}"))
 
 
 def _by_partition(name: str, text: str, least: int, example: str) -> dict[tuple[str, int], int]:

@@ -5,6 +5,8 @@
     driver      options, schema ──► KafkaLogWriter                      checked, nothing is written
     executor    Arrow batches ──► TaskRows ──► staged segments          read back; their names go to the driver
     driver      commit ──► publish                                      offsets, indexes, names: all of it or nothing
+
+A stream does the same for each batch of its query (_stream_sink).
 """
 
 from __future__ import annotations
@@ -105,11 +107,15 @@ class KafkaLogWriter(Sent, DataSourceArrowWriter):
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
         """The rows of one task; for one that is tried again this is called again."""
-        rows = TaskRows(self.stage, self.options, self.now_ms)
+        return Staged(self.staged(self.stage, iterator))
+
+    def staged(self, stage: Stage, iterator: Iterator[pa.RecordBatch]) -> list[StagedSegment]:
+        """The rows of one task as segments that nobody sees yet."""
+        rows = TaskRows(stage, self.options, self.now_ms)
         try:
             for batch in iterator:
                 rows.add(batch)
-            return Staged(rows.finish())
+            return rows.finish()
         finally:
             rows.discard()
 
@@ -117,17 +123,26 @@ class KafkaLogWriter(Sent, DataSourceArrowWriter):
 
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         """All tasks are done."""
+        segments = [one for message in messages if message is not None for one in cast(Staged, message).segments]
+        self.publish(self.stage, segments, self.options.write_id)
+
+    def publish(
+        self, stage: Stage, segments: list[StagedSegment], write_id: str | None, batch_id: int | None = None
+    ) -> None:
+        """All segments of a job, unless it was published before."""
         published = publish(
-            self.stage,
-            [one for message in messages if message is not None for one in cast(Staged, message).segments],
+            stage,
+            segments,
             segment_bytes=self.options.segment_bytes,
             index_interval_bytes=self.options.index_interval_bytes,
             overwrite=self.overwrite,
             has_offsets=self.has_offsets,
-            write_id=self.options.write_id,
+            write_id=write_id,
+            batch_id=batch_id,
         )
-        if not published and self.options.write_id is not None:
-            _LOGGER.info("nothing was written: %s was there, or had no rows", self.options.write_id)
+        if not published and write_id is not None:
+            name = write_id if batch_id is None else f"batch {batch_id} of query {write_id}"
+            _LOGGER.info("nothing was written: %s was there, or had no rows", name)
         for one in published:
             _LOGGER.info(
                 "%s-%d: offsets %d to %d, %d records, %d bytes, %d segments",

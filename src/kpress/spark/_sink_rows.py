@@ -107,10 +107,10 @@ class TaskRows:
             start = end
 
     def _topics(self, batch: pa.RecordBatch) -> list[str]:
-        if "topic" not in batch.schema.names:
-            assert self._options.topic is not None  # the schema was checked
-            return [self._options.topic]
-        column = _filled(batch.column("topic"), self._options.topic)
+        topic = self._options.topic
+        if topic is not None and "topic" not in batch.schema.names:
+            return [topic]
+        column = _filled(batch.column("topic"), topic)  # is there: the schema was checked
         if column.null_count:
             raise InvalidArgumentError(
                 f"row {self._rows + _first_null(column)} of its task has no topic: give it one, or the option topic",

@@ -26,6 +26,7 @@ ACCEPTED = (
     "index.interval.bytes",
     "writeId",
 )
+OF_STREAMS = ("checkpointLocation", "queryName")  # what Spark adds to the options of a stream
 _CODECS = ("zstd", "none", "gzip", "snappy", "lz4", "pluggable")
 _PLUGIN = "pluggable.factory.plugin"  # KIP-984
 _INT32_MAX = (1 << 31) - 1
@@ -63,7 +64,8 @@ class WriteOptions:
     write_id : str | None
         ``writeId``: what you call this write, such as the day whose rows it has. If a write of that name was committed
         to the path before, this one does nothing: a job that is run again, because it is unknown how far the first one
-        got, doubles no row. ``_kpress-writes.json`` there has the latest 10000.
+        got, doubles no row. ``_kpress-writes.json`` there has the latest 10000. Not for a stream, whose batches have
+        ids by themselves.
 
     Examples
     --------
@@ -86,8 +88,8 @@ class WriteOptions:
     write_id: str | None = None
 
     @classmethod
-    def parse(cls, options: Mapping[str, str]) -> WriteOptions:
-        """From the options that Spark was given.
+    def parse(cls, options: Mapping[str, str], is_stream: bool = False) -> WriteOptions:
+        """From the options that Spark was given for a write, or for a stream of writes.
 
         Raises
         ------
@@ -99,7 +101,11 @@ class WriteOptions:
         >>> WriteOptions.parse({"path": "/logs", "topic": "orders", "partitions": "12"}).compression_type
         'zstd'
         """
-        given = Given(options, ACCEPTED)
+        given = Given(options, (*ACCEPTED, *OF_STREAMS) if is_stream else ACCEPTED)
+        if is_stream and given.text("writeId") is not None:
+            raise InvalidArgumentError(
+                "option writeId is not for a stream: its checkpoint says which batches were written", field="writeId"
+            )
         paths = given.paths()
         if len(paths) > 1:
             raise InvalidArgumentError("save() takes one path, of a log dir", field="path")
@@ -122,7 +128,14 @@ class WriteOptions:
             check_topic(made.topic)
         # the codec says which levels it has
         how: Any = {"compression_type": made.compression_type, "level": made.compression_level, "codecs": made.codecs}
-        BatchBuilder(**how)
+        try:
+            BatchBuilder(**how)
+        except InvalidArgumentError as error:
+            if error.field != "level":
+                raise
+            raise InvalidArgumentError(
+                f"option compression.level: {error.message}", field="compression.level"
+            ) from None
         if min(made.batch_size, made.max_message_bytes) < 100:
             raise InvalidArgumentError("batch.size and max.message.bytes must be at least 100", field="batch.size")
         return made

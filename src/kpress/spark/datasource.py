@@ -21,6 +21,7 @@ from pyspark.sql.datasource import (
     DataSourceArrowWriter,
     DataSourceReader,
     DataSourceStreamReader,
+    DataSourceStreamWriter,
     InputPartition,
 )
 
@@ -36,6 +37,8 @@ from kpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, 
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+    from kpress.spark._write_options import WriteOptions
 
 # Of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms whatever its size, and more than its rows once
 # it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
@@ -59,7 +62,8 @@ class KafkaLogDataSource(Sent, DataSource):
     left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
 
     A stream reads each segment once another one begins after it; offsets are those of Spark's Kafka source. A write
-    takes these columns, of which value is enough; Spark wants its mode to be append or overwrite.
+    takes these columns, of which value is enough; Spark wants its mode to be append or overwrite. A stream that is
+    written adds the rows of each batch of its query once, whatever is started again.
 
     Options: see `ReadOptions` and `WriteOptions`.
 
@@ -79,6 +83,8 @@ class KafkaLogDataSource(Sent, DataSource):
         self.is_for_writing = _are_for_writing(options)
         if not self.is_for_writing:
             self.parsed = ReadOptions.parse(options)
+        elif _are_of_stream(options):
+            self._stream_options()  # a query that begins would say it later, and elsewhere
 
     @classmethod
     def name(cls) -> str:
@@ -124,6 +130,16 @@ class KafkaLogDataSource(Sent, DataSource):
 
         return KafkaLogWriter(WriteOptions.parse(self.options), schema, overwrite)
 
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from kpress.spark._stream_sink import KafkaLogStreamWriter
+
+        return KafkaLogStreamWriter(self._stream_options(), schema, overwrite)
+
+    def _stream_options(self) -> WriteOptions:
+        from kpress.spark._write_options import WriteOptions
+
+        return WriteOptions.parse(self.options, is_stream=True)
+
 
 def _are_for_writing(options: Any) -> bool:
     """Whether options are those of a write: Spark does not say what a data source is made for.
@@ -134,18 +150,27 @@ def _are_for_writing(options: Any) -> bool:
         They are neither those of a read.
     """
     from kpress.spark._write_options import ACCEPTED as OF_WRITING
+    from kpress.spark._write_options import OF_STREAMS
 
+    of_writing = (*OF_WRITING, *OF_STREAMS)
     unknown = unknown_options(options, ACCEPTED)
     if not unknown:
         return False
-    if not unknown_options(options, OF_WRITING):
+    if not unknown_options(options, of_writing):
         return True
-    unknown = unknown_options(options, (*ACCEPTED, *OF_WRITING)) or unknown
+    unknown = unknown_options(options, (*ACCEPTED, *of_writing)) or unknown
     raise InvalidArgumentError(
         f"unknown option {', '.join(unknown)}; accepted are {', '.join(ACCEPTED)}, and for writing "
-        f"{', '.join(OF_WRITING)}",
+        f"{', '.join(of_writing)}",
         field=unknown[0],
     )
+
+
+def _are_of_stream(options: Any) -> bool:
+    """Whether Spark added to options what a stream has that is written."""
+    from kpress.spark._write_options import OF_STREAMS
+
+    return not {name.lower() for name in options}.isdisjoint(map(str.lower, OF_STREAMS))
 
 
 @dataclass(frozen=True, repr=False)

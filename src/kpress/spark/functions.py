@@ -200,8 +200,8 @@ def read_record_set(
     Returns
     -------
     Column
-        array<struct<key, value, offset, timestamp, timestampType, headers>>, as the data source names and types them;
-        null where the value is null.
+        array<struct<key, value, offset, timestamp, timestampType, headers>>, as the data source names and types them,
+        headers null where a record has none; null where the value is null.
 
     Raises
     ------
@@ -243,7 +243,8 @@ def write_record_set(
     Parameters
     ----------
     column : Column or str
-        Of array<struct>, with fields named as those of `read_record_set`: key or value at least, in any order.
+        Of array<struct>, with fields named as those of `read_record_set`: key or value at least, in any order. A
+        record whose headers are null has none.
     compression_type, level, coerce_timestamps
         As for `kpress.write_columns`: Kafka's timestamps are milliseconds, and parts of one are refused unless
         `coerce_timestamps` rounds them down.

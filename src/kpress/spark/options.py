@@ -52,6 +52,10 @@ _MODES: dict[str, Mode] = {"failfast": "FAILFAST", "dropmalformed": "DROPMALFORM
 Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
 Level = Literal["records", "batches", "bytes"]
 
+TASK_BYTES = 128 << 20  # of files, as spark.sql.files.maxPartitionBytes
+HEADER_TASK_BYTES = 32 * TASK_BYTES  # where headers alone are read: seconds of work, next to which a task costs nothing
+_TASK_BYTES: dict[Level, int] = {"records": TASK_BYTES, "batches": HEADER_TASK_BYTES, "bytes": TASK_BYTES}
+
 
 @dataclass(frozen=True)
 class ReadOptions:
@@ -71,7 +75,8 @@ class ReadOptions:
     max_records : int | None
         ``maxRecordsPerPartition``: no task has more offsets.
     max_partition_bytes : int
-        ``maxPartitionBytes``, default 134217728, as in Spark's file sources: bytes of files in one task.
+        ``maxPartitionBytes``: bytes of files in one task; by default 134217728, as in Spark's file sources, and 32
+        times as many for ``level`` batches, which reads headers alone.
     fail_on_data_loss : bool
         ``failOnDataLoss``, default true: an offset that the log does not have is an error.
     include_headers : bool
@@ -118,7 +123,7 @@ class ReadOptions:
     bounds: Bounds = field(default_factory=Bounds)
     min_partitions: int | None = None
     max_records: int | None = None
-    max_partition_bytes: int = 128 << 20
+    max_partition_bytes: int = TASK_BYTES
     fail_on_data_loss: bool = True
     include_headers: bool = False
     isolation_level: Literal["read_uncommitted", "read_committed"] = "read_uncommitted"
@@ -193,20 +198,21 @@ class ReadOptions:
         (('/logs',), ('orders', 'payments'), True, 'FAILFAST')
         """
         given = Given(options)
+        level: Level = given.choice("level", tuple(_TASK_BYTES))
         made = cls(
             paths=given.paths(),
             topics=parse_topics(given.text),
             bounds=parse_bounds(given.text),
             min_partitions=given.number("minPartitions", _INT32_MAX),
             max_records=given.number("maxRecordsPerPartition", _INT64_MAX),
-            max_partition_bytes=given.number("maxPartitionBytes", _INT64_MAX) or 128 << 20,
+            max_partition_bytes=given.number("maxPartitionBytes", _INT64_MAX) or _TASK_BYTES[level],
             fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
             include_headers=given.choice("includeHeaders", ("false", "true")) == "true",
             isolation_level=given.choice("isolation.level", ("read_uncommitted", "read_committed")),
             fetch_bytes=given.number("max.partition.fetch.bytes", _INT32_MAX),
             mode=_MODES[given.choice("mode", tuple(_MODES))],
             findings_path=given.text("findingsPath"),
-            level=given.choice("level", ("records", "batches", "bytes")),
+            level=level,
             push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
             codecs=given.codecs("codec.plugin"),
             max_offsets=given.number("maxOffsetsPerTrigger", _INT64_MAX),
@@ -284,11 +290,12 @@ class Given:
 
     def choice(self, name: str, accepted: tuple[str, ...]) -> Any:
         """The value; the first of the accepted ones is the default."""
-        value = (self.text(name) or accepted[0]).lower()
-        if value not in accepted:
+        given = self.text(name)
+        value = accepted[0] if given is None else given.lower()
+        if value not in accepted or given == "":
             shown = [one for one in accepted if one]
             said = " or ".join([", ".join(shown[:-1]), shown[-1]])
-            raise InvalidArgumentError(f"option {name} must be {said}, not {shown_value(value)}", field=name)
+            raise InvalidArgumentError(f"option {name} must be {said}, not {shown_value(given)}", field=name)
         return value
 
     def number(self, name: str, most: int) -> int | None:
