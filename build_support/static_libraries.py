@@ -14,7 +14,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tarfile
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -38,7 +37,7 @@ class Source(NamedTuple):
     compiled: tuple[str, ...]
     headers: tuple[str, ...]
     flags: tuple[str, ...] = ()
-    smaller: tuple[str, ...] = ()  # files compiled with -O2: a third to a half smaller, and no slower
+    smaller: tuple[str, ...] = ()  # files compiled with -O2: up to a half smaller, and by callgrind no slower
 
 
 SOURCES = {
@@ -54,7 +53,7 @@ SOURCES = {
         ("lib/common/*.c", "lib/compress/*.c", "lib/decompress/*.[cS]", "lib/dictBuilder/*.c"),
         ("lib/zstd.h", "lib/zstd_errors.h", "lib/zdict.h"),
         smaller=(
-            *("zstd_lazy.c", "zstd_compress.c", "huf_compress.c"),
+            *("zstd_lazy.c", "zstd_compress.c"),
             *("zdict.c", "cover.c", "fastcover.c", "divsufsort.c"),
         ),
     ),
@@ -145,8 +144,8 @@ def digest(file):
 
 
 def unpack(archive, folder):
-    with tarfile.open(archive) as tar:
-        tar.extractall(folder, filter="data")
+    folder.mkdir()
+    run(["tar", "-xf", archive, "-C", folder])
     (top,) = folder.iterdir()
     return top
 

@@ -136,7 +136,8 @@ def prefix(platform):
     """The folder of the platform's static libraries, which are made when they are not there."""
     chosen = PLATFORMS[platform]
     folder = WORK / "libraries" / platform
-    if not (folder / "sources.json").exists():
+    told = folder / "sources.json"
+    if not told.exists() or told.stat().st_mtime < Path(static_libraries.__file__).stat().st_mtime:
         say(f"compiling the C libraries for {platform}: half a minute")
         tools = zig_tools(chosen.zig)
         # libdeflate 1.23 names AVX-512's "evex512" unless it is told that it need not: clang 22 no longer knows it
@@ -155,6 +156,9 @@ def headers(python):
             return None
         folder.parent.mkdir(parents=True, exist_ok=True)
         shutil.copytree(found, folder, dirs_exist_ok=True)
+        of_processor = found.parent / "x86_64-linux-gnu" / found.name / "pyconfig.h"
+        if of_processor.exists():  # in Debian the other one only looks for it
+            shutil.copy(of_processor, folder)
     if python.endswith("t"):  # all that `configure --disable-gil` changes in what is public
         file = folder / "pyconfig.h"
         text = file.read_text().replace("/* #undef Py_GIL_DISABLED */", "#define Py_GIL_DISABLED 1")
@@ -173,9 +177,7 @@ def headers_here(version):
         print_it = "import sysconfig; print(sysconfig.get_path('include'))"
         done = subprocess.run([python, "-I", "-c", print_it], capture_output=True, text=True)
         if done.returncode == 0 and Path(done.stdout.strip(), "pyconfig.h").exists():
-            found = Path(done.stdout.strip())
-            if "multiarch" not in (found / "pyconfig.h").read_text()[:400]:
-                return found
+            return Path(done.stdout.strip())
     return None
 
 
@@ -186,10 +188,7 @@ def headers_of_debian(version):
     unpacked = WORK / "headers" / f"debian-{version}"
     suite = debian_suite.Suite(SUITES[version], WORK / f"apt-{SUITES[version]}", "amd64")
     suite.unpacked(f"libpython{version}-dev", unpacked)
-    folder = unpacked / "usr" / "include" / f"python{version}"
-    # Debian's own pyconfig.h looks for the one of the architecture
-    shutil.copy(unpacked / "usr" / "include" / "x86_64-linux-gnu" / folder.name / "pyconfig.h", folder)
-    return folder
+    return unpacked / "usr" / "include" / f"python{version}"
 
 
 def headers_of_maven(version):

@@ -17,8 +17,9 @@ OLDEST_GLIBC = "2.17"
 def tools(folder, target):
     """Write cc, ar and link for a target (`x86_64-linux-gnu.2.17`): their paths, by name."""
     binary = shlex.quote(zig_binary())
-    # zig cc turns UBSan on unless it is told not to
-    cc = script(folder, "cc", f'exec {binary} cc -target {target} -fno-sanitize=undefined "$@"\n')
+    # zig cc turns UBSan on, and keeps frame pointers, unless it is told not to
+    flags = "-fno-sanitize=undefined -fomit-frame-pointer"
+    cc = script(folder, "cc", f'exec {binary} cc -target {target} {flags} "$@"\n')
     archiver = script(folder, "ar", f'exec {binary} ar "$@"\n')
     return {"cc": cc, "ar": archiver, "link": script(folder, "link", linker(binary, cc))}
 

@@ -89,6 +89,30 @@ def test_headers_of_another_content_are_refused(tmp_path, monkeypatch):
     assert wheels.headers_of_maven("3.11") is None
 
 
+def test_headers_of_debian_are_configured_for_the_processor(tmp_path, monkeypatch):
+    from build_support import wheels
+
+    include = tmp_path / "include"
+    of_processor = include / "x86_64-linux-gnu" / "python3.11"
+    for folder, text in ((include / "python3.11", "#include <somewhere>"), (of_processor, "#define HAVE_SOMETHING 1")):
+        folder.mkdir(parents=True)
+        (folder / "pyconfig.h").write_text(text)
+    monkeypatch.setattr(wheels, "WORK", tmp_path / "work")
+    monkeypatch.setattr(wheels, "headers_here", lambda version: include / "python3.11")
+    assert (wheels.headers("3.11") / "pyconfig.h").read_text() == "#define HAVE_SOMETHING 1"
+
+
+def test_archive_is_unpacked(tmp_path):
+    """Python 3.11.2, Debian 12's, knows no filter of tarfile's."""
+    from build_support import static_libraries
+
+    (tmp_path / "zstd-1").mkdir()
+    (tmp_path / "zstd-1" / "zstd.h").touch()
+    subprocess.run(["tar", "-cJf", "zstd.tar.xz", "zstd-1"], cwd=tmp_path, check=True)
+    top = static_libraries.unpack(tmp_path / "zstd.tar.xz", tmp_path / "unpacked")
+    assert top == tmp_path / "unpacked" / "zstd-1" and (top / "zstd.h").exists()
+
+
 class TestTools:
     """zig's commands, as cibuildwheel uses them in its containers."""
 
@@ -110,6 +134,17 @@ class TestTools:
         library = ctypes.CDLL(str(tmp_path / "a.so"))
         address = [ctypes.cast(function, ctypes.c_void_p).value for function in (library.one, library.other)]
         assert library.one(7) == 49 and address[0] == address[1]  # folded
+
+    @pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for instructions of x86_64")
+    def test_keeps_no_frame_pointer(self, tmp_path):
+        pytest.importorskip("ziglang")
+        from build_support import zig
+
+        tools = zig.tools(tmp_path / "tools", zig.target_here())
+        (tmp_path / "a.c").write_text("int other(int *n); int one(void) { int n = 1; return other(&n) + n; }")
+        subprocess.run([tools["cc"], "-c", "-fPIC", "-O2", "a.c", "-o", "a.o"], cwd=tmp_path, check=True)
+        push_and_move = b"\x55\x48\x89\xe5"  # push %rbp; mov %rsp, %rbp
+        assert push_and_move not in (tmp_path / "a.o").read_bytes()
 
 
 class TestBillOfMaterials:
@@ -264,7 +299,6 @@ class TestCibuildwheel:
         settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["cibuildwheel"]
         schema = Path(cibuildwheel.__file__).parent / "resources" / "cibuildwheel.schema.json"
         jsonschema.Draft7Validator(json.loads(schema.read_text())).validate(settings)
-
 
     def test_small_trials_need_no_other_package(self):
         import tomllib
