@@ -50,6 +50,8 @@ typedef struct kp_columns {
     int32_t *sequence;
     kp_binary key;
     kp_binary value;
+    int64_t headers; /* of all records that were read, and their bytes: these have no column here */
+    int64_t header_bytes;
 } kp_columns;
 
 typedef uint8_t kp_block32 __attribute__((vector_size(32), aligned(1), may_alias));
@@ -145,6 +147,8 @@ static inline __attribute__((always_inline)) int kp_gather_layout(kp_columns *co
             break;
         }
         kp_record_place(&s, &r);
+        c.headers += r.header_count;
+        c.header_bytes += r.headers.size;
         if (more_follows)
             for (const uint8_t *line = at; line < cur.p; line += 64)
                 __builtin_prefetch((const void *)((uintptr_t)line + KP_PREFETCH));

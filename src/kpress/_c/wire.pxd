@@ -302,6 +302,8 @@ cdef extern from "kpress/columns.h" nogil:
         int32_t* sequence
         kp_binary key
         kp_binary value
+        int64_t headers
+        int64_t header_bytes
     int kp_gather(kp_columns*, int layout, const kp_source*, kp_error*)
     int kp_gather_messages(kp_columns*, int layout, const kp_source*, kp_error*)
 

@@ -177,7 +177,7 @@ cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_sourc
         return status
     status = finish_timestamps(p, b, c.rows, err) if p.want[TIMESTAMP] else KP_OK
     if status == KP_OK and p.want[HEADERS]:
-        status = gather_headers(p, b, batch, source, c.rows, err)
+        status = gather_headers(b, source, &c, err)
     if status == KP_OK:
         fill_batch_fields(p, b, batch, source, c.rows)
         b.rows = c.rows
@@ -272,31 +272,18 @@ cdef bint kept(const kp_source* s, int64_t offset, int64_t timestamp) noexcept n
                               and s.first_timestamp <= timestamp <= s.last_timestamp)
 
 
-cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const kp_source* source, int64_t end,
-                        kp_error* err) noexcept nogil:
-    """The headers of the rows from b.rows to end, which the pass before has checked."""
+cdef int gather_headers(builder* b, const kp_source* source, const kp_columns* c, kp_error* err) noexcept nogil:
+    """The headers of the rows from b.rows to c.rows, which the pass before has checked and counted."""
     cdef int32_t* ends = <int32_t*>b.fixed[HEADERS].data
     cdef kp_cursor cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef kp_record r
-    cdef int64_t i, row = b.rows, headers = 0, bytes = 0
-    cdef int status
-    if batch.magic < 2:
-        status = reserve_headers(b, 0, 0, err)
-        for i in range(b.rows, end):
-            ends[i + 1] = ends[i]
-        return status
-    for _ in range(source.count):
-        if kp_record_next(source, &cursor, 0, &r, err) != KP_OK:
-            break  # cannot happen: the pass before read them all
-        headers += r.header_count
-        bytes += r.headers.size
-    status = reserve_headers(b, headers, bytes, err)
+    cdef int64_t i, row = b.rows, headers = c.headers, bytes = c.header_bytes
+    cdef int status = reserve_headers(b, headers, bytes, err)
     if status != KP_OK:
         return status
-    cursor = kp_cursor_of(source.start, <size_t>(source.end - source.start))
-    for _ in range(source.count):
-        if row == end or kp_record_next(source, &cursor, 0, &r, err) != KP_OK:
-            break
+    while headers > 0 and row < c.rows:
+        if kp_record_next(source, &cursor, 0, &r, err) != KP_OK:
+            break  # cannot happen: the pass before read them all
         if not kept(source, r.offset, r.timestamp):
             continue
         headers -= r.header_count
@@ -307,8 +294,8 @@ cdef int gather_headers(const plan* p, builder* b, const kp_batch* batch, const 
             return err.status
         ends[row + 1] = <int32_t>b.n_headers
         row += 1
-    for i in range(row, end):
-        ends[i + 1] = ends[i]
+    for i in range(row, c.rows):
+        ends[i + 1] = <int32_t>b.n_headers
     return KP_OK
 
 
