@@ -1,5 +1,5 @@
 """A client's record classes and its adapter's, by aiokafka's own record benchmark: batches of 100 records, keys of 6
-and values of 60 bytes; and through a broker."""
+and values of 60 bytes, which are random there, and here also words that compress; and through a broker."""
 
 import asyncio
 import contextlib
@@ -27,14 +27,18 @@ TIME = 1505824130000
 RANDOM = random.Random(5)
 WORDS = [RANDOM.randbytes(6) for _ in range(64)]
 ROWS = [(RANDOM.randbytes(6), b"".join(RANDOM.choices(WORDS, k=10))) for _ in range(RECORDS)]
+RANDOM_ROWS = [(RANDOM.randbytes(6), RANDOM.randbytes(60)) for _ in range(RECORDS)]
 SIZE = RECORDS * 66
 codecs = pytest.mark.parametrize("codec", CODECS)
+values = pytest.mark.parametrize(
+    ("rows", "values"), [(ROWS, "words"), (RANDOM_ROWS, "random values")], ids=["words", "random"]
+)
 
 
-def _build(builder, codec):
+def _build(builder, codec, rows=ROWS):
     def build():
         batch = builder(batch_size=LIMIT, compression_type=CODECS.index(codec))
-        for key, value in ROWS:
+        for key, value in rows:
             batch.append(timestamp=TIME, key=key, value=value)
         return batch._build()
 
@@ -77,23 +81,24 @@ def _read(memory_records, data):
     return read
 
 
-def _contender(name, call, answer, rounds=7):
-    return Contender(name, call, lambda: equal(answer(call()), [value for _, value in ROWS], name), rounds=rounds)
+def _contender(name, call, answer, rounds, rows):
+    return Contender(name, call, lambda: equal(answer(call()), [value for _, value in rows], name), rounds=rounds)
 
 
 def _values(data):
     return _read(MemoryRecords, bytes(data))()
 
 
-def _race(race, operation, codec, ours, theirs, answer, rounds=7):
-    race(Cell(operation, "aiokafka's own", codec, RECORDS, SIZE), _contender("kpress", ours, answer),
-         _contender("client", theirs, answer, rounds))
+def _race(race, operation, codec, ours, theirs, answer, rounds=7, rows=ROWS, values="words"):
+    race(Cell(operation, values, codec, RECORDS, SIZE), _contender("kpress", ours, answer, 7, rows),
+         _contender("client", theirs, answer, rounds, rows))
 
 
 @codecs
-def bench_build_under_aiokafka(race, codec):
-    _race(race, "build under aiokafka", codec, _build(under_aiokafka.BatchBuilder, codec), _build(BatchBuilder, codec),
-          _values)
+@values
+def bench_build_under_aiokafka(race, codec, rows, values):
+    _race(race, "build under aiokafka", codec, _build(under_aiokafka.BatchBuilder, codec, rows),
+          _build(BatchBuilder, codec, rows), _values, rows=rows, values=values)
 
 
 @codecs
@@ -103,10 +108,11 @@ def bench_build_by_hand_under_aiokafka(race, codec):
 
 
 @codecs
-def bench_iterate_under_aiokafka(race, codec):
-    data = bytes(_build(BatchBuilder, codec)())
+@values
+def bench_iterate_under_aiokafka(race, codec, rows, values):
+    data = bytes(_build(BatchBuilder, codec, rows)())
     _race(race, "iterate under aiokafka", codec, _read(under_aiokafka.MemoryRecords, data), _read(MemoryRecords, data),
-          list)
+          list, rows=rows, values=values)
 
 
 @codecs

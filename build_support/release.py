@@ -82,13 +82,17 @@ def wheels_are_there(version, folder):
 
 def wheels_keep_their_promises(version, folder):
     """Libc only, licences, bill of materials."""
-    for file in sorted(folder.glob("*.whl")):
+    files = sorted(folder.glob("*.whl"))
+    if not files:
+        yield f"no wheel to look at in {folder.name}"
+    for file in files:
         yield from (f"{file.name}: {fault}" for fault in check_wheel.faults(file))
 
 
 def metadata_is_sound(version, folder):
     files = sorted(map(str, [*folder.glob("*.whl"), *folder.glob("*.tar.gz")]))
     if not files:
+        yield f"no file to look at in {folder.name}"
         return
     done = subprocess.run([sys.executable, "-m", "twine", "check", "--strict", *files], capture_output=True, text=True)
     if done.returncode:

@@ -337,6 +337,13 @@ def test_release_is_checked_point_by_point(tmp_path):
     assert "is not ready to be released" in done.stderr
 
 
+def test_files_that_are_not_there_are_not_sound(tmp_path):
+    from build_support import release
+
+    assert list(release.wheels_keep_their_promises("1.0", tmp_path)) == [f"no wheel to look at in {tmp_path.name}"]
+    assert list(release.metadata_is_sound("1.0", tmp_path)) == [f"no file to look at in {tmp_path.name}"]
+
+
 def test_release_names_what_is_not_committed(tmp_path, monkeypatch):
     from build_support import release
 

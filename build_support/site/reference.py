@@ -125,6 +125,7 @@ def _member(cls: type, sort: str, member: str, texts: list[str]) -> list[str]:
     value = getattr(value, "__func__", value)
     doc = "" if sort == "attribute" and not inspect.isdatadescriptor(value) else inspect.getdoc(value) or ""
     if sort in ("property", "attribute"):
+        doc = doc.removeprefix(f"{texts[0]}: ") if texts else doc  # the type stands beside the name
         return _entry(f"py:{sort}", [member], doc, *(f"type: {text}" for text in texts[:1]))
     lines = _entry("py:method", [member + text for text in texts], doc)
     if sort in ("classmethod", "staticmethod"):
@@ -148,6 +149,19 @@ def indented(lines: list[str]) -> list[str]:
     return indent("\n".join(lines), BODY).split("\n")
 
 
+def tidy(app: Sphinx, document: nodes.document, name: str) -> None:
+    """No dash after an error that needs no words; no empty lines, which doctests ask for, at the end of a sample."""
+    for paragraph in document.findall(nodes.paragraph):
+        if len(paragraph) > 1 and paragraph[-1].astext() == " -- ":
+            paragraph.pop()
+    for block in document.findall(nodes.literal_block):
+        text = block.astext()
+        if block.rawsource == text and text.endswith("\n"):  # else it is not highlighted
+            block.rawsource = text.rstrip("\n")
+            block[:] = [nodes.Text(block.rawsource)]
+
+
 def setup(app: Sphinx) -> None:
     app.add_directive("kpress-room", Room)
     app.add_directive("kpress-picture", Picture)
+    app.connect("doctree-resolved", tidy)

@@ -24,6 +24,8 @@ with warnings.catch_warnings():
 import kpress
 
 Outcome = list[Any]
+# its arguments are those that the adapter has since 0.14; before, aiokafka keeps its own
+HAS_BATCH_BUILDER = "aiokafka.producer.message_accumulator" in kpress.adapters.aiokafka._NAMES
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
