@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import kpress
-from kpress.log import _copy_parts, _file_records, copy_tasks, splits
+from kpress.log import _copy_parts, _file_records, _overlap, copy_tasks, splits
 
 SEGMENT_BYTES = 3 << 20
 
@@ -67,6 +67,18 @@ def test_parts_of_a_segment_are_fetched_once(stored: Any, directory: Path) -> No
             fetched += int(last) + 1 - int(first)
     stored_bytes = sum(path.stat().st_size for path in directory.glob("*.log"))
     assert stored_bytes <= fetched < stored_bytes + (6 << 18) * 2  # a quarter of a megabyte at each end of a part
+
+
+@pytest.mark.parametrize("tail_bytes", [2000, 1 << 20])
+def test_segments_that_overlap_without_an_index(s3: Any, tail_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one before a part is asked where it ends: it costs as much as its last batch may have, unless it overlaps."""
+    monkeypatch.setattr(_overlap, "_TAIL_BYTES", tail_bytes)
+    batches = [kpress.write_records([b"v" * 5000], base_offset=number) for number in range(200)]
+    for first, end in ((0, 100), (50, 150), (150, 200)):
+        s3.put(f"logs/flat/t-0/{first:020d}.log", b"".join(batches[first:end]))
+    pieces = splits.plan(kpress.open_log(s3.url("logs/flat")).partitions, 1 << 19)
+    assert len(pieces) > 2
+    assert read(pieces)["offset"].to_pylist() == list(range(200))
 
 
 def test_a_copy_made_by_others(stored: Any, directory: Path, tmp_path: Path) -> None:

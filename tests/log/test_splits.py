@@ -2,6 +2,8 @@
 
 import pickle
 import random
+from collections import Counter
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import drawn_logs
 import kpress
 import oracle
 from kpress.files import LocalFileSystem
-from kpress.log import Finding, splits
+from kpress.log import Finding, _overlap, splits
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
 KINDS = ("v2",) * 8 + ("transaction",) * 8 + ("marker",) * 4 + ("gaps", "empty", "large")
@@ -260,19 +262,68 @@ def test_segments_that_overlap_several_others(isolation: str, has_index: bool, t
             assert in_pieces(path, 300, isolation, ranges=wanted, most_offsets=most) == expected
 
 
+@pytest.mark.parametrize(
+    ("index", "tail_bytes"),
+    [("whole", 1 << 20), *product(("cut", "zeros"), (1, 300)), *product(("damaged", "none"), (1, 300, 1 << 20))],
+)
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
-def test_one_that_reaches_beyond_many_is_seen_by_its_index(isolation: str, tmp_path: Path) -> None:
-    """The one before all others, as a cleaner leaves it that was interrupted; each task knows of it."""
+def test_one_that_reaches_beyond_many(
+    isolation: str, index: str, tail_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The one before all others, as a cleaner leaves it that was interrupted; each task knows of it, by its index or by
+    its end."""
+    monkeypatch.setattr(_overlap, "_TAIL_BYTES", tail_bytes)
     path = tmp_path / "t-0"
     path.mkdir()
     (path / f"{0:020d}.log").write_bytes(batches_of(0, 400))
-    kpress.log.reindex(path, index_interval_bytes=100)
+    if index != "none":
+        kpress.log.reindex(path, index_interval_bytes=100)
+        file = path / f"{0:020d}.index"
+        data = file.read_bytes()
+        wrong = {"cut": data[:16], "zeros": bytes(len(data)), "damaged": b"\xff" * len(data)}
+        file.write_bytes(wrong.get(index, data))
     for first in range(20, 400, 20):
         (path / f"{first:020d}.log").write_bytes(batches_of(first, first + 20))
     (path / f"{400:020d}.log").write_bytes(batches_of(400, 500))
     for piece_bytes in (300, 1200):
         rows = in_pieces(path, piece_bytes, isolation)
         assert [row["offset"] for row in rows] == list(range(500)) and rows == whole(path, isolation)
+
+
+@pytest.mark.parametrize("last", ["small", "large", "of batches", "damaged"])
+def test_where_a_segment_without_an_index_ends(last: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A plan reads as much of it as a batch has by default; only where the last one is larger all headers."""
+    monkeypatch.setattr(_overlap, "_TAIL_BYTES", 4000)
+    path = tmp_path / "t-0"
+    path.mkdir()
+    first = batches_of(0, 5000)
+    value = {"small": b"x", "large": b"x" * 9000, "of batches": batches_of(0, 200), "damaged": b"x"}[last]
+    data = first + kpress.write_records([value], base_offset=5000)
+    (path / f"{0:020d}.log").write_bytes(data if last != "damaged" else data[:-1] + b"\1")
+    for base in range(10, 300, 10):
+        (path / f"{base:020d}.log").write_bytes(batches_of(base, base + 10))
+    (path / f"{6000:020d}.log").write_bytes(batches_of(6000, 6010))
+    on_corrupt = "skip" if last == "damaged" else "raise"
+    expected = whole(path, on_corrupt=on_corrupt)
+    assert len(expected) == 5010 + (last != "damaged")
+    assert in_pieces(path, 300, on_corrupt=on_corrupt) == expected
+    read: Counter[str] = Counter()
+    open_file = LocalFileSystem.open
+
+    def counted(self: LocalFileSystem, path: str) -> Any:
+        file = open_file(self, path)
+        read_into = file.read_into
+
+        def counting(position: int, buffer: Any) -> int:
+            read[path] += len(buffer)
+            return read_into(position, buffer)
+
+        monkeypatch.setattr(file, "read_into", counting)
+        return file
+
+    monkeypatch.setattr(LocalFileSystem, "open", counted)
+    splits.plan(kpress.open_log(path).partitions, 3000)
+    assert 0 < read[f"{path}/{0:020d}.log"] <= (9000 + len(data) if last == "large" else 9000)
 
 
 def batches_of(first: int, end: int) -> bytes:
@@ -282,7 +333,7 @@ def batches_of(first: int, end: int) -> bytes:
 
 @pytest.mark.parametrize("has_index", [False, True])
 def test_a_plan_opens_no_segment(has_index: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Names, sizes and indexes are enough, also where segments overlap."""
+    """Names, sizes and indexes are enough, also where segments overlap; and if there are none, where segments end."""
     log = kpress.open_log(overlapping(tmp_path, has_index))
     opened: list[str] = []
     open_file = LocalFileSystem.open
@@ -295,7 +346,7 @@ def test_a_plan_opens_no_segment(has_index: bool, tmp_path: Path, monkeypatch: p
     for piece_bytes in (300, 100_000):
         for ranges in (None, {str(log.partitions[0]): (150, 950)}):
             assert splits.plan(log.partitions, piece_bytes, ranges=ranges)
-    assert {path.rpartition(".")[2] for path in opened} == ({"index"} if has_index else set())
+    assert {path.rpartition(".")[2] for path in opened} == {"index" if has_index else "log"}
 
 
 @pytest.mark.parametrize("piece_bytes", [300, 100_000])

@@ -13,15 +13,16 @@ from contextlib import suppress
 
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.errors import KpressError
-from kpress.files import LocalFileSystem
+from kpress.files import Buffered, LocalFileSystem, RandomAccessFile
 from kpress.log._end import near_the_end
 from kpress.log._file_records import FileRecords
-from kpress.log._offset_index import ENTRY_SIZE, read_offset_index
-from kpress.log._segment import Segment
+from kpress.log._hop import HeaderHop
+from kpress.log._offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
+from kpress.log._segment import INT32_MAX, Segment
 from kpress.log.findings import Finding
 
 _NEAR = 4  # segments before a split, whose ends whoever reads it asks for
-_SMALL_BYTES = 16 << 20  # of a segment without an index, whose headers are all read
+_TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
 
 
 def is_before(following: Sequence[Segment], start_offset: int | None) -> bool:
@@ -73,9 +74,10 @@ class Reached:
 class Passed:
     """The segments that were planned, of which some may reach into the next one.
 
-    Only a segment itself says where it ends. Its offset index has an offset near its end: on this machine the segment
-    with the largest one is remembered. What reaches further than its index says is seen if it is one of the last few;
-    in a store, where each costs a request, if it is the last one.
+    Only a segment itself says where it ends. On this machine the one that reaches furthest is remembered: by the last
+    offset of its index; by its own last headers where there is no index, or one that ends long before. What reaches
+    further than its index says is seen if it is one of the last few; in a store, where each costs a request, if it is
+    the last one.
     """
 
     def __init__(self) -> None:
@@ -100,45 +102,76 @@ class Passed:
 
 
 def _offset_near_the_end(segment: Segment) -> int | None:
-    """The last one of a local offset index."""
-    if not isinstance(segment.filesystem, LocalFileSystem) or INDEX_FILE_SUFFIX not in segment.files:
+    """The last offset in the index of a local segment, or of the segment itself."""
+    if not isinstance(segment.filesystem, LocalFileSystem):
         return None
     try:
-        with segment.open_sibling(INDEX_FILE_SUFFIX) as file:
-            last = file.read_exactly(file.size // ENTRY_SIZE * ENTRY_SIZE - ENTRY_SIZE, ENTRY_SIZE)
-        index = read_offset_index(last, segment.base_offset)
-        return index[-1].offset if index else None
-    except (OSError, ValueError, KpressError):
+        entry = _last_entry(segment)
+        if entry is not None and (segment.size or 0) - entry.position <= _TAIL_BYTES:
+            return entry.offset
+        with segment.open() as file:
+            end = _end_by_tail(segment, file)
+        return None if end is None else end - 1
+    except (OSError, ValueError):
         return None  # whoever reads the segment says so
 
 
-def reached_after(
-    before: Sequence[Segment], segment: Segment, start_offset: int | None, told: str | None
-) -> Reached:
+def _last_entry(segment: Segment) -> OffsetPosition | None:
+    """Of an offset index. Without entries it is that of one batch, or of small ones."""
+    if INDEX_FILE_SUFFIX not in segment.files:
+        return None
+    with suppress(KpressError), segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+        end = file.size // ENTRY_SIZE * ENTRY_SIZE
+        last = read_offset_index(file.read_exactly(end - ENTRY_SIZE, ENTRY_SIZE) if end else b"", segment.base_offset)
+        return last[-1] if last else OffsetPosition(segment.base_offset, 0)
+    return None
+
+
+def _end_by_tail(segment: Segment, file: RandomAccessFile) -> int | None:
+    """The offset after the last batch, or a larger one: from a batch near the end from which others lead there.
+
+    A record's value may itself be a batch: if that is found first, it does not lead to the end of the file.
+    """
+    start = max(file.size - _TAIL_BYTES, 0)
+    hop, ends = HeaderHop(file, position=start), []
+    is_found = not start or hop.search(start, segment.base_offset, segment.base_offset + INT32_MAX)
+    while is_found:
+        ends.append(_walked(hop))
+        if hop.position == hop.end:
+            break
+        is_found = hop.search(hop.position + 1, segment.base_offset, segment.base_offset + INT32_MAX)
+    else:  # the last batch is larger than most, or damaged
+        ends.append(_walked(HeaderHop(file)))
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _walked(hop: HeaderHop) -> int | None:
+    """The offset after the last entry that a walk comes to."""
+    with suppress(KpressError):
+        for _ in hop:
+            pass
+    return hop.next_offset
+
+
+def reached_after(before: Sequence[Segment], segment: Segment, start_offset: int | None, told: str | None) -> Reached:
     """How far the segments before were read, if that is into this one; else where reading begins."""
     reached = Reached(start_offset, told)
     for one in before:
-        if _is_known(one):
-            with suppress(FileNotFoundError):  # whoever reads it says so
-                reached.passed(one, next_offset_of(one))
+        with suppress(FileNotFoundError):  # whoever reads it says so
+            reached.passed(one, _end_beyond(one, segment.base_offset))
     return reached if reached.overlaps(segment) else Reached(start_offset, told)
 
 
-def _is_known(segment: Segment) -> bool:
-    """Whether few bytes are enough to know the end of a segment."""
-    return INDEX_FILE_SUFFIX in segment.files or (segment.size is not None and segment.size <= _SMALL_BYTES)
+def _end_beyond(segment: Segment, offset: int) -> int | None:
+    """The offset after the last batch of a segment, if that is after this one; else perhaps None.
 
-
-def next_offset_of(segment: Segment) -> int | None:
-    """The offset after the last batch of a segment, from its last headers.
-
-    None if it has no batch, or if all of a remote file would have to be read. Whoever reads the segment reports damage.
+    From its last headers; without an index all of them are read, if the last ones say that it goes so far. Whoever
+    reads the segment reports damage.
     """
     with FileRecords(segment.open(), complete=False) as file:
-        if file.file.is_remote and INDEX_FILE_SUFFIX not in segment.files:
-            return None
-        hop = near_the_end(segment, file)
-        with suppress(KpressError):
-            for _ in hop:
-                pass
-        return hop.next_offset
+        if INDEX_FILE_SUFFIX not in segment.files and file.size > _TAIL_BYTES:
+            source = Buffered(file.file) if file.file.is_remote else file.file
+            end = _end_by_tail(segment, source)
+            if end is None or end <= offset:
+                return None
+        return _walked(near_the_end(segment, file))

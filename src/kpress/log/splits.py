@@ -6,9 +6,9 @@
     (open_log)     small segments packed     pickled, and sent       _part
                    large ones cut            to other processes      _part_isolation: read_committed
 
-For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment. Where a
-part begins is found by whoever reads it, and so is where the segments before a split end, of which `_overlap` says
-which ones may reach into it. A door for `kpress.spark`.
+For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
+one. Where a part begins is found by whoever reads it, and so is where the segments before a split end, of which
+`_overlap` says which ones may reach into it. A door for `kpress.spark`.
 """
 
 from __future__ import annotations
