@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -101,12 +102,7 @@ def parse_topics(text: Text) -> Topics:
     if len(given) > 1:
         raise InvalidArgumentError(f"only one of {', '.join(given)} can be given", field=given[1])
     pattern = text("subscribePattern") or ""
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        raise InvalidArgumentError(
-            f"option subscribePattern is no regular expression: {error}", field="subscribePattern"
-        ) from None
+    _check_pattern(pattern)
     assigned = text("assign")
     found = Topics(names, pattern, None if assigned is None else _assigned(assigned))
     if given and not (names or pattern or any((found.assigned or {}).values())):
@@ -115,6 +111,21 @@ def parse_topics(text: Text) -> Topics:
             field=given[0],
         )
     return found
+
+
+def _check_pattern(pattern: str) -> None:
+    """Raise for what is no regular expression, and for sets in sets, which Java knows and Python does not."""
+    what = "is no regular expression"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            re.compile(pattern)
+        return
+    except FutureWarning as warning:
+        what, error = "must mean the same in Java and in Python", str(warning)
+    except (re.error, OverflowError, RecursionError) as wrong:
+        error = str(wrong)
+    raise InvalidArgumentError(f"option subscribePattern {what}: {error}", field="subscribePattern")
 
 
 def _assigned(text: str) -> dict[str, tuple[int, ...]]:

@@ -270,8 +270,7 @@ class Given:
 
     def paths(self) -> tuple[str, ...]:
         several = self.text("paths")
-        paths = json.loads(several) if several else [self.text("path")]
-        found = tuple(path for path in paths if path)
+        found = tuple(path for path in (_paths(several) if several else [self.text("path")]) if path)
         if not found:
             raise InvalidArgumentError(
                 "a path is needed: load(<log dir, directory of a partition, pattern or URL>), or save(<log dir>)",
@@ -308,3 +307,16 @@ class Given:
                 f"option {name} must be a number from 1 to {most}, not {value[:50]!r}", field=name
             )
         return int(value)
+
+
+def _paths(text: str) -> list[str]:
+    """Several paths, as Spark passes them on."""
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        read = None
+    if not isinstance(read, list) or not all(isinstance(path, str) for path in read):
+        raise InvalidArgumentError(
+            f'option paths must be JSON like ["/logs", "s3://bucket/logs"], not {shown_value(text)}', field="paths"
+        )
+    return read
