@@ -15,7 +15,8 @@ import pytest
 
 import kpress
 import oracle
-from kpress.log import Manifest, Progress, read_content
+from kpress.files import _local
+from kpress.log import Manifest, Progress, _read_back, read_content
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 MANIFEST = "kpress-manifest.json"
@@ -89,6 +90,39 @@ def test_every_directory_of_the_brokers(tmp_path: Path) -> None:
         assert all((copy / name).read_bytes() == (source / name).read_bytes() for name in valid)
         found += 1
     assert found >= 10
+
+
+@pytest.mark.parametrize("read_back_bytes", [100, 5000, 8 << 20])
+def test_a_copy_is_read_back_once(read_back_bytes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """For its checksum and for its indexes, which are those that reindex makes."""
+    monkeypatch.setattr(_read_back, "_PIECE_BYTES", read_back_bytes)
+    source, read = tmp_path / "t-0", [0]
+    source.mkdir()
+    (source / f"{0:020d}.log").write_bytes(segment(0, 100))
+    (source / f"{5000:020d}.log").write_bytes(segment(5000, 3, 20_000) + segment(65_000, 200, 1))
+
+    class Counted(_local._LocalFile):
+        def read_into(self, position: int, buffer: Any) -> int:
+            return self.count(super().read_into(position, buffer))
+
+        def read_at(self, position: int, length: int) -> bytes:
+            data = super().read_at(position, length)
+            self.count(len(data))
+            return data
+
+        def count(self, size: int) -> int:
+            read[0] += size if self.name.startswith(f"{tmp_path}/cold/") and ".log" in self.name else 0
+            return size
+
+    monkeypatch.setattr(_local, "_LocalFile", Counted)
+    manifest = kpress.transcode(source, tmp_path / "cold" / "t-0", "lz4")
+    assert read[0] == manifest.totals["bytes"] > 100_000
+    monkeypatch.undo()
+    made = {path.name: path.read_bytes() for path in (tmp_path / "cold" / "t-0").glob("*index")}
+    (tmp_path / "again").mkdir()
+    kpress.log.reindex(tmp_path / "cold" / "t-0", tmp_path / "again")
+    again = {path.name: path.read_bytes() for path in (tmp_path / "again").glob("*index")}
+    assert made == again and len(made) == 4 and min(map(len, made.values())) > 8
 
 
 def _batches(log: oracle.Vector) -> list[kpress.Batch]:

@@ -51,6 +51,7 @@ class ConvertJob:
     """The work for every segment."""
 
     operation: ClassVar[str] = "convert"
+    with_indexes: ClassVar[bool] = False  # they are made with the other files beside the segments
     magic: int
     compression_type: str | None
     level: Level

@@ -35,6 +35,7 @@ from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._segment_copy import SegmentCopy, copy_segment, file_checksum
+from kpress.log._sidecar_files import Indexes
 from kpress.log._target import Work, exists, is_taken, locked_work
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -58,6 +59,10 @@ class CopyJob(Protocol):
     def threads(self) -> int: ...
     @property
     def codecs(self) -> CodecRegistry | None: ...
+    @property
+    def with_indexes(self) -> bool:
+        """Whether each segment gets its indexes when it is made."""
+
     def options(self) -> dict[str, Any]:
         """The options that decide what is written."""
 
@@ -75,7 +80,7 @@ class CopyJob(Protocol):
 
 
 class CopyTask(NamedTuple):
-    """A segment to copy, and where it goes."""
+    """A segment to copy, and the directory where it goes: none for one file alone."""
 
     partition: int
     segment: Segment
@@ -243,16 +248,19 @@ def _target_of(files: FileSystem, dst: str) -> str:
 def copy_one(
     job: CopyJob, task: CopyTask, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
 ) -> CopiedSegment:
-    segment = task.segment
+    segment, indexes = task.segment, Indexes(task.segment)
+    look = indexes.look if job.with_indexes and task.directory else None
     with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
         recoder = job.recoder(threads, file.path)
-        copy = copy_segment(file, recoder, files, target, step)
+        copy = copy_segment(file, recoder, files, target, step, look)
     try:
         job.check(recoder, segment.url)
     except CorruptRecordError:
         files.delete(target)
         raise
-    return copied(task, files, target, copy)
+    done = copied(task, files, target, copy)
+    indexes.write(files, task.directory)
+    return done
 
 
 def copied(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:

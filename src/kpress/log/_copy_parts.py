@@ -26,6 +26,7 @@ from kpress.log._part import part_of
 from kpress.log._quarantine import damage
 from kpress.log._recoder import Recoder
 from kpress.log._segment_copy import COPY_RULE, SegmentContent, SegmentCopy, copy_segment, publish_checked
+from kpress.log._sidecar_files import Indexes
 from kpress.log.findings import Finding
 
 
@@ -81,10 +82,8 @@ def cuts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
     return [(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def joined(
-    job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int
-) -> CopiedSegment:
-    """Write the segment from its parts."""
+def joined(job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int) -> CopiedSegment:
+    """Write the segment from its parts, and its indexes."""
     for part, following in pairwise(parts):
         if part.end != following.start:
             raise CorruptRecordError(
@@ -94,6 +93,7 @@ def joined(
                 rule=COPY_RULE,
             )
     target = files.join(task.directory, segment_name(task.segment))
+    indexes = Indexes(task.segment)
     recoder = Recoder(None, threads=threads, codecs=job.codecs, file=files.url(target))
     with files.create(target) as writer:
         checksum = size = 0
@@ -104,8 +104,10 @@ def joined(
         finally:
             recoder.close()
         copy = _whole(task, parts, recoder, size, checksum)
-        publish_checked(writer, files, target, size, checksum)
-    return copied(task, files, target, copy)
+        publish_checked(writer, files, target, size, checksum, indexes.look)
+    done = copied(task, files, target, copy)
+    indexes.write(files, task.directory)
+    return done
 
 
 def _append(

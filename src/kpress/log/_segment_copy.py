@@ -10,22 +10,23 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from kpress._file_names import refuse_without_records
-from kpress.checksum import crc32c
 from kpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
 from kpress.errors import CorruptRecordError
 from kpress.files import FileSystem, RandomAccessFile, Writer, resolve
 from kpress.log._file_records import INT32_MAX, FileRecords
+from kpress.log._read_back import ReadBack
 from kpress.log._recoder import Recoder
 from kpress.typing import Integer, Level
 
 if TYPE_CHECKING:
     from kpress.log._recoder import _Content
 
+Look: TypeAlias = Callable[[RandomAccessFile], None]
+
 COPY_RULE = "verification of the copy"
-_READ_BACK_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 
 @dataclass(frozen=True)
@@ -242,9 +243,10 @@ def copy_segment(
     files: FileSystem,
     target: str,
     step: Callable[[int], None] | None = None,
+    look: Look | None = None,
 ) -> SegmentCopy:
     """Write what `recoder` makes of the file to `target`; `step` is told how many more bytes of the source are done. It
-    is called often, also for none, and ends the work by raising."""
+    is called often, also for none, and ends the work by raising. `look` is given what is read back."""
     with files.create(target) as writer:
 
         def write(data: memoryview) -> None:
@@ -261,7 +263,7 @@ def copy_segment(
                 file=file.path,
                 rule=COPY_RULE,
             )
-        publish_checked(writer, files, target, after.bytes, recoder.crc32c)
+        publish_checked(writer, files, target, after.bytes, recoder.crc32c, look)
     return SegmentCopy(before, after, recoder.already, recoder.left, recoder.crc32c)
 
 
@@ -307,25 +309,31 @@ def _content(numbers: _Content, recoder: Recoder, size: int, trailing_bytes: int
     )
 
 
-def publish_checked(writer: Writer, files: FileSystem, target: str, size: int, checksum: int) -> None:
-    """Read the file back and give it its name; in the other order if a store shows it only under its name."""
+def publish_checked(
+    writer: Writer, files: FileSystem, target: str, size: int, checksum: int, look: Look | None = None
+) -> None:
+    """Read the file back and give it its name; in the other order if a store shows it only under its name. `look` may
+    read it, from its beginning to its end, before its checksum is compared."""
     written = writer.written()
     if written is not None:
         with written:
-            _check_file(written, size, checksum)
+            _check_file(written, size, checksum, look)
         writer.publish()
         return
     writer.publish()
     try:
         with files.open(target) as file:
-            _check_file(file, size, checksum)
+            _check_file(file, size, checksum, look)
     except CorruptRecordError:
         files.delete(target)
         raise
 
 
-def _check_file(file: RandomAccessFile, size: int, checksum: int) -> None:
-    found = file_checksum(file)
+def _check_file(file: RandomAccessFile, size: int, checksum: int, look: Look | None) -> None:
+    read_back = ReadBack(file)
+    if look is not None:
+        look(read_back)
+    found = read_back.checksum()
     if (file.size, found) != (size, checksum):
         raise CorruptRecordError(
             f"{size} bytes with the checksum {checksum:#010x} were written, "
@@ -337,12 +345,4 @@ def _check_file(file: RandomAccessFile, size: int, checksum: int) -> None:
 
 def file_checksum(file: RandomAccessFile) -> int:
     """CRC-32C of a whole file."""
-    checksum = position = 0
-    buffer = memoryview(bytearray(min(_READ_BACK_BYTES, file.size)))
-    while position < file.size:
-        size = file.read_into(position, buffer[: file.size - position])
-        if not size:
-            raise file.truncated(position)
-        checksum = crc32c(buffer[:size], checksum)
-        position += size
-    return checksum
+    return ReadBack(file).checksum()

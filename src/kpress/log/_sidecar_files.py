@@ -13,7 +13,7 @@ from kpress._file_names import (
     TIME_INDEX_FILE_SUFFIX,
 )
 from kpress.errors import CorruptRecordError, KpressError
-from kpress.files import FileSystem
+from kpress.files import FileSystem, RandomAccessFile
 from kpress.log._batch_header import BatchHeader
 from kpress.log._checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
 from kpress.log._file_records import FileRecords
@@ -105,15 +105,34 @@ def _stem(segment: Segment) -> str:
     return segment.filesystem.name(segment.path).removesuffix(LOG_FILE_SUFFIX)
 
 
-def write_indexes(segments: Sequence[Segment]) -> None:
-    """Write ``.index`` and ``.timeindex`` files beside segments, up to one whose offsets they cannot hold."""
-    if not segments:
-        return
-    files = segments[0].filesystem
-    directory = files.parent(segments[0].path)
-    with suppress(KpressError):
-        for name, data in sidecar_files(segments, SidecarBuilder(), Meter(None, ())):
-            if name.endswith((INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)):
+class Indexes:
+    """The ``.index`` and ``.timeindex`` of a segment, made while it is read for another reason.
+
+    Parameters
+    ----------
+    segment : Segment
+        Its base offset counts.
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._made: dict[str, bytes] = {}
+
+    def look(self, file: RandomAccessFile) -> None:
+        """Walk over the headers of a complete segment. They may have offsets that no index can hold."""
+        builder, order = SidecarBuilder(), OrderCheck()
+        builder.begin(self._segment.base_offset)
+        with suppress(KpressError), FileRecords(file) as records:
+            for header in _headers(records, records.headers()):
+                _refuse_disorder(self._segment, header, order, records.path)
+                builder.add(header)
+            self._made = builder.end().files(with_snapshot=False)
+
+    def write(self, files: FileSystem, directory: str) -> None:
+        """Write what was made."""
+        for suffix, data in self._made.items():
+            if suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX):
+                name = f"{self._segment.base_offset:020d}{suffix}"
                 with files.create(files.join(directory, name)) as writer:
                     writer.write(data)
                     writer.publish()

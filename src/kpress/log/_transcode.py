@@ -9,12 +9,11 @@ from typing import Any, ClassVar, NamedTuple
 
 from kpress._arguments import integer
 from kpress.codecs import CodecRegistry
-from kpress.files import FileSystem, LocalFileSystem
+from kpress.files import FileSystem
 from kpress.log._copy_log import (
     MOST_THREADS,
     Paths,
     check_flags,
-    copied_segments,
     copy_log,
     copy_small_files,
     opened_log,
@@ -24,7 +23,6 @@ from kpress.log._manifest import Manifest
 from kpress.log._progress import ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment
-from kpress.log._sidecar_files import write_indexes
 from kpress.typing import Integer, Level
 
 # 64 MiB in all: an estimate takes seconds
@@ -66,6 +64,7 @@ class Job:
     """The work for every segment."""
 
     operation: ClassVar[str] = "transcode"
+    with_indexes: ClassVar[bool] = True
     compression_type: str
     level: Level
     batch_bytes: Integer | None
@@ -101,10 +100,7 @@ class Job:
         pass
 
     def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        names = copy_small_files(partition, files, directory)
-        if isinstance(files, LocalFileSystem):  # in a store these would have to be read a second time
-            write_indexes(copied_segments(partition, files, directory))
-        return names
+        return copy_small_files(partition, files, directory)
 
 
 def transcode(

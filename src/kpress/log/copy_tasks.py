@@ -33,10 +33,8 @@ from kpress.log._copy_log import (
     Paths,
     Runner,
     check_flags,
-    copied_segments,
     copy_log,
     copy_one,
-    copy_small_files,
     segment_name,
 )
 from kpress.log._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
@@ -44,8 +42,6 @@ from kpress.log._file_records import PIECE_BYTES
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, read_manifest
 from kpress.log._published import published, refuse_taken, succeed
 from kpress.log._quarantine import damage, quarantined
-from kpress.log._segment import Partition
-from kpress.log._sidecar_files import write_indexes
 from kpress.log._target import Work
 from kpress.log._transcode import Job
 from kpress.typing import Integer, Level
@@ -61,16 +57,11 @@ _LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
 
 @dataclass(frozen=True)
 class _RemoteJob(Job):
-    """Indexes are made where the segments are made."""
-
     on_corrupt: OnDamage = "raise"
 
     def options(self) -> dict[str, Any]:
         given = super().options()
         return given if self.on_corrupt == "raise" else given | {"on_corrupt": self.on_corrupt}
-
-    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
-        return copy_small_files(partition, files, directory)
 
 
 class CopyGroup(NamedTuple):
@@ -91,13 +82,11 @@ class CopyGroup(NamedTuple):
     def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
         path = self.files.join(task.directory, segment_name(task.segment))
         try:
-            done = copy_one(self.job, task, self.files, path, 1, _ignored)
+            return copy_one(self.job, task, self.files, path, 1, _ignored)
         except KpressError as error:
             if self.job.on_corrupt == "raise":
                 raise
             return quarantined(task, self.files, damage(task, error))
-        _write_indexes(task, self.files)
-        return done
 
 
 class JoinGroup(NamedTuple):
@@ -120,9 +109,7 @@ class JoinGroup(NamedTuple):
         damaged = [part for part in self.parts if isinstance(part, DamagedPart)]
         if damaged:
             return quarantined(task, files, damaged[0].finding)
-        done = joined(self.group.job, task, files, parts, min(self.threads, _cores()))
-        _write_indexes(task, files)
-        return done
+        return joined(self.group.job, task, files, parts, min(self.threads, _cores()))
 
 
 Copied: TypeAlias = "list[Done]"
@@ -182,10 +169,6 @@ def transcode_by(
 def copy_group(group: Group) -> Any:
     """Make the segments of a group, or a part of one; what is returned is for `transcode_by`."""
     return group.made()
-
-
-def _write_indexes(task: CopyTask, files: FileSystem) -> None:
-    write_indexes(copied_segments(Partition(None, None, "", (task.segment,)), files, task.directory))
 
 
 def _cores() -> int:
