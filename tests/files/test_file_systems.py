@@ -350,6 +350,21 @@ def test_other_schemes() -> None:
 
 
 @pytest.mark.parametrize(
+    ("url", "path"),
+    [
+        ("abfs://logs@me.dfs.core.windows.net/t-0", "logs/t-0"),
+        ("abfss://logs@me.dfs.core.windows.net", "logs"),
+        ("abfs://me:c2VjcmV0@127.0.0.1:1/logs/t-*?enable_tls=false", "logs/t-*"),
+        ("abfs://me:c2VjcmV0@127.0.0.1:1/logs/?enable_tls=false", "logs"),
+    ],
+)
+def test_containers_in_azure(url: str, path: str) -> None:
+    """By the account's name or by a server's; nothing is asked yet."""
+    files, found = resolve(url)
+    assert found == path and files.url(found) == f"{url.partition(':')[0]}://{path}"
+
+
+@pytest.mark.parametrize(
     ("url", "text"),
     [
         ("s4://bucket/a", "nothing opens s4://.*file://, s3://"),

@@ -411,3 +411,24 @@ def test_timestamps(tmp_path: Path) -> None:
         [partition] = kpress.open_log(path).partitions
         for timestamp, offset in ((0, 0), (1001, 4), (1003, 6), (12_000, 36), (19_002, 59), (19_003, None)):
             assert splits.offset_of_timestamp(partition, timestamp) == offset
+
+
+def test_a_timestamp_opens_one_segment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time indexes say which one has it; of that one a batch is read, as a broker does for ListOffsets."""
+    path = tmp_path / "t-0"
+    path.mkdir()
+    for number in range(8):
+        data = kpress.write_records([b"v"] * 10, timestamps=[1000 + number] * 10, base_offset=10 * number)
+        (path / f"{10 * number:020d}.log").write_bytes(data)
+    kpress.log.reindex(path)
+    [partition] = kpress.open_log(path).partitions
+    opened: list[str] = []
+    open_file = LocalFileSystem.open
+
+    def told(self: LocalFileSystem, path: str) -> Any:
+        opened.append(path.rpartition("/")[2])
+        return open_file(self, path)
+
+    monkeypatch.setattr(LocalFileSystem, "open", told)
+    assert splits.offset_of_timestamp(partition, 1005) == 50
+    assert [name for name in opened if name.endswith(".log")] == [f"{50:020d}.log"]

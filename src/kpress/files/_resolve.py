@@ -128,7 +128,10 @@ def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
         filesystem, base = ArrowFileSystems.from_uri(quote(address, safe=":/?#[]@!$&'()*+,;=%"))
     shown = "s3" if scheme == "s3" else scheme
     path = unquote(rest).strip("/")
-    return ArrowFileSystem(filesystem, shown), f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
+    whole = f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
+    if scheme.startswith("abfs"):  # a container is in no directory, also where a server is named instead of it
+        whole = whole.strip("/")
+    return ArrowFileSystem(filesystem, shown), whole
 
 
 def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:

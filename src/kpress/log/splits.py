@@ -8,7 +8,8 @@
 
 For a plan names and sizes are read, and on this machine the last entries of offset indexes, but no segment that has
 one. Where a part begins is found by whoever reads it, and so is where the segments before a split end, of which
-`_overlap` says which ones may reach into it. A door for `kpress.spark`.
+`_overlap` says which ones may reach into it. What an offset by time or `most_offsets` asks for costs a partition one
+batch, or its last headers. A door for `kpress.spark`.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from kpress._file_names import LEADER_EPOCH_CHECKPOINT
+from kpress._file_names import LEADER_EPOCH_CHECKPOINT, TIME_INDEX_FILE_SUFFIX
 from kpress.columns import Columns
-from kpress.errors import CorruptRecordError
+from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import Buffered, FileInfo, FileSystem, located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._digest import RecordDigest
@@ -34,6 +35,7 @@ from kpress.log._read import LogReader, ReadOptions
 from kpress.log._seek import SegmentSeek
 from kpress.log._segment import INT32_MAX, Partition, Segment
 from kpress.log._segment_tail import tail_findings
+from kpress.log._time_index import read_time_index
 from kpress.log._transactions import Isolation, IsolationLevel
 from kpress.log._verify import verify_split
 from kpress.log.findings import Finding
@@ -49,7 +51,6 @@ __all__ = [
     "read_split",
     "verify_split",
 ]
-
 
 
 @dataclass(frozen=True)
@@ -352,22 +353,25 @@ def offset_of_timestamp(partition: Partition, timestamp: int) -> int | None:
     KpressError
         Damage comes first.
     """
-    for number, segment in enumerate(partition.segments):
+    for segment in partition.segments:
+        if segment is not partition.segments[-1] and _ends_before(segment, timestamp):
+            continue
         with segment.open() as file:
             source = Buffered(file) if file.is_remote else file
-            seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url)
-            if _ends_before(seek, partition.segments[number + 1 : number + 2], timestamp):
-                continue
-            place = seek.timestamp(timestamp)
+            place = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url).timestamp(timestamp)
         if place is not None:
             return place.offset
     return None
 
 
-def _ends_before(seek: SegmentSeek, following: Sequence[Segment], timestamp: int) -> bool:
+def _ends_before(segment: Segment, timestamp: int) -> bool:
     """Whether all records of a closed segment are earlier: its time index ends with its largest timestamp."""
-    times = seek.time_index
-    return bool(following) and times is not None and len(times) > 0 and 0 < times[-1].timestamp < timestamp
+    try:
+        with segment.open_sibling(TIME_INDEX_FILE_SUFFIX) as file:
+            times = read_time_index(file, segment.base_offset)
+    except (FileNotFoundError, KpressError):
+        return False
+    return len(times) > 0 and 0 < times[-1].timestamp < timestamp
 
 
 # --- reading ----------------------------------------------------------------------------------------------------------
