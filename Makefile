@@ -115,6 +115,15 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted an
 	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py \
 	  tests/adapters/test_adapters_broker.py
 
+AZURITE := build/azurite/node_modules/azurite/dist/src/blob/main.js
+
+azure: $(TESTING) $(AZURITE)  ## the file systems' tests against Azurite, Azure's own server for tests
+	KPRESS_AZURITE=$(AZURITE) $(PYTHON) -m pytest -q tests/files/test_file_systems.py
+
+$(AZURITE):
+	@build_support/debian.sh azurite
+	npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.37.0
+
 clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with kpress.adapters under them
 	@build_support/clients.sh build/clients $(PYTHON)
 	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
@@ -166,7 +175,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker clients report docs spark-versions spark-connector
+	$(MAKE) sanitize-threads differential broker azure clients report docs spark-versions spark-connector
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 	$(MAKE) wheels WHEELS='cp311-manylinux_x86_64 cp313-manylinux_x86_64' && $(MAKE) test-wheels ROOTS='here debian-12 debian-13'
@@ -280,4 +289,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: spark-versions spark-connector demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: azure spark-versions spark-connector demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

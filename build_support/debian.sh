@@ -4,6 +4,7 @@
 #   debian.sh bench            libsnappy, which the benchmarks compare with
 #   debian.sh java             a Java runtime for Spark (17 or newer)
 #   debian.sh differential     a JDK and Maven, which bring Kafka's own classes and a broker
+#   debian.sh azurite          Node.js, which runs Azure's server for tests
 #   debian.sh browser          Chromium, which takes pictures of a report, and opens the pages of the site
 #   debian.sh docs             Graphviz, which draws the site's flowcharts
 #   debian.sh bench-peers      what builds the benchmarks' peers: a JDK and Maven, Rust, Go
@@ -57,6 +58,8 @@ group_build() {
 group_bench() { need libsnappy-dev library snappy; }
 
 group_java() { need default-jre-headless java_runs; }
+
+group_azurite() { need "nodejs npm" npm --version; }
 
 group_differential() {
   need default-jdk-headless javac -version

@@ -1,11 +1,17 @@
 """A real S3 server on loopback, which counts its requests."""
 
+import os
+import socket
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qs, quote
 
 import pytest
+
+_AZURITE_ACCOUNT = "devstoreaccount1"  # its only one, and the key that its documentation says
+_AZURITE_KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
 
 @dataclass
@@ -97,3 +103,33 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
         s3_server.client.delete_object(Bucket="logs", Key=key)
     s3_server.requests.clear()
     s3_server.answers.clear()
+
+
+@pytest.fixture(scope="session")
+def azurite() -> Iterator[Any]:
+    """pyarrow's file system of Azure, on Azurite, which KPRESS_AZURITE says the script of: `make azure`."""
+    script = os.environ.get("KPRESS_AZURITE")
+    if not script:
+        pytest.skip("no Azurite: make azure")
+    fs = pytest.importorskip("pyarrow.fs")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = ["node", script, "--inMemoryPersistence", "--silent", "--skipApiVersionCheck", "--blobPort", str(port)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    assert any("successfully listens" in line for line in server.stdout)
+    place = dict.fromkeys(("blob_storage_authority", "dfs_storage_authority"), f"127.0.0.1:{port}")
+    scheme = dict.fromkeys(("blob_storage_scheme", "dfs_storage_scheme"), "http")
+    yield fs.AzureFileSystem(_AZURITE_ACCOUNT, account_key=_AZURITE_KEY, **place, **scheme)
+    server.terminate()
+    server.wait()
+    server.stdout.close()
+
+
+@pytest.fixture
+def azure(azurite: Any) -> Iterator[Any]:
+    """The same, with an empty container ``logs``."""
+    azurite.create_dir("logs")
+    yield azurite
+    azurite.delete_dir("logs")

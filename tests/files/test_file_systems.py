@@ -52,7 +52,20 @@ def in_memory() -> Store:
     )
 
 
-@pytest.fixture(params=["local", "arrow", "arrow subtree", "fsspec memory", "fsspec local"])
+def in_azure(azure: Any) -> Store:
+    def put(name: str, data: bytes) -> None:
+        with azure.open_output_stream(f"logs/{name}") as file:
+            file.write(data)
+
+    def get(name: str) -> bytes:
+        with azure.open_input_file(f"logs/{name}") as file:
+            return bytes(file.read())
+
+    listing = pa_fs.FileSelector("logs")
+    return Store(*resolve("logs", azure), put, get, lambda: {info.base_name for info in azure.get_file_info(listing)})
+
+
+@pytest.fixture(params=["local", "arrow", "arrow subtree", "fsspec memory", "fsspec local", "azure"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     root = str(tmp_path)
     if request.param == "local":
@@ -61,6 +74,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
         yield on_disk(*resolve(root, pa_fs.LocalFileSystem()), tmp_path)
     elif request.param == "arrow subtree":
         yield on_disk(*resolve("/", pa_fs.SubTreeFileSystem(root, pa_fs.LocalFileSystem())), tmp_path)
+    elif request.param == "azure":
+        yield in_azure(request.getfixturevalue("azure"))
     elif request.param == "fsspec local":
         yield on_disk(*resolve(root, fsspec.filesystem("file")), tmp_path)
     else:

@@ -69,7 +69,12 @@ class ArrowFileSystem(FileSystem):
         return self._fs.open_output_stream(path)
 
     def move(self, source: str, target: str) -> None:
-        self._fs.move(source, target)
+        """In place of a file that is there."""
+        try:
+            self._fs.move(source, target)
+        except NotImplementedError:  # Azure without a hierarchical namespace (apache/arrow#40405)
+            self._fs.copy_file(source, target)
+            self._fs.delete_file(source)
 
 
 def _info(info: Any) -> FileInfo:
