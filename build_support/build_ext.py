@@ -28,6 +28,8 @@ DIRECTIVES = {
 FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden"]
 # A tenth of the size: functions that no one calls, which the linker leaves out, and tables for C++ exceptions.
 FLAGS += ["-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
+# Cython would pack each module's strings by themselves, half as well as the wheel packs all, and unpack them at import.
+FLAGS += ["-DCYTHON_COMPRESS_STRINGS=0"]
 COLD_CODE = Path("build_support", "cold_code.h")
 FLAGS += ["-include", str(COLD_CODE)]
 
