@@ -117,6 +117,7 @@ def test_nothing_is_no_stream(codec: str) -> None:
             kpress.decompress(b"", codec)
 
 
+ABORTED_1 = r"^aborted_transactions\[1\]: it must be a pair of \(producerId, firstOffset\), not \(3,\)"
 UNKNOWN = r"^%s\(\) got an unexpected keyword argument 'batch_size'"  # as Python says it
 
 REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
@@ -154,6 +155,19 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("chunk of nothing", lambda: kpress.read_columns(GOOD, chunk_bytes=0), WRONG_VALUE, "chunk_bytes"),
     ("aborted: not pairs", lambda: kpress.read_columns(GOOD, aborted_transactions=[1]), WRONG_TYPE, "aborted"),
     ("aborted: not ints", lambda: kpress.read_columns(GOOD, aborted_transactions=[("a", 1)]), WRONG_TYPE, "aborted"),
+    (
+        "aborted: which pair",
+        lambda: kpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3,)]),
+        WRONG_TYPE,
+        ABORTED_1,
+    ),
+    (
+        "aborted: which number",
+        lambda: kpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3, "x")]),
+        WRONG_TYPE,
+        r"^aborted_transactions\[1\]: firstOffset must be an int",
+    ),
+    ("columns: which name", lambda: kpress.read_columns(GOOD, ["key", 5]), WRONG_TYPE, r"^columns\[1\] must be a name"),
     ("control_record of nothing", lambda: kpress.control_record(None), WRONG_TYPE, "Record"),
     # writing
     ("magic 3", lambda: kpress.BatchBuilder(magic=3), WRONG_VALUE, "magic"),
@@ -180,6 +194,24 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("a header that is no pair", lambda: kpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
     ("a header without a key", lambda: kpress.BatchBuilder().append(b"", headers=[(None, b"")]), WRONG_TYPE, "header"),
     ("a header value", lambda: kpress.BatchBuilder().append(b"", headers=[("h", 7)]), WRONG_TYPE, "header"),
+    (
+        "which header",
+        lambda: kpress.BatchBuilder().append(b"", headers=[("a", b""), 5]),
+        WRONG_TYPE,
+        "^header 1 must be",
+    ),
+    (
+        "which header's key",
+        lambda: kpress.BatchBuilder().append(b"", headers=[("a", b""), (5, b"")]),
+        WRONG_TYPE,
+        "^the key of header 1 must be str",
+    ),
+    (
+        "which header's value",
+        lambda: kpress.write_records([b"", b""], headers=[None, {"a": b"", "b": 5}]),
+        WRONG_TYPE,
+        "^record 1: the value of header 1 must be",
+    ),
     (
         "headers in v1",
         lambda: kpress.BatchBuilder(magic=1).append(b"", timestamp=0, headers=[("h", b"")]),

@@ -7,8 +7,8 @@
  *
  * The state is static, so that each includer has a pool of its own: include this header in one module only
  * (kpress/_buffers.pyx), which hands the functions to the others. A pool passed in would have the same one
- * owner and cost each call an argument; an extern one would need an object file, and would still be one per extension
- * module, as those are loaded with private symbols. Safe from any thread, without the GIL, and across fork.
+ * owner and cost each call an argument; an extern one would need an object file. Safe from any thread, without the GIL,
+ * and across fork.
  */
 #ifndef KPRESS_POOL_H
 #define KPRESS_POOL_H

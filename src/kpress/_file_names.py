@@ -79,7 +79,7 @@ _WITHOUT_RECORDS = {
 }
 
 
-def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes]) -> None:
+def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], field: str = "path") -> None:
     """Raise InvalidArgumentError if a file's name says that it holds no records.
 
     Examples
@@ -96,6 +96,7 @@ def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes]) 
             raise InvalidArgumentError(
                 f"this is {what}, which holds no records: they are in the {LOG_FILE_SUFFIX} file beside it",
                 file=printable(text),
+                field=field,
             )
 
 

@@ -153,7 +153,7 @@ def test_what_is_no_log(logs: Path, tmp_path: Path) -> None:
         kpress.open_log(logs / "nowhere")
     with pytest.raises(kpress.InvalidArgumentError, match="no partition is here"):
         kpress.open_log([])
-    with pytest.raises(kpress.ArgumentTypeError, match="path must be a path"):
+    with pytest.raises(kpress.ArgumentTypeError, match="path must be one or more paths"):
         kpress.open_log(7)  # type: ignore[arg-type]
 
 

@@ -102,10 +102,14 @@ def test_a_file_that_holds_no_records_is_not_read_as_if_it_did(name: str, tmp_pa
     path.write_bytes(bytes(100))
     with open(path, "rb") as file, pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
         kpress.iter_columns(file)
-    assert caught.value.file == str(path)
-    for call in (kpress.log.FileRecords, kpress.log.read_content):
-        with pytest.raises(kpress.InvalidArgumentError, match="holds no records"):
+    assert (caught.value.file, caught.value.field) == (str(path), "source")
+    for call in (kpress.log.FileRecords, kpress.log.read_content, kpress.open_log):
+        with pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
             call(path)
+        assert caught.value.field == "path"
+    with pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
+        kpress.log.transcode_segment(path, tmp_path / "target.log", "zstd")
+    assert caught.value.field == "source"
 
 
 def make_directory(path: Path) -> None:

@@ -213,6 +213,20 @@ def test_headers_are_those_of_the_batches(window: int | None) -> None:
         assert hop.position == vector.expected["valid_bytes"]
 
 
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_a_wrong_checksum_is_the_stored_one(magic: int) -> None:
+    """The error says which of the two numbers is in the file."""
+    data = bytearray(kpress.write_records([b"value"], magic=magic))
+    data[-1] ^= 1
+    [batch] = kpress.read_batches(bytes(data))
+    crc = kpress.crc32c(data[21:]) if magic == 2 else kpress.crc32(data[16:])
+    hop = HeaderHop(Bytes(bytes(data)))
+    assert next(hop).crc == batch.crc != crc
+    error = hop.checksum_error()
+    assert error is not None
+    assert error.message == f"stored checksum {batch.crc:#010x}, computed {crc:#010x}"
+
+
 def test_local_files(tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(log_of([10] * 100))

@@ -231,6 +231,16 @@ def meant_the_same(kind: str, found: bytes, flipped: bytearray) -> bool:
     return False
 
 
+@pytest.mark.parametrize(("first", "is_read"), [(0, True), (0xFF, True), (0x80, True), (1, False), (0x7F, False)])
+def test_the_version_of_a_transaction_index(first: int, is_read: bool) -> None:
+    """TransactionIndex refuses versions above its own, compared as a signed byte: -1 is read."""
+    data = bytes([first, 0]) + struct.pack(">qqqq", 4242, 100, 141, 100)
+    if is_read:
+        assert read_transaction_index(data) == [AbortedTxn(4242, 100, 141, 100)]
+    else:
+        assert corrupt(read_transaction_index, data)[:2] == (0, "version")
+
+
 def corrupt(read: Callable[..., object], data: bytes, *args: Any) -> tuple[int | None, str | None, str]:
     with pytest.raises(kpress.CorruptRecordError) as caught:
         read(data, *args)

@@ -537,6 +537,15 @@ def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size
     assert [len(batch) for batch in kpress.read_batches(builder.build())] == [expected]
 
 
+@pytest.mark.parametrize("last", [9, 0, -1, 10 + 2**31])
+def test_the_last_offset_of_an_empty_batch_is_within_its_range(last: int) -> None:
+    with pytest.raises(kpress.InvalidArgumentError, match=f"from 10 to {10 + 2**31 - 1}") as caught:
+        kpress.empty_batch(10, last)
+    assert caught.value.field == "last_offset"
+    for good in (10, 10 + 2**31 - 1):
+        assert next(kpress.read_batches(kpress.empty_batch(10, good))).last_offset == good
+
+
 @pytest.mark.parametrize(("ratio", "error"), [(-1.0, kpress.InvalidArgumentError),
                                               (3.5e38, kpress.InvalidArgumentError),
                                               (float("nan"), kpress.InvalidArgumentError),

@@ -75,8 +75,7 @@ def test_a_cut_tail_is_an_error_where_all_must_be_there(cut: int) -> None:
     assert next(batches).last_offset == 1
     with pytest.raises(kpress.CorruptRecordError, match=f"cut: {cut} bytes of it are here") as caught:
         next(batches)
-    assert caught.value.field == "size"
-    assert len(TWO) <= caught.value.position <= len(TWO) + 8
+    assert (caught.value.field, caught.value.position) == ("size", len(TWO))
     assert len(list(kpress.read_batches(TWO * 2, complete=True))) == 2
 
 

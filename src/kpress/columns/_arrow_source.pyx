@@ -73,8 +73,8 @@ cdef class ArrowSource:
         elif hasattr(type(data), "__arrow_c_array__"):
             self.take_array(data.__arrow_c_array__())
         else:
-            raise ArgumentTypeError("data must have __arrow_c_array__ or __arrow_c_stream__ (a pyarrow, polars or "
-                                    f"pandas table, a kpress.Columns), not be {type(data).__name__}", field="data")
+            raise ArgumentTypeError("data must be Arrow data, with __arrow_c_array__ or __arrow_c_stream__ (a "
+                                    f"pyarrow, polars or pandas table, say), not {type(data).__name__}", field="data")
         cdef int64_t fields = 0
         return check_schema(&self.schema, MOST_LEVELS, &fields)
 

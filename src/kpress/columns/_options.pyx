@@ -23,6 +23,9 @@ _UNITS = {"ms": (False, "tsm:UTC"), "us": (True, "tsu:UTC")}
 _NUMBERS = {name: number for number, name in enumerate(NAMES)}
 _HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
 
+_ABORTED = "aborted_transactions"
+_PAIR = "a pair of (producerId, firstOffset)"
+
 cdef object MADE = object()  # how this module calls the class
 
 
@@ -75,9 +78,9 @@ cdef class Options:
         cdef plan* p = &self.plan
         cdef int number
         fields = []
-        for name in columns if columns is DEFAULT else tuple_of(columns, "columns", "names"):
+        for i, name in enumerate(columns if columns is DEFAULT else tuple_of(columns, "columns", "names")):
             if not isinstance(name, str):
-                raise ArgumentTypeError(f"columns must be names, not {type(name).__name__}", field="columns")
+                raise ArgumentTypeError(f"columns[{i}] must be a name, not {type(name).__name__}", field="columns")
             found = _NUMBERS.get(str(name))
             if found is None:
                 raise InvalidArgumentError(f"unknown column {shown(name)}; there are {', '.join(NAMES)}"
@@ -92,16 +95,12 @@ cdef class Options:
         self.fields = tuple(fields)
 
     cdef _set_aborted(self, transactions):
-        name = "aborted_transactions"
         pairs = []
-        for pair in tuple_of(transactions, name, "pairs of (producerId, firstOffset)"):
-            pair = tuple_of(pair, name, "pairs of (producerId, firstOffset)")
-            if len(pair) != 2:
-                raise ArgumentTypeError(f"{name} must be pairs of (producerId, firstOffset), not {shown(pair)}",
-                                        field=name)
-            producer, first = pair
-            pairs.append((integer_of(first, name, INT64_MIN, INT64_MAX),
-                          integer_of(producer, name, INT64_MIN, INT64_MAX)))
+        for number, pair in enumerate(tuple_of(transactions, _ABORTED, "pairs of (producerId, firstOffset)")):
+            try:
+                pairs.append(pair_of(pair))
+            except (ArgumentTypeError, InvalidArgumentError) as error:
+                raise type(error)(f"{_ABORTED}[{number}]: {error.message}", field=_ABORTED) from None
         pairs.sort()
         cdef int64_t i
         self.aborted = <aborted_transaction*>malloc(sizeof(aborted_transaction) * <size_t>(len(pairs) + 1))
@@ -122,6 +121,16 @@ cdef class Options:
             if w.isolation.open == NULL:
                 raise MemoryError()
         return 0
+
+
+cdef tuple pair_of(given):
+    """(first offset, producer id), which sort by where transactions begin."""
+    pair = tuple_of(given, "it", "producerId and firstOffset")
+    if len(pair) != 2:
+        raise ArgumentTypeError(f"it must be {_PAIR}, not {shown(pair)}")
+    producer, first = pair
+    return (integer_of(first, "firstOffset", INT64_MIN, INT64_MAX),
+            integer_of(producer, "producerId", INT64_MIN, INT64_MAX))
 
 
 cdef object field_of(int number, binary_format, timestamp_format):

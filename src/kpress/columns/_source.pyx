@@ -48,7 +48,7 @@ cdef Source source_of(object source, int64_t step, object start, object end, int
     if self.name is not None:
         from kpress._file_names import refuse_without_records
 
-        refuse_without_records(self.name)
+        refuse_without_records(self.name, "source")
     return self
 
 

@@ -81,7 +81,7 @@ class RandomAccessFile(ABC):
     Attributes
     ----------
     name : str
-        For messages: a path or an URL.
+        For messages: a path or a URL.
     size : int
         Bytes when it was opened; bytes appended later are not read.
     is_remote : bool

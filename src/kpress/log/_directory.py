@@ -132,7 +132,7 @@ def _check_directory(path: Path) -> None:
         hint = "one segment is read by kpress.open_log(path).read()"
     else:
         hint = "a log dir or the directory of one partition is needed"
-    raise InvalidArgumentError(f"{printable(path)} is not a directory; {hint}", file=printable(path))
+    raise InvalidArgumentError(f"{printable(path)} is not a directory; {hint}", file=printable(path), field="path")
 
 
 def _directory_of(partition: Partition, root: Path) -> PartitionDirectory | None:

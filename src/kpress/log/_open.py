@@ -83,10 +83,10 @@ def _several(path: object) -> Iterator[str | os.PathLike[str]]:
         yield path
         return
     if not isinstance(path, Iterable) or isinstance(path, bytes | bytearray | memoryview):
-        raise ArgumentTypeError(f"path must be a path, an URL or several, not {type(path).__name__}", field="path")
-    for one in path:
+        raise ArgumentTypeError(f"path must be one or more paths or URLs, not {type(path).__name__}", field="path")
+    for number, one in enumerate(path):
         if not isinstance(one, str | os.PathLike):
-            raise ArgumentTypeError(f"path must hold paths or URLs, not {type(one).__name__}", field="path")
+            raise ArgumentTypeError(f"path[{number}] must be a path or a URL, not {type(one).__name__}", field="path")
         yield one
 
 
@@ -140,7 +140,7 @@ def _one_file(files: FileSystem, info: FileInfo) -> Layout:
     url = files.url(info.path)
     refuse_without_records(info.path)
     if not info.name.endswith(_SEGMENT_ENDINGS):
-        raise InvalidArgumentError(f"{url} is neither a directory nor a {LOG_FILE_SUFFIX} file", file=url)
+        raise InvalidArgumentError(f"{url} is neither a directory nor a {LOG_FILE_SUFFIX} file", file=url, field="path")
     path = files.canonical(info.path)
     layout = Layout(files, files.parent(path))
     layout.read_segment(path)

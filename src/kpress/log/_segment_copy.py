@@ -216,6 +216,7 @@ def transcode_segment(
     (True, ('snappy',), ('zstd',), True)
     """
     files, where = resolve(source)
+    refuse_without_records(where, "source")
     with open_segment(files, where, complete, max_message_bytes) as file:
         recoder = Recoder(
             compression_type,

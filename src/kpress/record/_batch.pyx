@@ -510,7 +510,7 @@ cdef class BatchIterator:
     cdef int _raise(self, int status, kp_error* err) except -1:
         cdef place at = place_at(self._position)
         if status == KP_END:
-            status = kp_fail(err, KP_CUT_ENTRY, 8, self.view.size - self._position, 0)
+            status = kp_fail(err, KP_CUT_ENTRY, -1, self.view.size - self._position, 0)
         return check(status, err, &at)
 
     @property

@@ -21,24 +21,24 @@ cdef int append_field(pooled* out, const kp_field* f) except -1:
     return 0
 
 
-cdef int append_header_key(pooled* out, object key) except -1:
+cdef int append_header_key(pooled* out, object key, Py_ssize_t i) except -1:
     cdef kp_field f
     cdef Py_ssize_t size
     if not isinstance(key, str):
-        raise ArgumentTypeError(f"a header's key must be str, not {type(key).__name__}", field="headers")
+        raise ArgumentTypeError(f"the key of header {i} must be str, not {type(key).__name__}", field="headers")
     try:
         f.data = <const uint8_t*>PyUnicode_AsUTF8AndSize(key, &size)
     except UnicodeEncodeError as error:
-        raise InvalidArgumentError(f"a header's key must be UTF-8 text: {error}", field="headers") from None
+        raise InvalidArgumentError(f"the key of header {i} must be UTF-8 text: {error}", field="headers") from None
     f.size = size
     return append_field(out, &f)
 
 
-cdef int append_header_value(pooled* out, object value) except -1:
+cdef int append_header_value(pooled* out, object value, Py_ssize_t i) except -1:
     cdef kp_field f
     cdef InputView view
     if not bytes_field(value, &f):
-        view = InputView(value, "a header's value", "headers")
+        view = InputView(value, f"the value of header {i}", "headers")
         f.data, f.size = view.data, view.size
     return append_field(out, &f)
 
@@ -46,7 +46,7 @@ cdef int append_header_value(pooled* out, object value) except -1:
 cdef int encode_headers(object headers, pooled* out) except -1:
     """Append headerCount and the headers to `out`; nothing where there are none."""
     cdef kp_error err
-    cdef Py_ssize_t count
+    cdef Py_ssize_t count, i
     if PyDict_Check(headers):
         headers = headers.items()
     headers = tuple_of(headers, "headers", "(str, bytes or None) pairs")
@@ -55,12 +55,12 @@ cdef int encode_headers(object headers, pooled* out) except -1:
         return 0
     check(pooled_reserve_more(out, kp_varlong_size(count), &err), &err)
     out.size = kp_varlong_write(out.data + out.size, count) - out.data
-    for header in headers:
+    for i, header in enumerate(headers):
         try:
             key, value = header
         except (TypeError, ValueError) as error:
-            raise ArgumentTypeError(f"a header must be a (str, bytes or None) pair, not {shown(header)}",
+            raise ArgumentTypeError(f"header {i} must be a (str, bytes or None) pair, not {shown(header)}",
                                     field="headers") from error
-        append_header_key(out, key)
-        append_header_value(out, value)
+        append_header_key(out, key, i)
+        append_header_value(out, value, i)
     return 0

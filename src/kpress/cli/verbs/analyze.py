@@ -69,7 +69,7 @@ def command(
 ) -> int:
     """Measure codecs, levels and batch depths on your own records.
 
-    PATH is a log (a .log file, a partition, a log dir, a pattern, an URL) or one file of lines, each of which is the
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
     value of a record. A sample of its records is written by every codec, read back and compared. It ends with what to
     set, and what that saves. Sizes are those of whole record sets; speeds are those of one thread, in MB/s of
     uncompressed records. A star marks cells that no other one of the same depth beats in both size and compression

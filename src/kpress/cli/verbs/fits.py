@@ -61,7 +61,7 @@ def command(
 ) -> int:
     """Tell which records are too large, and which limit rejects them.
 
-    PATH is a log (a .log file, a partition, a log dir, a pattern, an URL) or one file of lines, each of which is the
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
     value of a record. The records go through the rules of Kafka's producer and broker; nothing is sent.
 
     Prints each limit on the way, with the largest record or batch that it saw, and the records that it rejects. A

@@ -62,7 +62,7 @@ def command(
 ) -> int:
     """Train a dictionary on your own records, and tell whether it pays.
 
-    PATH is a log (a .log file, a partition, a log dir, a pattern, an URL) or one file of lines, each of which is the
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
     value of a record. A dictionary of zstd is trained on three quarters of a sample. The rest, which it has not seen,
     is cut into batches of each depth, and compared with what zstd makes of them without a dictionary: "values" is each
     value compressed with it, for any broker; "batches" each batch, for closed loops. It pays if it saves a twentieth
