@@ -8,6 +8,7 @@
 static inline void kp_ref_take(int64_t *count) { __atomic_add_fetch(count, 1, __ATOMIC_RELAXED); }
 /* Returns what is left; the caller that gets 0 frees. */
 static inline int64_t kp_ref_drop(int64_t *count) { return __atomic_sub_fetch(count, 1, __ATOMIC_ACQ_REL); }
+static inline int64_t kp_ref_count(const int64_t *count) { return __atomic_load_n(count, __ATOMIC_ACQUIRE); }
 
 /* Empty the slot; returns its content, NULL if there is none. */
 static inline void *kp_slot_take(void **slot) { return __atomic_exchange_n(slot, NULL, __ATOMIC_ACQUIRE); }

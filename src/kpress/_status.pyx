@@ -1,5 +1,8 @@
 """C status -> Python exception: the only place that translates one into the other."""
 
+from _thread import get_ident
+
+cimport cython
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t
 
@@ -10,7 +13,7 @@ from kpress._c.status cimport (
 )
 from kpress._c.wire cimport (
     KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS, KP_IN_RECORDS, KP_OK, KP_PLUGIN_UNKNOWN, KP_STATUS_COUNT, kp_batch,
-    kp_error, kp_fail,
+    kp_error, kp_fail, kp_ref_count, kp_ref_drop, kp_ref_take,
 )
 
 cdef dict CLASSES = {
@@ -55,8 +58,8 @@ cdef object error_of(const kp_error* err, const place* at=NULL):
     """The exception for a failed status."""
     cdef const kp_status_row* row = kp_status_of(err.status)
     cause = plugin = None
-    if err.status in CAUSED and err.found in CAUSES:
-        cause, plugin = CAUSES.pop(err.found)
+    if err.status in CAUSED:
+        cause, plugin = taken_cause(err.found)
         if cause is not None and not isinstance(cause, Exception):  # an interrupt
             return cause
     sentence = row.sentence.decode("ascii").format(found=err.found, limit=err.limit)
@@ -88,9 +91,13 @@ cdef str text_of(object cause):
         return "its text cannot be had"
 
 
-# Exceptions of plug-ins and the plug-ins' names, by number; only the last ones, because some are never asked for.
+# Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each stays until its error is
+# made. Some are never asked for: of those a thread keeps its last ones.
 cdef dict CAUSES = {}
+cdef dict NOTED = {}           # by thread: its numbers that are in CAUSES, in order (keys)
+cdef object TABLES = object()  # whose lock guards the two on a Python without the GIL
 cdef int64_t last_cause = 0
+cdef int64_t keepers = 0
 cdef frozenset CAUSED = frozenset((KP_CODEC_COMPRESS, KP_CODEC_DECOMPRESS, KP_PLUGIN_UNKNOWN))
 cdef enum:
     CAUSES_KEPT = 64
@@ -98,10 +105,37 @@ cdef enum:
 
 cdef int64_t note_cause(object exception, str plugin) noexcept:
     global last_cause
-    last_cause += 1
-    CAUSES[last_cause] = (exception, plugin)
-    CAUSES.pop(last_cause - CAUSES_KEPT, None)
-    return last_cause
+    cdef list dropped = []  # its end may run the caller's code: after the change of the tables
+    with cython.critical_section(TABLES):
+        last_cause += 1
+        number = last_cause
+        thread = get_ident()
+        CAUSES[number] = (exception, plugin, thread)
+        NOTED.setdefault(thread, {})[number] = None
+        while kp_ref_count(&keepers) == 0 and len(NOTED[thread]) > CAUSES_KEPT:
+            dropped.append(taken_cause(next(iter(NOTED[thread]))))
+    return number
+
+
+cdef tuple taken_cause(int64_t number):
+    """The exception and the plug-in of that number, which are forgotten."""
+    cdef dict noted
+    with cython.critical_section(TABLES):
+        exception, plugin, thread = CAUSES.pop(number, (None, None, None))
+        noted = NOTED.get(thread)
+        if noted is not None:
+            noted.pop(number, None)
+            if not noted:
+                del NOTED[thread]
+    return exception, plugin
+
+
+cdef void keep_causes() noexcept nogil:
+    kp_ref_take(&keepers)
+
+
+cdef void stop_keeping_causes() noexcept nogil:
+    kp_ref_drop(&keepers)
 
 
 cdef int check(int status, const kp_error* err, const place* at=NULL) except -1:

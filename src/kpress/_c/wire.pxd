@@ -311,6 +311,7 @@ cdef extern from "kpress/columns.h" nogil:
 cdef extern from "kpress/atomics.h" nogil:
     void kp_ref_take(int64_t*)
     int64_t kp_ref_drop(int64_t*)
+    int64_t kp_ref_count(const int64_t*)
     void* kp_slot_take(void**)
     bint kp_slot_give(void**, void*)
     void* kp_slot_content(void**)

@@ -14,7 +14,7 @@ from libc.string cimport memset
 
 from kpress._buffers cimport InputView
 from kpress._c.wire cimport KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK, kp_batch, kp_error
-from kpress._status cimport error_of, place, place_at, place_of
+from kpress._status cimport error_of, keep_causes, place, place_at, place_of, stop_keeping_causes
 from kpress.columns._arrow_out cimport chunk_data
 from kpress.columns._columns cimport Columns
 from kpress.columns._decode cimport decode_run, run, run_free
@@ -42,8 +42,10 @@ cdef class Window:
 
     def __cinit__(self, Options options not None):
         self.options = options
+        keep_causes()
 
     def __dealloc__(self):
+        stop_keeping_causes()
         cdef int64_t i
         for i in range(self.n_runs):
             run_free(&self.runs[i])

@@ -18,8 +18,7 @@ cdef class Records:
     cdef object _owner
     cdef kp_source _source
     cdef kp_cursor _cursor
-    cdef kp_error _pending           # a codec's error after the records that could be decoded
-    cdef bint _failed
+    cdef object _pending             # the codec's error after the records that could be decoded; None
     cdef int32_t _index
     cdef int8_t _magic
     cdef place _place                # of the entry
@@ -28,7 +27,7 @@ cdef class Records:
     cdef Record _next_message(self)
     cdef object _explain(self, const kp_error* err)
     cdef object _rest(self)
-    cdef object _error(self, const kp_error* err)
+    cdef object _ended(self, object error)
 
 
 cdef Records records_of(InputView view, const uint8_t* entry, const kp_batch* batch, int64_t base, size_t cap,

@@ -105,6 +105,7 @@ cdef class Record:
         return self._record.attributes
 
     @property
+    @cython.critical_section
     def key(self):
         if self._record.key.size < 0:
             return None
@@ -113,6 +114,7 @@ cdef class Record:
         return self._key_bytes
 
     @property
+    @cython.critical_section
     def value(self):
         if self._record.value.size < 0:
             return None
@@ -164,6 +166,7 @@ cdef class Records:
     def __iter__(self):
         return self
 
+    @cython.critical_section
     def __next__(self):
         if self._magic == 2:
             return self._next()
@@ -178,7 +181,7 @@ cdef class Records:
             raise self._explain(&err)
         self._index += 1
         # what is wrong after the last record is raised instead of it (DefaultRecordBatch.RecordIterator)
-        if self._index == self._source.count and (self._failed or self._cursor.p != self._cursor.end):
+        if self._index == self._source.count and (self._pending is not None or self._cursor.p != self._cursor.end):
             raise self._rest()
         cdef Record record = Record.__new__(Record)
         record._owner = self._owner
@@ -198,7 +201,7 @@ cdef class Records:
             status = kp_fail(&err, KP_ENTRY_SIZE_MAX, 8, <int32_t>kp_load_be32(at + 8),
                              self._cursor.end - at - KP_LOG_OVERHEAD)
         if status != KP_OK:
-            raise self._error(&err)
+            raise self._ended(error_of(&err, &self._place))
         self._index += 1
         record._owner = self._owner
         record._entry = at
@@ -206,23 +209,23 @@ cdef class Records:
 
     cdef object _explain(self, const kp_error* err):
         """The error for a record that could not be read: the codec's, if its bytes are what is missing."""
-        if self._failed and err.status in (KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT):
-            return self._error(&self._pending)
-        return self._error(err)
+        if self._pending is not None and err.status in (KP_RECORDS_MISSING, KP_RECORD_LENGTH, KP_VARINT):
+            return self._ended(self._pending)
+        return self._ended(error_of(err, &self._place))
 
     cdef object _rest(self):
         """The error for bytes after the last record."""
         cdef kp_error err
-        if self._failed:
-            return self._error(&self._pending)
+        if self._pending is not None:
+            return self._ended(self._pending)
         kp_fail(&err, KP_RECORDS_LEFT, 0, self._cursor.end - self._cursor.p, self._source.count)
         kp_source_fail(&self._source, self._cursor.p, &err)
-        return self._error(&err)
+        return self._ended(error_of(&err, &self._place))
 
-    cdef object _error(self, const kp_error* err):
+    cdef object _ended(self, object error):
         """The exception; the iterator is at its end afterwards."""
         self._index = self._source.count = 0
-        return error_of(err, &self._place)
+        return error
 
 
 seal(Record, "iterating over a Batch")
@@ -235,24 +238,25 @@ cdef Records records_of(InputView view, const uint8_t* entry, const kp_batch* ba
     cdef Records records = Records.__new__(Records)
     cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
     cdef codec_context* context = context_acquire(&codecs.rows)
+    cdef kp_error err
     cdef int status
     if context == NULL:
         raise MemoryError()
     with nogil:
-        status = check_crc(entry, batch, &records._pending) if check_crcs else KP_OK
+        status = check_crc(entry, batch, &err) if check_crcs else KP_OK
         if status == KP_OK:
             status = open_source(context, entry, batch, entry + batch.size, &block.buffer, cap, True,
-                                 &records._source, &records._pending)
+                                 &records._source, &err)
         if status == KP_OK and check_crcs and batch.magic < 2 and records._source.frame == KP_IN_RECORDS:
-            status = check_inner_crcs(&records._source, &records._pending)
+            status = check_inner_crcs(&records._source, &err)
         context_release(context)
     cdef bint decompressed = records._source.frame == KP_IN_RECORDS
     records._place = place_of(batch, base)
     if status != KP_OK:
         # nothing of a v0/v1 wrapper is given before all of it has been checked
         if batch.magic < 2 or not decompressed:
-            raise error_of(&records._pending, &records._place)
-        records._failed = True  # some records may come before it
+            raise error_of(&err, &records._place)
+        records._pending = error_of(&err, &records._place)  # some records may come before it
     records._owner = block if decompressed else view
     records._cursor = kp_cursor_of(records._source.start, <size_t>(records._source.end - records._source.start))
     records._magic = batch.magic
