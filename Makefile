@@ -69,6 +69,10 @@ sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and 
 sanitize-threads: $(TESTING)  ## the readers' threads under ThreadSanitizer
 	PYTHON=$(PYTHON) build_support/sanitize_threads.sh $(TESTS)
 
+free-threading: $(MADE)  ## a CPython 3.13 without the GIL is compiled, and many threads try kpress on it
+	@build_support/debian.sh build
+	PYTHON=$(PYTHON) build_support/free_threading.sh $(TESTS)
+
 differential: $(TESTING)  ## Kafka's own classes and kpress read the same sets, and answer the same Produce requests and fetches
 	@build_support/debian.sh differential
 	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
@@ -175,7 +179,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads differential broker azure clients report docs spark-versions spark-connector
+	$(MAKE) sanitize-threads free-threading differential broker azure clients report docs spark-versions spark-connector
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 	$(MAKE) wheels WHEELS='cp311-manylinux_x86_64 cp313-manylinux_x86_64' && $(MAKE) test-wheels ROOTS='here debian-12 debian-13'
@@ -289,4 +293,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: azure spark-versions spark-connector demo test docs lint types sanitize sanitize-threads differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: azure spark-versions spark-connector demo test docs lint types sanitize sanitize-threads free-threading differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

@@ -21,6 +21,7 @@ DIRECTIVES = {
     "boundscheck": False,
     "wraparound": False,
     "cdivision": True,
+    "freethreading_compatible": True,  # the module does not turn the GIL on: tests/threads
     "auto_pickle": False,  # it takes a uint8_t* for text that ends with a zero byte; without it pickle says TypeError
 }
 

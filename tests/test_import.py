@@ -146,11 +146,12 @@ import sys
 import kpress
 try:
     import _interpreters  # CPython 3.13
-    told = _interpreters.exec(_interpreters.create(), "import kpress").formatted
+    second = _interpreters.create("isolated" if {own_gil} else "legacy")
+    told = _interpreters.exec(second, "import kpress").formatted
 except ImportError:
     import _xxsubinterpreters as _interpreters
     try:
-        _interpreters.run_string(_interpreters.create(), "import kpress")
+        _interpreters.run_string(_interpreters.create(isolated={own_gil}), "import kpress")
     except _interpreters.RunFailedError as error:
         told = str(error)
 print(told)
@@ -158,8 +159,10 @@ print(kpress.decompress(kpress.compress(b"records", "lz4"), "lz4"))
 """
 
 
-def test_a_second_interpreter_is_told_that_it_cannot_import():
-    printed = subprocess.run([sys.executable, "-c", SECOND_INTERPRETER], check=True, capture_output=True, text=True)
+@pytest.mark.parametrize("own_gil", [True, False], ids=["with a GIL of its own", "with the same GIL"])
+def test_a_second_interpreter_is_told_that_it_cannot_import(own_gil):
+    code = SECOND_INTERPRETER.format(own_gil=own_gil)
+    printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert "ImportError" in printed.stdout
     assert "subinterpreters" in printed.stdout or "one interpreter per process" in printed.stdout
     assert "b'records'" in printed.stdout  # the first one goes on

@@ -179,7 +179,7 @@ def test_a_call_within_a_call_is_refused() -> None:
             for call in (pieces.__next__, pieces.close):
                 try:
                     call()
-                except kpress.ClosedError:
+                except kpress.InUseError:
                     self.refused += 1
             return super().readinto(into)
 

@@ -99,6 +99,7 @@ cdef class DefaultRecordBatch(Batch):
         self.open()
         return self
 
+    @cython.critical_section
     def __next__(self):
         cdef kp_record r
         if not self.next(&r):
@@ -230,6 +231,7 @@ cdef class MemoryRecords(RecordSet):
     def __init__(self, bytes bytes_data not None):
         self.begin(client, bytes_data)
 
+    @cython.critical_section
     def next_batch(self):
         """The next entry, or None."""
         cdef Entry made = self.entry(DefaultRecordBatch, LegacyRecordBatch)

@@ -59,6 +59,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
             self.encoder.options.attributes |= KP_TRANSACTIONAL
         return 0
 
+    @cython.critical_section
     def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
         """What idempotent and transactional producers know when the batch is sent."""
         self.become(producer_id, producer_epoch, base_sequence)
@@ -121,6 +122,12 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         return MESSAGE_V0 if magic == 0 else MESSAGE_V1
 
 
+cdef int check_headers(object headers) except -1:
+    if headers is not None and type(headers) is not list:
+        raise TypeError(f"headers must be a list, not {type(headers).__name__}")
+    return 0
+
+
 cdef class BatchBuilder:
     """One batch of a producer, with its serializers: what `AIOKafkaProducer.create_batch` gives.
 
@@ -149,6 +156,7 @@ cdef class BatchBuilder:
         self.key_serializer = key_serializer
         self.value_serializer = value_serializer
 
+    @cython.critical_section
     def append(self, *, timestamp, key, value, headers=None):
         """Add a record: its metadata, or None if the batch is full or closed. `timestamp`: ms, None for now."""
         if self._closed:
@@ -157,8 +165,7 @@ cdef class BatchBuilder:
             key = self.key_serializer(key)
         if self.value_serializer is not None:
             value = self.value_serializer(value)
-        if headers is not None and type(headers) is not list:
-            raise TypeError(f"headers must be a list, not {type(headers).__name__}")
+        check_headers(headers)
         metadata = self._opened().add(self._relative_offset, time_given(timestamp), key, value, headers)
         if metadata is None:
             self._closed = True
@@ -171,6 +178,7 @@ cdef class BatchBuilder:
             raise TypeError("this BatchBuilder was made without its arguments")
         return self._builder
 
+    @cython.critical_section
     def close(self):
         """Take no more records."""
         self._closed = True
@@ -179,15 +187,18 @@ cdef class BatchBuilder:
         """Whether it takes no more records."""
         return self._closed
 
+    @cython.critical_section
     def _set_producer_state(self, producer_id, producer_epoch, base_sequence):
-        self._opened().set_producer_state(producer_id, producer_epoch, base_sequence)
+        self._opened().become(producer_id, producer_epoch, base_sequence)
 
+    @cython.critical_section
     def _build(self):
         self._closed = True
         if self._buffer is None:
             self._buffer = self._opened().finish()
         return self._buffer
 
+    @cython.critical_section
     def size(self):
         """Bytes of the batch: uncompressed until it is built."""
         return self._opened().size_of_all()

@@ -77,6 +77,7 @@ cdef class DefaultBuilder(OpenBatch):
         self.encoder.options.producer_epoch = producer_epoch
         self.encoder.options.base_sequence = base_sequence
 
+    @cython.critical_section
     cdef DefaultRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value, object headers):
         cdef int64_t size = self.put(offset, timestamp, key, value, headers)
         if size == NO_ROOM:
@@ -103,6 +104,7 @@ cdef class DefaultBuilder(OpenBatch):
 cdef class LegacyBuilder(OpenBatch):
     """Builds messages of v0 or v1, in a wrapper if they are compressed."""
 
+    @cython.critical_section
     cdef LegacyRecordMetadata add(self, int64_t offset, int64_t timestamp, object key, object value):
         cdef int64_t size = self.put(offset, timestamp, key, value, None)
         if size == NO_ROOM:

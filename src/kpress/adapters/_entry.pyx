@@ -64,11 +64,13 @@ cdef class LazyRecord:
         self.key_object, self.value_object, self.headers_object = key, value, headers
         self.record.key.size = self.record.value.size = -1
 
+    @cython.critical_section
     cdef object key_of(self):
         if self.key_object is None and self.record.key.size >= 0:
             self.key_object = bytes_of(&self.record.key)
         return self.key_object
 
+    @cython.critical_section
     cdef object value_of(self):
         if self.value_object is None and self.record.value.size >= 0:
             self.value_object = bytes_of(&self.record.value)
@@ -85,6 +87,7 @@ cdef class LazyRecord:
         return self.value_of()
 
     @property
+    @cython.critical_section
     def headers(self):
         """list[tuple[str, bytes | None]]: keys that are not UTF-8 have U+FFFD where they are not, as in Java."""
         if self.headers_object is None:
@@ -117,6 +120,10 @@ cdef class Message(LazyRecord):
         return []
 
 
+cdef object made_already(object made):
+    return TypeError(f"this {type(made).__name__} was made already")
+
+
 cdef class Entry:
 
     cdef int take(self, Client client, object data, int kind) except -1:
@@ -125,13 +132,14 @@ cdef class Entry:
         cdef bytes owner = frozen(data, &start, &size)
         return self.take_slice(client, owner, start, size, kind)
 
+    @cython.critical_section
     cdef int take_slice(self, Client client, bytes owner, const uint8_t* data, int64_t size, int kind) except -1:
         """Read the header of the entry, which are all bytes that are given."""
         cdef kp_error err
         cdef kp_batch header
         cdef int magic
         if self.owner is not None:  # iterators point into it
-            raise TypeError(f"this {type(self).__name__} was made already")
+            raise made_already(self)
         self.client = ready(client)
         header.position = header.base_offset = 0
         if size > KP_MAGIC_OFFSET:
@@ -151,6 +159,7 @@ cdef class Entry:
             raise TypeError(f"this {type(self).__name__} was made without its arguments")
         return 0
 
+    @cython.critical_section
     cdef int open(self) except -1:
         """Decompress. What is wrong with the payload is raised here, or by the record that needs the missing bytes."""
         cdef PooledBlock block = None
@@ -328,6 +337,7 @@ cdef class MessageIterator:
     def __iter__(self):
         return self
 
+    @cython.critical_section
     def __next__(self):
         cdef kp_batch message
         cdef kp_record r
@@ -355,6 +365,7 @@ cdef MessageIterator messages_of(Entry entry, object kind):
 cdef class RecordSet:
     """The entries of a record set, one after the other; an entry that is cut ends it."""
 
+    @cython.critical_section
     cdef int begin(self, Client client, object data) except -1:
         cdef const uint8_t* start = NULL
         cdef int64_t size = 0

@@ -68,14 +68,20 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
     cdef bint takes_compressed(self, size_t compressed) noexcept:
         return compressed < self.records.size
 
+    @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
         """What idempotent and transactional producers know when the batch is sent."""
+        self.set_state(producer_id, producer_epoch, base_sequence, is_transactional)
+
+    @cython.final
+    cdef int set_state(self, producer_id, producer_epoch, base_sequence, is_transactional) except -1:
         demand(not is_transactional or producer_id != -1,
                "Cannot write transactional messages without a valid producer ID")
         demand(producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch")
         demand(producer_id == -1 or base_sequence != -1, "Invalid negative sequence number")
         self.become(producer_id, producer_epoch, base_sequence)
         self.mark(is_transactional)
+        return 0
 
     def append(self, offset, timestamp, key, value, headers):
         """Append a record: its metadata, or None if there is no room for it."""
@@ -86,6 +92,7 @@ cdef class DefaultRecordBatchBuilder(DefaultBuilder):
             raise TypeError("headers must be a list of pairs, not None")
         return self.add(at, time, key, value, headers)
 
+    @cython.critical_section
     def build(self):
         """The batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
         if self.result is None and self.client is not None and self.encoder.records_count == 0:
@@ -166,6 +173,19 @@ cdef class LegacyRecordBatchBuilder(LegacyBuilder):
         return size + cls.record_overhead(magic) if compression_type else size
 
 
+# The builder of a MemoryRecordsBuilder is of one of two classes.
+cdef int64_t size_of_open(object builder) except -1:
+    return builder.size()
+
+
+cdef object finished(object builder):
+    return builder.build()
+
+
+cdef object appended(object builder, object offset, object timestamp, object key, object value, object headers):
+    return builder.append(offset, timestamp, key, value, () if headers is None else headers)
+
+
 cdef class MemoryRecordsBuilder:
     """A batch of a producer, of any magic: append() until it answers None, then close(), then buffer().
 
@@ -225,19 +245,22 @@ cdef class MemoryRecordsBuilder:
             raise TypeError("this MemoryRecordsBuilder was made without its arguments")
         return self.builder
 
+    @cython.critical_section
     def skip(self, offsets_to_skip):
         """Leave out offsets, as in a log that was compacted."""
         self.offset += offsets_to_skip
 
+    @cython.critical_section
     def append(self, timestamp, key, value, headers=None):
         """Append a record: its metadata, or None if there is no room for it or the batch is closed."""
         if self.closed:
             return None
-        metadata = self.opened().append(self.offset, timestamp, key, value, () if headers is None else headers)
+        metadata = appended(self.opened(), self.offset, timestamp, key, value, headers)
         if metadata is not None:
             self.offset += 1
         return metadata
 
+    @cython.critical_section
     def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
         """What idempotent and transactional producers know when the batch is sent."""
         if self.magic < 2:
@@ -245,41 +268,48 @@ cdef class MemoryRecordsBuilder:
         if self.closed:
             raise wrong_state("Trying to set producer state of an already closed batch. This indicates a bug on the "
                               "client.")
-        self.opened().set_producer_state(producer_id, producer_epoch, base_sequence, is_transactional)
+        cdef DefaultRecordBatchBuilder builder = self.opened()
+        builder.set_state(producer_id, producer_epoch, base_sequence, is_transactional)
         self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
 
+    @cython.critical_section
     def records(self):
         """The closed batch, to be read."""
         self.require_closed()
         return memory_records(self.built)
 
+    @cython.critical_section
     def close(self):
         """Compress and write the header; a second call does nothing."""
         if self.closed:
             return
-        self.bytes_written = self.opened().size()
-        self.built = self.builder.build()
+        self.bytes_written = size_of_open(self.opened())
+        self.built = finished(self.builder)
         self.builder = None
         self.closed = True
 
+    @cython.critical_section
     def size_in_bytes(self):
         """Bytes: uncompressed until the batch is closed."""
-        return len(self.built) if self.closed else self.opened().size()
+        return len(self.built) if self.closed else size_of_open(self.opened())
 
+    @cython.critical_section
     def compression_rate(self):
         """Bytes by those before compression."""
         self.require_closed()
         size, before = <object>len(self.built), <object>self.bytes_written
         return size / before
 
+    @cython.critical_section
     def is_full(self):
         """Whether it takes no more records."""
-        return self.closed or self.opened().size() >= self.batch_size
+        return self.closed or size_of_open(self.opened()) >= self.batch_size
 
     def next_offset(self):
         """The offset of the next record."""
         return self.offset
 
+    @cython.critical_section
     def buffer(self):
         """bytearray: the closed batch."""
         self.require_closed()

@@ -135,6 +135,7 @@ cdef class DefaultRecordBatch(Batch):
         self.open()
         return self
 
+    @cython.critical_section
     def __next__(self):
         cdef kp_record r
         cdef LazyRecord record
@@ -248,6 +249,7 @@ cdef class MemoryRecords(RecordSet):
                 return at
             at += size
 
+    @cython.critical_section
     def next_batch(self):
         """The next entry, or None."""
         cdef Entry made = self.entry(default_batch, legacy_batch)
@@ -259,6 +261,7 @@ cdef class MemoryRecords(RecordSet):
         return self
 
     def __next__(self):
-        if not self.has_next():
+        batch = self.next_batch() if self.has_next() else None
+        if batch is None:  # or another thread took it
             raise StopIteration
-        return self.next_batch()
+        return batch

@@ -3,6 +3,7 @@
 Bytes, sizes and what may follow a record are by kpress.record.encode; when a batch is full, is the client's own rule.
 """
 
+cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
 from libc.string cimport memcpy, memset
@@ -58,16 +59,25 @@ cdef int64_t size_of_fields(object key, object value, object headers) except -1:
         pooled_free(&encoded)
 
 
+cdef object made_already(object made):
+    return TypeError(f"this {type(made).__name__} was made already")
+
+
+cdef object not_made(object made):
+    return TypeError(f"this {type(made).__name__} was made without its arguments")
+
+
 cdef class OpenBatch:
 
     def __dealloc__(self):
         pooled_free(&self.records)
         pooled_free(&self.headers)
 
+    @cython.critical_section
     cdef int start(self, Client client, int magic, int codec, int64_t batch_size) except -1:
         """An empty batch of relative offsets, as producers send it."""
         if self.client is not None:  # another thread may be building it
-            raise TypeError(f"this {type(self).__name__} was made already")
+            raise made_already(self)
         self.client = ready(client)
         self.batch_size = batch_size
         self.codec = codec
@@ -97,6 +107,7 @@ cdef class OpenBatch:
         """The batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
         return self.finish()
 
+    @cython.critical_section
     def size(self):
         """Bytes so far, uncompressed."""
         return self.size_of_all()
@@ -141,7 +152,7 @@ cdef class OpenBatch:
             row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
         # from here on no code of the caller runs
         if self.client is None:
-            raise TypeError(f"this {type(self).__name__} was made without its arguments")
+            raise not_made(self)
         if self.result is not None:
             return NO_ROOM
         self.refuse_busy()
@@ -165,6 +176,7 @@ cdef class OpenBatch:
             raise InUseError("the builder is in use by another call")
         return 0
 
+    @cython.critical_section
     cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
                            object headers) except -1:
         """Bytes that the record would take as the next one."""
@@ -187,11 +199,12 @@ cdef class OpenBatch:
         finally:
             self.busy = False
 
+    @cython.critical_section
     cdef bytearray finish(self):
         """The batch as it is sent; from then on it takes no records."""
         cdef pooled payload
         if self.client is None:
-            raise TypeError(f"this {type(self).__name__} was made without its arguments")
+            raise not_made(self)
         if self.result is not None:
             return self.result
         self.refuse_busy()

@@ -5,6 +5,7 @@ them costs as much as checking them. So where nobody else can change them either
 kept beside them, and both are joined when somebody asks for the set.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport INT32_MAX, uint32_t, uint64_t
 from libc.string cimport memcmp, memcpy
@@ -38,6 +39,7 @@ cdef class StoredSet:
         return records
 
     @property
+    @cython.critical_section
     def records(self):
         if self.whole is None and self.sent is not None:
             self.whole, self.sent = self.joined(), None

@@ -4,6 +4,7 @@ KIP-984 was never released: no Kafka broker or client reads such a batch. They a
 writer and every reader has the plug-in.
 """
 
+cimport cython
 from libc.stdint cimport INT32_MAX, uint8_t
 
 from kpress._arguments cimport flag_of, integer_of, shown
@@ -127,6 +128,7 @@ cdef class CodecRegistry:
         self.plugins = {}
         self.lock = RLock()
 
+    @cython.critical_section
     cdef int change(self, dict plugins) except -1:
         self.plugins, self.table = plugins, None
         return 0
@@ -255,21 +257,24 @@ cdef class CodecRegistry:
         return name
 
     @property
+    @cython.critical_section
     def names(self):
         """tuple[str, ...]: in the order of registration."""
         return tuple(self.plugins)
 
     def __contains__(self, name):
-        return isinstance(name, str) and str.__str__(name) in self.plugins
+        return isinstance(name, str) and str.__str__(name) in self.names
 
+    @cython.critical_section
     def __len__(self):
         return len(self.plugins)
 
     def __reduce__(self):
-        return registry_of, ([(<Plugin>plugin).again for plugin in self.plugins.values()],)
+        with self.lock:
+            return registry_of, ([(<Plugin>plugin).again for plugin in self.plugins.values()],)
 
     def __repr__(self):
-        return f"<kpress.CodecRegistry: {', '.join(self.plugins) or 'empty'}>"
+        return f"<kpress.CodecRegistry: {', '.join(self.names) or 'empty'}>"
 
 
 def registry_of(list codecs):

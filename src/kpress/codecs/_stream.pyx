@@ -5,6 +5,7 @@ that comes in pieces its window or the compressed frame. They compress as Java's
 functions that do the work.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from libc.stdint cimport uint8_t
 
@@ -81,6 +82,7 @@ cdef class _Stream:
         self.busy = True
         return 0
 
+    @cython.critical_section
     cdef bytes feed(self, object data):
         cdef InputView view = InputView(data)
         cdef kp_error err
@@ -112,6 +114,7 @@ cdef class _Stream:
             raise
         return status
 
+    @cython.critical_section
     cdef bytes finish(self):
         cdef kp_error err
         cdef int status
@@ -254,6 +257,7 @@ cdef class Decompressor(_Stream):
 
     cdef bint finished   # flush() found the payload complete
 
+    @cython.critical_section
     def decompress(self, data):
         """Decompress a piece.
 
@@ -310,12 +314,14 @@ cdef class Decompressor(_Stream):
         return rest
 
     @property
+    @cython.critical_section
     def eof(self):
         """Whether the pieces so far are a complete payload. Some codecs take further members or frames."""
         self.check_made()
         return self.finished or self.calls.complete(&self.stream)
 
     @property
+    @cython.critical_section
     def unused_data(self):
         """The bytes after the payload's end, which Kafka ignores."""
         self.check_made()

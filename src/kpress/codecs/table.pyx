@@ -1,5 +1,6 @@
 """The codecs by row and by name: Kafka's five, and those of a registry."""
 
+cimport cython
 from cpython.bool cimport PyBool_Check
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.number cimport PyIndex_Check
@@ -139,10 +140,13 @@ cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum):
     """`codecs`, or if the checksum is ignored, the same that read LZ4 frames with any."""
     if not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
         return codecs
-    if codecs.lenient is None:
-        codecs.lenient = CodecTable(codecs.plugins)
-        lz4_row_of_any_header(&codecs.lenient.rows.rows[KP_LZ4])
-    return codecs.lenient
+    cdef CodecTable made
+    with cython.critical_section(codecs):
+        if codecs.lenient is None:
+            made = CodecTable(codecs.plugins)
+            lz4_row_of_any_header(&made.rows.rows[KP_LZ4])
+            codecs.lenient = made
+        return codecs.lenient
 
 
 cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL:

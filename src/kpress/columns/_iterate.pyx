@@ -6,6 +6,7 @@ follows with the results that were returned. The iterator's attributes are those
 Without threads, a file is read in windows that stay in the CPU's caches, and several of them make one result.
 """
 
+cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t
 from libc.string cimport memset
 
@@ -24,7 +25,7 @@ from kpress.columns._window cimport Window, window_of
 from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
-from kpress.errors import ArgumentTypeError, ClosedError
+from kpress.errors import ArgumentTypeError, InUseError
 
 _ON_CORRUPT = {"raise": False, "skip": True}
 
@@ -147,6 +148,7 @@ cdef class ColumnsIterator:
         return self.trailing
 
     @property
+    @cython.critical_section
     def aborted_transactions(self):
         cdef const aborted_transaction* t
         cdef int64_t i
@@ -164,6 +166,7 @@ cdef class ColumnsIterator:
         return self.stop_after
 
     @batch_bytes.setter
+    @cython.critical_section
     def batch_bytes(self, value):
         self.stop_after = integer_of(value, "batch_bytes", 1, INT64_MAX)
         if self.source is not None:
@@ -173,10 +176,11 @@ cdef class ColumnsIterator:
         """Bytes of a file to read at a time."""
         return min(self.stop_after, <int64_t>(PART_BYTES if self.in_parts else INT32_MAX))
 
+    @cython.critical_section
     def close(self):
         """End the iteration and its threads. The attributes keep their values."""
         if self.busy:
-            raise ClosedError("the iteration cannot be closed while it reads")
+            raise InUseError("the iteration cannot be closed while it reads")
         self._end()
 
     cdef _end(self):
@@ -194,10 +198,11 @@ cdef class ColumnsIterator:
             self.ahead.clear()
         self.source = None  # the file or buffer is the caller's again
 
+    @cython.critical_section
     def __next__(self):
         cdef Columns columns
         if self.busy:
-            raise ClosedError("another thread, or a call that this one interrupts, is reading from the iteration")
+            raise InUseError("another thread, or a call that this one interrupts, is reading from the iteration")
         if self.closed:
             raise StopIteration
         self.busy = True

@@ -5,6 +5,7 @@
     iterator of Columns ──► with_constants ──► stream_of ──► ArrowArrayStream: get_next asks for the next Columns
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.exc cimport PyErr_Fetch, PyErr_Restore, PyErr_SetInterrupt
 from cpython.object cimport PyObject
@@ -152,6 +153,7 @@ cdef class ConstantColumns:
     def __cinit__(self, constants):
         self.constants = dict(constants)
 
+    @cython.critical_section
     cdef FilledRows of(self, int64_t rows):
         """For at least so many rows. Results of a stream have about as many, so that few are larger than all before."""
         if self.filled is None or self.filled.rows < rows:

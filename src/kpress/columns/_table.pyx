@@ -1,5 +1,6 @@
 """One row per batch, from headers only: nothing is decompressed."""
 
+cimport cython
 from libc.stdint cimport INT32_MAX, int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcmp, memcpy, memset, strlen
@@ -236,6 +237,7 @@ cdef class BatchTable(ArrowRows):
     def __arrow_c_stream__(self, requested_schema=None):
         return self._columns().__arrow_c_stream__(requested_schema)
 
+    @cython.critical_section
     cdef Columns _columns(self):
         """The rows as Arrow columns."""
         if self._arrow is None:

@@ -26,6 +26,9 @@ cdef class RecordDigest:
     cdef XXH3_state_t* state
     cdef readonly int64_t records
     cdef readonly int64_t control_records
+    cdef bint busy
+
+    cdef int _refuse_busy(self) except -1
 
     # Goes on with so many records in canonical form, some of them control records.
     cdef void add(self, const uint8_t* data, size_t size, int64_t records, int64_t control_records) noexcept nogil

@@ -11,6 +11,7 @@ XXH3-128 over these forms, one after the other. All numbers are big-endian, as i
 docs/digest.md says where each field comes from in the three magics.
 """
 
+cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
@@ -31,6 +32,7 @@ from kpress.codecs.table cimport CodecTable, table_of
 from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
 
 from kpress.codecs import DEFAULT_MAX_SIZE
+from kpress.errors import InUseError
 
 cdef enum:
     FIXED = 48            # bytes of a record's numbers
@@ -192,6 +194,10 @@ cdef int read_all(RecordDigest digest, reading* r, const uint8_t* data, int64_t 
     return KP_OK
 
 
+cdef str hexadecimal(bytes digest):
+    return digest.hex()
+
+
 cdef class RecordDigest:
     """XXH3-128 over records in their canonical form.
 
@@ -233,6 +239,7 @@ cdef class RecordDigest:
         if size:
             XXH3_128bits_update(self.state, data, size)
 
+    @cython.critical_section
     def update(self, data, *, start_offset=None, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):
         """Go on with the records of a record set.
 
@@ -249,6 +256,8 @@ cdef class RecordDigest:
 
         Raises
         ------
+        InUseError
+            Another thread is in `update`.
         KpressError
             As `read_columns`; entries before the bad one may already be counted.
         """
@@ -263,9 +272,11 @@ cdef class RecordDigest:
             r.start_offset = integer_of(start_offset, "start_offset", INT64_MIN, INT64_MAX)
         cdef CodecTable table = table_of(codecs)
         cdef InputView view = InputView(data)
+        self._refuse_busy()
         r.context = context_acquire(&table.rows)
         if r.context == NULL:
             raise MemoryError()
+        self.busy = True
         try:
             with nogil:
                 status = read_all(self, &r, view.data, view.size, &err)
@@ -273,9 +284,16 @@ cdef class RecordDigest:
             at.has_offset = at.offset >= 0
             check(status, &err, &at)
         finally:
+            self.busy = False
             context_release(r.context)
             pooled_free(&r.form)
 
+    cdef int _refuse_busy(self) except -1:
+        if self.busy:
+            raise InUseError("the digest is in use by another call")
+        return 0
+
+    @cython.critical_section
     def hexdigest(self):
         """The digest of the records so far.
 
@@ -285,5 +303,6 @@ cdef class RecordDigest:
             32 hexadecimal digits, as xxHash writes XXH3-128 (its canonical, big-endian form).
         """
         cdef XXH128_canonical_t canonical
+        self._refuse_busy()
         XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(self.state))
-        return canonical.digest[:16].hex()
+        return hexadecimal(canonical.digest[:16])

@@ -13,14 +13,16 @@ from typing import Any
 from kpress._arguments import integer
 from kpress._protocol_errors import Errors, is_retriable
 from kpress.errors import ArgumentTypeError, InUseError, InvalidArgumentError
+from kpress.producer._alone import alone
 from kpress.producer._answers import (
+    Call,
     ProduceAnswer,
-    RecordMetadata,
     answer_of,
-    call_all,
+    call_each,
     errors_of,
+    failed,
     raise_all,
-    timestamps_of,
+    succeeded,
 )
 from kpress.producer._errors import ProduceError
 from kpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
@@ -148,13 +150,14 @@ class BatchAccumulator(BatchFiller):
     @property
     def undrained(self) -> int:
         """Batches that wait to be drained."""
-        return sum(len(queue.batches) for queue in self._queues.values())
+        return sum(len(queue.batches) for queue in list(self._queues.values()))
 
     @property
     def in_flight(self) -> list[ProducerBatch]:
         """Batches that were drained and have no answer yet."""
-        return [batch for state in self._partitions.values() for batch in state.sent]
+        return [batch for state in list(self._partitions.values()) for batch in list(state.sent)]
 
+    @alone
     def ready(self, now_ms: int = 0, *, flush: bool = False) -> list[tuple[str, int]]:
         """Partitions that `drain` has a batch of.
 
@@ -180,6 +183,7 @@ class BatchAccumulator(BatchFiller):
         """
         return [key for key, queue in self._queues.items() if self._is_ready(queue, now_ms, flush)]
 
+    @alone
     def next_ready_ms(self, now_ms: int = 0) -> int | None:
         """In how many ms a batch will be ready at the latest, if nothing is appended; None: nothing waits.
 
@@ -258,6 +262,10 @@ class BatchAccumulator(BatchFiller):
         """
         now_ms = self._now(now_ms)
         self.expire(now_ms)
+        return self._drained(now_ms, flush)
+
+    @alone
+    def _drained(self, now_ms: int, flush: bool) -> list[ProducerBatch]:
         given: list[ProducerBatch] = []
         size = 0
         keys = list(self._queues)
@@ -330,7 +338,11 @@ class BatchAccumulator(BatchFiller):
         INVALID_RECORD: the broker refused the batch
         """
         now_ms = self._now(now_ms)
-        answer = answer_of(answer)
+        call_each([self._answered(batch, answer_of(answer), now_ms)])
+
+    @alone
+    def _answered(self, batch: ProducerBatch, answer: ProduceAnswer, now_ms: int) -> list[Call]:
+        """Act on the answer; returns the callbacks to call."""
         state = self._state_of(batch.topic, batch.partition) if isinstance(batch, ProducerBatch) else Partition()
         if batch not in state.sent:
             raise InvalidArgumentError("the batch is not in flight: `drain` gives those that are", field="batch")
@@ -345,10 +357,11 @@ class BatchAccumulator(BatchFiller):
             if batch.base_sequence >= 0:
                 state.tracked.remove(batch)
                 state.last_acked_sequence = sequence_after(batch.base_sequence, batch.records_count - 1)
-            self._succeed(batch, answer)
+            return succeeded(batch, answer, self.codecs)
         else:
             self._adjust_sequences(batch, state)
-            self._fail(batch, errors_of(batch, code, answer))
+            return failed(batch, errors_of(batch, code, answer))
+        return []
 
     def _may_retry(self, batch: ProducerBatch, state: Partition, code: int, now_ms: int) -> bool:
         """Sender.canRetry"""
@@ -402,24 +415,6 @@ class BatchAccumulator(BatchFiller):
                 sequence = sequence_after(batch.base_sequence, -failed.records_count)
                 batch._reset_sequence(sequence, with_sequence(batch.records, sequence) if batch.is_closed else None)
 
-    def _succeed(self, batch: ProducerBatch, answer: ProduceAnswer) -> None:
-        batch._final_state = "SUCCEEDED"
-        thunks = batch._take_thunks()
-        if thunks is None:
-            return
-        times = timestamps_of(batch, answer.log_append_time, self.codecs)
-        base = -1 if answer.error_code else answer.base_offset
-        call_all(
-            (callback, RecordMetadata(batch.topic, batch.partition, base + i if base >= 0 else -1, times[i]), None)
-            for i, callback in enumerate(thunks)
-            if callback is not None
-        )
-
-    def _fail(self, batch: ProducerBatch, error_of: Callable[[int], ProduceError], state: str = "FAILED") -> None:
-        batch._final_state = state
-        thunks = batch._take_thunks() or ()
-        call_all((callback, None, error_of(i)) for i, callback in enumerate(thunks) if callback is not None)
-
     # --- the end of batches that nobody answers ---------------------------------------------------------------------
 
     def expire(self, now_ms: int = 0) -> int:
@@ -440,12 +435,16 @@ class BatchAccumulator(BatchFiller):
         7
         1
         """
+        return call_each(self._expired(now_ms))
+
+    @alone
+    def _expired(self, now_ms: int) -> list[list[Call]]:
         expired = []
         for queue in self._queues.values():
             while queue.batches and self._timed_out(queue.batches[0], now_ms):
                 expired.append(queue.pop_front())
-        self._drop(expired, Errors.REQUEST_TIMED_OUT, "the batch waited for longer than delivery_timeout_ms", "FAILED")
-        return len(expired)
+        why = "the batch waited for longer than delivery_timeout_ms"
+        return self._drop(expired, Errors.REQUEST_TIMED_OUT, why, "FAILED")
 
     def abort(self) -> int:
         """Drop all batches, those in flight included: their callbacks get a ProduceError.
@@ -464,6 +463,10 @@ class BatchAccumulator(BatchFiller):
         >>> accumulator.abort()
         1
         """
+        return call_each(self._aborted())
+
+    @alone
+    def _aborted(self) -> list[list[Call]]:
         dropped = self.in_flight
         for state in self._partitions.values():
             state.sent.clear()
@@ -471,21 +474,17 @@ class BatchAccumulator(BatchFiller):
         for queue in self._queues.values():
             while queue.batches:
                 dropped.append(queue.pop_front())
-        self._drop(dropped, None, "the producer was aborted", "ABORTED")
-        return len(dropped)
+        return self._drop(dropped, None, "the producer was aborted", "ABORTED")
 
-    def _drop(self, batches: list[ProducerBatch], code: int | None, why: str, final: str) -> None:
-        failures: list[BaseException] = []
+    def _drop(self, batches: list[ProducerBatch], code: int | None, why: str, final: str) -> list[list[Call]]:
+        calls = []
         for batch in batches:
             batch._close_for_appends()
             tracked = self._state_of(batch.topic, batch.partition).tracked
             if batch in tracked:
                 tracked.remove(batch)
-            try:
-                self._fail(batch, lambda _: ProduceError(why, code=code), final)
-            except BaseException as failure:  # every batch's callbacks are called
-                failures.append(failure)
-        raise_all(failures)
+            calls.append(failed(batch, lambda _: ProduceError(why, code=code), final))
+        return calls
 
     def close(self) -> None:
         """Take no more records: what waits is ready, full or not.
@@ -573,6 +572,7 @@ class BatchAccumulator(BatchFiller):
             results = await asyncio.gather(*map(one, batches), return_exceptions=True)
             raise_all([result for result in results if isinstance(result, BaseException)])
 
+    @alone
     def _take_back(self, batches: Iterable[ProducerBatch], now_ms: int) -> None:
         """Batches that nobody answered wait again, in their order."""
         for batch in reversed(list(batches)):

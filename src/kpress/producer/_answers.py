@@ -114,15 +114,52 @@ def timestamps_of(batch: ProducerBatch, log_append_time: int, codecs: Any) -> Se
     return [record.timestamp for entry in batches for record in entry]
 
 
-def call_all(calls: Iterable[tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]]) -> None:
+Call = tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]  # of a record's callback
+
+
+def succeeded(batch: ProducerBatch, answer: ProduceAnswer, codecs: Any) -> list[Call]:
+    """The batch was stored; returns the callbacks to call."""
+    batch._final_state = "SUCCEEDED"
+    thunks = batch._take_thunks()
+    if thunks is None:
+        return []
+    times = timestamps_of(batch, answer.log_append_time, codecs)
+    base = -1 if answer.error_code else answer.base_offset
+    return [
+        (callback, RecordMetadata(batch.topic, batch.partition, base + i if base >= 0 else -1, times[i]), None)
+        for i, callback in enumerate(thunks)
+        if callback is not None
+    ]
+
+
+def failed(batch: ProducerBatch, error_of: Callable[[int], ProduceError], state: str = "FAILED") -> list[Call]:
+    """It was not; returns the callbacks to call."""
+    batch._final_state = state
+    thunks = batch._take_thunks() or ()
+    return [(callback, None, error_of(i)) for i, callback in enumerate(thunks) if callback is not None]
+
+
+def call_all(calls: Iterable[Call]) -> None:
     """All callbacks are called, whatever one of them raises."""
     failures: list[BaseException] = []
-    for callback, metadata, error in list(calls):
+    for callback, metadata, error in calls:
         try:
             callback(metadata, error)
         except BaseException as failure:
             failures.append(failure)
     raise_all(failures)
+
+
+def call_each(batches: Sequence[list[Call]]) -> int:
+    """`call_all` of each batch; what they raise comes after all callbacks were called. Returns how many there were."""
+    failures: list[BaseException] = []
+    for calls in batches:
+        try:
+            call_all(calls)
+        except BaseException as failure:
+            failures.append(failure)
+    raise_all(failures)
+    return len(batches)
 
 
 def raise_all(failures: list[BaseException]) -> None:

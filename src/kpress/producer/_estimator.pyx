@@ -3,6 +3,7 @@
 All numbers are float32, step by step, as in Java: another rounding would move the border of a batch by a record.
 """
 
+cimport cython
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from libc.float cimport FLT_MAX
 
@@ -138,6 +139,7 @@ cdef class CompressionRatioEstimator:
             ratios = self.topics.setdefault(topic, TopicRatios())
         return <TopicRatios>ratios
 
+    @cython.critical_section
     def estimation(self, topic, compression_type):
         """The ratio that is expected now.
 
@@ -160,6 +162,7 @@ cdef class CompressionRatioEstimator:
         cdef int id = codec_of(table_of(self.codecs), compression_type).id
         return self.ratios_of(topic).get(id, name_of(id, compression_type))
 
+    @cython.critical_section
     def update_estimation(self, topic, compression_type, observed):
         """Take the ratio of a batch into account.
 
@@ -188,6 +191,7 @@ cdef class CompressionRatioEstimator:
         ratios.put(id, name_of(id, compression_type), ratio)
         return ratio
 
+    @cython.critical_section
     def set_estimation(self, topic, compression_type, ratio):
         """Expect this ratio from now on, as a producer does when it splits a batch.
 
@@ -206,6 +210,7 @@ cdef class CompressionRatioEstimator:
         cdef int id = codec_of(table_of(self.codecs), compression_type).id
         self.ratios_of(topic).put(id, name_of(id, compression_type), given)
 
+    @cython.critical_section
     def reset_estimation(self, topic):
         """Forget a topic: all of its ratios are 1.0 again.
 

@@ -77,6 +77,8 @@ class BatchFiller:
     _queues: dict[tuple[str, int], PartitionQueue]
     _busy: bool
     _closed: bool
+    def _begin(self) -> None: ...
+    def _end(self) -> None: ...
     def __new__(
         cls,
         *,

@@ -118,6 +118,7 @@ cdef class ProducerBatch:
         return (self.builder.encoder.options.attributes & KP_TRANSACTIONAL) != 0
 
     @property
+    @cython.critical_section
     def estimated_size_in_bytes(self):
         """Bytes of the whole batch: by the estimate that fills it while it is open, exact when it is closed."""
         return self.builder.estimated_size() if self.built is None else len(self.built)
@@ -133,6 +134,7 @@ cdef class ProducerBatch:
         return self.ratio
 
     @property
+    @cython.critical_section
     def records(self):
         """The record set to send: one batch. Magic 0 and 1 without a codec: as many messages as records."""
         if self.built is None:
@@ -162,16 +164,19 @@ cdef class ProducerBatch:
             self.ratio = <float><int64_t>(len(self.built) - header) / <float>uncompressed
         return self.ratio
 
+    @cython.critical_section
     def _reset_sequence(self, base_sequence, built):
         """Another sequence for a batch that is closed, and its bytes with it."""
         self.builder.encoder.options.base_sequence = <int32_t>base_sequence
         self.built = built
 
+    @cython.critical_section
     def _take_thunks(self):
         """The callbacks, one entry per record; None where there are none."""
         thunks, self.thunks = self.thunks, None
         return thunks
 
+    @cython.critical_section
     def _give_thunks(self, thunks):
         self.thunks = thunks
 
@@ -230,6 +235,7 @@ cdef class BatchFiller:
         self.compression_type, self.level, self.codecs = compression_type, level, table
         self._queues = {}
 
+    @cython.critical_section
     def append(self, value, key=None, timestamp=-1, headers=(), *, topic="", partition=0, callback=None, now_ms=0):
         """Take a record into the last batch of its partition, or into a new one.
 
@@ -299,6 +305,7 @@ cdef class BatchFiller:
         finally:
             self._busy = False
 
+    @cython.critical_section
     def upper_bound(self, value, key=None, headers=()):
         """The most bytes that a batch of this record alone may have, before anything is compressed.
 
@@ -335,6 +342,17 @@ cdef class BatchFiller:
         finally:
             self._busy = False
         return upper_bound(&self._measure.encoder.options, &row)
+
+    @cython.critical_section
+    def _begin(self):
+        """A call begins that has the accumulator to itself."""
+        if self._busy:
+            self.refuse_state()
+        self._busy = True
+
+    def _end(self):
+        """It ends."""
+        self._busy = False
 
     cdef int refuse_state(self) except -1:
         if self._busy:

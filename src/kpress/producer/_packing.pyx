@@ -1,5 +1,6 @@
 """pack: records -> batches whose compressed size is the largest that a limit allows."""
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from libc.stdint cimport INT32_MAX, int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -16,7 +17,7 @@ from kpress.producer._packer cimport (
 from kpress.record.encode cimport batch_encoder, batch_finish, options_of, signature_with_options
 from kpress.record.rows cimport ROWS, RecordRows, RowSource
 
-from kpress.errors import InvalidArgumentError
+from kpress.errors import InUseError, InvalidArgumentError
 from kpress.producer._errors import RecordTooLargeError
 
 
@@ -48,9 +49,10 @@ cdef class BatchPacker:
     def __iter__(self):
         return self
 
+    @cython.critical_section
     def __next__(self):
         if self.busy:
-            raise InvalidArgumentError("the iterator is in use by another call")
+            raise InUseError("the iterator is in use by another call")
         if self.failed:
             raise StopIteration
         self.busy = self.failed = True

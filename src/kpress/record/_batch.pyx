@@ -1,5 +1,6 @@
 """A record set, entry by entry, by header alone: nothing is decompressed or copied until it is asked for."""
 
+cimport cython
 from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from kpress._arguments cimport flag_of, integer_of, time_of
@@ -281,6 +282,7 @@ cdef class Batch:
         return check(kp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err),
                      &err, &at)
 
+    @cython.critical_section
     def set_last_offset(self, offset):
         """Give the entry other offsets, as a broker does when it appends. Writes to the data.
 
@@ -320,6 +322,7 @@ cdef class Batch:
         kp_store_be64(entry, <uint64_t>base)
         self._header.base_offset = base
 
+    @cython.critical_section
     def set_max_timestamp(self, timestamp_type, max_timestamp):
         """Set timestamp type and max timestamp, as a broker with LogAppendTime does. Writes to the data.
 
@@ -362,6 +365,7 @@ cdef class Batch:
         set_max_timestamp(entry, &self._header, type_, time)
         self._read_header()
 
+    @cython.critical_section
     def set_partition_leader_epoch(self, epoch):
         """Set the epoch of the leader that appends the batch. Writes to the data; no checksum covers it.
 
@@ -491,6 +495,7 @@ cdef class BatchIterator:
     def __iter__(self):
         return self
 
+    @cython.critical_section
     def __next__(self):
         cdef InputView view = self.view
         cdef Batch batch = Batch.__new__(Batch)

@@ -147,6 +147,7 @@ cdef class BatchBuilder:
         pooled_free(&self.headers)
         limit_free(&self.exact)
 
+    @cython.critical_section
     def append(self, value, key=None, timestamp=-1, headers=(), offset=None):
         """Append a record, if it fits.
 
@@ -326,6 +327,7 @@ cdef class BatchBuilder:
         check(status, &err)
         return fits
 
+    @cython.critical_section
     def append_control(self, type, value, timestamp=-1, offset=None):
         """Append a control record, if it fits.
 
@@ -415,6 +417,7 @@ cdef class BatchBuilder:
         value = bytes(2) + epoch.to_bytes(4, "big", signed=True)
         return self.append_control("COMMIT" if flag_of(commit, "commit") else "ABORT", value, timestamp)
 
+    @cython.critical_section
     def build(self):
         """Finish the batch. The builder is closed then.
 
@@ -468,6 +471,7 @@ cdef class BatchBuilder:
         self.state = CLOSED
         return 0
 
+    @cython.critical_section
     def abort(self):
         """Drop what was appended and close the builder.
 
@@ -539,6 +543,7 @@ cdef class BatchBuilder:
         return self.encoder.last_offset if self.encoder.last_offset >= self.encoder.base_offset else None
 
     @last_offset.setter
+    @cython.critical_section
     def last_offset(self, offset):
         cdef int64_t number = integer_of(offset, "last_offset", 0, INT64_MAX)  # may run the caller's code
         if self.state != OPEN:
@@ -574,6 +579,7 @@ cdef class BatchBuilder:
         return self.payload_size if self.state == CLOSED else <int64_t>self.records.size
 
     @property
+    @cython.critical_section
     def size_in_bytes(self):
         """Bytes of the finished batch: exact without a codec and after `build`, else an upper bound."""
         if self.state == CLOSED:
