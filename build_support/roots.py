@@ -98,7 +98,9 @@ def our_python(target, settings=None):
     if not (place / "made").exists():
         wheels.say(f"compiling CPython 3.13 for {target}: five minutes on two quiet cores")
         tools = wheels.zig_tools(target)
-        cpython.build(place, "3.13", compiler=tools["cc"], archiver=tools["ar"], settings=settings)
+        # mimalloc crashes when it asks for the environment in musl; only a free-threaded CPython needs it
+        options = ["--without-mimalloc"]
+        cpython.build(place, "3.13", *options, compiler=tools["cc"], archiver=tools["ar"], settings=settings)
         (place / "made").touch()
     return place
 
