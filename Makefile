@@ -121,7 +121,7 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted an
 
 AZURITE := build/azurite/node_modules/azurite/dist/src/blob/main.js
 
-azure: $(TESTING) $(AZURITE)  ## the file systems' tests against Azurite, Azure's own server for tests
+azure: $(TESTING) $(AZURITE)  ## the file systems' tests against Azurite, Azure's own server for tests (from npm, so not in `full`)
 	KPRESS_AZURITE=$(AZURITE) $(PYTHON) -m pytest -q tests/files/test_file_systems.py
 
 $(AZURITE):
@@ -179,7 +179,7 @@ full: lint types  ## all of the above, the long way: properties drawn thoroughly
 	$(call say,about three hours)
 	$(MAKE) demo
 	HYPOTHESIS_PROFILE=thorough $(MAKE) test sanitize
-	$(MAKE) sanitize-threads free-threading differential broker azure clients report docs spark-versions spark-connector
+	$(MAKE) sanitize-threads free-threading differential broker clients report docs spark-versions spark-connector
 	$(MAKE) fuzz FUZZ_SECONDS=$(FULL_FUZZ_SECONDS)
 	$(MAKE) test-aarch64 bench-smoke
 	$(MAKE) wheels WHEELS='cp311-manylinux_x86_64 cp313-manylinux_x86_64' && $(MAKE) test-wheels ROOTS='here debian-12 debian-13'

@@ -30,7 +30,8 @@ FLAGS = ["-std=c11", "-O3", "-g0", "-fvisibility=hidden"]
 # A tenth of the size: functions that no one calls, which the linker leaves out, and tables for C++ exceptions.
 FLAGS += ["-ffunction-sections", "-fdata-sections", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables"]
 # Cython would pack each module's strings by themselves, half as well as the wheel packs all, and unpack them at import.
-FLAGS += ["-DCYTHON_COMPRESS_STRINGS=0"]
+# The functions that would unpack them are left without a caller, of which the compiler warns for each module.
+FLAGS += ["-DCYTHON_COMPRESS_STRINGS=0", "-Wno-unused-function"]
 COLD_CODE = Path("build_support", "cold_code.h")
 FLAGS += ["-include", str(COLD_CODE)]
 
