@@ -127,6 +127,14 @@ static void kp_pool_give(void *p, size_t size) {
     if (!keep) munmap(p, size);
 }
 
+/* What is handed out and what is kept, of one moment. */
+static void kp_pool_bytes(size_t *in_use, size_t *kept) {
+    kp_pool_lock();
+    *in_use = kp_pool.in_use;
+    *kept = kp_pool.kept;
+    kp_pool_unlock();
+}
+
 /* Give every kept block back to the system; returns how many bytes. */
 static size_t kp_pool_release(void) {
     kp_pool_block *all[KP_POOL_CLASSES];

@@ -8,7 +8,7 @@ from cpython.buffer cimport (
 )
 from libc.string cimport memcpy, memset
 
-from kpress._c.pool cimport kp_pool_give, kp_pool_in_use, kp_pool_init, kp_pool_kept, kp_pool_release, kp_pool_take
+from kpress._c.pool cimport kp_pool_bytes, kp_pool_give, kp_pool_init, kp_pool_release, kp_pool_take
 from kpress._c.wire cimport KP_NO_MEMORY, KP_OK, kp_fail
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -144,7 +144,9 @@ def pool_bytes():
     >>> import kpress
     >>> in_use, kept = kpress.pool_bytes()
     """
-    return kp_pool_in_use, kp_pool_kept
+    cdef size_t in_use, kept
+    kp_pool_bytes(&in_use, &kept)
+    return in_use, kept
 
 
 def release_unused():

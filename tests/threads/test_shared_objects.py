@@ -205,7 +205,10 @@ def test_a_decompressor_that_others_look_at(codec: str) -> None:
 
     def look() -> bytes:
         while not done:
-            assert stream.eof in (False, True) and stream.unused_data == b""
+            with contextlib.suppress(kpress.InUseError):
+                assert stream.eof in (False, True)
+            with contextlib.suppress(kpress.InUseError):
+                assert stream.unused_data == b""
             with contextlib.suppress(kpress.InUseError, kpress.ClosedError):
                 assert stream.decompress(b"") == b""
         return b""

@@ -73,10 +73,15 @@ cdef class _Stream:
                                     "kpress.decompressor()")
         return 0
 
-    cdef int enter(self) except -1:
+    cdef int check_free(self) except -1:
+        """No call is at work, which would change what is looked at: calls work without the GIL."""
         self.check_made()
-        if self.busy:  # checked first: a stream is closed while it works, and stays closed if that fails
+        if self.busy:
             raise InUseError("the stream is in use by another thread")
+        return 0
+
+    cdef int enter(self) except -1:
+        self.check_free()  # first: a stream is closed while it works, and stays closed if that fails
         if self.closed:
             raise ClosedError("the stream has ended or failed: make another")
         self.busy = True
@@ -282,7 +287,7 @@ cdef class Decompressor(_Stream):
         ArgumentTypeError, InvalidArgumentError
             `data` is no contiguous buffer.
         """
-        if self.calls != NULL and self.stream.ended and not self.closed:
+        if self.calls != NULL and not self.closed and self.stream.ended:  # closed while another thread changes it
             return self.keep(data)
         return self.feed(data)
 
@@ -317,14 +322,14 @@ cdef class Decompressor(_Stream):
     @cython.critical_section
     def eof(self):
         """Whether the pieces so far are a complete payload. Some codecs take further members or frames."""
-        self.check_made()
+        self.check_free()
         return self.finished or self.calls.complete(&self.stream)
 
     @property
     @cython.critical_section
     def unused_data(self):
         """The bytes after the payload's end, which Kafka ignores."""
-        self.check_made()
+        self.check_free()
         if not self.stream.ended:
             return b""
         return PyBytes_FromStringAndSize(<char*>self.stream.pending.data, self.stream.pending.size)
