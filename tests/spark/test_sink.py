@@ -1,15 +1,8 @@
-"""df.write.format("kpress"): rows become segments, all of them once, whatever happens on the way."""
+"""df.write.format("kpress"): rows become segments, all of them once."""
 
-import json
-import os
 import random
 import shutil
-import signal
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,87 +19,13 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-from pyspark import cloudpickle
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
+from sink_writes import Rows, drawn, first_segment, is_clean, schema_of, started, stored, table, write
 
-from kpress.log import _publish, _roll_forward, scan, verify
 from kpress.spark import KafkaLogDataSource
-from kpress.spark.schema import column_names, spark_schema
+from kpress.spark.schema import column_names
 
-KINDS = {
-    "key": pa.binary(),
-    "value": pa.binary(),
-    "topic": pa.string(),
-    "partition": pa.int32(),
-    "offset": pa.int64(),
-    "timestamp": pa.timestamp("us", "UTC"),
-}
 VALUE = ("value", StringType())
-Rows = dict[str, Any]
-
-
-def schema_of(*names: str) -> StructType:
-    return spark_schema(names)
-
-
-def arrow(rows: Rows) -> Any:
-    return pa.record_batch({name: pa.array(values, KINDS[name]) for name, values in rows.items()})
-
-
-def started(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **options: str) -> tuple[Any, list[Any]]:
-    """What Spark does until the tasks are done: the writer goes to each as a pickle, and messages come back."""
-    names = next(list(batch) for task in tasks for batch in task)
-    given = {"path": str(root)} | {name.replace("_", "."): value for name, value in options.items()}
-    writer = KafkaLogDataSource(given).writer(schema_of(*names), overwrite)
-    messages = []
-    for task in tasks:
-        written = cloudpickle.loads(cloudpickle.dumps(writer)).write(iter([arrow(batch) for batch in task]))
-        messages.append(cloudpickle.loads(cloudpickle.dumps(written)))
-    return cloudpickle.loads(cloudpickle.dumps(writer)), messages
-
-
-def write(root: Path, *tasks: Sequence[Rows], overwrite: bool = False, **options: str) -> None:
-    writer, messages = started(root, *tasks, overwrite=overwrite, **options)
-    writer.commit(messages)
-
-
-def drawn(n: int, seed: int = 0) -> Rows:
-    draw = random.Random(seed)
-    return {
-        "key": [draw.randbytes(draw.randrange(12)) if draw.random() < 0.8 else None for _ in range(n)],
-        "value": [b"%d %d " % (seed, number) + draw.randbytes(9).hex().encode() for number in range(n)],
-    }
-
-
-def table(path: Path, *names: str) -> Any:
-    return pa.concat_tables([pa.table(columns) for columns in kpress.open_log(path).read(names)])
-
-
-def stored(root: Path) -> dict[str, list[Any]]:
-    """Key and value by partition; their offsets leave nothing out."""
-    found = {}
-    for partition in kpress.open_log(root).partitions:
-        place = root / str(partition)
-        columns = table(place, "offset", "key", "value")
-        assert columns["offset"].to_pylist() == list(range(columns.num_rows))
-        found[str(partition)] = list(zip(columns["key"].to_pylist(), columns["value"].to_pylist(), strict=True))
-    return found
-
-
-def first_segment(root: Path) -> list[Any]:
-    data = (root / "t-0" / f"{0:020}.log").read_bytes()
-    return [record for batch in kpress.read_batches(data) for record in batch]
-
-
-def is_clean(root: Path) -> bool:
-    """Whether nothing but a log is there, which is as a broker would have written it."""
-    names = {path.name for path in root.iterdir()}
-    return (
-        not any(name.startswith(".") for name in names)
-        and "_SUCCESS" in names
-        and scan(root).findings == []
-        and verify(root, "record").findings == []
-    )
 
 
 # ---- where rows go
@@ -318,175 +237,6 @@ def test_overwrite_replaces_all_partitions(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "t-0").iterdir()} == {"notes"}
 
 
-# ---- whatever happens on the way
-
-
-def test_attempts_that_do_not_count_leave_nothing(tmp_path: Path) -> None:
-    """A task that was tried again, and one that ran twice at once."""
-    writer, messages = started(tmp_path, [drawn(50, 1)], [drawn(50, 2)], topic="t", partitions="2")
-    writer.write(iter([arrow(drawn(50, 1))]))
-
-    def broken() -> Any:
-        yield arrow(drawn(50, 2))
-        raise RuntimeError("the task fails")
-
-    with pytest.raises(RuntimeError):
-        writer.write(broken())
-    writer.commit(messages)
-    assert sum(map(len, stored(tmp_path).values())) == 100
-    assert is_clean(tmp_path)
-
-
-def test_a_job_that_is_aborted_leaves_nothing(tmp_path: Path) -> None:
-    writer, messages = started(tmp_path, [drawn(50)], topic="t", partitions="2")
-    writer.abort([None, *messages])
-    assert list(tmp_path.iterdir()) == []
-    with pytest.raises(kpress.StorageError, match="the file is gone"):
-        writer.commit(messages)
-    assert not list(tmp_path.rglob("*.log"))
-
-
-def died(root: Path) -> None:
-    """A driver that is gone: no process has its number."""
-    ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    for path in (root / ".kpress-staging").glob("*/job.json"):
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"process": int(ended.stdout)}))
-
-
-def test_a_driver_that_died_before_the_commit(tmp_path: Path) -> None:
-    """What it left is gone after the next job; a job that runs beside it is left alone."""
-    started(tmp_path, [drawn(50, 1)], topic="t", partitions="2")
-    died(tmp_path)
-    beside, messages = started(tmp_path, [drawn(50, 2)], topic="t", partitions="2")
-    write(tmp_path, [drawn(50, 1)], topic="t", partitions="2")
-    assert len(list((tmp_path / ".kpress-staging").iterdir())) == 1
-    beside.commit(messages)
-    assert sum(map(len, stored(tmp_path).values())) == 100
-    assert is_clean(tmp_path)
-
-
-class Killed(BaseException):
-    """Nothing of ours catches this, as nothing catches SIGKILL."""
-
-
-@pytest.mark.parametrize("overwrite", [False, True])
-@pytest.mark.parametrize("joined", [False, True])
-def test_a_driver_that_died_in_the_commit(
-    overwrite: bool, joined: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At every step: before the journal is there, nothing was written; after that, the next job finishes it first."""
-    steps = ["make", "_segment", "_beside", "_sidecars", "_write", "_remove", "write_journal"]
-    if not joined:
-        monkeypatch.setattr(_publish, "_KEPT_BYTES", 1)
-    committed = 0
-    for step in range(1, 60):
-        root = tmp_path / str(step)
-        write(root, [drawn(30, 1)], topic="t", partitions="1")
-        old = [] if overwrite else list(zip(*drawn(30, 1).values(), strict=True))
-        writer, messages = started(
-            root, [drawn(30, 2)], [drawn(30, 3)], topic="t", partitions="1", overwrite=overwrite
-        )
-        with monkeypatch.context() as patch:
-            left = [step]
-
-            def counted(function: Any, left: list[int] = left) -> Any:
-                def call(*arguments: Any, **named: Any) -> Any:
-                    left[0] -= 1
-                    if left[0] == 0:
-                        raise Killed
-                    return function(*arguments, **named)
-
-                return call
-
-            for name in steps:
-                place: Any = next(
-                    one for one in (_roll_forward._Partition, _roll_forward, _publish) if name in vars(one)
-                )
-                patch.setattr(place, name, counted(getattr(place, name)))
-            patch.setattr(_roll_forward, "_AT_ONCE", 1)
-            try:
-                writer.commit(messages)
-            except Killed:
-                pass
-            else:
-                break
-        is_committed = bool(list(root.rglob("journal.json")))
-        committed += is_committed
-        died(root)
-        write(root, [drawn(30, 4)], topic="t", partitions="1")
-        jobs = [2, 3] if is_committed else []
-        before = old if is_committed or not overwrite else list(zip(*drawn(30, 1).values(), strict=True))
-        expected = before + [row for seed in [*jobs, 4] for row in zip(*drawn(30, seed).values(), strict=True)]
-        found = stored(root)
-        assert sorted(map(repr, (row for rows in found.values() for row in rows))) == sorted(map(repr, expected))
-        assert is_clean(root), step
-        shutil.rmtree(root)
-    assert step > 8 and committed > 5
-
-
-def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it had been committed or not, its rows are there once."""
-    for number, step in enumerate(("write_journal", "_segment", "_write", "remove_if_empty")):
-        place: Any = next(one for one in (_roll_forward._Partition, _publish, _roll_forward) if step in vars(one))
-        writer, messages = started(tmp_path, [drawn(30, number)], topic="t", partitions="1", writeId=str(number))
-
-        def killed(*arguments: Any, **named: Any) -> None:
-            raise Killed
-
-        with monkeypatch.context() as patch:
-            patch.setattr(place, step, killed)
-            with pytest.raises(Killed):
-                writer.commit(messages)
-        died(tmp_path)
-        for _ in range(2):
-            write(tmp_path, [drawn(30, number)], topic="t", partitions="1", writeId=str(number))
-    rows = [row for number in range(4) for row in zip(*drawn(30, number).values(), strict=True)]
-    assert stored(tmp_path) == {"t-0": rows}
-    assert json.loads((tmp_path / "_kpress-writes.json").read_text()) == ["0", "1", "2", "3"]
-    assert is_clean(tmp_path)
-    for text in ("{}", "[1]", "[" * 100000):
-        (tmp_path / "_kpress-writes.json").write_text(text)
-        with pytest.raises(kpress.CorruptRecordError, match="ids of writes"):
-            write(tmp_path, [drawn(30)], topic="t", partitions="1", writeId="5")
-
-
-def test_two_jobs_at_once(tmp_path: Path) -> None:
-    jobs = [started(tmp_path, [drawn(200, seed)], topic="t", partitions="3") for seed in range(6)]
-    threads = [threading.Thread(target=writer.commit, args=(messages,)) for writer, messages in jobs]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sum(map(len, stored(tmp_path).values())) == 1200
-    assert is_clean(tmp_path)
-
-
-def test_a_staged_segment_that_changed(tmp_path: Path) -> None:
-    writer, messages = started(tmp_path, [drawn(50)], [drawn(50)], topic="t", partitions="1")
-    [path, _] = (tmp_path / ".kpress-staging").rglob("*.log")
-    data = bytearray(path.read_bytes())
-    data[-1] ^= 1
-    path.write_bytes(data)
-    with pytest.raises(kpress.CorruptRecordError, match="is read back") as caught:
-        writer.commit(messages)
-    assert "the rows are committed" in "".join(caught.value.__notes__)
-
-
-def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
-    """It cannot name places outside of the log dir."""
-    writer, messages = started(tmp_path / "logs", [drawn(50)], topic="t", partitions="1")
-    for text in ('{"x": 1}', "[]", "[" * 100000, "\xff", json.dumps({
-        "has_offsets": False, "index_interval_bytes": 4096, "grown": [], "segments": [], "remove": ["../victim"],
-    })):  # fmt: skip
-        job = tmp_path / "logs" / ".kpress-staging" / ("0" * 32)
-        job.mkdir(exist_ok=True)
-        (job / "journal.json").write_text(text, encoding="latin-1")
-        (tmp_path / "victim").touch()
-        with pytest.raises(kpress.CorruptRecordError, match="journal of staged segments"):
-            writer.commit(messages)
-        assert (tmp_path / "victim").exists()
-
-
 # ---- what is refused
 
 
@@ -599,33 +349,3 @@ def test_spark_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(PySparkException, match="is not from 0 to 1"):
         write.options(topic="t", partitions="2").save(str(tmp_path / "logs"))
     assert not list(tmp_path.rglob("*.log")) and not (tmp_path / "logs" / ".kpress-staging").exists()
-
-
-def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> None:
-    """SIGKILL while it writes: the task is tried again, and nothing is there twice."""
-    killed: list[int] = []
-    killer = threading.Thread(target=kill_a_writer, args=(tmp_path / "logs", killed))
-    killer.start()
-    try:
-        rows = spark.range(0, 60_000, 1, 2).selectExpr("CONCAT(id, REPEAT(UUID(), 40)) AS value")
-        how = {"topic": "t", "partitions": "2", "compression.level": "19", "batch.size": "20000"}
-        rows.write.format("kpress").mode("append").options(**how).save(str(tmp_path / "logs"))
-    finally:
-        killer.join()
-    assert len(killed) == 1
-    assert sum(map(len, stored(tmp_path / "logs").values())) == 60_000
-    assert is_clean(tmp_path / "logs")
-
-
-def kill_a_writer(root: Path, killed: list[int]) -> None:
-    """The process that has a staged file open, once there is one."""
-    deadline = time.monotonic() + 90
-    while not killed and time.monotonic() < deadline:
-        for link in Path("/proc").glob("[0-9]*/fd/*"):
-            try:
-                if os.readlink(link).startswith(f"{root}/.kpress-staging/") and int(link.parts[2]) != os.getpid():
-                    os.kill(int(link.parts[2]), signal.SIGKILL)
-                    killed.append(int(link.parts[2]))
-                    return
-            except OSError:
-                continue
