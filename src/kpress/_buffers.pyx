@@ -1,6 +1,7 @@
 """Who owns bytes: views of the caller's buffers, and pooled memory for results and scratch.
 
-This module holds the only calls to PyObject_GetBuffer and the only instance of the pool.
+This module holds the only instance of the pool, and the only calls to PyObject_GetBuffer but those of the adapters,
+whose callers get the exceptions that the clients raise.
 """
 
 from cpython.buffer cimport (

@@ -96,6 +96,15 @@ def test_a_record_batch_ends_before_a_column_is_larger_than_chunk_bytes(codec: s
     assert len(_parts(data)) == 1
 
 
+@pytest.mark.parametrize("codec", ["none", "lz4"])
+def test_headers_without_bytes_count_for_chunk_bytes(codec: str) -> None:
+    """Each takes eight bytes, for the offsets of its key and of its value."""
+    data = kpress.write_records([b""] * 20, headers=[[("", None)] * 50] * 20, batch_records=1, compression_type=codec)
+    batches = _parts(data, chunk_bytes=1024)
+    assert [batch.num_rows for batch in batches] == [3] * 6 + [2]
+    assert len(_parts(data)) == 1
+
+
 def test_one_batch_may_be_larger_than_chunk_bytes() -> None:
     data = kpress.write_records([b"x" * 5000]) * 3
     assert [batch.num_rows for batch in _parts(data, chunk_bytes=10)] == [1, 1, 1]

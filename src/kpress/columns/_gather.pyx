@@ -409,7 +409,7 @@ cdef int place_views(builder* b, kp_source* source, pooled* decompressed, kp_err
 
 cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
     """Bytes in the fullest binary column."""
-    cdef int64_t used = b.n_headers * 8
+    cdef int64_t used = b.n_headers * 8  # the offsets of keys and values
     if p.want[KEY]:
         used = max(used, binary_used(p, &b.key, b.rows))
     if p.want[VALUE]:
