@@ -13,7 +13,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 
 SETUP = """
-import gc, io, pathlib, random, signal, threading, time
+import gc, io, pathlib, random, signal, sys, threading, time
 import kpress
 
 def log(n, codec):
@@ -244,4 +244,29 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
     handed_out.set()
     assert freed.wait(20) and still_there.is_set()
     assert threads() == 1
+    """)
+
+
+def test_who_waits_for_another_thread_does_not_hold_the_gil() -> None:
+    """That thread needs it, for a codec in Python: it goes on only after the caller has begun to wait for it."""
+    _run("""
+    class Codec:
+        def compress(self, data):
+            return bytes(data)
+
+        def decompress(self, data, max_output):
+            if threading.get_ident() == main:
+                assert theirs.wait(20)
+                ours.set()
+            else:
+                theirs.set()
+                ours.wait(20)
+            return bytes(data)
+
+    main, theirs, ours = threading.get_ident(), threading.Event(), threading.Event()
+    sys.setswitchinterval(1000)  # nobody is asked to give the GIL up: it goes over only where it is given up
+    codecs = kpress.CodecRegistry()
+    codecs.register("codec", Codec(), thread_safe=True)
+    data = kpress.write_records([b"a", b"b"], batch_records=1, compression_type="codec", codecs=codecs)
+    assert kpress.read_columns(data, ["value"], threads=2, codecs=codecs)["value"].to_pylist() == [b"a", b"b"]
     """)
