@@ -22,6 +22,7 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kpress.files import LocalFileSystem
 from kpress.spark import KafkaLogDataSource, ReadOptions
+from kpress.spark import datasource as datasource_of_ours
 from kpress.spark.datasource import piece_bytes
 from kpress.spark.schema import arrow_schema, column_names, spark_schema
 
@@ -184,7 +185,7 @@ def test_options() -> None:
         ({"max.partition.fetch.bytes": "1 MB"}, "not '1 MB'"),
         ({"max.partition.fetch.bytes": "9" * 5000}, "from 1 to 2147483647, not '9999"),
         ({"minPartitions": "-1"}, "minPartitions must be a number from 1"),
-        ({"mode": "strict"}, "mode must be failfast, dropmalformed or permissive, not 'strict'"),
+        ({"mode": "strict"}, "mode must be FAILFAST, DROPMALFORMED or PERMISSIVE, not 'strict'"),
         ({"level": "rows"}, "level must be records, batches or bytes, not 'rows'"),
         ({"pushFilters": "1"}, "pushFilters must be true or false"),
         ({"columns": "key,valeu"}, "there is no column valeu; there are key, value, topic"),
@@ -197,7 +198,10 @@ def test_options() -> None:
         ({"subscribePattern": "(a"}, "no regular expression"),
         ({"subscribePattern": "[[ab]]"}, "subscribePattern must mean the same .*: Possible nested set at position 1"),
         ({"subscribePattern": "[a-z&&b]"}, "subscribePattern must mean the same .*: Possible set intersection"),
-        ({"subscribePattern": "a{4294967296}"}, "subscribePattern is no regular expression: the repetition number"),
+        (
+            {"subscribePattern": "a{4294967296}"},
+            "subscribePattern is no regular expression that Python knows: the repetition number",
+        ),
         ({"subscribePattern": "(" * 100_000}, "subscribePattern is no regular expression"),
         ({"paths": "/logs"}, r'paths must be JSON like \["/logs", "s3://bucket/logs"\], not \'/logs\''),
         ({"paths": '{"a": 1}'}, "paths must be JSON like"),
@@ -211,7 +215,7 @@ def test_options() -> None:
         ({"subscribePattern": ""}, "subscribePattern names no topic"),
         ({"assign": '{"a": []}'}, "assign names no topic"),
         ({"assign": ""}, "assign must be JSON"),
-        ({"mode": "Drop"}, "or permissive, not 'Drop'"),
+        ({"mode": "Drop"}, "or PERMISSIVE, not 'Drop'"),
         ({"failOnDataLoss": ""}, "must be true or false, not ''"),
         ({"pushFilters": ""}, "must be true or false, not ''"),
         ({"endingOffsets": "earliest"}, "cannot be earliest"),
@@ -220,7 +224,19 @@ def test_options() -> None:
         ({"endingOffsets": "[" * 100_000}, "endingOffsets must be JSON"),
         ({"startingTimestamp": "2026-09-01"}, "startingTimestamp must be milliseconds since 1970"),
         ({"startingOffsetsByTimestamp": "7"}, "startingOffsetsByTimestamp must be JSON"),
-        ({"startingOffsetsByTimestampStrategy": "none"}, "must be error or latest"),
+        ({"startingOffsetsByTimestampStrategy": "None"}, "must be error or latest, not 'None'"),
+        ({"startingOffsetsByTimestampStrategy": ""}, "must be error or latest, not ''"),
+        ({"startingTimestamp": "0" * 30 + "9" * 25}, "startingTimestamp must be milliseconds since 1970"),
+        ({"endingTimestamp": "0" * 30 + "9" * 5000}, "endingTimestamp must be milliseconds since 1970"),
+        ({"subscribePattern": r"\Qorders\E"}, r"no regular expression that Python knows: bad escape \\Q at position 0"),
+        (
+            {"isolation.level": "read_committed", "level": "batches"},
+            r"isolation\.level=read_committed is for level=records",
+        ),
+        (
+            {"isolation.level": "read_committed", "level": "bytes"},
+            r"isolation\.level=read_committed is for level=records",
+        ),
     ],
 )
 def test_options_that_are_not_accepted(options: dict[str, str], message: str) -> None:
@@ -367,6 +383,19 @@ def test_tasks_are_as_many_as_wanted() -> None:
     assert sorted(str(row) for row in read(DEMO_LOGS, maxRecordsPerPartition="333")) == whole
 
 
+def test_tasks_are_as_many_as_the_session_has_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`minPartitions` comes first, then what `register` saw, then the driver's cores."""
+    monkeypatch.setattr(datasource_of_ours, "_LEAST_PIECE_BYTES", 1)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3))
+
+    def tasks(parallelism: int | None, **options: str) -> int:
+        source = KafkaLogDataSource({"path": str(DEMO_LOGS)} | options)
+        source.parallelism = parallelism
+        return len(source.reader(source.schema()).partitions())
+
+    assert [tasks(None), tasks(5), tasks(5, minPartitions="2")] == [3, 5, 2]
+
+
 def test_a_plan_opens_a_file_once_and_is_linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the ends of segments (in stores none is opened: test_s3_splits); the work of a task is pickled with that task
     alone."""
@@ -491,6 +520,23 @@ def test_filters_narrow_what_is_read(filters: list[Any], count: int) -> None:
     reader = source.reader(source.schema())
     assert reader.pushFilters(filters) == filters  # Spark applies them again
     assert sum(batch.num_rows for piece in reader.partitions() for batch in reader.read(piece)) == count
+
+
+@pytest.mark.parametrize(
+    ("option", "is_on", "is_pushed"),
+    [
+        ({}, False, False),
+        ({}, True, True),
+        ({"pushFilters": "true"}, False, True),
+        ({"pushFilters": "false"}, True, False),
+    ],
+)
+def test_filters_are_taken_where_the_session_gives_them(option: Any, is_on: bool, is_pushed: bool) -> None:
+    """Spark refuses a reader that takes them where it does not give them."""
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS)} | option)
+    source.is_pushdown_on = is_on
+    kind = type(source.reader(source.schema()))
+    assert (kind.pushFilters is not datasource.DataSourceReader.pushFilters) == is_pushed
 
 
 def test_filters_on_time() -> None:

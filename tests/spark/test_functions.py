@@ -257,6 +257,30 @@ def test_wrong_arguments_are_refused_at_once(spark: Any, call: Any, message: str
         call()
 
 
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        ({"dictionary": "x", "dictionaries": {}}, kpress.ArgumentTypeError, "dictionary must be .*, not str"),
+        (
+            {"dictionary": 1.5, "dictionaries": {1: TRAINED}},
+            kpress.ArgumentTypeError,
+            "dictionary must be .*, not float",
+        ),
+        ({"dictionary": object(), "dictionaries": {}}, kpress.ArgumentTypeError, "dictionary must be .*, not object"),
+        ({"dictionary": 1, "dictionaries": 5}, kpress.ArgumentTypeError, "dictionaries must be .*, not int"),
+        ({"dictionaries": 5}, kpress.ArgumentTypeError, "dictionaries must be .*, not int"),
+        ({"dictionaries": {1: TRAINED}}, kpress.InvalidArgumentError, "dictionaries is for a dictionary that is an id"),
+    ],
+)
+def test_dictionaries_that_are_none(call: Any, error: type[Exception], message: str, spark: Any) -> None:
+    with pytest.raises(error, match=message):
+        functions.compress("value", "zstd", **call)
+    if call["dictionaries"] == 5:
+        for function in (functions.decompress, functions.read_record_set, functions.write_record_set):
+            with pytest.raises(error, match=message):
+                function("value", dictionaries=5)
+
+
 def test_a_column_of_another_type(spark: Any) -> None:
     numbers = column(spark, [1], "int")
     for function in (functions.compress, functions.crc32c, functions.read_record_set, functions.write_record_set):

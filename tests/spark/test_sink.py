@@ -257,7 +257,8 @@ def test_overwrite_replaces_all_partitions(tmp_path: Path) -> None:
         ([VALUE], {"compression.level": "99"}, r"option compression\.level: level of zstd must be between"),
         ([VALUE], {"compression.type": ""}, r"compression\.type must be zstd, none"),
         ([VALUE], {"writeId": "x" * 1001}, "writeId must have 1 to 1000 characters"),
-        ([VALUE], {"batch.size": "10"}, "must be at least 100"),
+        ([VALUE], {"batch.size": "10"}, r"option batch\.size must be a number from 100 to 2147483647, not '10'"),
+        ([VALUE], {"max.message.bytes": "10"}, r"option max\.message\.bytes must be a number from 100 to .*, not '10'"),
         ([VALUE], {"compresion.type": "zstd"}, r"unknown option compresion\.type; accepted are"),
         ([VALUE], {"subscribe": "t"}, "unknown option subscribe; accepted are path, topic,"),
     ],
@@ -273,6 +274,10 @@ def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp
 def test_options_of_the_other_direction(tmp_path: Path) -> None:
     with pytest.raises(kpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "):
         KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
+    for of_read in ("Level", "mode"):
+        with pytest.raises(kpress.InvalidArgumentError) as caught:
+            KafkaLogDataSource({"path": str(tmp_path), "Topic": "t", of_read: "9"})
+        assert "option Topic is for writing" in str(caught.value) and f"{of_read} for reading" in str(caught.value)
     with pytest.raises(kpress.InvalidArgumentError, match="a path is needed"):
         KafkaLogDataSource({"topic": "t"}).writer(schema_of("value"), False)
 

@@ -115,7 +115,7 @@ def parse_topics(text: Text) -> Topics:
 
 def _check_pattern(pattern: str) -> None:
     """Raise for what is no regular expression, and for sets in sets, which Java knows and Python does not."""
-    what = "is no regular expression"
+    what = "is no regular expression that Python knows"
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", FutureWarning)
@@ -270,9 +270,10 @@ def parse_bounds(text: Text) -> Bounds:
     InvalidArgumentError
     """
     name = "startingOffsetsByTimestampStrategy"
-    strategy = (text(name) or "error").lower()
+    given = text(name)
+    strategy = "error" if given is None else given.lower()
     if strategy not in ("error", "latest"):
-        raise InvalidArgumentError(f"option {name} must be error or latest, not {shown_value(strategy)}", field=name)
+        raise InvalidArgumentError(f"option {name} must be error or latest, not {shown_value(given)}", field=name)
     return Bounds(_bound(text, "starting"), _bound(text, "ending"), strategy == "latest")
 
 
@@ -280,9 +281,10 @@ def _bound(text: Text, side: str) -> Bound:
     """A timestamp for all takes precedence over timestamps by partition, and these over offsets, as in Spark."""
     name = f"{side}Timestamp"
     if (value := text(name)) is not None:
-        if not value.isascii() or not value.isdigit() or not _is_number(int(value[:30]), 0, _INT64_MAX):
+        digits = value.lstrip("0") or value[:1]  # Python refuses to read some thousand of them
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 19 and int(digits) <= _INT64_MAX):
             raise InvalidArgumentError(f"option {name} must be milliseconds since 1970, not {value[:50]!r}", field=name)
-        return Bound(name, "timestamp", int(value))
+        return Bound(name, "timestamp", int(digits))
     name = f"{side}OffsetsByTimestamp"
     if (value := text(name)) is not None:
         return Bound(name, "timestamps", 0, _by_partition(name, value, 0, '{"orders": {"0": 1700000000000}}'))

@@ -30,6 +30,7 @@ OF_STREAMS = ("checkpointLocation", "queryName")  # what Spark adds to the optio
 _CODECS = ("zstd", "none", "gzip", "snappy", "lz4", "pluggable")
 _PLUGIN = "pluggable.factory.plugin"  # KIP-984
 _INT32_MAX = (1 << 31) - 1
+_LEAST_BATCH = 100  # bytes: a header has 61
 
 
 @dataclass(frozen=True)
@@ -116,8 +117,8 @@ class WriteOptions:
             compression_type=_codec(given),
             codecs=given.codecs("codec.plugin"),
             compression_level=_level(given.text("compression.level")),
-            batch_size=given.number("batch.size", _INT32_MAX) or 1048576,
-            max_message_bytes=given.number("max.message.bytes", _INT32_MAX) or 1048588,
+            batch_size=given.number("batch.size", _INT32_MAX, _LEAST_BATCH) or 1048576,
+            max_message_bytes=given.number("max.message.bytes", _INT32_MAX, _LEAST_BATCH) or 1048588,
             segment_bytes=given.number("segment.bytes", _INT32_MAX) or 1 << 30,
             index_interval_bytes=given.number("index.interval.bytes", _INT32_MAX) or 4096,
             write_id=given.text("writeId"),
@@ -136,8 +137,6 @@ class WriteOptions:
             raise InvalidArgumentError(
                 f"option compression.level: {error.message}", field="compression.level"
             ) from None
-        if min(made.batch_size, made.max_message_bytes) < 100:
-            raise InvalidArgumentError("batch.size and max.message.bytes must be at least 100", field="batch.size")
         return made
 
 

@@ -147,22 +147,22 @@ def _are_for_writing(options: Any) -> bool:
     Raises
     ------
     InvalidArgumentError
-        They are neither those of a read.
+        They are neither all those of a read nor all those of a write.
     """
     from kpress.spark._write_options import ACCEPTED as OF_WRITING
     from kpress.spark._write_options import OF_STREAMS
 
     of_writing = (*OF_WRITING, *OF_STREAMS)
-    unknown = unknown_options(options, ACCEPTED)
+    not_read, not_written = unknown_options(options, ACCEPTED), unknown_options(options, of_writing)
+    if not not_read or not not_written:
+        return bool(not_read)
+    unknown = unknown_options(options, (*ACCEPTED, *of_writing))
+    what = f"unknown option {', '.join(unknown)}"
     if not unknown:
-        return False
-    if not unknown_options(options, of_writing):
-        return True
-    unknown = unknown_options(options, (*ACCEPTED, *of_writing)) or unknown
+        what = f"option {', '.join(not_read)} is for writing, and {', '.join(not_written)} for reading"
     raise InvalidArgumentError(
-        f"unknown option {', '.join(unknown)}; accepted are {', '.join(ACCEPTED)}, and for writing "
-        f"{', '.join(of_writing)}",
-        field=unknown[0],
+        f"{what}; accepted are {', '.join(ACCEPTED)}, and for writing {', '.join(of_writing)}",
+        field=(unknown or not_read)[0],
     )
 
 

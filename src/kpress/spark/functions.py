@@ -14,15 +14,15 @@ from __future__ import annotations
 
 import copy
 import os
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
 
 import pyarrow as pa
 
-from kpress._arguments import shown_value
+from kpress._arguments import integer, shown_value
 from kpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
 from kpress.columns import compress_values, decompress_values, read_columns, write_columns
 from kpress.dictionaries import DictionaryCodec, DictionaryStore
-from kpress.errors import InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
 from kpress.spark._udf import column_of
@@ -91,6 +91,10 @@ def compress(
     own: Any = registry_of(codecs)
     if compression_type == DictionaryCodec.name:
         own, chosen = _with_dictionaries(own, chosen, stored), None
+    elif stored is not None and chosen is None:
+        raise InvalidArgumentError(
+            "dictionaries is for a dictionary that is an id: give dictionary", field="dictionary"
+        )
     compress_values(_NOTHING, compression_type, level, dictionary=chosen, codecs=own)  # wrong arguments are refused
     return column_of("compress", column, Compress(compression_type, level, chosen, own, nulls), "binary")
 
@@ -296,17 +300,29 @@ def _is_permissive(mode: str) -> bool:
 def _stored(dictionaries: Stored) -> Dictionaries | None:
     if isinstance(dictionaries, str | os.PathLike):
         return DictionaryStore(dictionaries)
-    return dictionaries
+    if dictionaries is None or hasattr(type(dictionaries), "get") or isinstance(dictionaries, Dictionary):
+        return dictionaries
+    raise ArgumentTypeError(
+        "dictionaries must be a path, a DictionaryStore, a Dictionary or a dict of dictionaries by id, "
+        f"not {type(dictionaries).__name__}",
+        field="dictionaries",
+    )
 
 
 def _chosen(dictionary: Dictionary | Integer | None, stored: Dictionaries | None) -> Dictionary | None:
     if dictionary is None or isinstance(dictionary, Dictionary):
         return dictionary
+    if not isinstance(dictionary, SupportsIndex):
+        raise ArgumentTypeError(
+            f"dictionary must be a kpress.dictionaries.Dictionary or an id, not {type(dictionary).__name__}",
+            field="dictionary",
+        )
     if stored is None or isinstance(stored, Dictionary):
         raise InvalidArgumentError("dictionary is an id: give dictionaries, in which it is", field="dictionary")
-    found = stored.get(int(dictionary))
+    number = integer(dictionary, "dictionary", 0, (1 << 32) - 1)
+    found = stored.get(number)
     if found is None:
-        raise InvalidArgumentError(f"dictionaries has no dictionary {int(dictionary)}", field="dictionary")
+        raise InvalidArgumentError(f"dictionaries has no dictionary {number}", field="dictionary")
     return found
 
 

@@ -47,9 +47,8 @@ ACCEPTED = (
 )
 _INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1
-_MODES: dict[str, Mode] = {"failfast": "FAILFAST", "dropmalformed": "DROPMALFORMED", "permissive": "PERMISSIVE"}
-
 Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
+_MODES: tuple[Mode, ...] = ("FAILFAST", "DROPMALFORMED", "PERMISSIVE")
 Level = Literal["records", "batches", "bytes"]
 
 TASK_BYTES = 128 << 20  # of files, as spark.sql.files.maxPartitionBytes
@@ -82,8 +81,9 @@ class ReadOptions:
     include_headers : bool
         ``includeHeaders``, default false: add a column of headers.
     isolation_level : {'read_uncommitted', 'read_committed'}
-        ``isolation.level``, as in Kafka's ConsumerConfig. For read_committed a task begins where a ``.snapshot`` says
-        which transactions are open: segments without one are read by the task that reads the segment before.
+        ``isolation.level``, as in Kafka's ConsumerConfig; read_committed is for ``level`` records. For that a task
+        begins where a ``.snapshot`` says which transactions are open: segments without one are read by the task that
+        reads the segment before.
     fetch_bytes : int | None
         ``max.partition.fetch.bytes``: bytes of a file that become one Arrow record batch. A larger entry is read all
         the same, as by a consumer. Default: as many as give record batches of 4 to 8 MB (1048576 with ``level=bytes``).
@@ -210,7 +210,7 @@ class ReadOptions:
             include_headers=given.choice("includeHeaders", ("false", "true")) == "true",
             isolation_level=given.choice("isolation.level", ("read_uncommitted", "read_committed")),
             fetch_bytes=given.number("max.partition.fetch.bytes", _INT32_MAX),
-            mode=_MODES[given.choice("mode", tuple(_MODES))],
+            mode=given.choice("mode", _MODES),
             findings_path=given.text("findingsPath"),
             level=level,
             push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
@@ -220,6 +220,11 @@ class ReadOptions:
             max_bytes=given.number("maxBytesPerTrigger", _INT64_MAX),
             include_active_segment=given.choice("includeActiveSegment", ("false", "true")) == "true",
         )
+        if made.isolation_level == "read_committed" and level != "records":
+            raise InvalidArgumentError(
+                f"option isolation.level=read_committed is for level=records: with level={level} no batch is left out",
+                field="isolation.level",
+            )
         return made.with_columns(given.text("columns"))
 
     def with_columns(self, text: str | None) -> ReadOptions:
@@ -290,21 +295,22 @@ class Given:
     def choice(self, name: str, accepted: tuple[str, ...]) -> Any:
         """The value; the first of the accepted ones is the default."""
         given = self.text(name)
-        value = accepted[0] if given is None else given.lower()
-        if value not in accepted or given == "":
+        values = {one.lower(): one for one in accepted}
+        value = accepted[0] if given is None else values.get(given.lower())
+        if value is None or given == "":
             shown = [one for one in accepted if one]
             said = " or ".join([", ".join(shown[:-1]), shown[-1]])
             raise InvalidArgumentError(f"option {name} must be {said}, not {shown_value(given)}", field=name)
         return value
 
-    def number(self, name: str, most: int) -> int | None:
+    def number(self, name: str, most: int, least: int = 1) -> int | None:
         value = self.text(name)
         if value is None:
             return None
         is_short = value.isascii() and value.isdigit() and len(value) <= len(str(most))
-        if not is_short or not 1 <= int(value) <= most:
+        if not is_short or not least <= int(value) <= most:
             raise InvalidArgumentError(
-                f"option {name} must be a number from 1 to {most}, not {value[:50]!r}", field=name
+                f"option {name} must be a number from {least} to {most}, not {value[:50]!r}", field=name
             )
         return int(value)
 
