@@ -12,7 +12,7 @@ from kpress._c.wire cimport (
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_fail,
 )
 from kpress._status cimport check, place, place_at
-from kpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, codec, codec_at, codec_table, row_of
+from kpress.codecs.codec cimport codec, codec_at, codec_table, row_of
 from kpress.codecs.table cimport CodecTable, table_of
 from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
 from kpress.columns._columns cimport Columns, bounds_of
@@ -48,23 +48,16 @@ FIELDS = (
 )
 
 
-cdef struct name_list:
-    char names[CODEC_ROWS][NAME_ROOM]   # ended by zeros
-
-
-cdef void list_names(const codec_table* codecs, name_list* list) noexcept nogil:
-    """The codecs' names by row; the id as a digit where there is none."""
-    cdef const codec* row
-    cdef int id
-    memset(list.names, 0, <size_t>(CODEC_IDS + codecs.n_plugins) * NAME_ROOM)
-    for id in range(CODEC_IDS + codecs.n_plugins):
-        row = row_of(codecs, id)
-        if id == KP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:
-            memcpy(list.names[id], PLUGGABLE, strlen(PLUGGABLE))
-        elif row == NULL:
-            list.names[id][0] = <char>(48 + id)
-        else:
-            memcpy(list.names[id], row.name, strlen(row.name))
+cdef void put_name(const codec_table* codecs, int id, char* name) noexcept nogil:
+    """The codec's name, ended by zeros; the id as a digit if there is none."""
+    cdef const codec* row = row_of(codecs, id)
+    memset(name, 0, NAME_ROOM)
+    if id == KP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:
+        memcpy(name, PLUGGABLE, strlen(PLUGGABLE))
+    elif row == NULL:
+        name[0] = <char>(48 + id)
+    else:
+        memcpy(name, row.name, strlen(row.name))
 
 
 cdef void fill(row* r, const kp_batch* b, const char* name) noexcept nogil:
@@ -95,9 +88,8 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
               int64_t* position, kp_error* err) noexcept nogil:
     """position: bytes of whole entries so far."""
     cdef kp_batch batch
-    cdef name_list names
-    cdef int status
-    list_names(codecs, &names)
+    cdef char name[NAME_ROOM]
+    cdef int status, id, named = -1   # most sets have one codec: its name is put once
     while True:
         status = kp_batch_next(data, size, position[0], INT32_MAX, &batch, err)
         if status != KP_OK:
@@ -107,7 +99,11 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
             status = pooled_reserve(rows, 2 * rows.size + 1024 * sizeof(row), err)
             if status != KP_OK:
                 return status
-        fill(<row*>rows.data + n[0], &batch, names.names[codec_at(codecs, data + position[0], &batch)])
+        id = codec_at(codecs, data + position[0], &batch)
+        if id != named:
+            put_name(codecs, id, name)
+            named = id
+        fill(<row*>rows.data + n[0], &batch, name)
         n[0] += 1
         position[0] += batch.size
 
