@@ -22,7 +22,6 @@ from pyspark.sql.types import BinaryType, StructField, StructType
 
 from kpress.files import LocalFileSystem
 from kpress.spark import KafkaLogDataSource, ReadOptions
-from kpress.spark import datasource as datasource_of_ours
 from kpress.spark.datasource import piece_bytes
 from kpress.spark.schema import arrow_schema, column_names, spark_schema
 
@@ -383,19 +382,6 @@ def test_tasks_are_as_many_as_wanted() -> None:
     assert sorted(str(row) for row in read(DEMO_LOGS, maxRecordsPerPartition="333")) == whole
 
 
-def test_tasks_are_as_many_as_the_session_has_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """`minPartitions` comes first, then what `register` saw, then the driver's cores."""
-    monkeypatch.setattr(datasource_of_ours, "_LEAST_PIECE_BYTES", 1)
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(3))
-
-    def tasks(parallelism: int | None, **options: str) -> int:
-        source = KafkaLogDataSource({"path": str(DEMO_LOGS)} | options)
-        source.parallelism = parallelism
-        return len(source.reader(source.schema()).partitions())
-
-    assert [tasks(None), tasks(5), tasks(5, minPartitions="2")] == [3, 5, 2]
-
-
 def test_a_plan_opens_a_file_once_and_is_linear(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """For the ends of segments (in stores none is opened: test_s3_splits); the work of a task is pickled with that task
     alone."""
@@ -520,23 +506,6 @@ def test_filters_narrow_what_is_read(filters: list[Any], count: int) -> None:
     reader = source.reader(source.schema())
     assert reader.pushFilters(filters) == filters  # Spark applies them again
     assert sum(batch.num_rows for piece in reader.partitions() for batch in reader.read(piece)) == count
-
-
-@pytest.mark.parametrize(
-    ("option", "is_on", "is_pushed"),
-    [
-        ({}, False, False),
-        ({}, True, True),
-        ({"pushFilters": "true"}, False, True),
-        ({"pushFilters": "false"}, True, False),
-    ],
-)
-def test_filters_are_taken_where_the_session_gives_them(option: Any, is_on: bool, is_pushed: bool) -> None:
-    """Spark refuses a reader that takes them where it does not give them."""
-    source = KafkaLogDataSource({"path": str(DEMO_LOGS)} | option)
-    source.is_pushdown_on = is_on
-    kind = type(source.reader(source.schema()))
-    assert (kind.pushFilters is not datasource.DataSourceReader.pushFilters) == is_pushed
 
 
 def test_filters_on_time() -> None:
