@@ -21,6 +21,7 @@ class S3Server:
     endpoint: str
     client: Any
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    askers: list[str] = field(default_factory=list)  # what each request says of who asks
     answers: list[Any] = field(default_factory=list)  # to GET, in place of its own: a status, or an application
 
     def url(self, path: str) -> str:
@@ -58,6 +59,7 @@ class _Counting:
             if method == "LIST":
                 part = parse_qs(query).get("prefix", [""])[0]
             self.server.requests.append((method, path, part))
+            self.server.askers.append(environ.get("HTTP_AUTHORIZATION", ""))
             if self.server.answers and method == "GET":
                 status = self.server.answers.pop(0)
                 if callable(status):
@@ -102,6 +104,7 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
     for key in s3_server.keys("logs"):
         s3_server.client.delete_object(Bucket="logs", Key=key)
     s3_server.requests.clear()
+    s3_server.askers.clear()
     s3_server.answers.clear()
 
 

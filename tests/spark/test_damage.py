@@ -22,7 +22,7 @@ pytestmark = pytest.mark.spark
 from kpress.checksum import crc32c
 from kpress.errors import KpressError
 from kpress.log import Finding
-from kpress.spark import _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
+from kpress.spark import KafkaLogDataSource, _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
 
 BATCHES, RECORDS = 6, 20
 LENGTH, MAGIC, CRC, ATTRIBUTES, COUNT = 8, 16, 17, 21, 57  # where the fields of a v2 batch begin
@@ -159,3 +159,40 @@ def test_otherwise_the_job_fails_and_leaves_nothing(damaged: tuple[str, Path], t
         with pytest.raises(KpressError, match=rf"t-1/{0:020d}\.log"):
             job()
     assert list(tmp_path.iterdir()) == [logs]
+
+
+def rows_of(logs: Path, **options: str) -> list[dict[str, Any]]:
+    """The rows of a query, task by task."""
+    source = KafkaLogDataSource({"path": str(logs)} | options)
+    reader = source.reader(source.schema())
+    return [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
+
+
+def test_each_mode_of_a_query(damaged: tuple[str, Path], tmp_path: Path) -> None:
+    """FAILFAST says where; DROPMALFORMED gives what is whole; PERMISSIVE the same rows, and where the rest was."""
+    name, logs = damaged
+    path = str(logs / "t-1" / f"{0:020d}.log")
+    with pytest.raises(KpressError, match=rf"t-1/{0:020d}\.log"):
+        rows_of(logs)
+    left = rows_of(logs, mode="DROPMALFORMED")
+    intact = [(0, offset) for offset in range((BATCHES + 1) * RECORDS)]
+    assert [row for row in left if row["partition"] == 0] == rows_of(logs / "t-0")
+    found = [(row["partition"], row["offset"]) for row in left]
+    assert sorted(found) == sorted(set(found)) and set(intact) < set(found)
+    lost = {offset for _, offset in intact} - {offset for partition, offset in found if partition == 1}
+    third = set(range(2 * RECORDS, 3 * RECORDS))
+    if name in ("no batch at all", "zeros"):
+        assert lost == set(range(BATCHES * RECORDS))
+    elif name == "a cut end":
+        assert lost == set(range((BATCHES - 1) * RECORDS, BATCHES * RECORDS))
+    else:
+        assert lost == third
+
+    reported = rows_of(logs, mode="PERMISSIVE")
+    corrupt = [row for row in reported if row["_corrupt_record"] is not None]
+    assert [row for row in reported if row not in corrupt] == [row | {"_corrupt_record": None} for row in left]
+    assert corrupt and all(path in row["_corrupt_record"] for row in corrupt)
+
+    rows_of(logs, mode="PERMISSIVE", findingsPath=str(tmp_path / "findings"))
+    lines = [line for file in (tmp_path / "findings").iterdir() for line in file.read_text().splitlines()]
+    assert sorted(lines) == sorted(row["_corrupt_record"] for row in corrupt)

@@ -1,6 +1,7 @@
 """format("kpress"): rows are what Kafka's consumer returned, in a task and without Spark around the reader."""
 
 import json
+import re
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -236,6 +237,8 @@ def test_options() -> None:
             {"isolation.level": "read_committed", "level": "bytes"},
             r"isolation\.level=read_committed is for level=records",
         ),
+        ({"includeHeaders": "true", "level": "bytes"}, "includeHeaders is for level=records: with level=bytes"),
+        ({"max.partition.fetch.bytes": "9", "level": "batches"}, "fetch.bytes is for level=records and level=bytes"),
     ],
 )
 def test_options_that_are_not_accepted(options: dict[str, str], message: str) -> None:
@@ -248,8 +251,11 @@ def test_options_that_are_not_accepted(options: dict[str, str], message: str) ->
 def test_a_path_is_needed() -> None:
     with pytest.raises(kpress.InvalidArgumentError, match="a path is needed"):
         KafkaLogDataSource({})
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        read(Path("/nowhere"))
+    kinds = {"/nowhere": FileNotFoundError, "/nowhere/*": FileNotFoundError, "/tmp/no-*-such": kpress.KpressError}
+    for path, kind in kinds.items():
+        with pytest.raises(kind, match=re.escape(path.partition("*")[0].rstrip("/"))):
+            KafkaLogDataSource({"path": path}).schema()  # what load() asks for
+    KafkaLogDataSource({"path": "s3://no-such-bucket/logs"}).schema()  # a store is asked once a query is planned
     with pytest.raises(kpress.InvalidArgumentError, match="nowhere://"):
         read(Path("/"), paths='["nowhere://bucket/logs"]')
 
@@ -337,7 +343,7 @@ def test_only_the_columns_that_are_asked_for() -> None:
 
 
 def test_the_schema_is_a_part_of_ours() -> None:
-    source = KafkaLogDataSource({"path": "p"})
+    source = KafkaLogDataSource({"path": str(DEMO_LOGS)})
     assert source.schema() == spark_schema(column_names("records", False, False))
     with pytest.raises(kpress.InvalidArgumentError, match="no column valeu; there are key, value, topic"):
         source.reader(StructType([StructField("valeu", BinaryType())]))

@@ -305,6 +305,8 @@ def test_places_that_are_no_log_dir(tmp_path: Path) -> None:
         write(tmp_path / "logs" / "t-0", [drawn(5)], topic="t", partitions="1")
     with pytest.raises(kpress.InvalidArgumentError, match="is not a directory"):
         write(tmp_path / "logs" / "_SUCCESS", [drawn(5)], topic="t", partitions="1")
+    with pytest.raises(OSError, match="/proc/"):
+        write(Path("/proc/kpress-logs"), [drawn(5)], topic="t", partitions="1")
 
 
 # ---- Spark

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -20,11 +21,12 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
+from kpress.files import WALK_BYTES
 from kpress.spark import KafkaLogDataSource
 
 LARGE = 20 << 20
 READ_BYTES = 8 << 20  # of one request, unless less is left
-MEETING_BYTES = 256 << 10  # what both tasks read where two parts of a segment meet, to find a batch's start
+MEETING_BYTES = 256 << 10  # the most that is read again where two tasks meet: a batch's start or end is found there
 
 
 @pytest.fixture(scope="module")
@@ -72,15 +74,14 @@ def is_listed_once(server: S3Server) -> bool:
 def is_read_once(server: S3Server, directory: Path) -> bool:
     """In large pieces; but for what lies where two tasks meet."""
     for path, size in sizes_of(directory).items():
-        found = ranges(server, path)
-        meeting = [one for one in found if one[1] - one[0] == MEETING_BYTES]
-        pieces = [one for one in found if one not in meeting]
-        is_cut = size > LARGE
-        assert len(meeting) <= (2 if is_cut else 0), (path, found)
-        assert (pieces[0][0], pieces[-1][1]) == (0, size)
-        assert all(left[1] == right[0] for left, right in pairwise(pieces)), (path, found)
-        small = [one for one in pieces if one[1] - one[0] < READ_BYTES]
-        assert len(small) <= (2 if is_cut else 1), (path, found)  # the last one of each task
+        end, small = 0, 0
+        for first, last in ranges(server, path):
+            again = end - first
+            assert first <= end and min(again, last - first) <= MEETING_BYTES, (path, ranges(server, path))
+            small += last - first < READ_BYTES
+            end = max(end, last)
+        assert end == size
+        assert small <= (5 if size > LARGE else 2), (path, ranges(server, path))  # each task's last, and meetings
     return True
 
 
@@ -119,3 +120,60 @@ def test_a_copy(spark: Any, stored: S3Server, directory: Path) -> None:
     left = [key for key in stored.keys("logs") if key.startswith("copy/")]
     assert {"copy/_SUCCESS", "copy/kpress-manifest.json"} < set(left)
     assert not [key for key in left if key.rpartition("/")[2].startswith((".", "_done"))]
+
+
+def test_verify(spark: Any, stored: S3Server, directory: Path) -> None:
+    assert kpress.spark.verify(spark, stored.url("logs/backup"), "record").collect() == []
+    assert is_listed_once(stored)
+    assert is_read_once(stored, directory)
+
+
+def test_an_estimate(spark: Any, stored: S3Server, directory: Path) -> None:
+    """A few ranges, which the walk over headers and the batches that are taken share."""
+    url = stored.url("logs/backup")
+    rows = kpress.spark.estimate(spark, url, "lz4", sample_bytes=4 << 20).collect()
+    assert rows and is_listed_once(stored)
+    for path, size in sizes_of(directory).items():
+        found = ranges(stored, path)
+        assert all(left[1] <= right[0] for left, right in pairwise(found)), (path, found)
+        assert all(end - first >= min(WALK_BYTES, size) for first, end in found)
+        assert size < LARGE or 0 < sum(end - first for first, end in found) < size / 2
+
+
+def test_a_comparison(spark: Any, stored: S3Server, directory: Path) -> None:
+    rows = kpress.spark.compare(spark, stored.url("logs/backup"), directory).collect()
+    assert [row.isSame for row in rows] == [True, True]
+    assert is_listed_once(stored)
+    assert is_read_once(stored, directory)
+
+
+def test_parquet(spark: Any, stored: S3Server, directory: Path) -> None:
+    kpress.spark.to_parquet(spark, stored.url("logs/backup"), stored.url("logs/parquet"))
+    assert is_listed_once(stored)
+    assert is_read_once(stored, directory)
+    left = [key for key in stored.keys("logs") if key.startswith("parquet/")]
+    assert "parquet/_SUCCESS" in left
+    assert not [key for key in left if key.rpartition("/")[2].startswith(("._", ".k"))]
+    import pyarrow.parquet as pq
+
+    made = [stored.get(f"logs/{key}") for key in left if key.endswith(".parquet")]
+    assert sum(pq.read_metadata(BytesIO(data)).num_rows for data in made) == kpress.open_log(directory).count()
+
+
+def test_a_write(spark: Any, stored: S3Server) -> None:
+    """A segment is sent twice, staged and under its name, and read back each time; of a partition that grows only the
+    end is read."""
+    rows = spark.range(0, 3000, 1, 2).selectExpr("CAST(id AS STRING) AS value")
+    write = rows.write.format("kpress").mode("append").options(topic="w", partitions="1")
+    for base in (0, 3000):
+        stored.requests.clear()
+        write.save(stored.url("logs/written"))
+        sent = Counter(path.rpartition("/")[2].split(".")[-1] for path, _ in stored.asked("PUT") if ".log" in path)
+        published = f"/logs/written/w-0/{base:020d}.log"
+        staged = {path for path, _ in stored.asked("PUT") if path.endswith(".log")} - {published}
+        read = Counter(path for path, _ in stored.asked("GET") if path.endswith(".log"))
+        assert len(staged) == 2 and sent["log"] == 3
+        end = {f"/logs/written/w-0/{0:020d}.log": 1} if base else {}
+        assert read == {published: 1} | dict.fromkeys(staged, 2) | end
+        assert all(count == 1 for count in Counter(stored.asked("DELETE")).values())
+        assert kpress.open_log(stored.url("logs/written")).count() == base + 3000

@@ -9,7 +9,8 @@ from __future__ import annotations
 import struct
 import time
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import accumulate
 from random import Random
@@ -19,7 +20,7 @@ from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.codecs import CodecRegistry
 from kpress.columns import read_columns, write_columns
 from kpress.errors import InvalidArgumentError, KpressError
-from kpress.files import located
+from kpress.files import WALK_BYTES, located, walked
 from kpress.log import FileRecords, Finding, Log, LogStats, Segment, read_offset_index, stats_of, total_of
 from kpress.log.findings import DAMAGE
 from kpress.record import read_batches, recompress
@@ -130,7 +131,7 @@ def sample_log(log: Log, limit: int, seed: int) -> Sample:
     runs = _runs_of(sample.stats, limit, seed)
     passed = 0
     for segment in segments:
-        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+        with _opened(segment) as file:
             _sample_segment(sample, segment, file, runs, passed)
             passed += file.size
     if not sample.counts:
@@ -220,9 +221,16 @@ def sample_run(run: SampleRun) -> Sample:
     sample = Sample()
     for segment, start, end in run.stretches:
         if len(sample.data) < run.limit:
-            with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+            with _opened(segment) as file:
                 _take_run(sample, segment, file, _Run(start, end, run.limit), start, min(end, file.size))
     return sample
+
+
+@contextmanager
+def _opened(segment: Segment) -> Iterator[FileRecords]:
+    """The walk from header to header and the entries that are taken share what is fetched of a remote file."""
+    with segment.open() as stored, walked(stored, WALK_BYTES) as file:
+        yield FileRecords(file, complete=not segment.is_last, codecs=segment.codecs)
 
 
 def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: list[_Run], passed: int) -> None:

@@ -53,6 +53,8 @@ class Walked(RandomAccessFile):
     b'version'
     """
 
+    is_remote = False  # what is read here is mostly in memory: nobody needs to read it ahead once more
+
     def __init__(self, file: RandomAccessFile, piece: int = READ_AHEAD_BYTES) -> None:
         self.name = file.name
         self.size = file.size
@@ -134,13 +136,15 @@ class Walked(RandomAccessFile):
 
 
 @contextmanager
-def walked(file: RandomAccessFile) -> Iterator[RandomAccessFile]:
+def walked(file: RandomAccessFile, piece: int = READ_AHEAD_BYTES) -> Iterator[RandomAccessFile]:
     """The file as a forward walk should read it: a remote one by `Walked`, others as they are.
 
     Parameters
     ----------
     file : RandomAccessFile
         Stays open.
+    piece : int
+        As for `Walked`.
 
     Yields
     ------
@@ -157,5 +161,5 @@ def walked(file: RandomAccessFile) -> Iterator[RandomAccessFile]:
     if not file.is_remote:
         yield file
         return
-    with Walked(file) as ahead:
+    with Walked(file, piece) as ahead:
         yield ahead

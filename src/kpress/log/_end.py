@@ -25,22 +25,23 @@ class SegmentFiles(Protocol):
     def open_sibling(self, suffix: str) -> RandomAccessFile: ...
 
 
-def end_offset(partition: Partition) -> int:
+def end_offset(partition: Partition, *, complete: bool = False) -> int:
     """The offset after the last batch of a partition (Kafka's log end offset).
 
     Parameters
     ----------
     partition : Partition
+    complete : bool
+        The log must end with a whole entry; by default a cut entry at the end, or zeros, do not count.
 
     Returns
     -------
     int
-        A cut entry at the end, or zeros, do not count.
 
     Raises
     ------
     KpressError
-        The last batches are damaged.
+        The last batches are damaged, or the end is not `complete`.
 
     Examples
     --------
@@ -50,7 +51,7 @@ def end_offset(partition: Partition) -> int:
     [5481, 4519]
     """
     for segment in reversed(partition.segments):
-        with FileRecords(segment.open(), complete=False) as file:
+        with FileRecords(segment.open(), complete=complete) as file:
             hop = near_the_end(segment, file)
             try:
                 for _ in hop:

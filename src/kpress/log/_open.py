@@ -72,6 +72,17 @@ def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = No
     return Opened(tuple(_with_codecs(one, codecs) for one in merged(partitions)), tuple(skipped))
 
 
+def refuse_missing(path: str) -> None:
+    """Raise for a local path or pattern that leads to nothing, before anything is listed; stores are not asked.
+
+    Raises
+    ------
+    FileNotFoundError, InvalidArgumentError
+    """
+    if "://" not in path or path.lower().startswith("file://"):
+        _expanded(*resolve(path))
+
+
 def _with_codecs(partition: Partition, codecs: CodecRegistry | None) -> Partition:
     if codecs is None:
         return partition

@@ -21,8 +21,7 @@ from kpress._file_names import LOG_FILE_SUFFIX, printable
 from kpress.errors import InvalidArgumentError, KpressError, StorageError
 from kpress.files import FileInfo, FileSystem, LocalFileSystem
 from kpress.log._broker_lock import refuse_running_broker
-from kpress.log._end import end_offset, near_the_end
-from kpress.log._file_records import FileRecords
+from kpress.log._end import end_offset
 from kpress.log._journal import (
     Journal,
     PlannedSegment,
@@ -310,16 +309,7 @@ def _end_of(files: FileSystem, directory: str) -> int | None:
     if not any(name.endswith(LOG_FILE_SUFFIX) for name in names):
         return None
     [partition] = open_paths(directory, files).partitions
-    last = partition.segments[-1]
-    with FileRecords(last.open(), complete=True) as file:
-        hop = near_the_end(last, file)
-        try:
-            for _ in hop:
-                pass
-        except KpressError as error:
-            file.judge(hop, error)
-        file.judge(hop)
-    return end_offset(partition)
+    return end_offset(partition, complete=True)
 
 
 def _partitions_of(files: FileSystem, target: str) -> dict[str, list[str]]:

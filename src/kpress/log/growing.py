@@ -40,7 +40,9 @@ class SegmentRange(NamedTuple):
     end: int
 
 
-def partitions_at(paths: Sequence[str], codecs: CodecRegistry | None = None) -> tuple[Partition, ...]:
+def partitions_at(
+    paths: Sequence[str], filesystem: object = None, codecs: CodecRegistry | None = None
+) -> tuple[Partition, ...]:
     """The partitions that paths lead to, as `kpress.open_log` finds them; perhaps none yet.
 
     Raises
@@ -48,7 +50,7 @@ def partitions_at(paths: Sequence[str], codecs: CodecRegistry | None = None) -> 
     OSError
         A path leads to nothing.
     """
-    return found_at(paths, None, codecs).partitions
+    return found_at(paths, filesystem, codecs).partitions
 
 
 def readable_end(partition: Partition, *, with_active: bool, committed: bool, skip: bool = False) -> int:

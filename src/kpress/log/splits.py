@@ -27,7 +27,7 @@ from kpress.log._digest import RecordDigest
 from kpress.log._end import end_offset
 from kpress.log._file_records import INT64_MAX, RESULT_BYTES, FileRecords, OnCorrupt
 from kpress.log._hop import HeaderHop
-from kpress.log._open import merged, open_paths
+from kpress.log._open import merged, open_paths, refuse_missing
 from kpress.log._overlap import Passed, Reached, is_before, reached_after
 from kpress.log._part import part_of
 from kpress.log._part_isolation import has_state, isolation_of_part
@@ -49,6 +49,7 @@ __all__ = [
     "offset_of_timestamp",
     "plan",
     "read_split",
+    "refuse_missing",
     "verify_split",
 ]
 

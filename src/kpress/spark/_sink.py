@@ -21,10 +21,10 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from kpress.errors import InvalidArgumentError
-from kpress.files import resolve
 from kpress.log.staging import Stage, StagedSegment, check_target, publish, withdraw
 from kpress.spark._missing import Sent
 from kpress.spark._sink_rows import TaskRows
+from kpress.spark._stores import resolved
 from kpress.spark._write_options import WriteOptions
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class KafkaLogWriter(Sent, DataSourceArrowWriter):
         self.overwrite = overwrite
         self.has_offsets = "offset" in schema.fieldNames()
         self.now_ms = time.time_ns() // 1_000_000
-        files, path = resolve(options.path)
+        files, path = resolved(options.store, options.path)
         self.stage = Stage.new(files, files.canonical(path))
         check_target(self.stage.files, self.stage.target)
 

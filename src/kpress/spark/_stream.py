@@ -26,6 +26,7 @@ from kpress.log import Partition, end_offset
 from kpress.log.growing import end_by_bytes, partitions_at, readable_end, segment_ranges
 from kpress.spark._missing import Sent
 from kpress.spark._offsets import Range
+from kpress.spark._stores import located
 from kpress.spark.options import ReadOptions
 
 try:
@@ -88,7 +89,8 @@ class GrowingLog:
         """Those that are wanted, by topic and number."""
         options = self._options
         where = ", ".join(options.paths)
-        found = options.topics.of(partitions_at(options.paths, options.codecs), where, may_come=True)
+        paths, filesystem = located(options.store, options.paths)
+        found = options.topics.of(partitions_at(paths, filesystem, options.codecs), where, may_come=True)
         if odd := [partition.url for partition in found if partition.topic is None]:
             raise InvalidArgumentError(
                 f"{odd[0]} does not say which topic and partition it is, which a stream's offsets are by: give "

@@ -10,6 +10,7 @@ from kpress.codecs import CodecRegistry
 from kpress.errors import InvalidArgumentError
 from kpress.log.staging import check_topic
 from kpress.record import BatchBuilder
+from kpress.spark._stores import OF_STORES, Store
 from kpress.spark.options import Given
 
 ACCEPTED = (
@@ -25,6 +26,7 @@ ACCEPTED = (
     "segment.bytes",
     "index.interval.bytes",
     "writeId",
+    *OF_STORES,
 )
 OF_STREAMS = ("checkpointLocation", "queryName")  # what Spark adds to the options of a stream
 _CODECS = ("zstd", "none", "gzip", "snappy", "lz4", "pluggable")
@@ -67,6 +69,8 @@ class WriteOptions:
         to the path before, this one does nothing: a job that is run again, because it is unknown how far the first one
         got, doubles no row. ``_kpress-writes.json`` there has the latest 10000. Not for a stream, whose batches have
         ids by themselves.
+    store : Store | None
+        ``fs.s3a.access.key`` and the others of S3, as for `ReadOptions`.
 
     Examples
     --------
@@ -87,6 +91,7 @@ class WriteOptions:
     segment_bytes: int = 1 << 30
     index_interval_bytes: int = 4096
     write_id: str | None = None
+    store: Store | None = None
 
     @classmethod
     def parse(cls, options: Mapping[str, str], is_stream: bool = False) -> WriteOptions:
@@ -122,6 +127,7 @@ class WriteOptions:
             segment_bytes=given.number("segment.bytes", _INT32_MAX) or 1 << 30,
             index_interval_bytes=given.number("index.interval.bytes", _INT32_MAX) or 4096,
             write_id=given.text("writeId"),
+            store=Store.parse(given.text, paths),
         )
         if made.write_id is not None and not 1 <= len(made.write_id) <= 1000:
             raise InvalidArgumentError("option writeId must have 1 to 1000 characters", field="writeId")

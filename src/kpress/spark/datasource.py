@@ -26,12 +26,13 @@ from pyspark.sql.datasource import (
 )
 
 from kpress.errors import InvalidArgumentError
-from kpress.files import resolve
+from kpress.files import FileSystem
 from kpress.log import Finding, Partition, open_log
-from kpress.log.splits import LogSplit, Piece, plan, read_split
+from kpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
 from kpress.spark._filters import Wanted, wanted_by
 from kpress.spark._missing import Sent
 from kpress.spark._offsets import Range
+from kpress.spark._stores import located, resolved
 from kpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from kpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
 
@@ -92,6 +93,8 @@ class KafkaLogDataSource(Sent, DataSource):
 
     def schema(self) -> StructType:
         self._refuse_writing()
+        for path in self.parsed.paths:
+            refuse_missing(path)
         return spark_schema(self.parsed.column_names)
 
     def reader(self, schema: StructType) -> KafkaLogReader:
@@ -199,7 +202,9 @@ class KafkaLogReader(Sent, DataSourceReader):
     def partitions(self) -> Sequence[LogPiece]:
         """One per task; at least one, because Spark makes up one where there is none."""
         options = self.options
-        found = options.topics.of(open_log(options.paths, codecs=options.codecs).partitions, ", ".join(options.paths))
+        paths, filesystem = located(options.store, options.paths)
+        log = open_log(paths, filesystem=filesystem, codecs=options.codecs)
+        found = options.topics.of(log.partitions, ", ".join(options.paths))
         ranges = options.bounds.ranges(found, options.fail_on_data_loss)
         found = [partition for partition in found if self.wanted.has(partition)]
         narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}
@@ -266,7 +271,7 @@ class KafkaLogReader(Sent, DataSourceReader):
     def _tell(self, piece: LogPiece, findings: list[Finding]) -> None:
         """Report what was skipped or cut, where the rows do not."""
         if self.options.findings_path is not None:
-            _write_findings(self.options.findings_path, piece.number, findings)
+            _write_findings(*resolved(self.options.store, self.options.findings_path), piece.number, findings)
         elif not self.options.reports_in_rows:
             for finding in findings:
                 _LOGGER.warning("%s", finding)
@@ -319,11 +324,10 @@ def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _write_findings(directory: str, number: int, findings: list[Finding]) -> None:
+def _write_findings(files: FileSystem, path: str, number: int, findings: list[Finding]) -> None:
     """The same file for every attempt of a task."""
     if not findings:
         return
-    files, path = resolve(directory)
     files.make_directory(path)
     with files.create(files.join(path, f"part-{number:05d}.json")) as writer:
         writer.write("".join(f"{json.dumps(finding.to_dict())}\n" for finding in findings).encode())

@@ -12,6 +12,7 @@ from kpress.codecs import CodecRegistry
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.spark._codecs import registry_of
 from kpress.spark._offsets import Bounds, Topics, parse_bounds, parse_topics
+from kpress.spark._stores import OF_STORES, Store
 from kpress.spark.schema import column_names
 
 # Spark passes names on in lower case, so case does not matter.
@@ -44,6 +45,7 @@ ACCEPTED = (
     "maxFilesPerTrigger",
     "maxBytesPerTrigger",
     "includeActiveSegment",
+    *OF_STORES,
 )
 _INT32_MAX = (1 << 31) - 1
 _INT64_MAX = (1 << 63) - 1
@@ -109,6 +111,9 @@ class ReadOptions:
     include_active_segment : bool
         ``includeActiveSegment``, default false, for streams: also read the last segment of a partition, up to its last
         whole batch; by default only segments after which another one begins, which do not change any more.
+    store : Store | None
+        ``fs.s3a.access.key``, ``fs.s3a.secret.key``, ``fs.s3a.session.token``, ``fs.s3a.endpoint`` and
+        ``fs.s3a.endpoint.region``, as Hadoop has them, for paths in S3; by default the environment or the URL says it.
 
     Examples
     --------
@@ -138,6 +143,7 @@ class ReadOptions:
     max_files: int | None = None
     max_bytes: int | None = None
     include_active_segment: bool = False
+    store: Store | None = None
 
     @property
     def column_names(self) -> tuple[str, ...]:
@@ -199,8 +205,9 @@ class ReadOptions:
         """
         given = Given(options)
         level: Level = given.choice("level", tuple(_TASK_BYTES))
+        paths = given.paths()
         made = cls(
-            paths=given.paths(),
+            paths=paths,
             topics=parse_topics(given.text),
             bounds=parse_bounds(given.text),
             min_partitions=given.number("minPartitions", _INT32_MAX),
@@ -219,13 +226,30 @@ class ReadOptions:
             max_files=given.number("maxFilesPerTrigger", _INT32_MAX),
             max_bytes=given.number("maxBytesPerTrigger", _INT64_MAX),
             include_active_segment=given.choice("includeActiveSegment", ("false", "true")) == "true",
+            store=Store.parse(given.text, paths),
         )
-        if made.isolation_level == "read_committed" and level != "records":
+        made._refuse_those_of_other_levels()
+        return made.with_columns(given.text("columns"))
+
+    def _refuse_those_of_other_levels(self) -> None:
+        """Raise for an option that says nothing to this level."""
+        level = self.level
+        if self.isolation_level == "read_committed" and level != "records":
             raise InvalidArgumentError(
                 f"option isolation.level=read_committed is for level=records: with level={level} no batch is left out",
                 field="isolation.level",
             )
-        return made.with_columns(given.text("columns"))
+        if self.include_headers and level != "records":
+            raise InvalidArgumentError(
+                f"option includeHeaders is for level=records: with level={level} there are no columns of a record",
+                field="includeHeaders",
+            )
+        if self.fetch_bytes is not None and level == "batches":
+            raise InvalidArgumentError(
+                "option max.partition.fetch.bytes is for level=records and level=bytes: with level=batches headers "
+                "alone are read",
+                field="max.partition.fetch.bytes",
+            )
 
     def with_columns(self, text: str | None) -> ReadOptions:
         """These options with the value of ``columns``."""
