@@ -42,13 +42,13 @@ FOR_SIZE = {
     "_threads",
     *(f"codecs.{name}" for name in ("_object", "_registry", "_zstd_dictionary", "table")),
     *(f"columns.{name}" for name in ("_arrow_source", "_by_value", "_input", "_iterate")),
-    *(f"columns.{name}" for name in ("_result_stream", "_source", "_table")),
+    *(f"columns.{name}" for name in ("_result_stream", "_source")),
     *(f"columns.{name}" for name in ("_value_checksums", "_value_source", "_write")),
     *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
     *(f"broker.{name}" for name in ("_stored", "_validator")),
     *(f"log.{name}" for name in ("_convert_entry", "_hop", "_pack", "_recode", "_recoder")),
     "producer._packing",
-    *(f"record.{name}" for name in ("_recompress", "convert", "fields")),
+    *(f"record.{name}" for name in ("_recompress", "convert")),
     "adapters._client",
 }
 
@@ -129,7 +129,7 @@ class build_ext(setuptools_build_ext.build_ext):
         # CFLAGS once more at the end: setuptools puts them first, where ours would override them.
         options = [option for name in sorted(flags) for option in flags[name].compile]
         size = smallest() if module.name.removeprefix("kpress.") in FOR_SIZE else []
-        options = [*FLAGS, *size, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
+        options = [*FLAGS, *zeroing(), *size, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
         (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
         if self.force or newer_group([source, COLD_CODE, *sorted(headers_of(source))], target):
             include = [*module.include_dirs, *self.include_dirs]
@@ -146,6 +146,14 @@ def smallest():
         if libraries.compiles("int main(void) { return 0; }", *more):
             options += more
     return options
+
+
+@functools.cache
+def zeroing():
+    """GCC for x86 zeroes a new object by `rep stos`, which takes longer to begin than plain stores take for all of it:
+    records are read 2 to 5 % faster without."""
+    option = "-mmemset-strategy=unrolled_loop:256:noalign,libcall:-1:noalign"
+    return [option] if libraries.compiles("int main(void) { return 0; }", option) else []
 
 
 def tables():

@@ -20,14 +20,9 @@ from kpress import dictionaries as dictionaries
 from kpress import log as log
 from kpress import producer as producer
 from kpress import spark as spark
-from kpress._analyze import analyze
+from kpress._analysis_calls import analyze, explain, fits, train_dictionary
 from kpress._buffers import pool_bytes, release_unused
-from kpress._convert import convert
-from kpress._explain import explain
-from kpress._fits import fits
-from kpress._open_log import open_log
-from kpress._train_dictionary import train_dictionary
-from kpress._transcode import transcode
+from kpress._log_calls import convert, open_log, transcode
 from kpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from kpress.codecs import (
     DEFAULT_MAX_SIZE,

@@ -12,7 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kpress._arguments import integer
-from kpress._open_log import open_log
+from kpress._log_calls import open_log
 from kpress.analysis._lines import is_lines, lines_of
 from kpress.broker import PartitionLog, Verdict
 from kpress.columns import write_columns

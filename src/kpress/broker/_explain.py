@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from kpress._open_log import open_log
+from kpress._log_calls import open_log
 from kpress.broker._config import log_config
 from kpress.broker._config_names import is_setting
 from kpress.broker._explain_log import LogExplainer

@@ -11,6 +11,7 @@ from kpress._c.wire cimport (
     KP_CONTROL, KP_CUT_ENTRY, KP_DELETE_HORIZON, KP_END, KP_OK, KP_PLUGGABLE, KP_TRANSACTIONAL, kp_batch,
     kp_batch_last_offset, kp_batch_next, kp_batch_timestamp_type, kp_error, kp_fail,
 )
+from kpress._sealed cimport seal
 from kpress._status cimport check, place, place_at
 from kpress.codecs.codec cimport codec, codec_at, codec_table, row_of
 from kpress.codecs.table cimport CodecTable, table_of
@@ -18,7 +19,7 @@ from kpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk
 from kpress.columns._columns cimport Columns, bounds_of
 
 from kpress.columns._arrow_out import Field
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.errors import InvalidArgumentError
 
 
 cdef const char* PLUGGABLE = "pluggable"
@@ -108,9 +109,7 @@ cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pool
         position[0] += batch.size
 
 
-cdef object MADE = object()  # how this module calls the class; other callers have no rows for it
-
-
+@cython.no_gc  # nothing in it leads back to it
 cdef class BatchTable(ArrowRows):
     """One row per batch, made by `batch_table`: an Arrow producer and a NumPy structured array.
 
@@ -138,9 +137,8 @@ cdef class BatchTable(ArrowRows):
     ([2], [2])
     """
 
-    def __cinit__(self, made=None):
-        if made is not MADE:
-            raise ArgumentTypeError("a BatchTable is made by batch_table")
+    def __init__(self):
+        raise TypeError("BatchTable objects are made by batch_table")
 
     def __dealloc__(self):
         pooled_free(&self._rows)
@@ -195,7 +193,7 @@ cdef class BatchTable(ArrowRows):
         >>> len(kpress.batch_table(kpress.write_records([b"a", b"b"], batch_records=1)).slice(1))
         1
         """
-        cdef BatchTable part = BatchTable.__new__(BatchTable, MADE)
+        cdef BatchTable part = BatchTable.__new__(BatchTable)
         cdef kp_error err
         cdef size_t start
         first, part.num_rows = bounds_of(offset, length, self.num_rows)
@@ -330,6 +328,9 @@ cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n)
     return True
 
 
+seal(BatchTable, "batch_table")
+
+
 def batch_table(data, *, complete=False, codecs=None):
     """The headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
 
@@ -365,7 +366,7 @@ def batch_table(data, *, complete=False, codecs=None):
     >>> rows["compressionType"].tolist(), rows["recordsCount"].tolist()
     ([b'none', b'zstd'], [1, 2])
     """
-    cdef BatchTable table = BatchTable.__new__(BatchTable, MADE)
+    cdef BatchTable table = BatchTable.__new__(BatchTable)
     cdef InputView view = InputView(data)
     cdef CodecTable own = table_of(codecs)
     cdef kp_error err

@@ -495,8 +495,15 @@ cdef class BatchIterator:
     def __iter__(self):
         return self
 
-    @cython.critical_section
     def __next__(self):
+        cdef Batch batch = self._next()
+        if batch is None:
+            raise StopIteration  # as in Records
+        return batch
+
+    @cython.critical_section
+    cdef object _next(self):
+        """The next entry; None at the end."""
         cdef InputView view = self.view
         cdef Batch batch = Batch.__new__(Batch)
         cdef kp_error err
@@ -505,7 +512,7 @@ cdef class BatchIterator:
             if status == KP_END:
                 self._ended = True
                 if not self._complete or self._position == view.size:
-                    raise StopIteration
+                    return None
             self._raise(status, &err)
         batch._set = self
         batch._entry = view.data + self._position

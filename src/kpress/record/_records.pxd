@@ -23,6 +23,7 @@ cdef class Records:
     cdef int8_t _magic
     cdef place _place                # of the entry
 
+    cdef Record _taken(self)
     cdef Record _next(self)
     cdef Record _next_message(self)
     cdef object _explain(self, const kp_error* err)

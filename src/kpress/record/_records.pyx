@@ -166,8 +166,17 @@ cdef class Records:
     def __iter__(self):
         return self
 
-    @cython.critical_section
     def __next__(self):
+        cdef Record record = self._taken()
+        if record is None:
+            raise StopIteration  # only here Cython makes no object of it, which takes as long as reading a record
+        return record
+
+    @cython.critical_section
+    cdef Record _taken(self):
+        """The next record; None at the end."""
+        if self._index >= self._source.count:
+            return None
         if self._magic == 2:
             return self._next()
         return self._next_message()
@@ -175,8 +184,6 @@ cdef class Records:
     cdef Record _next(self):
         cdef kp_record r
         cdef kp_error err
-        if self._index >= self._source.count:
-            raise StopIteration
         if kp_record_next(&self._source, &self._cursor, self._index, &r, &err) != KP_OK:
             raise self._explain(&err)
         self._index += 1
@@ -193,8 +200,6 @@ cdef class Records:
         cdef kp_batch message
         cdef kp_error err
         cdef const uint8_t* at = self._cursor.p
-        if self._index >= self._source.count:
-            raise StopIteration
         cdef Record record = Record.__new__(Record)
         cdef int status = kp_message_next(&self._source, &self._cursor, &message, &record._record, &err)
         if status == KP_END:  # of a plain message: the caller wrote to it since

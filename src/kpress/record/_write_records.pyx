@@ -12,10 +12,13 @@ from kpress.record.encode cimport (
     batch_begin,
     batch_encoder,
     batch_finish,
+    begin_options,
+    finish_options,
     header_size,
     max_last_offset,
     options_of,
     signature_with_options,
+    take_producer,
 )
 from kpress.record.rows cimport ROWS, RecordRows
 from kpress.record.set_writer cimport (
@@ -143,9 +146,10 @@ def empty_batch(base_offset, last_offset, *, max_timestamp=-1, timestamp_type=0,
     cdef batch_encoder e
     cdef bint append_time = integer_of(timestamp_type, "timestamp_type", 0, 1) == 1
     cdef int64_t latest = time_of(max_timestamp, "max_timestamp", NO_TIMESTAMP, INT64_MAX)
-    options = dict(producer_id=producer_id, producer_epoch=producer_epoch, base_sequence=base_sequence,
-                   partition_leader_epoch=partition_leader_epoch, is_transactional=is_transactional)
-    options_of(&e.options, empty_batch, 2, "none", None, table_of(None), is_control, options)
+    cdef CodecTable table = table_of(None)
+    begin_options(&e.options, 2, "none", None, table, is_control)
+    take_producer(&e.options, producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional)
+    finish_options(&e.options, table)
     batch_begin(&e, integer_of(base_offset, "base_offset", 0, INT64_MAX))
     e.last_offset = integer_of(last_offset, "last_offset", e.base_offset, max_last_offset(e.base_offset))
     e.max_timestamp = latest
