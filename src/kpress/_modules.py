@@ -34,6 +34,7 @@ LIBRARIES = {
     "codecs._stream": (),
     "checksum": ("libdeflate",),
     "_libraries": ("libzstd", "liblz4", "libdeflate", "libxxhash"),
+    "columns._write_back": (),
     "columns._arrow_out": (),
     "columns._values": (),
     "columns._columns": (),

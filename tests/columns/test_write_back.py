@@ -5,7 +5,10 @@ Where the encoder is another one (compressed payloads), the batches are compared
 
 from __future__ import annotations
 
+import ctypes
 import itertools
+import re
+import struct
 from typing import Any
 
 import pyarrow as pa
@@ -16,7 +19,9 @@ from hypothesis import strategies as st
 import kpress
 import oracle
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
+from arrow_structs import ArrowSchema, struct_of
 from facts import Facts, batch_facts, record_facts
+from kpress.columns import with_constants
 from oracle import Vector
 
 EVERY = RECORD_COLUMNS + BATCH_COLUMNS
@@ -128,6 +133,31 @@ def test_by_the_table(vector: Vector) -> None:
 # --- sets that kpress wrote: the encoder is the same, so every byte is
 
 
+def codec_of(data: bytes) -> Any:
+    return next(iter(kpress.batch_table(data)["compressionType"]), "none")
+
+
+def written(source: Any, codec: Any) -> bytes | kpress.InvalidArgumentError:
+    try:
+        return kpress.write_columns(source, codec)
+    except kpress.InvalidArgumentError as error:
+        return error
+
+
+@pytest.mark.parametrize("vector", READABLE, ids=str)
+def test_by_columns_whole_or_refused(vector: Vector) -> None:
+    """Nothing that Kafka sees is lost without a word, also on the way through an Arrow library."""
+    for source in (columns_of(vector.data), pa.table(columns_of(vector.data))):
+        again = written(source, codec_of(vector.data))
+        if isinstance(again, bytes):
+            assert unseen(vector) or facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
+            continue
+        assert vector not in PLAIN
+        if not any(map(broken, kpress.read_batches(vector.data))):
+            assert again.field == "baseOffset"
+            assert re.search(r"the batch at offset -?\d+ (has|holds) .*batches=.*leave the column", again.message)
+
+
 def test_every_codec_byte_for_byte() -> None:
     for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
         for vector in PLAIN[::9]:
@@ -196,6 +226,126 @@ def _gap(table: kpress.BatchTable) -> bool:
         and b["baseSequence"] != (a["baseSequence"] + a["lastOffset"] - a["baseOffset"] + 1) % 2**31
         for a, b in itertools.pairwise(rows)
     )
+
+
+# --- what columns do not hold
+
+
+def changed(**fields: int) -> bytes:
+    """A batch at offset 10 with three records, whose header says otherwise."""
+    data = bytearray(kpress.write_records([b"a", b"b", b"c"], timestamps=[1000, 3000, 2000], base_offset=10))
+    places = {"attributes": (21, ">h"), "last": (23, ">i"), "max": (35, ">q"), "sequence": (53, ">i")}
+    places["delta"] = 63, ">b"  # of the first record's timestamp, a zigzag varint
+    for name, value in fields.items():
+        struct.pack_into(places[name][1], data, places[name][0], value)
+    struct.pack_into(">I", data, 17, kpress.crc32c(bytes(data[21:])))
+    return bytes(data)
+
+
+class WithMetadata:
+    """The columns, with these bytes as the metadata of their schema."""
+
+    def __init__(self, columns: kpress.Columns, metadata: bytes) -> None:
+        self.columns, self.metadata = columns, metadata
+
+    def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
+        libc = ctypes.CDLL(None)
+        libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]
+        schema, array = self.columns.__arrow_c_array__()
+        block = libc.malloc(len(self.metadata))  # the schema's release frees it
+        ctypes.memmove(block, self.metadata, len(self.metadata))
+        struct_of(schema, ArrowSchema).metadata = ctypes.cast(block, ctypes.c_char_p)
+        return schema, array
+
+
+RECORDS = kpress.write_records([b"x", b"y"], base_offset=0)
+EMPTY = kpress.empty_batch(base_offset=10, last_offset=12)
+V1 = kpress.write_records([b"z"], base_offset=10, magic=1)
+HORIZON = kpress.write_records([b"z"], base_offset=10, delete_horizon_ms=5)
+APPENDED = kpress.write_records([b"z"], base_offset=10, timestamp_type=1, log_append_time=9)
+NOT_HELD = {
+    "magic": (V1, "has magic 1"),
+    "no records": (EMPTY, "holds no records"),
+    "LogAppendTime": (APPENDED, "has LogAppendTime"),
+    "a delete horizon": (HORIZON, "has a delete horizon"),
+    "an attribute": (changed(attributes=0x80), "has attributes 0x80 of no known meaning"),
+    "a codec": (
+        kpress.write_records([b"z"], base_offset=10, compression_type="lz4"),
+        "has another codec than those before it",
+    ),
+    "a last offset": (changed(last=5), "has last offset 15, and its last record has offset 12"),
+    "a base timestamp": (changed(delta=2), "has base timestamp 1000, and its first record has 1001"),
+    "a max timestamp": (changed(max=3001), "has max timestamp 3001, which is not the largest"),
+    "a max timestamp below": (changed(max=2000), "has max timestamp 2000, which is not the largest"),
+    "a base sequence": (changed(sequence=-2), "has base sequence -2"),
+}
+
+
+@pytest.mark.parametrize("unit", ["ms", "us"])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("batch", "says"), NOT_HELD.values(), ids=NOT_HELD)
+def test_what_columns_do_not_hold(batch: bytes, says: str, threads: int, unit: Any) -> None:
+    later = kpress.write_records([b"later"], base_offset=20)
+    data = RECORDS + batch + later
+    columns = kpress.read_columns(data, EVERY, control=True, threads=threads, timestamp_unit=unit)
+    table = pa.table(columns)
+    for source in (columns, table, table.slice(1), table.take([0]), pa.Table.from_batches(table.to_batches())):
+        with pytest.raises(kpress.InvalidArgumentError) as caught:
+            kpress.write_columns(source)
+        assert str(caught.value).startswith(
+            "columns alone cannot give back the batches they were read from: the batch at offset 10 " + says
+        )
+        assert caught.value.field == "baseOffset"
+    anew = kpress.write_columns(table.drop_columns("baseOffset"))
+    assert [record.offset for batch in kpress.read_batches(anew) for record in batch] == table["offset"].to_pylist()
+    assert kpress.write_columns(columns_of(RECORDS + later)) == RECORDS + later
+
+
+def test_one_codec_may_become_another() -> None:
+    assert kpress.write_columns(columns_of(kpress.recompress(RECORDS, "zstd"))) == RECORDS
+
+
+def test_what_filters_left_out_is_not_missed() -> None:
+    data = kpress.write_records([b"a", b"b", b"c"], timestamps=[1, 3, 2])
+    for limits in ({"end_offset": 2}, {"start_offset": 1}, {"end_timestamp": 3}):
+        columns = kpress.read_columns(data, EVERY, **limits)
+        assert len(kpress.read_columns(kpress.write_columns(columns))) == 2
+    kpress.write_columns(kpress.read_columns(data + HORIZON, EVERY, end_offset=3))
+    with pytest.raises(kpress.InvalidArgumentError, match="offset 10 has a delete horizon"):
+        kpress.write_columns(kpress.read_columns(data + HORIZON, EVERY, start_offset=2))
+
+
+def test_a_piece_tells_of_batches_without_records_before_it() -> None:
+    empty = kpress.empty_batch(base_offset=2, last_offset=4)
+    pieces = list(kpress.iter_columns(RECORDS + empty + EMPTY + changed() + RECORDS, EVERY, batch_bytes=1))
+    assert [piece.num_rows for piece in pieces] == [2, 3, 2]
+    with pytest.raises(kpress.InvalidArgumentError, match="the batch at offset 2 holds no records"):
+        kpress.write_columns(pieces[1])
+    assert kpress.write_columns(pieces[0]) == kpress.write_columns(pieces[2]) == RECORDS
+
+
+def test_parts_tell_of_their_own_batches() -> None:
+    columns = kpress.read_columns(RECORDS + HORIZON, EVERY, threads=2)
+    first, second = columns
+    assert kpress.write_columns(first) == kpress.write_columns(columns[:2]) == RECORDS
+    for source in (second, columns[1:], with_constants(columns, EVERY, {})):
+        with pytest.raises(kpress.InvalidArgumentError, match="offset 10 has a delete horizon"):
+            kpress.write_columns(source)
+
+
+def test_only_reads_of_base_offsets_take_note() -> None:
+    data = RECORDS + HORIZON
+    assert pa.table(columns_of(RECORDS)).schema.metadata is None
+    assert pa.table(columns_of(data, RECORD_COLUMNS)).schema.metadata is None
+    told = {b"kpress.not_in_columns": b"the batch at offset 10 has a delete horizon"}
+    columns = columns_of(data)
+    assert pa.table(columns).schema.metadata == told
+    assert pa.record_batch(columns).schema.metadata == told
+    for start in (b"\1\0\0\0\xff\xff\xff\xff", b"\1\0\0\0\0\0\0\0\xff\xff\xff\xff"):
+        with pytest.raises(kpress.InvalidArgumentError, match="metadata has a negative size"):
+            kpress.write_columns(WithMetadata(columns_of(RECORDS), start + bytes(8)))
+    assert kpress.write_columns(WithMetadata(columns_of(RECORDS), b"\xff\xff\xff\xff")) == RECORDS
+    assert kpress.write_columns(pa.table(columns_of(RECORDS)).replace_schema_metadata({"a": "b"})) == RECORDS
 
 
 # --- what is refused, and what cuts batches

@@ -29,7 +29,6 @@ PIECE_BYTES = 4 << 20
 SPEED_BYTES = 8 << 20
 _LEAST_ROUNDS, _MOST_ROUNDS = 3, 25
 _LEAST_SECONDS = 0.2  # of all rounds
-_STORED = ("offset", "timestamp", "key", "value", "headers", "baseOffset")
 _NEW = ("timestamp", "key", "value", "headers")
 
 
@@ -116,7 +115,7 @@ class Measure:
         return totals
 
     def _in_threads(
-        self, pieces: Iterator[Columns], depth: int | None, settings: Sequence[Setting]
+        self, pieces: Iterator[Columns | memoryview], depth: int | None, settings: Sequence[Setting]
     ) -> Iterator[list[Size]]:
         """No more pieces than threads are in work, so that no more are in memory."""
         sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once, registry=self._registry)
@@ -130,10 +129,10 @@ class Measure:
         finally:
             pool.shutdown(cancel_futures=True)
 
-    def _pieces(self, depth: int | None, most_records: int | None = None) -> Iterator[Columns]:
-        """The rows, some whole batches at a time."""
+    def _pieces(self, depth: int | None, most_records: int | None = None) -> Iterator[Columns | memoryview]:
+        """Some whole batches at a time: rows of which batches are to be made, or batches as stored."""
         if depth is None:
-            yield from (read_columns(piece, _STORED) for piece in self._stored_pieces())
+            yield from self._stored_pieces()
             return
         step = depth * max(1, int(PIECE_BYTES / (depth * self._sample.record_bytes)))
         rows = min(most_records or self._rows.num_rows, self._rows.num_rows)
@@ -151,14 +150,13 @@ class Measure:
 
     def payloads(self, depth: int | None) -> list[bytes]:
         """The records of batches, evenly from the sample, `SPEED_BYTES` at most."""
-        pieces = list(self._stored_pieces()) if depth is None else list(self._pieces(depth))
+        pieces = list(self._pieces(depth))
         wanted = max(1, min(len(pieces), 8))
         chosen = [pieces[number * len(pieces) // wanted] for number in range(wanted)]
         found: list[bytes] = []
         for piece in chosen:
             left = SPEED_BYTES // wanted
-            plain = piece if isinstance(piece, memoryview) else uncompressed(piece, depth)
-            for batch in read_batches(plain):
+            for batch in read_batches(_batches_of(piece, depth)):
                 if left <= 0:
                     break
                 found.append(bytes(batch.payload)[:left])
@@ -208,9 +206,13 @@ def memcpy_mb_s(timing: str) -> float:
 
 
 def _sizes(
-    rows: Columns, depth: int | None, settings: Sequence[Setting], at_once: bool, registry: Any
+    piece: Columns | memoryview,
+    depth: int | None,
+    settings: Sequence[Setting],
+    at_once: bool,
+    registry: Any,
 ) -> list[Size]:
-    plain = uncompressed(rows, depth)
+    plain = _batches_of(piece, depth)
     payloads = [batch.payload for batch in read_batches(plain)]
     headers = len(plain) - sum(map(len, payloads))
     found = []
@@ -238,8 +240,12 @@ def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool,
         yield name_bytes + len(packed)
 
 
+def _batches_of(piece: Columns | memoryview, depth: int | None) -> bytes | memoryview:
+    return piece if isinstance(piece, memoryview) else uncompressed(piece, depth)
+
+
 def uncompressed(rows: Columns, depth: int | None) -> bytes:
-    """The rows as batches of so many records without a codec; None: as stored."""
+    """The rows as batches of so many records, without a codec."""
     return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
 
 

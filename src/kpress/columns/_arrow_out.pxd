@@ -4,6 +4,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport pooled
 from kpress._c.arrow cimport ArrowArray, ArrowSchema
+from kpress.columns._write_back cimport loss
 
 
 # One Arrow array: its buffers point into the memory of its chunk.
@@ -25,6 +26,7 @@ ctypedef struct chunk_data:
     array_data* columns
     int64_t n_blocks
     pooled* blocks       # owned memory
+    loss lost
     void* owner          # a Python object that buffers point into (an InputView), or NULL
 
 
@@ -44,9 +46,10 @@ cdef enum:
     EVERY_COLUMN = -1
 
 
-cdef object schema_capsule(object field)
+# `metadata`: of the schema, in the interface's encoding, or None
+cdef object schema_capsule(object field, bytes metadata=*)
 cdef object array_capsule(const part* p, int64_t column)
-cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts)
+cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts, bytes metadata=*)
 cdef part* parts_copy(const part* parts, int64_t n) except NULL
 
 # The part as a struct array. 0, or ENOMEM with `out` released.

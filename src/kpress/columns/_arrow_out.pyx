@@ -245,6 +245,7 @@ cdef void release_schema(ArrowSchema* schema) noexcept nogil:
     free(schema.children)
     free(<void*>schema.format)
     free(<void*>schema.name)
+    free(<void*>schema.metadata)
     schema.release = NULL
 
 
@@ -262,13 +263,30 @@ cdef void destroy_array_capsule(object capsule) noexcept:
     free(array)
 
 
-cdef object schema_capsule(object field):
+cdef int put_metadata(ArrowSchema* schema, const char* metadata, size_t size) noexcept nogil:
+    if metadata == NULL:
+        return 0
+    schema.metadata = <char*>malloc(size)
+    if schema.metadata == NULL:
+        return ENOMEM
+    memcpy(<void*>schema.metadata, metadata, size)
+    return 0
+
+
+cdef int export_with_metadata(object field, bytes metadata, ArrowSchema* out) except -1:
+    export_schema(field, out)
+    if metadata is not None and put_metadata(out, metadata, <size_t>len(metadata)):
+        raise MemoryError()
+    return 0
+
+
+cdef object schema_capsule(object field, bytes metadata=None):
     """The field as an ``arrow_schema`` capsule."""
     cdef ArrowSchema* schema = <ArrowSchema*>calloc(1, sizeof(ArrowSchema))
     if schema == NULL:
         raise MemoryError()
     capsule = PyCapsule_New(schema, "arrow_schema", destroy_schema_capsule)
-    export_schema(field, schema)
+    export_with_metadata(field, metadata, schema)
     return capsule
 
 
@@ -287,6 +305,7 @@ cdef object array_capsule(const part* p, int64_t column):
 
 ctypedef struct stream_data:
     ArrowSchema schema        # a deep copy is made for every get_schema
+    size_t metadata_size
     int64_t column            # or EVERY_COLUMN
     int64_t n_parts
     int64_t next
@@ -317,7 +336,8 @@ cdef int copy_schema(const ArrowSchema* schema, ArrowSchema* out) noexcept nogil
 
 
 cdef int stream_get_schema(ArrowArrayStream* stream, ArrowSchema* out) noexcept nogil:
-    if copy_schema(&(<stream_data*>stream.private_data).schema, out) == 0:
+    cdef const stream_data* data = <const stream_data*>stream.private_data
+    if copy_schema(&data.schema, out) == 0 and put_metadata(out, data.schema.metadata, data.metadata_size) == 0:
         return 0
     out.release(out)
     return ENOMEM
@@ -356,7 +376,7 @@ cdef void destroy_stream_capsule(object capsule) noexcept:
     free(stream)
 
 
-cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts):
+cdef object stream_capsule(object field, int64_t column, const part* parts, int64_t n_parts, bytes metadata=None):
     """A column of all parts, or all columns (EVERY_COLUMN), as an ``arrow_array_stream`` capsule."""
     cdef ArrowArrayStream* stream = <ArrowArrayStream*>calloc(1, sizeof(ArrowArrayStream))
     if stream == NULL:
@@ -370,7 +390,8 @@ cdef object stream_capsule(object field, int64_t column, const part* parts, int6
     stream.get_next = stream_get_next
     stream.get_last_error = stream_get_last_error
     stream.release = stream_release
-    export_schema(field, &data.schema)
+    export_with_metadata(field, metadata, &data.schema)
+    data.metadata_size = 0 if metadata is None else <size_t>len(metadata)
     data.column = column
     data.parts = parts_copy(parts, n_parts)
     data.n_parts = n_parts

@@ -20,6 +20,7 @@ cdef class Columns(ArrowRows):
     cdef list overlooked           # errors that the caller lets pass; None: there are none
 
     cdef object _struct(self)
+    cdef bytes _metadata(self)
     cdef Columns _sliced(self, int64_t start, int64_t rows)
 
     @staticmethod

@@ -2,12 +2,14 @@
 
 from libc.stdint cimport INT64_MAX, int64_t
 from libc.stdlib cimport free, malloc
+from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
 from kpress.columns._arrow_out cimport (
     EVERY_COLUMN, array_capsule, chunk_drop, parts_copy, schema_capsule, stream_capsule,
 )
 from kpress.columns._values cimport bytes_of, kind_of, value_at
+from kpress.columns._write_back cimport loss, loss_of_both, metadata_of
 
 from kpress.columns._arrow_out import Field
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -274,10 +276,18 @@ cdef class Columns(ArrowRows):
 
     def __arrow_c_schema__(self):
         """The schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
-        return schema_capsule(self._struct())
+        return schema_capsule(self._struct(), self._metadata())
 
     cdef object _struct(self):
         return Field("", "+s", False, self._fields)
+
+    cdef bytes _metadata(self):
+        cdef loss lost
+        cdef int64_t i
+        memset(&lost, 0, sizeof(loss))
+        for i in range(self._n_parts):
+            lost = loss_of_both(&lost, &self._parts[i].chunk.lost)
+        return metadata_of(&lost)
 
     @property
     def __arrow_c_array__(self):
@@ -300,7 +310,7 @@ cdef class Columns(ArrowRows):
     def __arrow_c_stream__(self, requested_schema=None):
         """An ``arrow_array_stream`` capsule over all record batches. requested_schema is not acted on: the
         interface lets a producer give its own."""
-        return stream_capsule(self._struct(), EVERY_COLUMN, self._parts, self._n_parts)
+        return stream_capsule(self._struct(), EVERY_COLUMN, self._parts, self._n_parts, self._metadata())
 
 
 cdef int check_one(Columns columns) except -1:

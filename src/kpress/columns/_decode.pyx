@@ -1,6 +1,6 @@
 """From a run of entries to chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memset
 
@@ -8,6 +8,7 @@ from kpress._c.wire cimport (
     KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_codec, kp_batch_read, kp_error, kp_fail,
     kp_source,
 )
+from kpress.codecs.codec cimport codec_at
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.columns._arrow_out cimport chunk_data, chunk_drop
 from kpress.columns._finish cimport finish_chunk
@@ -17,7 +18,8 @@ from kpress.columns._gather cimport (
 from kpress.columns._plan cimport failure, plan
 from kpress.columns._scan cimport BAD_HEADER
 from kpress._threads cimport is_cancelled, task
-from kpress.columns.catalogue cimport KEY, VALUE
+from kpress.columns._write_back cimport note_batch
+from kpress.columns.catalogue cimport BASE_OFFSET, KEY, OFFSET, TIMESTAMP, VALUE
 from kpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, open_source
 
 
@@ -88,13 +90,26 @@ cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry,
     return status
 
 
+cdef void note_entry(const plan* p, codec_context* context, builder* b, const kp_batch* batch, int64_t before,
+                     int32_t count) noexcept nogil:
+    """What columns lose of a batch of `count` records, of which those from row `before` on were wanted."""
+    cdef int64_t rows = b.rows - before
+    cdef bint whole = rows == count and rows
+    if rows == 0 and count:
+        return
+    note_batch(&b.lost, batch, codec_at(context.codecs, p.data + batch.position, batch),
+               <int64_t*>b.fixed[OFFSET].data + before if whole and p.want[OFFSET] else NULL,
+               <int64_t*>b.fixed[TIMESTAMP].data + before if whole and p.want[TIMESTAMP] else NULL,
+               rows, 1000 if p.micros else 1)
+
+
 cdef int gather_entry(const plan* p, codec_context* context, builder* b, kp_source* source, int64_t left,
                       failure* f) noexcept nogil:
     """The records of an open entry, or none of them."""
     cdef mark before = mark_of(b)
     # a false count costs no memory
     cdef int64_t rows = b.rows + min(<int64_t>source.count, (source.end - source.start) // SMALLEST_RECORD + 1)
-    cdef int64_t touched = b.rows
+    cdef int64_t before_rows = b.rows, touched = b.rows
     cdef int status = KP_OK
     if p.layout == KP_BINARY_VIEW and (p.want[KEY] or p.want[VALUE]):
         status = place_views(b, source, &context.scratch, &f.error)
@@ -106,6 +121,8 @@ cdef int gather_entry(const plan* p, codec_context* context, builder* b, kp_sour
         status = gather(p, b, &f.batch, source, left, &f.error)
     if status != KP_OK:
         go_back(b, &before, touched)
+    elif p.want[BASE_OFFSET]:
+        note_entry(p, context, b, &f.batch, before_rows, source.count)
     return status
 
 

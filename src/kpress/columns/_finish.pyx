@@ -125,6 +125,7 @@ cdef chunk_data* finish_chunk(const plan* p, builder* b, kp_error* err) noexcept
         done = done and finish_column(p, chunk, &chunk.columns[i], b, p.asked[i], sizes)
     if done:
         chunk.rows = b.rows
+        chunk.lost = b.lost
     else:
         kp_fail(err, KP_NO_MEMORY, -1, 0, 0)
         chunk_drop(chunk)

@@ -5,6 +5,7 @@ from libc.stdint cimport int64_t, uint8_t
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
 from kpress.columns._plan cimport plan
+from kpress.columns._write_back cimport loss
 from kpress.columns.catalogue cimport N_COLUMNS
 
 
@@ -40,6 +41,7 @@ ctypedef struct builder:
     int64_t shared_view            # 1 + which of them takes small decompressed batches; 0: there is none
     int64_t shared_bytes           # of small decompressed batches, in all buffers
     int64_t consumed               # bytes of entries decoded into this chunk
+    loss lost
 
 
 # What a batch that turns out to be wrong may have changed besides what lies after the builder's rows.

@@ -208,13 +208,22 @@ cdef int finish_timestamps(const plan* p, builder* b, int64_t end, kp_error* err
     return KP_OK
 
 
+cdef inline void fill_byte(uint8_t* byte, int mask, bint value) noexcept nogil:
+    byte[0] = byte[0] | mask if value else byte[0] & ~mask
+
+
 cdef void fill_bits(uint8_t* bits, int64_t start, int64_t end, bint value) noexcept nogil:
-    cdef int64_t i
-    for i in range(start, end):
-        if value:
-            bits[i >> 3] |= 1 << (i & 7)
-        else:
-            bits[i >> 3] &= ~(1 << (i & 7))
+    cdef int64_t first = start >> 3, last = end >> 3
+    cdef int from_start = 0xff << (start & 7), upto_end = 0xff >> (8 - (end & 7))
+    if start >= end:
+        return
+    if first == last:
+        fill_byte(bits + first, from_start & upto_end, value)
+        return
+    fill_byte(bits + first, from_start, value)
+    memset(bits + first + 1, 0xff if value else 0, <size_t>(last - first - 1))
+    if upto_end:  # else the last byte, which may not be there, begins with none of them
+        fill_byte(bits + last, upto_end, value)
 
 
 cdef void fill(const column* c, uint8_t* data, int64_t start, int64_t end, int64_t value) noexcept nogil:

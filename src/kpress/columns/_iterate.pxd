@@ -7,6 +7,7 @@ from kpress.columns._options cimport Options
 from kpress.columns._scan cimport walk
 from kpress._threads cimport Threads
 from kpress.columns._window cimport Window
+from kpress.columns._write_back cimport loss
 
 
 cdef class ColumnsIterator:
@@ -25,6 +26,7 @@ cdef class ColumnsIterator:
     cdef bint is_open            # whether rows may be in there
     cdef walk returned           # where `passed` was when the result was begun
     cdef list overlooked         # of the result so far
+    cdef loss lost               # of results that had no rows, since the last that had
     cdef int64_t trailing
     cdef readonly list errors
     cdef bint busy
@@ -32,6 +34,7 @@ cdef class ColumnsIterator:
 
     cdef int64_t _step(self)
     cdef Columns _next(self)
+    cdef void _carry_lost(self, Columns columns) noexcept
     cdef int _read_ahead(self) except -1
     cdef int _put(self, Window window) except -1
     cdef Window _window(self)

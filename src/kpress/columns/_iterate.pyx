@@ -21,6 +21,7 @@ from kpress.columns._plan cimport failure
 from kpress.columns._scan cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
 from kpress._threads cimport Threads
 from kpress.columns._window cimport Window, window_of
+from kpress.columns._write_back cimport loss, loss_of_both
 
 from collections import deque
 
@@ -239,9 +240,20 @@ cdef class ColumnsIterator:
                 return None
             window.wait(self.threads)
             columns = self._hand_out(window)
-            if columns is not None and columns.num_rows:
-                return columns
+            if columns is not None:
+                self._carry_lost(columns)
+                if columns.num_rows:
+                    return columns
             window = None  # so that its block can be read into again
+
+    cdef void _carry_lost(self, Columns columns) noexcept:
+        """What results without rows, which are not returned, have lost is told by the next."""
+        cdef loss* lost = &columns._parts[0].chunk.lost
+        lost[0] = loss_of_both(&self.lost, lost)
+        if columns.num_rows == 0:
+            self.lost = lost[0]
+        else:
+            memset(&self.lost, 0, sizeof(loss))
 
     # --- reading ahead --------------------------------------------------------------------------------------
 

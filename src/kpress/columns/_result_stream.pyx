@@ -185,6 +185,7 @@ cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantCol
     Py_INCREF(owners)
     chunk.owner = <void*>owners
     chunk.rows = p.chunk.rows
+    chunk.lost = p.chunk.lost
     return chunk
 
 

@@ -28,6 +28,7 @@ from kpress.columns._input cimport (
 from kpress.columns._rows cimport ROWS, fill_rows
 from kpress.columns._table cimport BatchTable
 from kpress.columns._table cimport row as batch_row
+from kpress.columns._write_back cimport refuse_lost
 from kpress.columns._write_batches cimport (
     column_batches, end_of_table, table_batches, write_array_by_columns, write_array_by_table,
 )
@@ -193,9 +194,10 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
                   batch_records=None, batches=None, coerce_timestamps=False, codecs=None, **options):
     """Write records from Arrow columns.
 
-    The output of `read_columns` can be written back as it is. With all its columns and ``control=True``, reading and
-    writing is the identity on v2 sets whose batches hold records, have CreateTime and end with their last record, if
-    they have one codec and no delete horizon. For every other set also pass its `batch_table`.
+    The output of `read_columns` can be written back as it is. With all its columns, ``control=True`` and the set's
+    codec, reading and writing is the identity on v2 sets whose batches hold records, have CreateTime and end with their
+    last record, if they have one codec and no delete horizon. Every other set is refused if its columns have
+    ``baseOffset``: pass its `batch_table`, or leave that column out.
 
     Parameters
     ----------
@@ -218,7 +220,10 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         - ``isTransactional``, ``isControl``: bool
         - ``baseOffset``: an int. Records that have the same make one batch, of any size, and must agree in the columns
           above. Refused are LogAppendTime, records of magic 0, and a producer's batch after which both offsets and
-          sequences are missing: the headers of such batches cannot be derived from their records.
+          sequences are missing: the headers of such batches cannot be derived from their records. `Columns` and
+          pyarrow's tables of them know more of the batches they were read from (metadata of the schema,
+          ``kpress.not_in_columns``): if the columns do not hold all of their headers, they are refused, and the
+          message names the first batch and what would be lost.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
@@ -252,7 +257,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
     ------
     InvalidArgumentError
         An unknown column, offsets that do not increase, a negative timestamp, and what `BatchBuilder` refuses; the
-        message says which record.
+        message says which record. Columns with ``baseOffset`` that cannot give back the batches they were read from.
     ArgumentTypeError
         A column or an argument of another type.
 
@@ -301,6 +306,8 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
             use_table(&w, &how, &types)
         else:
             check_columns(&w.encoder.options, &types, base_offset)
+            if types.batch[BASE_OFFSET].kind != ABSENT:
+                refuse_lost(&source.schema)
             use_columns(&w, &how, &types, timestamp_type)
         write_source(&w, source, &how, &types, &scratch)
         return writer_result(&w)
