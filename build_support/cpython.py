@@ -28,7 +28,9 @@ def build(prefix, version, *options, compiler="cc", archiver="ar", settings=None
     settings = (settings or {}) | {
         "CC": compiler,
         "AR": archiver,
-        "CFLAGS": "-O1 -g0 -w",  # zig cc makes an error of __DATE__ unless warnings are off
+        # zig cc makes an error of __DATE__ unless warnings are off; and without -fPIC a program has an `environ` of its
+        # own, which zig's stub of musl does not tell the linker to be libc's, too
+        "CFLAGS": "-O1 -g0 -w -fPIC",
         "ZLIB_CFLAGS": f"-I{zlib}",
         "ZLIB_LIBS": f"{zlib}/libz.a",
         "PKG_CONFIG": "false",  # nothing of this machine

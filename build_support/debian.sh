@@ -97,6 +97,7 @@ group_wheels() {
 group_roots() {
   need debootstrap command -v debootstrap
   need qemu-user-static qemu-aarch64-static --version
+  need maven mvn --version
 }
 
 for group; do "group_$group"; done

