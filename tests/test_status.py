@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from kpress._status import _every_status  # type: ignore[attr-defined]
+from kpress._status import _every_status
 
 import kpress
 

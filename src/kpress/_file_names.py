@@ -77,6 +77,7 @@ _WITHOUT_RECORDS = {
     LEADER_EPOCH_CHECKPOINT: "a checkpoint of leader epochs",
     PARTITION_METADATA: "the metadata of a partition",
 }
+_ENDINGS = tuple(_WITHOUT_RECORDS)
 
 
 def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], field: str = "path") -> None:
@@ -91,6 +92,8 @@ def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], 
     """
     name = fspath(path)
     text = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+    if not text.endswith(_ENDINGS):
+        return
     for ending, what in _WITHOUT_RECORDS.items():
         if text.endswith(ending):
             raise InvalidArgumentError(

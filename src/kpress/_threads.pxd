@@ -2,6 +2,8 @@
 
 from cpython.ref cimport PyObject
 
+from kpress._c.wire cimport kp_flag_is_set
+
 
 # One piece of work: the first member of the struct that `run` works on.
 ctypedef struct task:
@@ -25,4 +27,5 @@ cdef class Threads:
 
 
 # Whether the task may end early. For `run`.
-cdef bint is_cancelled(const task* work) noexcept nogil
+cdef inline bint is_cancelled(const task* work) noexcept nogil:
+    return work.cancelled != NULL and kp_flag_is_set(work.cancelled)

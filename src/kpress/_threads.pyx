@@ -16,7 +16,7 @@ from kpress._c.threads cimport (
     pthread_mutex_destroy, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_t, pthread_mutex_unlock, pthread_self,
     pthread_t,
 )
-from kpress._c.wire cimport kp_flag_is_set, kp_flag_set
+from kpress._c.wire cimport kp_flag_set
 
 from kpress.errors import ClosedError
 
@@ -37,10 +37,6 @@ cdef struct crew:
     int n
     pthread_t* threads
     int pid                    # a child of fork has none of the threads
-
-
-cdef bint is_cancelled(const task* work) noexcept nogil:
-    return work.cancelled != NULL and kp_flag_is_set(work.cancelled)
 
 
 cdef task* take(crew* c) noexcept nogil:

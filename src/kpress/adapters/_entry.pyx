@@ -373,14 +373,20 @@ cdef class RecordSet:
         self.client, self.owner, self.data, self.size, self.position = client, owner, start, size, 0
         return 0
 
+    cdef bint size_field(self, int64_t at, int64_t* size) noexcept:
+        """What the entry there says of its size; False: its first bytes are not there."""
+        cdef kp_cursor cursor = kp_cursor_of(self.data + at, <size_t>(self.size - at))
+        kp_read_be64(&cursor)
+        size[0] = kp_read_be32(&cursor)
+        return kp_cursor_ok(&cursor)
+
     cdef int64_t whole(self, int64_t at) except -1:
         """Bytes of the entry there; 0: there is none, or it is cut."""
         cdef kp_error err
         cdef kp_batch entry
         cdef int64_t size
-        if self.size - at < KP_LOG_OVERHEAD:
+        if not self.size_field(at, &size):
             return 0
-        size = <int64_t><int32_t>kp_load_be32(self.data + at + 8)
         if size < KP_MIN_ENTRY_SIZE:
             entry.position, entry.base_offset = at, 0
             kp_fail(&err, KP_ENTRY_SIZE, 8, size, KP_MIN_ENTRY_SIZE)
@@ -407,6 +413,5 @@ cdef class RecordSet:
 
     def has_next(self):
         """Whether there is an entry, or one whose size is wrong: next_batch() raises that."""
-        cdef int64_t left = self.size - self.position
-        return (left >= KP_LOG_OVERHEAD
-                and left - KP_LOG_OVERHEAD >= <int64_t><int32_t>kp_load_be32(self.data + self.position + 8))
+        cdef int64_t size
+        return self.size_field(self.position, &size) and self.size - self.position - KP_LOG_OVERHEAD >= size

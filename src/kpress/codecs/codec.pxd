@@ -20,9 +20,11 @@ cdef enum:
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
     # Kafka's codecs have their ids as row numbers. All plug-ins have the id 5, and rows after the ids: a number says
-    # which codec it is.
+    # which codec it is. As many as a set of them has bits: a uint64_t (log/_recode.pyx).
     CODEC_ROWS = 64
-    PART_ROOM = 1 << 10           # for what ends a part
+    # What parts may take beyond the bound of one payload: each flush ends a block early, and libzstd may split blocks.
+    # A block's header has 3 bytes, so that this is room for 340 more of them than the bound counts.
+    PART_ROOM = 1 << 10
     LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
 
 cdef struct codec

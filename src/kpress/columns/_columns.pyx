@@ -5,6 +5,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
+from kpress._sealed cimport seal
 from kpress.columns._arrow_out cimport (
     EVERY_COLUMN, array_capsule, chunk_drop, parts_copy, schema_capsule, stream_capsule,
 )
@@ -17,9 +18,6 @@ from kpress.errors import ArgumentTypeError, InvalidArgumentError
 cdef enum:
     SHOWN_VALUES = 3
     SHOWN_CHARACTERS = 40
-
-
-cdef object MADE = object()  # how this module calls the classes; other callers have no arrays for them
 
 
 class _NotOneArray(InvalidArgumentError, AttributeError):
@@ -146,9 +144,8 @@ cdef class Columns(ArrowRows):
     ([b'a', b'b'], [1], 26)
     """
 
-    def __cinit__(self, made=None):
-        if made is not MADE:
-            raise ArgumentTypeError("Columns are made by read_columns and iter_columns")
+    def __init__(self):
+        raise TypeError("Columns objects are made by read_columns and iter_columns")
 
     @staticmethod
     cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks):
@@ -168,7 +165,7 @@ cdef class Columns(ArrowRows):
     @staticmethod
     cdef Columns of_parts(tuple fields, part* parts, int64_t n_parts):
         """Takes over the array of parts and a reference to the chunk of each."""
-        cdef Columns self = Columns.__new__(Columns, MADE)
+        cdef Columns self = Columns.__new__(Columns)
         cdef int64_t i
         self._fields = fields
         self._parts = parts
@@ -346,13 +343,12 @@ cdef class Column:
     (None, [0, 1], [[('h', b'x')], []])
     """
 
-    def __cinit__(self, made=None):
-        if made is not MADE:
-            raise ArgumentTypeError("a Column is asked for by its name: columns[name]")
+    def __init__(self):
+        raise TypeError("Column objects are made by columns[name]")
 
     @staticmethod
     cdef Column make(Columns columns, int64_t number):
-        cdef Column self = Column.__new__(Column, MADE)
+        cdef Column self = Column.__new__(Column)
         self._columns = columns
         self._number = number
         self._field = columns._fields[number]
@@ -475,3 +471,7 @@ cdef class Column:
         """An ``arrow_array_stream`` capsule over the column's arrays, one per record batch."""
         cdef Columns columns = self._columns
         return stream_capsule(self._field, self._number, columns._parts, columns._n_parts)
+
+
+seal(Columns, "read_columns and iter_columns")
+seal(Column, "columns[name]")

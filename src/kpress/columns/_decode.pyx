@@ -193,8 +193,10 @@ cdef void decode_run(task* self) noexcept nogil:
     cdef builder own
     cdef builder* b = &own if r.open == NULL else r.open
     cdef failure f
-    memset(&own, 0, sizeof(builder))
+    if r.open == NULL:
+        memset(&own, 0, sizeof(builder))
     memset(&f, 0, sizeof(failure))
     r.no_memory = context == NULL or decode_entries(r, context, b, &f) != KP_OK
     context_release(context)
-    builder_free(&own)
+    if r.open == NULL:
+        builder_free(&own)

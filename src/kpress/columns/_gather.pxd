@@ -59,7 +59,21 @@ ctypedef struct mark:
     int64_t shared_bytes
 
 
-cdef mark mark_of(const builder* b) noexcept nogil
+cdef inline mark mark_of(const builder* b) noexcept nogil:
+    cdef mark m
+    m.timestamp_nulls = b.timestamp_nulls
+    m.key_nulls = b.key.nulls
+    m.value_nulls = b.value.nulls
+    m.header_value_nulls = b.header_value.nulls
+    m.n_headers = b.n_headers
+    m.n_views = b.n_views
+    m.input_view = b.input_view
+    m.input_size = b.views[b.input_view - 1].size if b.input_view else 0
+    m.shared_view = b.shared_view
+    m.shared_size = b.views[b.shared_view - 1].size if b.shared_view else 0
+    m.shared_bytes = b.shared_bytes
+    return m
+
 
 # As it was at the mark; `end`: the row after the last that the batch can have written.
 cdef void go_back(builder* b, const mark* m, int64_t end) noexcept nogil

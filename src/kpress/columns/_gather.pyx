@@ -12,7 +12,7 @@ from kpress._c.wire cimport (
 )
 from kpress.columns._plan cimport plan
 from kpress.columns.catalogue cimport (
-    AS_BINARY, BY_BATCH, HEADERS, KEY, N_COLUMNS, OFFSET, SEQUENCE, TIMESTAMP, VALUE, column, column_of,
+    AS_BINARY, HEADERS, KEY, N_COLUMNS, OFFSET, SEQUENCE, TIMESTAMP, VALUE, column, column_of,
 )
 
 cdef enum:
@@ -246,10 +246,9 @@ cdef void fill_batch_fields(const plan* p, builder* b, const kp_batch* batch, co
     """The columns in which all records of a batch have one value."""
     cdef const column* c
     cdef int i
-    for i in range(p.n_asked):
-        c = column_of(p.asked[i])
-        if c.gathered == BY_BATCH and end > b.rows:
-            fill(c, b.fixed[p.asked[i]].data, b.rows, end, c.of_batch(batch, source))
+    for i in range(p.n_by_batch if end > b.rows else 0):
+        c = column_of(p.by_batch[i])
+        fill(c, b.fixed[p.by_batch[i]].data, b.rows, end, c.of_batch(batch, source))
 
 
 # --- headers ----------------------------------------------------------------------------------------------
@@ -430,22 +429,6 @@ cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
 
 
 # --- a batch that is wrong ---------------------------------------------------------------------------------
-
-cdef mark mark_of(const builder* b) noexcept nogil:
-    cdef mark m
-    m.timestamp_nulls = b.timestamp_nulls
-    m.key_nulls = b.key.nulls
-    m.value_nulls = b.value.nulls
-    m.header_value_nulls = b.header_value.nulls
-    m.n_headers = b.n_headers
-    m.n_views = b.n_views
-    m.input_view = b.input_view
-    m.input_size = b.views[b.input_view - 1].size if b.input_view else 0
-    m.shared_view = b.shared_view
-    m.shared_size = b.views[b.shared_view - 1].size if b.shared_view else 0
-    m.shared_bytes = b.shared_bytes
-    return m
-
 
 cdef void all_valid(pooled* validity, int64_t start, int64_t end) noexcept nogil:
     if validity.data != NULL:  # the bitmap of timestamps may not reach as far as the rows do

@@ -12,6 +12,7 @@ from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, integer_of
 from kpress._c.wire cimport KP_BINARY_VIEW, KP_CUT_ENTRY, KP_OK, kp_error, kp_fail
+from kpress._sealed cimport seal
 from kpress._status cimport error_of, place, place_at, place_of
 from kpress.columns._columns cimport Columns
 from kpress.columns._gather cimport builder_free
@@ -26,15 +27,12 @@ from kpress.columns._write_back cimport loss, loss_of_both
 from collections import deque
 
 from kpress.codecs import DEFAULT_MAX_SIZE
-from kpress.errors import ArgumentTypeError, InUseError
+from kpress.errors import InUseError
 
 _ON_CORRUPT = {"raise": False, "skip": True}
 
 cdef enum:
     PART_BYTES = 5 << 18  # of a file in one window: read and decoded before the caches lose them
-
-
-cdef object MADE = object()  # how this module calls the class
 
 
 cdef int replace(walk* to, const walk* w) except -1:
@@ -86,17 +84,12 @@ cdef class ColumnsIterator:
     (80, 100, True)
     """
 
-    def __cinit__(self, made=None):
-        if made is not MADE:
-            raise ArgumentTypeError("a ColumnsIterator is made by iter_columns")
-        memset(&self.reached, 0, sizeof(walk))
-        memset(&self.passed, 0, sizeof(walk))
-        memset(&self.returned, 0, sizeof(walk))
-        memset(&self.open, 0, sizeof(builder))
+    def __init__(self):
+        raise TypeError("ColumnsIterator objects are made by iter_columns")
 
     @staticmethod
     cdef ColumnsIterator make(Options options, source, batch_bytes, start_position, end_position, on_corrupt):
-        cdef ColumnsIterator self = ColumnsIterator.__new__(ColumnsIterator, MADE)
+        cdef ColumnsIterator self = ColumnsIterator.__new__(ColumnsIterator)
         cdef int64_t position
         self.options = options
         options.plan.skip = choice_of("on_corrupt", on_corrupt, _ON_CORRUPT)
@@ -118,7 +111,8 @@ cdef class ColumnsIterator:
         walk_free(&self.reached)
         walk_free(&self.passed)
         walk_free(&self.returned)
-        builder_free(&self.open)
+        if self.in_parts:
+            builder_free(&self.open)
 
     def __iter__(self):
         return self
@@ -190,7 +184,8 @@ cdef class ColumnsIterator:
             self.passed = self.returned
             memset(&self.returned, 0, sizeof(walk))
             self.is_open = False
-        builder_free(&self.open)
+        if self.in_parts:
+            builder_free(&self.open)
         self.closed = True
         self.failed = None
         if self.threads is not None:
@@ -288,15 +283,16 @@ cdef class ColumnsIterator:
         cdef Source source = self.source
         cdef Window window
         while True:
-            window = window_of(self.options, source.view, source.size, source.base, source.name)
-            window.read_headers(&self.reached, self.stop_after)
-            self.at_end = window.error is not None or window.end.state == AT_BOUND
-            if self.at_end or window.end.position > self.reached.position:
-                replace(&self.reached, &window.end)
-                return window
-            window = self._refused_window()
-            if window is not None:
-                return window
+            if self.reached.position < source.size:
+                window = window_of(self.options, source.view, source.size, source.base, source.name)
+                window.read_headers(&self.reached, self.stop_after)
+                self.at_end = window.error is not None or window.end.state == AT_BOUND
+                if self.at_end or window.end.position > self.reached.position:
+                    replace(&self.reached, &window.end)
+                    return window
+                window = self._refused_window()
+                if window is not None:
+                    return window
             if not source.more(&self.reached.position):
                 self.at_end = True
                 return self._last_window()
@@ -393,6 +389,9 @@ cdef class ColumnsIterator:
         finally:
             self.passed.position += window.base
         return 0
+
+
+seal(ColumnsIterator, "iter_columns")
 
 
 def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, binary_type="binary",

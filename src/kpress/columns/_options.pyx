@@ -6,10 +6,11 @@ from libc.string cimport memset
 
 from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, shown, time_of, tuple_of
 from kpress._c.wire cimport KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY
+from kpress._sealed cimport seal
 from kpress.codecs.table cimport reading_table_of, table_of
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport aborted_transaction, walk
-from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, column_of
+from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, BY_BATCH, column_of
 
 from kpress.columns._arrow_out import Field
 from kpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
@@ -26,23 +27,19 @@ _HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
 _ABORTED = "aborted_transactions"
 _PAIR = "a pair of (producerId, firstOffset)"
 
-cdef object MADE = object()  # how this module calls the class
-
 
 cdef class Options:
     """See `read_columns` and `iter_columns`."""
 
-    def __cinit__(self, made=None):
-        if made is not MADE:
-            raise ArgumentTypeError("options are made by read_columns and iter_columns")
-        memset(&self.plan, 0, sizeof(plan))
+    def __init__(self):
+        raise TypeError("Options objects are made by read_columns and iter_columns")
 
     @staticmethod
     cdef Options make(columns, check_crcs, binary_type, timestamp_unit, start_offset, end_offset, start_timestamp,
                       end_timestamp, control, aborted_transactions, threads, complete, max_decompressed_bytes,
                       max_message_bytes, chunk_bytes, codecs, lz4_header_checksum):
         """The arguments of `read_columns`, in its order."""
-        cdef Options self = Options.__new__(Options, MADE)
+        cdef Options self = Options.__new__(Options)
         cdef plan* p = &self.plan
         self.codecs = reading_table_of(codecs, lz4_header_checksum)
         self.overlooks = self.codecs is not table_of(codecs)
@@ -91,6 +88,9 @@ cdef class Options:
             p.want[number] = True
             p.asked[p.n_asked] = number
             p.n_asked += 1
+            if column_of(number).gathered == BY_BATCH:
+                p.by_batch[p.n_by_batch] = number
+                p.n_by_batch += 1
             fields.append(field_of(number, binary_format, timestamp_format))
         self.fields = tuple(fields)
 
@@ -121,6 +121,9 @@ cdef class Options:
             if w.isolation.open == NULL:
                 raise MemoryError()
         return 0
+
+
+seal(Options, "read_columns and iter_columns")
 
 
 cdef tuple pair_of(given):

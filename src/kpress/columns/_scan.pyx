@@ -16,7 +16,7 @@ from kpress.record.decode cimport open_source
 from kpress.columns._plan cimport failure, plan
 
 
-cdef bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
+cdef inline bint wanted(const plan* p, const kp_batch* batch) noexcept nogil:
     """False if the header alone says that no record of the entry is wanted. A v2 base timestamp is not the smallest
     one, so only LogAppendTime says anything about an upper bound."""
     cdef int64_t last = kp_batch_last_offset(batch)
@@ -67,12 +67,12 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     cdef const kp_batch* batch = &f.batch
     cdef int status = kp_batch_next(p.data, p.size, w.position, p.max_message_bytes, &f.batch, &f.error)
     cdef int64_t last
-    if status == KP_END:
-        w.state = AT_END
-    if status == KP_BATCH_LENGTH or status == KP_MESSAGE_SIZE:
-        status = bad_header(p.data + w.position, w.position, &f.batch)
     if status != KP_OK:
-        return status
+        if status == KP_END:
+            w.state = AT_END
+        if status != KP_BATCH_LENGTH and status != KP_MESSAGE_SIZE:
+            return status
+        bad_header(p.data + w.position, w.position, &f.batch)
     if w.position != start and w.position - start + batch.size > stop_after:
         return KP_END
     if batch.magic == BAD_HEADER:
@@ -107,7 +107,7 @@ cdef int refuse_early(const plan* p, const walk* w, int64_t size, failure* f) no
     return status
 
 
-cdef int bad_header(const uint8_t* entry, int64_t position, kp_batch* batch) noexcept nogil:
+cdef void bad_header(const uint8_t* entry, int64_t position, kp_batch* batch) noexcept nogil:
     """A whole entry that is too small for its header: its size, which kp_batch_next has checked, leads to the next one,
     so only this one is wrong."""
     memset(batch, 0, sizeof(kp_batch))
@@ -115,7 +115,6 @@ cdef int bad_header(const uint8_t* entry, int64_t position, kp_batch* batch) noe
     batch.position = position
     batch.size = <int64_t>kp_load_be32(entry + 8) + KP_LOG_OVERHEAD
     batch.base_offset = <int64_t>kp_load_be64(entry)
-    return KP_OK
 
 
 cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list* list, failure* f) noexcept nogil:
@@ -133,7 +132,7 @@ cdef int end_at_bound(const plan* p, walk* w, codec_context* context, batch_list
     return list_wanted(p, list, f) if wanted(p, &f.batch) and not aborted else KP_OK
 
 
-cdef int list_wanted(const plan* p, batch_list* list, failure* f) noexcept nogil:
+cdef inline int list_wanted(const plan* p, batch_list* list, failure* f) noexcept nogil:
     cdef kp_batch* more
     if list.n == list.capacity:
         more = <kp_batch*>realloc(list.batches, sizeof(kp_batch) * <size_t>(2 * list.capacity + 64))

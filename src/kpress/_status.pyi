@@ -1,0 +1,3 @@
+from typing import Any
+
+def _every_status() -> list[tuple[str, Any]]: ...
