@@ -94,3 +94,9 @@ cdef extern from "x.h" nogil:
     assert declared(pxd) == ["kp_a", "KP_B", "kp_c", "kp_d", "kp_e"]
     header = "static inline int *kp_f(int a,\n int b) {\n}\nint kp_g(int);\nstatic void kp_h(void)\n{\n kp_f(1); }\n"
     assert functions(header) == ["kp_f", "kp_h"]
+
+
+def test_every_module_has_a_stub() -> None:
+    modules = list((ROOT / "src").rglob("*.pyx"))
+    assert modules
+    assert [path.name for path in modules if not path.with_suffix(".pyi").exists()] == []

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 import pytest
-from kpress._status import _every_status
 
 import kpress
+from kpress._status import _every_status
 
 CODES = {
     kpress.CorruptRecordError: 2,

@@ -119,6 +119,7 @@ cdef extern from "kpress/cursor.h" nogil:
     kp_cursor kp_cursor_of(const uint8_t*, size_t)
     size_t kp_cursor_left(const kp_cursor*)
     const uint8_t* kp_read_bytes(kp_cursor*, size_t)
+    int32_t kp_read_be32(kp_cursor*)
     int64_t kp_read_be64(kp_cursor*)
     int32_t kp_read_varint(kp_cursor*)
     bint kp_cursor_ok(const kp_cursor*)

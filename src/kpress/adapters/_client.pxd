@@ -21,10 +21,10 @@ cdef class Client:
 cdef Client ready(Client client)
 
 
-# What both clients assert of their callers, with their words: `assert magic >= 2` in DefaultRecordBatchBuilder.__init__()
-# (default_records.py, line 396 in aiokafka 0.14.0, 496 in kafka-python 3.0.12), and so on for each call of this. Callers
-# and the clients' tests catch AssertionError. Without asserts, under `python -O`, a client would write what is no message
-# of Kafka, so this check stays.
+# What both clients assert of their callers, in their words, such as `assert magic >= 2` of a DefaultRecordBatchBuilder
+# (default_records.py, line 396 in aiokafka 0.14.0 and 496 in kafka-python 3.0.12). Callers and the clients' tests catch
+# AssertionError. Under `python -O` a client asserts nothing and would write what is no message of Kafka, so this check
+# stays.
 cdef inline int demand(bint is_met, str message="") except -1:
     if not is_met:
         raise AssertionError(message) if message else AssertionError

@@ -115,6 +115,7 @@ cdef class RecordSet:
     cdef int64_t position
 
     cdef int begin(self, Client client, object data) except -1
+    cdef bint size_field(self, int64_t at, int64_t* size) noexcept
     cdef int64_t whole(self, int64_t at) except -1
     cdef Entry entry(self, object default_batch, object legacy_batch)
 

@@ -13,8 +13,8 @@ from kpress._buffers cimport PooledBlock, pooled
 from kpress._c.wire cimport (
     KP_CODEC_MASK, KP_CONTROL, KP_END, KP_ENTRY_SIZE, KP_ENTRY_SIZE_MAX, KP_IN_RECORDS, KP_LOG_APPEND_TIME,
     KP_LOG_OVERHEAD, KP_MAGIC, KP_MAGIC_OFFSET, KP_MIN_ENTRY_SIZE, KP_OK, KP_RECORDS_LEFT, KP_RECORDS_MISSING,
-    KP_RECORD_LENGTH, KP_TRANSACTIONAL, KP_VARINT, kp_batch_codec, kp_batch_read, kp_cursor_of, kp_fail,
-    kp_load_be32, kp_message_next, kp_record_next, kp_source_fail,
+    KP_RECORD_LENGTH, KP_TRANSACTIONAL, KP_VARINT, kp_batch_codec, kp_batch_read, kp_cursor_of, kp_cursor_ok, kp_fail,
+    kp_load_be32, kp_message_next, kp_read_be32, kp_read_be64, kp_record_next, kp_source_fail,
 )
 from kpress.adapters._client cimport demand, ready
 from kpress.codecs.codec cimport row_of
@@ -142,7 +142,7 @@ cdef class Entry:
             raise made_already(self)
         self.client = ready(client)
         header.position = header.base_offset = 0
-        if size > KP_MAGIC_OFFSET:
+        if size > KP_MAGIC_OFFSET:  # which stands for the cursor
             magic = <signed char>data[KP_MAGIC_OFFSET]
             if (magic != 2) if kind == BATCH else (magic < 0 or magic > 1):
                 kp_fail(&err, KP_MAGIC, KP_MAGIC_OFFSET, magic, 2)
@@ -243,7 +243,7 @@ cdef class Entry:
         if index >= self.source.count:
             return 0
         cdef int status = kp_message_next(&self.source, cursor, message, r, &err)
-        if status == KP_END:  # a message alone that says it is longer than the bytes that were given
+        if status == KP_END:  # a message alone, whose header was read, says it is longer than the bytes that were given
             status = kp_fail(&err, KP_ENTRY_SIZE_MAX, 8, <int32_t>kp_load_be32(at + 8),
                              cursor.end - at - KP_LOG_OVERHEAD)
         if status != KP_OK:
@@ -401,7 +401,7 @@ cdef class RecordSet:
         cdef int8_t magic
         if size == 0:
             return None
-        magic = <int8_t>self.data[self.position + KP_MAGIC_OFFSET]
+        magic = <int8_t>self.data[self.position + KP_MAGIC_OFFSET]  # whole() has found KP_MIN_ENTRY_SIZE bytes
         made = new(legacy_batch if magic in (0, 1) else default_batch)
         made.take_slice(self.client, self.owner, self.data + self.position, size,
                         MESSAGE if magic in (0, 1) else BATCH)

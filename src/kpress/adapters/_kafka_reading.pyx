@@ -64,6 +64,7 @@ cdef class ControlRecord(DefaultRecord):
     """A record of a control batch: also version, type, and whether it is an abort or a commit marker."""
 
     cdef const uint8_t* _key_bytes(self) except NULL:
+        """Four bytes, at least."""
         key = self.key_of()
         if type(key) is not bytes or len(key) < CONTROL_KEY:
             raise ready(client).corrupt(f"the key of a control record must have {CONTROL_KEY} bytes or more, not "
@@ -200,6 +201,7 @@ cdef class LegacyRecordBatch(Entry):
 
     def __init__(self, buffer, magic):
         self.take(client, buffer, MESSAGE)
+        # take() has read the header
         demand(<int64_t><int32_t>kp_load_be32(self.data + 8) == self.header.size - KP_LOG_OVERHEAD)
         demand(magic == self.header.magic)
 
