@@ -230,7 +230,7 @@ wheels: $(STAMPS)/with-release  ## all wheels of a release in wheelhouse/, witho
 	@build_support/debian.sh wheels
 	$(PYTHON) -m build_support.wheels $(WHEELS)
 
-test-wheels: $(STAMPS)/with-release  ## the wheels as their users get them: Debian 12 and 13, old glibc, musl, arm64 under qemu
+test-wheels: $(STAMPS)/with-release  ## the wheels as their users get them: Debian 11 to 13 and testing, musl, arm64 under qemu
 	@build_support/debian.sh wheels roots
 	$(PYTHON) -m build_support.roots $(ROOTS)
 

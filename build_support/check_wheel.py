@@ -18,7 +18,7 @@ from build_support import sbom, static_libraries
 LARGEST = 2_000_000  # bytes
 
 # libc: glibc 2.17 has parts of it in files of their own
-LIBC = r"libc\.so(\.6)?|libc\.musl-\w+\.so\.1|lib(pthread|m|dl|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d"
+LIBC = r"libc\.so\.6|libc\.musl-\w+\.so\.1|lib(pthread|m|dl|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d"
 
 
 def check(wheel):

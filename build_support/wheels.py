@@ -20,7 +20,7 @@ import subprocess
 import sys
 import sysconfig
 import zipfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,6 +97,8 @@ def build(wanted, out, asked):
             say(f"{one}: a minute on two quiet cores, the first one two")
             wheel = compiled(source, python, PLATFORMS[platform], prefix(platform), folder)
             finished.append(packing.submit(packed, wheel, out, python))
+            for done in filter(Future.done, finished):
+                done.result()  # what was wrong with it
     for one in finished:
         one.result()
     print(*sorted(f"{file.stat().st_size} bytes  {file.name}" for file in out.glob("*.whl")), sep="\n")

@@ -5,13 +5,17 @@
 setuptools and make like a tool of one word, so each command is a script.
 """
 
+import os
 import platform
+import re
 import shlex
+import subprocess
 import sys
 import sysconfig
 from pathlib import Path
 
 OLDEST_GLIBC = "2.17"
+VERBOSE = {"ZIG_VERBOSE_LINK": "1"}
 
 
 def tools(folder, target):
@@ -21,10 +25,34 @@ def tools(folder, target):
     flags = "-fno-sanitize=undefined -fomit-frame-pointer"
     cc = script(folder, "cc", f'exec {binary} cc -target {target} {flags} "$@"\n')
     archiver = script(folder, "ar", f'exec {binary} ar "$@"\n')
-    return {"cc": cc, "ar": archiver, "link": script(folder, "link", linker(binary, cc))}
+    return {"cc": cc, "ar": archiver, "link": script(folder, "link", linker(binary, cc, musl(folder, cc, target)))}
 
 
-def linker(binary, cc):
+def musl(folder, cc, target):
+    """A stub of musl, or None if the target is none of its. What is linked with it asks for the file that Alpine has;
+    zig's own, of the same functions, is called libc.so, which auditwheel does not take for musl. musl's loader takes
+    both names for itself."""
+    architecture, _, libc = target.split("-")
+    if libc != "musl":
+        return None
+    name = f"libc.musl-{architecture}.so.1"
+    stub, source = Path(folder, name).resolve(), Path(folder, "musl.s").resolve()
+    if not stub.exists():
+        command = [cc, "-shared", "-x", "c", "/dev/null", "-o", stub]
+        told = subprocess.run(command, check=True, capture_output=True, text=True, env=os.environ | VERBOSE).stderr
+        own = re.findall(r"\S+/libc\.so(?=\s)", told)[-1]
+        listing = subprocess.run(["readelf", "--wide", "--dyn-syms", own], check=True, capture_output=True, text=True)
+        shown = re.findall(r"(FUNC|OBJECT) +(?:GLOBAL|WEAK) +\w+ +\d+ (\w+)$", listing.stdout, re.MULTILINE)
+        lines = (
+            f".globl {name}\n.type {name}, %{kind.lower().replace('func', 'function')}\n{name}:" for kind, name in shown
+        )
+        source.write_text("\n".join([*lines, ".quad 0", ""]))
+        options = ["-shared", "-nostdlib", f"-Wl,-soname,{name}"]
+        subprocess.run([cc, *options, source, "-o", stub], check=True)
+    return stub
+
+
+def linker(binary, cc, libc=None):
     """The text of a script that links as zig does, and folds functions that are the same: modules have copies of
     Cython's.
 
@@ -34,9 +62,10 @@ def linker(binary, cc):
     What zig has of libc and of a compiler's own functions is offered to the linker. Nothing of it may be taken, as
     LICENSE-binary does not name it.
     """
+    in_place_of_libc = f" | sed 's# [^ ]*/libc\\.so # {libc} #'" if libc else ""
     return f"""\
 told=$(ZIG_VERBOSE_LINK=1 {shlex.quote(cc)} "$@" 2>&1) || {{ echo "$told" >&2; exit 1; }}
-call=$(echo "$told" | sed -n 's/^ld\\.lld //p' | tail -n 1)
+call=$(echo "$told" | sed -n 's/^ld\\.lld //p' | tail -n 1{in_place_of_libc})
 [ -n "$call" ] || {{ echo "zig did not tell how it links: $told" >&2; exit 1; }}
 {binary} ld.lld $call -O2 --icf=all -Map="$0.map" || exit 1
 if grep -E 'lib(c_nonshared|compiler_rt|unwind|c\\+\\+|c\\+\\+abi)\\.a[(:]|/crt\\w*\\.o:' "$0.map" >&2; then

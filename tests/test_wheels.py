@@ -135,6 +135,20 @@ class TestTools:
         address = [ctypes.cast(function, ctypes.c_void_p).value for function in (library.one, library.other)]
         assert library.one(7) == 49 and address[0] == address[1]  # folded
 
+    def test_asks_for_musl_by_the_name_of_its_file(self, tmp_path, monkeypatch):
+        pytest.importorskip("ziglang")
+        from build_support import check_wheel, zig
+
+        monkeypatch.setenv("ZIG_GLOBAL_CACHE_DIR", str(tmp_path / "cache"))
+        tools = zig.tools(tmp_path / "tools", "aarch64-linux-musl")
+        text = "#include <string.h>\nvoid copy(char *to, const char *from, size_t count) { memcpy(to, from, count); }"
+        (tmp_path / "a.c").write_text(text)
+        subprocess.run([tools["cc"], "-c", "-fPIC", "-O2", "a.c", "-o", "a.o"], cwd=tmp_path, check=True)
+        subprocess.run([tools["link"], "-shared", "a.o", "-o", "a.so"], cwd=tmp_path, check=True)
+        needed = re.findall(r"NEEDED.*\[(.+)\]", check_wheel.readelf(tmp_path / "a.so", "--dynamic"))
+        assert needed == ["libc.musl-aarch64.so.1"]
+        assert re.search(r"UND memcpy$", check_wheel.readelf(tmp_path / "a.so", "--dyn-syms"), re.MULTILINE)
+
     @pytest.mark.parametrize("target", ["x86_64-linux-gnu.2.17", "aarch64-linux-gnu.2.17", "x86_64-linux-musl"])
     def test_links_nothing_of_its_own(self, target, tmp_path):
         """There is a function of the compiler's library for it: no instruction divides 128 bits."""
