@@ -162,6 +162,18 @@ class TestTools:
         assert done.returncode == 1 and "__udivti3" in done.stderr
         assert "functions of zig's, which LICENSE-binary does not name" in done.stderr
 
+    def test_links_what_the_licences_name(self, tmp_path):
+        pytest.importorskip("ziglang")
+        from build_support import zig
+
+        tools = zig.tools(tmp_path, "aarch64-linux-gnu.2.17")
+        text = "#include <pthread.h>\nint at_fork(void (*done)(void)) { return pthread_atfork(done, done, done); }"
+        (tmp_path / "a.c").write_text(text)
+        subprocess.run([tools["cc"], "-c", "-fPIC", "a.c", "-o", "a.o"], cwd=tmp_path, check=True)
+        subprocess.run([tools["link"], "-shared", "a.o"], cwd=tmp_path, check=True)
+        assert "libc_nonshared.a(" in (tmp_path / "link.map").read_text()
+        assert "pthread_atfork.c" in (ROOT / "LICENSE-binary").read_text()
+
     @pytest.mark.skipif(platform.machine() != "x86_64", reason="looks for instructions of x86_64")
     def test_keeps_no_frame_pointer(self, tmp_path):
         pytest.importorskip("ziglang")
