@@ -25,11 +25,11 @@ typedef struct kp_record {
     kp_field key;
     kp_field value;
     kp_field headers;     /* headerCount and all headers, encoded; size 0: none */
-    int32_t header_count; /* this and all below: set by reading, ignored by writing */
+    int32_t header_count; /* this and all below: set by reading; writing a record ignores them */
     int32_t size;         /* bytes of the whole record, its length field (of minimal form) included */
     int32_t sequence;     /* of an idempotent producer, -1: none */
     int8_t attributes;    /* writers write 0 in v2 (DefaultRecord.writeTo) */
-    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime. A set's writer may read it */
+    int8_t timestamp_type; /* -1 none, 0 CreateTime, 1 LogAppendTime; the writer of a set may cut batches by it */
 } kp_record;
 
 /* The place of one entry's records, and how their deltas become offsets and timestamps. */

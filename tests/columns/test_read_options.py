@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import kpress
+from other_thread import another_thread
 
 pa = pytest.importorskip("pyarrow")
 
@@ -211,28 +212,5 @@ def test_read_columns_has_the_threads_it_is_told() -> None:
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_other_threads_go_on_while_columns_are_read(threads: int) -> None:
-    """The GIL is not held: a counting thread makes progress during one call."""
-    sys_interval = sys.getswitchinterval()
-    sys.setswitchinterval(1000)  # it is not taken from who holds it either
-    counted = 0
-    go, done = threading.Event(), threading.Event()
-
-    def count() -> None:
-        nonlocal counted
-        go.wait()
-        while not done.is_set():
-            counted += 1
-            time.sleep(0)
-
-    counter = threading.Thread(target=count)
-    counter.start()
-    try:
-        go.set()
-        before = counted
-        kpress.read_columns(SLOW, ["value"], threads=threads)
-        found = counted - before
-    finally:
-        done.set()
-        sys.setswitchinterval(sys_interval)
-        counter.join()
-    assert found > 0
+    with another_thread() as goes_on:
+        assert goes_on(lambda: kpress.read_columns(SLOW, ["value"], threads=threads))

@@ -7,6 +7,7 @@ import struct
 import pytest
 
 import kpress
+from other_thread import another_thread
 
 pa = pytest.importorskip("pyarrow")
 
@@ -482,3 +483,28 @@ def test_base_offset_beside_an_offset_column():
     with pytest.raises(kpress.InvalidArgumentError) as caught:
         kpress.write_columns(pa.table({"value": [b""], "offset": [1]}), base_offset=1)
     assert caught.value.field == "base_offset"
+
+
+class OneArray:
+    """Arrow data that gives its one array at once: asking a stream for it would give the GIL up, too."""
+
+    def __init__(self, columns):
+        self.columns = columns
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self.columns.__arrow_c_array__()
+
+
+@pytest.mark.parametrize("more", [[], ["baseOffset"]])
+def test_another_thread_goes_on_while_columns_are_written(more):
+    """While rows are, not only where the last batch is ended: the last row is refused, so that it is not."""
+    last = kpress.write_records([b""], base_offset=4999)
+    data = kpress.write_records([bytes(range(256)) * 40] * 5000) + last
+    rows = OneArray(kpress.read_columns(data, ["offset", "value", *more]))
+
+    def write():
+        with pytest.raises(kpress.InvalidArgumentError, match=r"record 5000: .*offset"):
+            kpress.write_columns(rows, batch_bytes=None)
+
+    with another_thread() as goes_on:
+        assert goes_on(write)

@@ -1,11 +1,13 @@
-"""Spark's own processes: the server of Spark Connect, and a standalone cluster."""
+"""Spark's own processes: the server of Spark Connect, a standalone cluster, and workers."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import signal
 import socket
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +19,33 @@ import pytest
 BIN = Path(pyspark.__file__).parent / "bin"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # without Java's second compiler Spark starts in half the time
 STARTS_WITHIN = 120  # seconds
+
+
+@contextmanager
+def writer_killed(prefix: str) -> Iterator[None]:
+    """The first other process that has a file open whose name begins so is killed meanwhile. There must be one."""
+    killed: list[int] = []
+    ended = threading.Event()
+    killer = threading.Thread(target=_kill_a_writer, args=(prefix, killed, ended))
+    killer.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        killer.join()
+    assert len(killed) == 1
+
+
+def _kill_a_writer(prefix: str, killed: list[int], ended: threading.Event) -> None:
+    while not killed and not ended.is_set():
+        for link in Path("/proc").glob("[0-9]*/fd/*"):
+            try:
+                if os.readlink(link).startswith(prefix) and int(link.parts[2]) != os.getpid():
+                    os.kill(int(link.parts[2]), signal.SIGKILL)
+                    killed.append(int(link.parts[2]))
+                    return
+            except OSError:
+                continue
 
 
 @contextmanager

@@ -3,9 +3,7 @@
 import json
 import os
 import pty
-import signal
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ pytestmark = [
 ]
 
 from pyspark.errors import PySparkException
+from spark_processes import writer_killed
 
 import kpress.spark
 from kpress.log import Share
@@ -144,31 +143,11 @@ def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> 
     batches = [kpress.write_records(values, base_offset=100 * number) for number in range(300)]
     for first in (0, 150):
         (directory / f"{100 * first:020d}.log").write_bytes(b"".join(batches[first : first + 150]))
-    killed: list[int] = []
-    killer = threading.Thread(target=kill_a_writer, args=(tmp_path / ".copy.unfinished", killed))
-    killer.start()
-    try:
+    with writer_killed(f"{tmp_path}/.copy.unfinished/t-0/."):
         kpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "zstd", level=19)
-    finally:
-        killer.join()
-    assert len(killed) == 1
     assert differing(spark, tmp_path / "logs", tmp_path / "copy") == []
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
     assert not list((tmp_path / "copy").rglob(".*"))
-
-
-def kill_a_writer(work: Path, killed: list[int]) -> None:
-    """The process that has an unfinished file open there, once there is one."""
-    deadline = time.monotonic() + 60
-    while not killed and time.monotonic() < deadline:
-        for link in Path("/proc").glob("[0-9]*/fd/*"):
-            try:
-                if os.readlink(link).startswith(f"{work}/t-0/.") and int(link.parts[2]) != os.getpid():
-                    os.kill(int(link.parts[2]), signal.SIGKILL)
-                    killed.append(int(link.parts[2]))
-                    return
-            except OSError:
-                continue
 
 
 def test_a_difference_is_found(spark: Any, tmp_path: Path) -> None:

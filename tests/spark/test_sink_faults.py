@@ -1,13 +1,10 @@
 """df.write.format("kpress") when something fails: tasks, jobs, drivers, workers. Each row is there once."""
 
 import json
-import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ pytestmark = [
 ]
 
 from sink_writes import arrow, drawn, is_clean, started, stored, write
+from spark_processes import writer_killed
 
 from kpress.log import _publish, _roll_forward
 
@@ -193,29 +191,9 @@ def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
 
 def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> None:
     """SIGKILL while it writes: the task is tried again, and nothing is there twice."""
-    killed: list[int] = []
-    killer = threading.Thread(target=kill_a_writer, args=(tmp_path / "logs", killed))
-    killer.start()
-    try:
+    with writer_killed(f"{tmp_path}/logs/.kpress-staging/"):
         rows = spark.range(0, 60_000, 1, 2).selectExpr("CONCAT(id, REPEAT(UUID(), 40)) AS value")
         how = {"topic": "t", "partitions": "2", "compression.level": "19", "batch.size": "20000"}
         rows.write.format("kpress").mode("append").options(**how).save(str(tmp_path / "logs"))
-    finally:
-        killer.join()
-    assert len(killed) == 1
     assert sum(map(len, stored(tmp_path / "logs").values())) == 60_000
     assert is_clean(tmp_path / "logs")
-
-
-def kill_a_writer(root: Path, killed: list[int]) -> None:
-    """The process that has a staged file open, once there is one."""
-    deadline = time.monotonic() + 90
-    while not killed and time.monotonic() < deadline:
-        for link in Path("/proc").glob("[0-9]*/fd/*"):
-            try:
-                if os.readlink(link).startswith(f"{root}/.kpress-staging/") and int(link.parts[2]) != os.getpid():
-                    os.kill(int(link.parts[2]), signal.SIGKILL)
-                    killed.append(int(link.parts[2]))
-                    return
-            except OSError:
-                continue

@@ -6,7 +6,7 @@ from kpress._c.arrow cimport ArrowArray, ArrowSchema
 from kpress.columns._arrow_in cimport column, column_type
 
 
-# The columns that say what the batches of the records say in their headers.
+# The columns that say what the batches of the records say in their headers, in the order of the catalogue.
 cdef enum:
     PRODUCER_ID, PRODUCER_EPOCH, SEQUENCE, PARTITION_LEADER_EPOCH, IS_TRANSACTIONAL, IS_CONTROL, BASE_OFFSET
     N_BATCH_COLUMNS

@@ -8,27 +8,31 @@ from kpress.columns._arrow_in cimport (
     ABSENT, BINARY, BINARY_VIEW, BOOL, INT8, INT16, INT32, INT64, LARGE_BINARY, LARGE_LIST, LIST, NULLS, STRUCT, column,
     column_here, column_of, column_type, is_null, type_of,
 )
+from kpress.columns.catalogue cimport (
+    HEADERS, KEY, OFFSET, PRODUCER_ID as CATALOGUED_PRODUCER_ID, TIMESTAMP, TIMESTAMP_TYPE, VALUE,
+)
 
+from kpress.columns.catalogue import NAMES
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 cdef tuple BYTES = (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW)
 
-cdef dict ACCEPTED = {
-    "offset": "int64",
-    "timestamp": "timestamp or int64 (ms)",
-    "timestampType": "int32 or int8",
-    "key": "binary, large_binary, binary_view or a string type",
-    "value": "binary, large_binary, binary_view or a string type",
-    "headers": "list or large_list of struct<key: string, value: binary>, or map<string, binary>",
-    "producerId": "int64 or a smaller int",
-    "producerEpoch": "int16 or another int",
-    "sequence": "int32 or another int",
-    "partitionLeaderEpoch": "int32 or another int",
-    "isTransactional": "bool",
-    "isControl": "bool",
-    "baseOffset": "int64 or a smaller int",
-}
-cdef tuple BATCH_COLUMNS = tuple(ACCEPTED)[6:]   # in the order of the enum
+# In the order of the catalogue, which has the names.
+cdef tuple ACCEPTED = (
+    "int64",
+    "timestamp or int64 (ms)",
+    "int32 or int8",
+    "binary, large_binary, binary_view or a string type",
+    "binary, large_binary, binary_view or a string type",
+    "list or large_list of struct<key: string, value: binary>, or map<string, binary>",
+    "int64 or a smaller int",
+    "int16 or another int",
+    "int32 or another int",
+    "int32 or another int",
+    "bool",
+    "bool",
+    "int64 or a smaller int",
+)
 cdef tuple INTS = (INT8, INT16, INT32, INT64)
 
 
@@ -43,8 +47,8 @@ cdef str format_of(const ArrowSchema* schema):
 
 
 cdef int refuse_type(str name, const ArrowSchema* schema) except -1:
-    raise ArgumentTypeError(f"column {name} must be {ACCEPTED[name]}, not of Arrow format {format_of(schema)!r}",
-                            field=name)
+    raise ArgumentTypeError(f"column {name} must be {ACCEPTED[NAMES.index(name)]}, not of Arrow format "
+                            f"{format_of(schema)!r}", field=name)
 
 
 cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, tuple kinds) except -1:
@@ -70,10 +74,10 @@ cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
 
 
 cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int64_t i) except -1:
-    cdef int number = BATCH_COLUMNS.index(name)
+    cdef int number = NAMES.index(name) - CATALOGUED_PRODUCER_ID
     type_of(schema, i, &types.batch[number])
     types.any_batch = True
-    return check_type(name, schema, &types.batch[number], (BOOL,) if name.startswith("is") else INTS)
+    return check_type(name, schema, &types.batch[number], (BOOL,) if number in (IS_TRANSACTIONAL, IS_CONTROL) else INTS)
 
 
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
@@ -87,29 +91,31 @@ cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
 cdef int column_types(input_types* types, const ArrowSchema* child, int64_t i, str name,
                       bint coerce_timestamps) except -1:
     """Child i of the schema."""
-    if name == "offset":
+    cdef int number
+    if name not in NAMES:
+        raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(NAMES)}", field=name)
+    number = NAMES.index(name)
+    if number == OFFSET:
         type_of(child, i, &types.offset)
         return check_type(name, child, &types.offset, (INT64,))
-    if name == "timestamp":
+    if number == TIMESTAMP:
         type_of(child, i, &types.timestamp)
         check_type(name, child, &types.timestamp, (INT64, NULLS))
         return 0 if coerce_timestamps else refuse_loss(&types.timestamp, child)
-    if name == "timestampType":
+    if number == TIMESTAMP_TYPE:
         type_of(child, i, &types.timestamp_type)
         return check_type(name, child, &types.timestamp_type, (INT32, INT8))
-    if name == "key":
+    if number == KEY:
         type_of(child, i, &types.key)
         return check_type(name, child, &types.key, BYTES)
-    if name == "value":
+    if number == VALUE:
         type_of(child, i, &types.value)
         return check_type(name, child, &types.value, BYTES)
-    if name == "headers":
+    if number == HEADERS:
         type_of(child, i, &types.headers)
         check_type(name, child, &types.headers, (LIST, LARGE_LIST, NULLS))
         return 0 if types.headers.kind == NULLS else header_types(types, child)
-    if name in BATCH_COLUMNS:
-        return batch_type(types, name, child, i)
-    raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(ACCEPTED)}", field=name)
+    return batch_type(types, name, child, i)
 
 
 cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_timestamps) except -1:
@@ -117,7 +123,7 @@ cdef int types_of(input_types* types, const ArrowSchema* schema, bint coerce_tim
     memset(types, 0, sizeof(input_types))
     if strcmp(schema.format, "+s"):
         raise ArgumentTypeError("data must be a table, a record batch or a struct array, with the columns "
-                                f"{', '.join(ACCEPTED)}; not of Arrow format {format_of(schema)!r}", field="data")
+                                f"{', '.join(NAMES)}; not of Arrow format {format_of(schema)!r}", field="data")
     names = [name_of(schema.children[i]) for i in range(schema.n_children)]
     if len(set(names)) < len(names):
         raise InvalidArgumentError("data has a column twice", field="data")

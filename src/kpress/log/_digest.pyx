@@ -18,7 +18,7 @@ from libc.string cimport memset
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
 from kpress._c.wire cimport (
-    KP_CONTROL, KP_CUT_ENTRY, KP_END, KP_OK, KP_RECORDS_LEFT, KP_TRANSACTIONAL, kp_batch, kp_batch_next, kp_copy,
+    KP_CONTROL, KP_END, KP_OK, KP_RECORDS_LEFT, KP_TRANSACTIONAL, kp_batch, kp_copy,
     kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_header, kp_header_read, kp_headers_of, kp_message_next, kp_record,
     kp_record_next, kp_source, kp_source_fail, kp_store_be16, kp_store_be32, kp_store_be64,
 )
@@ -29,15 +29,13 @@ from kpress._c.xxhash cimport (
 from kpress._status cimport check, place, place_of
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, table_of
-from kpress.record.decode cimport check_crc, check_inner_crcs, open_source
+from kpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, next_whole, open_source
 
 from kpress.codecs import DEFAULT_MAX_SIZE
 from kpress.errors import InUseError
 
 cdef enum:
     FIXED = 48            # bytes of a record's numbers
-    # Bytes of the smallest v2 record: length, attributes, two deltas, key length, value length and header count.
-    SMALLEST_RECORD = 7
     IS_TRANSACTIONAL = 1
     IS_CONTROL = 2
     HASHED_FROM = 1 << 16  # canonical bytes that are collected before they are hashed: they are still in cache
@@ -178,20 +176,17 @@ cdef int read_entry(reading* r, const uint8_t* entry, kp_error* err) noexcept no
 cdef int read_all(RecordDigest digest, reading* r, const uint8_t* data, int64_t size, kp_error* err) noexcept nogil:
     cdef int64_t position = 0
     cdef int status
-    while position < size:
-        r.batch.position = position
-        r.batch.base_offset = -1
-        status = kp_batch_next(data, size, position, INT32_MAX, &r.batch, err)
-        if status == KP_END:
-            return kp_fail(err, KP_CUT_ENTRY, 0, size - position, 0)
-        if status != KP_OK or read_entry(r, data + position, err) != KP_OK:
+    while True:
+        status = next_whole(data, size, position, &r.batch, err)
+        if status != KP_OK:
+            return KP_OK if status == KP_END else status
+        if read_entry(r, data + position, err) != KP_OK:
             return err.status
         position += r.batch.size
         if r.form.size >= HASHED_FROM or position == size:
             digest.add(r.form.data, r.form.size, r.records, r.control)
             r.form.size = 0
             r.records = r.control = 0
-    return KP_OK
 
 
 cdef str hexadecimal(bytes digest):

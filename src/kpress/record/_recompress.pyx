@@ -9,12 +9,12 @@ from libc.string cimport memset
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, pooled_free
-from kpress._c.wire cimport KP_CUT_ENTRY, KP_END, KP_OK, kp_batch_next, kp_error, kp_fail, kp_source
+from kpress._c.wire cimport KP_END, KP_OK, kp_error, kp_source
 from kpress._status cimport check, place, place_of
 from kpress.codecs.codec cimport codec
 from kpress.codecs.context cimport context_acquire, context_release
 from kpress.codecs.table cimport CodecTable, codec_of, level_of, table_of
-from kpress.record.decode cimport check_crc
+from kpress.record.decode cimport check_crc, next_whole
 from kpress.record.recode cimport append, check_codec, is_kept, open_entry, recode_source, recoder
 
 from kpress.codecs import DEFAULT_MAX_SIZE
@@ -34,18 +34,13 @@ cdef int recompress_entry(recoder* r, const uint8_t* entry, kp_error* err) noexc
 cdef int recompress_all(recoder* r, const uint8_t* data, int64_t size, kp_error* err) noexcept nogil:
     cdef int64_t position = 0
     cdef int status
-    while position < size:
-        r.batch.position = position
-        r.batch.base_offset = -1
-        status = kp_batch_next(data, size, position, INT32_MAX, &r.batch, err)
-        if status == KP_END:
-            return kp_fail(err, KP_CUT_ENTRY, 0, size - position, 0)
+    while True:
+        status = next_whole(data, size, position, &r.batch, err)
         if status != KP_OK:
-            return status
+            return KP_OK if status == KP_END else status
         if recompress_entry(r, data + position, err) != KP_OK:
             return err.status
         position += r.batch.size
-    return KP_OK
 
 
 def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None):

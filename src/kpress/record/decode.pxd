@@ -16,6 +16,9 @@ cdef enum:
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
 cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil
 
+# The entry at `position` of a set that must be whole: KP_END at its end, KP_CUT_ENTRY instead of a cut entry.
+cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, kp_batch* batch, kp_error* err) noexcept nogil
+
 # What of the payload's header a reader may overlook (see codec.pxd): KP_OK, or the status that tells it.
 cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
                           kp_error* err) noexcept nogil

@@ -1,17 +1,18 @@
 """From an entry of a record set to where its records lie: checksum, payload, decompression, base offset."""
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from kpress._buffers cimport PADDING, pooled
 from kpress._c.wire cimport (
-    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_END, KP_ENTRY_SIZE, KP_IN_PAYLOAD,
-    KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET, KP_MESSAGE_CRC_OFFSET,
-    KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_PLUGGABLE, KP_PLUGIN_NAME_OFFSET, KP_PLUGIN_UNKNOWN, KP_RECORD_LENGTH,
-    KP_RECORDS_COUNT, KP_RECORDS_MISSING, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY, KP_WRAPPER_NULL, KP_WRAPPER_OFFSET,
-    kp_batch, kp_batch_codec, kp_cursor, kp_cursor_left, kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail,
-    kp_in_frame, kp_message_next, kp_message_read, kp_plugin_name, kp_read_be64, kp_read_bytes, kp_read_varint,
-    kp_record, kp_record_next, kp_source, kp_source_fail,
+    KP_ATTRIBUTES_OFFSET, KP_BATCH_HEADER, KP_CODEC_ID, KP_CRC, KP_CRC_OFFSET, KP_CUT_ENTRY, KP_END, KP_ENTRY_SIZE,
+    KP_IN_PAYLOAD, KP_IN_RECORDS, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_ATTRIBUTES_OFFSET,
+    KP_MESSAGE_CRC_OFFSET, KP_MIN_ENTRY_SIZE, KP_NONE, KP_OK, KP_PLUGGABLE, KP_PLUGIN_NAME_OFFSET,
+    KP_PLUGIN_UNKNOWN, KP_RECORD_LENGTH, KP_RECORDS_COUNT, KP_RECORDS_MISSING, KP_WRAPPER_CODEC, KP_WRAPPER_EMPTY,
+    KP_WRAPPER_NULL, KP_WRAPPER_OFFSET, kp_batch, kp_batch_codec, kp_batch_next, kp_cursor, kp_cursor_left,
+    kp_cursor_of, kp_cursor_ok, kp_entry_size, kp_error, kp_fail, kp_in_frame, kp_message_next, kp_message_read,
+    kp_plugin_name, kp_read_be64, kp_read_bytes, kp_read_varint, kp_record, kp_record_next, kp_source,
+    kp_source_fail,
 )
 from kpress._status cimport note_cause
 from kpress.checksum cimport crc32_update, crc32c_update
@@ -26,6 +27,17 @@ cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) n
     # the header was read: the entry has its 61 bytes
     cdef uint32_t computed = crc32c_update(0, entry + KP_ATTRIBUTES_OFFSET, <size_t>(batch.size - KP_ATTRIBUTES_OFFSET))
     return KP_OK if computed == batch.crc else kp_fail(err, KP_CRC, KP_CRC_OFFSET, batch.crc, computed)
+
+
+cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, kp_batch* batch,
+                    kp_error* err) noexcept nogil:
+    cdef int status
+    if position == size:
+        return KP_END
+    batch.position = position  # for an error of the header
+    batch.base_offset = -1
+    status = kp_batch_next(data, size, position, INT32_MAX, batch, err)
+    return status if status != KP_END else kp_fail(err, KP_CUT_ENTRY, 0, size - position, 0)
 
 
 cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const kp_batch* batch,
