@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -28,7 +29,12 @@ import ctypes, sys
 import kpress
 
 codec, size, cap, pieces, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-kpress.decompressor(codec).decompress(kpress.compress(b"what is loaded once", codec))
+known = {}
+for name in sys.argv[6:]:
+    with open(name, "rb") as file:
+        dictionary = kpress.dictionaries.Dictionary(file.read())
+    known["dictionaries"] = {dictionary.id: dictionary}
+kpress.decompressor(codec, **known).decompress(kpress.compress(b"what is loaded once", codec))
 
 def kib(field):
     [line] = [line for line in open("/proc/self/status") if line.startswith(field)]
@@ -39,7 +45,7 @@ with open(path, "rb") as file:
 step = -(-len(payload) // pieces)
 before, total = kib("VmHWM"), 0
 start = kib("VmRSS")
-stream = kpress.decompressor(codec, cap)
+stream = kpress.decompressor(codec, cap, **known)
 try:
     for at in range(0, len(payload), step):
         total += len(stream.decompress(payload[at : at + step]))
@@ -53,10 +59,11 @@ print(kib("VmHWM") - before, kib("VmRSS") - start)
 """
 
 
-def cost(codec: str, payload: bytes, path: Path, cap: int, pieces: int) -> tuple[int, int]:
+def cost(codec: str, payload: bytes, path: Path, cap: int, pieces: int, *dictionaries: Path) -> tuple[int, int]:
     """Bytes at the peak, and after it."""
     path.write_bytes(payload)
-    command = [sys.executable, "-c", PROGRAM, codec, str(SIZE), str(cap), str(pieces), str(path)]
+    arguments = [codec, SIZE, cap, pieces, path, *dictionaries]
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=240)
     assert (result.returncode, result.stderr) == (0, "")
     peak, kept = result.stdout.split()
@@ -96,12 +103,16 @@ def test_a_frame_that_is_there_as_a_whole_needs_no_window(tmp_path: Path) -> Non
     assert kept < 6 << 20
 
 
-def mixed_payload() -> bytes:
-    """A sixth of its output: each block has noise and zeros."""
-    noise = random.Random(0).randbytes(SIZE // 6)
+def noise_and_zeros(size: int) -> bytes:
+    """Six times what they can be compressed to, in every block."""
+    noise = random.Random(0).randbytes(size // 6)
     step = 20_000
     blocks = (noise[at : at + step].ljust(6 * step, b"\0") for at in range(0, len(noise), step))
-    return kpress.compress(b"".join(blocks)[:SIZE].ljust(SIZE, b"\0"), "zstd")
+    return b"".join(blocks)[:size].ljust(size, b"\0")
+
+
+def mixed_payload() -> bytes:
+    return kpress.compress(noise_and_zeros(SIZE), "zstd")
 
 
 @pytest.mark.parametrize(
@@ -120,6 +131,26 @@ def test_a_window_is_not_held_beside_a_large_output(make: Callable[[], bytes], p
     frame = bytearray(make())
     frame[WINDOW_AT] = WINDOW_128_MIB
     peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, pieces)
+    assert peak < CAP + (16 << 20)
+    assert kept < 6 << 20
+
+
+@pytest.mark.parametrize("with_id", [True, False], ids=["its-own", "none"])
+@pytest.mark.parametrize(
+    ("make", "pieces"),
+    [(bytes, 1), (bytes, 2), (bytes, 9), (noise_and_zeros, 2), (noise_and_zeros, 900)],
+    ids=["zeros-1", "zeros-2", "zeros-9", "mixed-2", "mixed-900"],
+)
+def test_nor_is_it_with_dictionaries(
+    make: Callable[[int], bytes], pieces: int, with_id: bool, tmp_path: Path
+) -> None:
+    """Of frames that need one, and of frames that need none."""
+    dictionary = kpress.dictionaries.train([b"a line of %d" % number for number in range(2000)], 1024)
+    (tmp_path / "dictionary").write_bytes(dictionary.data)
+    how: Any = {"dictionary": dictionary} if with_id else {}
+    frame = bytearray(kpress.compress(make(SIZE), "zstd", **how))
+    frame[WINDOW_AT] = WINDOW_128_MIB
+    peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, pieces, tmp_path / "dictionary")
     assert peak < CAP + (16 << 20)
     assert kept < 6 << 20
 

@@ -343,7 +343,7 @@ def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, m
     ----------
     compression_type, max_decompressed_bytes, magic, codecs, dictionaries
         As in :func:`decompress`; the cap is of the whole payload. A dictionary is looked up when the header of a frame
-        that names it is read. With dictionaries a frame takes its window, of up to 128 MiB, however it comes.
+        that names it is read.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from kpress._c.wire cimport kp_error
-from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict
+from kpress._c.zstd cimport ZSTD_CCtx, ZSTD_DCtx, ZSTD_DDict, ZSTD_inBuffer
 from kpress.codecs._zstd_frames cimport LONGEST_HEADER, frame_walk
-from kpress.codecs.codec cimport codec
+from kpress.codecs.codec cimport codec, codec_stream, codec_unit
 
 
 # libzstd's contexts, each made when it is first needed.
@@ -31,7 +31,7 @@ ctypedef struct zstd_stream:
     size_t frame                   # bytes of it that were read
     size_t frames                  # that ended
     bint begun                     # with dictionaries alone: libzstd has the frame's header
-    uint8_t* held                  # without them: NULL, or the frame's bytes: see hold
+    uint8_t* held                  # NULL, or the frame's bytes: see hold
     frame_walk walk                # over those
 
 
@@ -41,4 +41,10 @@ cdef int ready_decompressor(void** state, kp_error* err) noexcept nogil
 cdef int decoder_failed(size_t code, int64_t position, kp_error* err) noexcept nogil
 cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
                          const ZSTD_DDict** dictionary) noexcept nogil
+cdef int refer_to_dictionary(codec_stream* s, const uint8_t* frame, kp_error* err) noexcept nogil
+cdef int read_whole(codec_stream* s, const uint8_t* src, const codec_unit* frame, kp_error* err) noexcept nogil
+cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil
+cdef bint is_wide(const zstd_stream* z) noexcept nogil
+cdef int hold(codec_stream* s, kp_error* err) noexcept nogil
+cdef int hold_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil
 cdef int compress_failed(size_t code, kp_error* err) noexcept nogil

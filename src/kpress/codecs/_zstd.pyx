@@ -20,7 +20,6 @@ from kpress._c.wire cimport (
     KP_ZSTD_SHORT,
     kp_error,
     kp_fail,
-    kp_load_le16,
 )
 from kpress._c.zstd cimport (
     ZSTD_CCtx_reset,
@@ -38,6 +37,7 @@ from kpress._c.zstd cimport (
     ZSTD_compressStream2,
     ZSTD_createCCtx,
     ZSTD_createDCtx,
+    ZSTD_DCtx_refDDict,
     ZSTD_decompress_usingDDict,
     ZSTD_decompressStream,
     ZSTD_e_continue,
@@ -61,19 +61,17 @@ from kpress._c.zstd cimport (
 )
 from kpress.codecs._output cimport output_room
 from kpress.codecs._zstd_frames cimport (
-    BLOCK_HEADER, BLOCK_MAX, JAVA_INPUT, LONGEST_HEADER, RLE, WINDOW_LOG_MIN, dictionary_of, ends_as_java_allows,
-    frame_walk, is_ignored_prefix, may_begin, read_frame, read_head, walk_blocks, walked_frame,
+    BLOCK_HEADER, BLOCK_MAX, JAVA_INPUT, LONGEST_HEADER, WINDOW_LOG_MIN, dictionary_of, end_with_empty_block,
+    ends_as_java_allows, frame_walk, is_ignored_prefix, may_begin, read_frame, read_head, walk_blocks, walked_frame,
 )
 from kpress.codecs.codec cimport (
     codec, codec_stream, codec_unit, level_or_default, progress, size_range, spend, state_made,
 )
 
 cdef enum:
-    # A written frame: magic, descriptor, window descriptor.
-    WINDOW_AT = 5
+    WINDOW_AT = 5                 # in a written frame: after magic and descriptor
     # Above this level contexts have hash tables and windows of more than 8 MB.
     SMALL_LEVEL = 9
-    WRITTEN_HEADER = 6
     # High levels and large windows make contexts of hundreds of MB, which are not kept. A decompressor holds only its
     # window, and only if frames come in pieces: the 2 MiB of the default level are kept.
     COMPRESSOR_KEPT = 32 << 20
@@ -174,6 +172,21 @@ cdef int find_dictionary(const known_dictionaries* known, const uint8_t* frame,
     return KP_ZSTD_DICT_MISSING
 
 
+cdef int refer_to_dictionary(codec_stream* s, const uint8_t* frame, kp_error* err) noexcept nogil:
+    """Tell libzstd, before a frame of a stream, which dictionary it needs; Kafka's row has none."""
+    cdef const known_dictionaries* known = <const known_dictionaries*>s.row.object
+    cdef const ZSTD_DDict* dictionary = NULL
+    cdef size_t result
+    if known == NULL:
+        return KP_OK
+    if find_dictionary(known, frame, &dictionary) != KP_OK:
+        return kp_fail(err, KP_ZSTD_DICT_MISSING, 0, dictionary_of(frame), 0)
+    result = ZSTD_DCtx_refDDict((<zstd_state*>s.shared[0]).decompressor, dictionary)
+    if ZSTD_isError(result):
+        return decoder_failed(result, 0, err)
+    return KP_OK
+
+
 cdef int zstd_decode(const codec* row, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
                      size_t capacity, progress* at, kp_error* err) noexcept nogil:
     cdef codec_unit* frame = &at.unit
@@ -266,24 +279,6 @@ cdef bint zstd_prefix(void** state, const uint8_t* src, size_t size, pooled* out
 
 cdef size_t zstd_bound(size_t size) noexcept nogil:
     return ZSTD_compressBound(size) + BLOCK_HEADER
-
-
-cdef size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept nogil:
-    """Give a frame of our own the end that Java's flush and close give it; returns the frame's size."""
-    cdef size_t at = WRITTEN_HEADER, length
-    cdef uint32_t header
-    while True:
-        header = kp_load_le16(frame + at) | <uint32_t>frame[at + 2] << 16
-        if header & 1:
-            break
-        length = header >> 3
-        at += BLOCK_HEADER + (1 if header >> 1 & 3 == RLE else length)
-    if header >> 3 == 0:
-        return size  # no data: it is the last block already
-    frame[at] &= 0xFE
-    frame[size] = 1
-    frame[size + 1] = frame[size + 2] = 0
-    return size + BLOCK_HEADER
 
 
 cdef int ready_compressor(void** state, int level, kp_error* err) noexcept nogil:
@@ -459,7 +454,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error*
     output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
     result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &output, input)
     if ZSTD_isError(result):
-        if read_head(z.head, known, False, &walk, err) not in (KP_OK, KP_ZSTD_SHORT):
+        if read_head(z.head, known, s.row.object != NULL, &walk, err) not in (KP_OK, KP_ZSTD_SHORT):
             return err.status
         return decoder_failed(result, 0, err)
     given = output.pos - s.out.size
@@ -482,7 +477,12 @@ cdef bint begins_wide_frame(zstd_stream* z, const ZSTD_inBuffer* input) noexcept
     cdef kp_error ignored
     if z.frame >= LONGEST_HEADER or read_head(z.head, know_head(z, input), False, &z.walk, &ignored) != KP_OK:
         return False
-    return z.walk.at > z.frame and z.walk.window > WIDE
+    return z.walk.at > z.frame and is_wide(z)
+
+
+cdef bint is_wide(const zstd_stream* z) noexcept nogil:
+    """Of the frame whose header was read."""
+    return z.walk.window > WIDE
 
 
 cdef int hold(codec_stream* s, kp_error* err) noexcept nogil:
@@ -538,9 +538,10 @@ cdef int read_held(codec_stream* s, kp_error* err) noexcept nogil:
     cdef uint8_t* held = z.held
     cdef ZSTD_inBuffer input = [held, z.frame, 0]
     cdef bint more = True
-    cdef int status = KP_OK
+    cdef int status
     z.held = NULL
     z.frame = 0
+    status = refer_to_dictionary(s, held, err)
     while more and status == KP_OK:
         status = read_piece(s, &input, &more, err)
     free(held)

@@ -17,18 +17,18 @@ from kpress._c.wire cimport (
 from kpress._c.zstd cimport (
     ZDICT_fastCover_params_t, ZDICT_isError, ZDICT_optimizeTrainFromBuffer_fastCover, ZSTD_CCtx,
     ZSTD_CCtx_loadDictionary_byReference, ZSTD_CCtx_refCDict, ZSTD_CCtx_reset, ZSTD_CCtx_setParameter, ZSTD_CDict,
-    ZSTD_DCtx, ZSTD_DCtx_refDDict, ZSTD_DCtx_reset, ZSTD_DDict, ZSTD_c_contentSizeFlag, ZSTD_compress2,
+    ZSTD_DCtx_refDDict, ZSTD_DCtx_reset, ZSTD_DDict, ZSTD_c_contentSizeFlag, ZSTD_compress2,
     ZSTD_compress_usingCDict, ZSTD_createCDict_byReference, ZSTD_createDDict_byReference, ZSTD_decompressStream,
     ZSTD_error_memory_allocation, ZSTD_freeCDict, ZSTD_freeDDict, ZSTD_getErrorCode, ZSTD_inBuffer, ZSTD_isError,
     ZSTD_outBuffer, ZSTD_reset_session_only, ZSTD_sizeof_CDict, ZSTD_sizeof_DDict,
 )
-from kpress.codecs._output cimport output_room
 from kpress.codecs._zstd cimport (
-    compress_failed, decoder_failed, find_dictionary, known_dictionaries, known_dictionary, ready_compressor,
-    ready_decompressor, zstd_row, zstd_state, zstd_stream,
+    compress_failed, decoder_failed, find_dictionary, hold, hold_piece, is_wide, known_dictionaries, known_dictionary,
+    read_piece, read_whole, ready_compressor, ready_decompressor, refer_to_dictionary, zstd_row, zstd_state,
+    zstd_stream,
 )
-from kpress.codecs._zstd_frames cimport dictionary_of, frame_walk, read_frame, read_head
-from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default, spend
+from kpress.codecs._zstd_frames cimport dictionary_of, read_frame, read_head
+from kpress.codecs.codec cimport codec, codec_stream, codec_unit, level_or_default
 
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -37,7 +37,6 @@ DEFAULT_DICTIONARY_SIZE = DEFAULT_SIZE
 cdef enum:
     MAGIC = 0xEC30A437
     FRAME_MAGIC = 0xFD2FB528
-    PIECE = 1 << 17             # the step in which a stream's output gets room: a block
     ID_AT = 4
     LEAST = 16                  # magic, id, and no entropy table is shorter than this
     MOST = 64 << 20             # half of the largest window that Kafka's readers accept
@@ -170,6 +169,7 @@ cdef int dictionary_decompress_open(codec_stream* s, kp_error* err) noexcept nog
 
 cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
     cdef zstd_state* own = <zstd_state*>s.shared[0]
+    free((<zstd_stream*>s.state).held)
     free(s.state)
     if own != NULL and own.decompressor != NULL:
         ZSTD_DCtx_reset(own.decompressor, ZSTD_reset_session_only)
@@ -177,33 +177,53 @@ cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
 
 
 cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, kp_error* err) noexcept nogil:
-    """libzstd must have a frame's dictionary before it has its whole header."""
+    """libzstd must have a frame's dictionary before it has its whole header. What needs no window gets none, as in
+    streams without dictionaries."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
+    cdef codec_unit frame
     cdef bint more = size > 0
     s.wanted = 0
     while more:
-        if not z.begun:
+        if z.held != NULL:
+            if hold_piece(s, &input, &more, err) != KP_OK:
+                return err.status
+            z.begun = z.held == NULL and z.frame > 0
+        elif z.begun:
+            if read_piece(s, &input, &more, err) != KP_OK:
+                return err.status
+            z.begun = z.frame > 0
+        elif z.frame == 0 and lies_whole(s, &input, &frame):
+            if read_whole(s, src + input.pos, &frame, err) != KP_OK:
+                return err.status
+            input.pos += frame.size
+            more = input.pos < size
+        else:
             if head_is_whole(z, &input, err):
                 begin_frame(s, err)
-            more = z.begun
-        elif decompress_piece(s, &input, &more, err) != KP_OK:
-            return err.status
-        if not z.begun and err.status not in (KP_OK, KP_ZSTD_SHORT):
-            s.taken = input.pos
-            return err.status
-        more = more or (not z.begun and input.pos < size)
+            if err.status not in (KP_OK, KP_ZSTD_SHORT):
+                s.taken = input.pos
+                return err.status
+            more = z.begun or z.held != NULL
     return KP_OK
+
+
+cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_unit* frame) noexcept nogil:
+    """Whether the next frame, with a dictionary that is known, ends in this piece."""
+    cdef const uint8_t* src = <const uint8_t*>input.src
+    cdef const ZSTD_DDict* dictionary
+    cdef kp_error ignored
+    return (read_frame(src, input.pos, input.size, True, frame, &ignored) == KP_OK
+            and find_dictionary(<const known_dictionaries*>s.row.object, src + input.pos, &dictionary) == KP_OK)
 
 
 cdef bint head_is_whole(zstd_stream* z, ZSTD_inBuffer* input, kp_error* err) noexcept nogil:
     """Take the bytes of a frame's header. Whatever is no frame with blocks has none: four bytes tell."""
-    cdef frame_walk walk
     while True:
         if z.frame >= 4 and kp_load_le32(z.head) != FRAME_MAGIC:
             err.status = KP_OK
             return True
-        if read_head(z.head, z.frame, True, &walk, err) != KP_ZSTD_SHORT:
+        if read_head(z.head, z.frame, True, &z.walk, err) != KP_ZSTD_SHORT:
             return err.status == KP_OK
         if input.pos == input.size:
             return False
@@ -214,48 +234,21 @@ cdef bint head_is_whole(zstd_stream* z, ZSTD_inBuffer* input, kp_error* err) noe
 
 cdef int begin_frame(codec_stream* s, kp_error* err) noexcept nogil:
     cdef zstd_stream* z = <zstd_stream*>s.state
-    cdef ZSTD_DCtx* decompressor = (<zstd_state*>s.shared[0]).decompressor
     cdef ZSTD_inBuffer head = [z.head, z.frame, 0]
     cdef ZSTD_outBuffer nothing = [NULL, 0, 0]
-    cdef const ZSTD_DDict* dictionary = NULL
     cdef size_t result
     if kp_load_le32(z.head) == FRAME_MAGIC:
-        if find_dictionary(<const known_dictionaries*>s.row.object, z.head, &dictionary) != KP_OK:
-            s.wanted = dictionary_of(z.head)
-            return kp_fail(err, KP_ZSTD_DICT_MISSING, 0, s.wanted, 0)
-    result = ZSTD_DCtx_refDDict(decompressor, dictionary)
-    if not ZSTD_isError(result):
-        result = ZSTD_decompressStream(decompressor, &nothing, &head)
+        if refer_to_dictionary(s, z.head, err) != KP_OK:
+            if err.status == KP_ZSTD_DICT_MISSING:
+                s.wanted = dictionary_of(z.head)
+            return err.status
+        if is_wide(z):
+            return hold(s, err)
+    result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &nothing, &head)
     if ZSTD_isError(result):
         return decoder_failed(result, 0, err)
     z.begun = True
     return KP_OK
-
-
-cdef int decompress_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, kp_error* err) noexcept nogil:
-    """Decompress up to PIECE bytes; `more` says whether the input may give more."""
-    cdef zstd_stream* z = <zstd_stream*>s.state
-    cdef ZSTD_outBuffer output
-    cdef size_t before = input.pos, given, result
-    s.handed = input.pos
-    if output_room(s, PIECE, err) != KP_OK:
-        return err.status
-    output.dst, output.pos = s.out.data, s.out.size
-    output.size = s.out.size + min(<size_t>PIECE, s.left + 1)
-    result = ZSTD_decompressStream((<zstd_state*>s.shared[0]).decompressor, &output, input)
-    if ZSTD_isError(result):
-        return decoder_failed(result, 0, err)
-    given = output.pos - s.out.size
-    s.out.size = output.pos
-    z.frame += input.pos - before
-    if result == 0:
-        s.base += <int64_t>z.frame
-        z.frame = 0
-        z.frames += 1
-        z.begun = False
-    more[0] = input.pos < input.size or (z.begun and output.pos == output.size)
-    err.status = KP_OK
-    return spend(s, given, err)
 
 
 # --- a dictionary ----------------------------------------------------------------------------------------------------

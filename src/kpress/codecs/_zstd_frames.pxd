@@ -39,6 +39,7 @@ cdef enum:
     WINDOW_MAX = (1 << 27) + 1    # libzstd's default for streams
     WINDOW_LOG_MIN = 10
     LONGEST_HEADER = 18
+    WRITTEN_HEADER = 6            # of a frame of our own: magic, descriptor, window descriptor
     JAVA_INPUT = 131075           # ZSTD_DStreamInSize
 
 
@@ -216,3 +217,21 @@ cdef inline bint is_ignored_prefix(const uint8_t* src, size_t at, size_t size) n
     if kp_load_le32(src + at) >> 4 == SKIPPABLE >> 4 or left < 9:
         return read_frame(src, at, size, False, &frame, &err) == KP_ZSTD_SHORT
     return read_frame(src, at, size, False, &frame, &err) == KP_ZSTD_SHORT and err.found == 0
+
+
+cdef inline size_t end_with_empty_block(uint8_t* frame, size_t size) noexcept nogil:
+    """Give a frame of our own the end that Java's flush and close give it; returns the frame's size."""
+    cdef size_t at = WRITTEN_HEADER, length
+    cdef uint32_t header
+    while True:
+        header = kp_load_le16(frame + at) | <uint32_t>frame[at + 2] << 16
+        if header & 1:
+            break
+        length = header >> 3
+        at += BLOCK_HEADER + (1 if header >> 1 & 3 == RLE else length)
+    if header >> 3 == 0:
+        return size  # no data: it is the last block already
+    frame[at] &= 0xFE
+    frame[size] = 1
+    frame[size + 1] = frame[size + 2] = 0
+    return size + BLOCK_HEADER
