@@ -221,9 +221,9 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         - ``baseOffset``: an int. Records that have the same make one batch, of any size, and must agree in the columns
           above. Refused are LogAppendTime, records of magic 0, and a producer's batch after which both offsets and
           sequences are missing: the headers of such batches cannot be derived from their records. `Columns` and
-          pyarrow's tables of them know more of the batches they were read from (metadata of the schema,
-          ``kpress.not_in_columns``): if the columns do not hold all of their headers, they are refused, and the
-          message names the first batch and what would be lost.
+          pyarrow's tables of them know more of the batches they were read from, by the metadata of their schema: if
+          the columns do not hold all of the headers, they are refused, and the message names the first batch and what
+          would be lost.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.
