@@ -1,4 +1,4 @@
-"""format("kpress") on a broker's directory, beside Spark's Kafka connector and the broker that serves it.
+"""A broker's directory, read by format("kpress") and kpress.spark.read, and by Spark's Kafka connector from the broker.
 
 It needs pyspark 4.0.0, for which alone the connector can be had, and the jars of both: `make bench-spark-connector`.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import kpress.spark
 from bench.answers import equal
 from bench.spark.data import make
 from bench.spark.reading import of_log, to_nothing
@@ -56,35 +57,41 @@ def _races(bench: Bench, broker: Any, rows: int) -> None:
     def by_files(topic: str, columns: tuple[str, ...] = (), **options: Any) -> Callable[[], Any]:
         return of_log(bench.spark, broker.data, columns, subscribe=topic, **options)
 
+    def by_read(topic: str, **options: Any) -> Callable[[], Any]:
+        return lambda: kpress.spark.read(bench.spark, broker.data, subscribe=topic, **options)
+
     def headers(topic: str) -> Callable[[], Any]:
         found = by_files(topic, ("recordsCount",), level="batches")
         return lambda: found().selectExpr("sum(recordsCount)").collect()[0][0]
 
     times = "sum(unix_millis(timestamp) % 1000003)"  # a sum of whole timestamps overflows
     figures = ("count(*)", "sum(offset)", "sum(length(value))", times)
-    answers = [tuple(source("lines")().selectExpr(*figures).collect()[0]) for source in (by_broker, by_files)]
-    equal(answers[0], answers[1], "the broker's rows")
+    answers = [tuple(source("lines")().selectExpr(*figures).collect()[0]) for source in (by_broker, by_files, by_read)]
+    for found in answers[1:]:
+        equal(answers[0], found, "the broker's rows")
     equal((answers[0][0], headers("lines")()), (rows, rows), "rows")
 
     everything = {
         "connector": lambda topic: to_nothing(by_broker(topic)),
         "connector, tuned": lambda topic: to_nothing(by_broker(topic, **TUNED)),
         "kpress": lambda topic: to_nothing(by_files(topic)),
+        "kpress, read": lambda topic: to_nothing(by_read(topic)),
     }
     alone = {
         "connector, tuned": lambda topic: to_nothing(lambda: by_broker(topic, **TUNED)().select("offset")),
         "kpress": lambda topic: to_nothing(by_files(topic, ("offset",))),
+        "kpress, read": lambda topic: to_nothing(by_read(topic, columns="offset")),
     }
     counts = {"connector, tuned": lambda topic: by_broker(topic, **TUNED)().count, "kpress, headers": headers}
     defaults, tuned = "connector", "connector, tuned"
     asked = {
         "all columns": [
-            Asked("kpress", defaults, "wall", 3),
-            Asked("kpress", defaults, "cpu", 1.8),
-            Asked("kpress", tuned, "wall", 1.8),
-            Asked("kpress", tuned, "cpu", 1.3),
+            Asked("kpress, read", defaults, "wall", 3),
+            Asked("kpress, read", tuned, "wall", 1.8),
+            *(Asked(ours, defaults, "cpu", 1.8) for ours in ("kpress", "kpress, read")),
+            *(Asked(ours, tuned, "cpu", 1.3) for ours in ("kpress", "kpress, read")),
         ],
-        "offset alone": [Asked("kpress", tuned, "cpu", 2.5)],
+        "offset alone": [Asked(ours, tuned, "cpu", 2.5) for ours in ("kpress", "kpress, read")],
         "count": [Asked("kpress, headers", tuned, "cpu", 50)],
     }
     for title, contenders in (("all columns", everything), ("offset alone", alone), ("count", counts)):

@@ -1,4 +1,4 @@
-"""format("kpress"): beside prebuilt Arrow batches, per GB, on all cores, and in memory."""
+"""format("kpress") and kpress.spark.read: beside prebuilt Arrow batches, per GB, on all cores, and in memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ import statistics
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import kpress.spark
 from bench.answers import equal
 from bench.spark import session
 from bench.spark.data import Made, make
@@ -56,9 +58,15 @@ def ceiling(bench: Bench) -> None:
             check(ours, made)
             check_prebuilt = of_prebuilt(bench.spark, made)().count()
             equal(check_prebuilt, made.rows, "prebuilt rows")
+            read = partial(kpress.spark.read, bench.spark, made.path, minPartitions=TASKS, maxPartitionBytes=1 << 40)
+            check(read, made)
             bench.table.race(
                 f"all columns, {codec}",
-                {"prebuilt batches": to_nothing(of_prebuilt(bench.spark, made)), "kpress": to_nothing(ours)},
+                {
+                    "prebuilt batches": to_nothing(of_prebuilt(bench.spark, made)),
+                    "kpress": to_nothing(ours),
+                    "kpress, read": to_nothing(read),
+                },
                 rows=made.rows,
                 asked=[Asked("kpress", "prebuilt batches", "cpu", least)],
             )

@@ -40,6 +40,7 @@ def stream():
 found = {"parallelism": parallelism_of(spark)}
 kpress.spark.register(spark)
 found["read"] = [read(logs).where("topic = 'sessions'").count(), read(logs).count()]
+found["read"].append(kpress.spark.read(spark, logs, subscribe="sessions").count())
 found["inventory"] = sorted([row.topic, row.partition] for row in kpress.spark.inventory(spark, logs).collect())
 findings = kpress.spark.verify(spark, logs)
 found["verify"] = [findings.columns[:3], findings.count()]
@@ -80,7 +81,7 @@ def test_tasks_are_planned_for_the_servers_cores(found: dict[str, Any]) -> None:
 
 
 def test_the_data_source(found: dict[str, Any]) -> None:
-    assert found["read"] == [3600, 24100]
+    assert found["read"] == [3600, 24100, 3600]
     assert found["write"] == 100
     assert found["stream"] == 24100
 

@@ -16,7 +16,7 @@ from pyspark import cloudpickle
 from pyspark.sql import functions as of_spark
 from pyspark.sql.types import BinaryType, StructType
 
-from kpress.spark import KafkaLogDataSource, _run, _session, functions
+from kpress.spark import KafkaLogDataSource, _read, _run, _session, functions
 from kpress.spark._missing import opener
 from kpress.spark.schema import spark_schema
 
@@ -65,10 +65,11 @@ def test_a_function_of_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said_without_kpress(sent[0], "next(it(iter([])), None)").startswith(sentence_of("PYSPARK_PYTHON"))
 
 
-def test_a_job() -> None:
+@pytest.mark.parametrize("worker", [_run._worker, _read._worker])
+def test_a_job(worker: Any) -> None:
     item = pickle.dumps((_run.run, None))
     then = f"import pyarrow as pa\nlist(it([pa.record_batch({{'number': [0], 'item': [{item!r}]}})]))"
-    assert said_without_kpress(_run._worker(), then).startswith(sentence_of("PYSPARK_PYTHON"))
+    assert said_without_kpress(worker(), then).startswith(sentence_of("PYSPARK_PYTHON"))
 
 
 def test_the_data_source_that_a_session_registers() -> None:

@@ -36,6 +36,12 @@ def test_batches(spark: Any) -> None:
     assert sum(row.recordsCount for row in rows if not row.isControl) == 1634
 
 
+def test_read(spark: Any) -> None:
+    rows = kpress.spark.read(spark, SESSIONS, includeHeaders=True)
+    assert rows.schema == spark.read.format("kpress").option("includeHeaders", "true").load(SESSIONS).schema
+    assert rows.count() == 1634 and rows.first().headers is None
+
+
 def test_jobs(spark: Any, tmp_path: Path) -> None:
     assert kpress.spark.inventory(spark, SESSIONS).first().records == 1634
     kpress.spark.transcode(spark, SESSIONS, tmp_path / "sessions-0", "zstd").collect()

@@ -27,6 +27,7 @@ from kpress.spark import (
     _inventory,
     _jobs,
     _parquet,
+    _read,
     _run,
     _transcode,
     _verify,
@@ -81,6 +82,26 @@ def test_what_travels_grows_with_the_log_and_not_faster(
     (few_closures, few_largest, few_total), (closures, largest, total) = found
     assert few_closures == closures and max(closures) < 5000
     assert total < 12 * few_total and largest < 12 * few_largest
+
+
+def test_rows_travel_with_their_own_piece_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[list[bytes]] = []
+
+    class Spread:
+        def mapInArrow(self, worker: Any, schema: Any) -> None:
+            assert len(cloudpickle.dumps(worker)) < 5000
+
+    def spread(spark: Any, items: list[bytes]) -> Spread:
+        sent.append(items)
+        return Spread()
+
+    monkeypatch.setattr(_read, "spread", spread)
+    monkeypatch.setattr(_read, "parallelism_of", lambda spark: 10_000)
+    monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 1000)
+    for segments in (20, 200):
+        kpress.spark.read(None, logs_of(tmp_path, segments))  # type: ignore[arg-type]
+    few, many = sent
+    assert len(many) > 8 * len(few) and max(map(len, many)) < 1.5 * max(map(len, few))
 
 
 @pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])

@@ -6,6 +6,7 @@
                                                              (_batch_rows: a row per batch)
     options      what that takes                             parsed at once (_offsets: topics and offsets)
     schema       what it gives                               the columns of Spark's Kafka source, or of batches
+    _read        read(spark, src)                            the same rows by mapInArrow, for less CPU time
     _stream      spark.readStream.format("kpress")              segments that were closed since
     _sink        df.write.format("kpress").save(path)        segments that brokers take, all of them or none
                  (_write_options; _sink_rows: rows by partition, packed into batches)

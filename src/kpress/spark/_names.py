@@ -9,6 +9,7 @@ from kpress.spark._compare import compare
 from kpress.spark._estimate import estimate
 from kpress.spark._inventory import inventory
 from kpress.spark._parquet import to_parquet
+from kpress.spark._read import read
 from kpress.spark._session import for_session
 from kpress.spark._ship import ship
 from kpress.spark._transcode import transcode
@@ -28,6 +29,7 @@ __all__ = [
     "estimate",
     "functions",
     "inventory",
+    "read",
     "register",
     "ship",
     "to_parquet",

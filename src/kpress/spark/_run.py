@@ -32,13 +32,17 @@ def run(
     """The results of `work`, a function of a module, for each item: a task each, in their order. `what` is shown."""
     if not items:
         return []
-    pickled = [pickle.dumps((work, item)) for item in items]
-    rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": pickled}))
-    # out of one partition rows are dealt out evenly: one to each task
-    spread = rows.coalesce(1).repartition(len(items)) if len(items) > 1 else rows.coalesce(1)
     with Progress(spark, what, len(items)):
-        found = spread.mapInArrow(_worker(), "number long, result binary").collect()
+        pickled = [pickle.dumps((work, item)) for item in items]
+        found = spread(spark, pickled).mapInArrow(_worker(), "number long, result binary").collect()
     return [pickle.loads(row.result) for row in sorted(found, key=lambda row: int(row.number))]
+
+
+def spread(spark: SparkSession, items: Sequence[bytes]) -> DataFrame:
+    """A row for each item, with its number: one to each task."""
+    rows = spark.createDataFrame(pa.table({"number": pa.array(range(len(items)), pa.int64()), "item": items}))
+    one = rows.coalesce(1)  # out of one partition rows are dealt out evenly
+    return one.repartition(len(items)) if len(items) > 1 else one
 
 
 def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
