@@ -128,6 +128,13 @@ $(AZURITE):
 	@build_support/debian.sh azurite
 	npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.37.0
 
+hdfs: $(TESTING) java  ## the file systems' tests against Hadoop's cluster for tests; ARROW_LIBHDFS_DIR says where libhdfs.so is
+	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo 'make hdfs ARROW_LIBHDFS_DIR=DIR: where libhdfs.so of a Hadoop is'; exit 2; }
+	mvn -B -q -Dstyle.color=never -f tests/files/hadoop/pom.xml \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/build/hadoop'
+	ARROW_LIBHDFS_DIR='$(ARROW_LIBHDFS_DIR)' CLASSPATH="$$(echo build/hadoop/*.jar | tr ' ' ':')" \
+	  $(PYTHON) -m pytest -q tests/files/test_file_systems.py tests/files/test_hdfs.py
+
 clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with kpress.adapters under them
 	@build_support/clients.sh build/clients $(PYTHON)
 	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
@@ -293,4 +300,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: azure spark-versions spark-connector demo test docs lint types sanitize sanitize-threads free-threading differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: azure hdfs spark-versions spark-connector demo test docs lint types sanitize sanitize-threads free-threading differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release

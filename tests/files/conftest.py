@@ -5,6 +5,7 @@ import socket
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, quote
 
@@ -136,3 +137,28 @@ def azure(azurite: Any) -> Iterator[Any]:
     azurite.create_dir("logs")
     yield azurite
     azurite.delete_dir("logs")
+
+
+@pytest.fixture(scope="session")
+def name_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of HDFS in a process of its own, if libhdfs is there: `make hdfs`."""
+    if "ARROW_LIBHDFS_DIR" not in os.environ:
+        pytest.skip("no libhdfs: make hdfs")
+    program = Path(__file__).parent / "hadoop" / "Cluster.java"
+    command = ["java", "-cp", os.environ["CLASSPATH"], str(program), str(tmp_path_factory.mktemp("hdfs"))]
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen(command, text=True, **pipes) as server:
+        assert server.stdout is not None and server.stdin is not None
+        port = next(int(line.split()[-1]) for line in server.stdout if "name node" in line)
+        yield port
+        server.stdin.close()
+
+
+@pytest.fixture
+def hdfs(name_node: int) -> Iterator[Any]:
+    """pyarrow's file system of HDFS, with an empty directory ``/logs``."""
+    fs = pytest.importorskip("pyarrow.fs")
+    made = fs.HadoopFileSystem("127.0.0.1", name_node)
+    made.create_dir("/logs")
+    yield made
+    made.delete_dir("/logs")

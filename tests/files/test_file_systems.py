@@ -52,20 +52,23 @@ def in_memory() -> Store:
     )
 
 
-def in_azure(azure: Any) -> Store:
+def by_arrow(store: Any, root: str) -> Store:
+    """A store without another library's way to it."""
+
     def put(name: str, data: bytes) -> None:
-        with azure.open_output_stream(f"logs/{name}") as file:
+        store.create_dir(f"{root}/{name}".rpartition("/")[0])
+        with store.open_output_stream(f"{root}/{name}") as file:
             file.write(data)
 
     def get(name: str) -> bytes:
-        with azure.open_input_file(f"logs/{name}") as file:
+        with store.open_input_file(f"{root}/{name}") as file:
             return bytes(file.read())
 
-    listing = pa_fs.FileSelector("logs")
-    return Store(*resolve("logs", azure), put, get, lambda: {info.base_name for info in azure.get_file_info(listing)})
+    listing = pa_fs.FileSelector(root)
+    return Store(*resolve(root, store), put, get, lambda: {info.base_name for info in store.get_file_info(listing)})
 
 
-@pytest.fixture(params=["local", "arrow", "arrow subtree", "fsspec memory", "fsspec local", "azure"])
+@pytest.fixture(params=["local", "arrow", "arrow subtree", "fsspec memory", "fsspec local", "azure", "hdfs"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     root = str(tmp_path)
     if request.param == "local":
@@ -75,7 +78,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     elif request.param == "arrow subtree":
         yield on_disk(*resolve("/", pa_fs.SubTreeFileSystem(root, pa_fs.LocalFileSystem())), tmp_path)
     elif request.param == "azure":
-        yield in_azure(request.getfixturevalue("azure"))
+        yield by_arrow(request.getfixturevalue("azure"), "logs")
+    elif request.param == "hdfs":
+        yield by_arrow(request.getfixturevalue("hdfs"), "/logs")
     elif request.param == "fsspec local":
         yield on_disk(*resolve(root, fsspec.filesystem("file")), tmp_path)
     else:
@@ -117,8 +122,9 @@ def test_what_is_not_there(store: Store) -> None:
         with pytest.raises(FileNotFoundError) as caught:
             call(path)
         assert "nowhere" in str(caught.value)
-    with pytest.raises(OSError, match="nowhere"):
+    with pytest.raises(FileNotFoundError, match="nowhere"):
         store.files.delete(path)
+    store.files.delete_directory(path)
 
 
 def test_a_written_file_appears_whole(store: Store) -> None:
@@ -355,6 +361,14 @@ def test_a_pipe_is_refused_and_links_are_told(tmp_path: Path) -> None:
 def test_local_paths(url: str | Path, path: str) -> None:
     files, found = resolve(url)
     assert isinstance(files, LocalFileSystem) and found == path
+
+
+@pytest.mark.parametrize(("path", "parent"), [("/logs", "/"), ("/logs/a-0/", "/logs"), ("bucket", ""), ("b/a", "b")])
+def test_what_is_directly_below_the_root_stays_there(path: str, parent: str) -> None:
+    """HDFS takes paths without a slash at their start as ones below the user's directory."""
+    files = resolve(path, pa_fs.LocalFileSystem())[0]
+    assert files.parent(path) == parent
+    assert files.join(files.parent(path), files.name(path)) == path.rstrip("/")
 
 
 def test_other_schemes() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
@@ -21,13 +22,13 @@ class ArrowFileSystem(FileSystem):
     Parameters
     ----------
     filesystem : pyarrow.fs.FileSystem
-    scheme : str, optional
-        As messages show it.
+    shown : str, optional
+        What messages show before a path: a scheme, and a server if paths do not begin with what says where they are.
     """
 
-    def __init__(self, filesystem: Any, scheme: str | None = None) -> None:
+    def __init__(self, filesystem: Any, shown: str | None = None) -> None:
         self._fs = filesystem
-        self._scheme = scheme or _SCHEMES.get(filesystem.type_name, filesystem.type_name)
+        self._shown = shown or f"{_SCHEMES.get(filesystem.type_name, filesystem.type_name)}://"
 
     def info(self, path: str) -> FileInfo:
         with storage_errors("asking for a file", self.url(path)):
@@ -50,19 +51,31 @@ class ArrowFileSystem(FileSystem):
         return UploadWriter(self, path)
 
     def delete(self, path: str) -> None:
-        with storage_errors("deleting a file", self.url(path)):
+        with storage_errors("deleting a file", self.url(path)), self._missing_in_hdfs(path):
             self._fs.delete_file(path)
 
     def delete_directory(self, path: str) -> None:
-        with storage_errors("deleting a directory", self.url(path)), suppress(FileNotFoundError):
+        shown = self.url(path)
+        with suppress(FileNotFoundError), storage_errors("deleting a directory", shown), self._missing_in_hdfs(path):
             self._fs.delete_dir(path)
+
+    @contextmanager
+    def _missing_in_hdfs(self, path: str) -> Iterator[None]:
+        """A FileNotFoundError for what is not there: hdfsDelete says EIO (FileSystem.delete is false)."""
+        try:
+            yield
+        except FileNotFoundError:
+            raise
+        except OSError:
+            self.info(path)
+            raise
 
     def make_directory(self, path: str) -> None:
         with storage_errors("making a directory", self.url(path)):
             self._fs.create_dir(path, recursive=True)
 
     def url(self, path: str) -> str:
-        return f"{self._scheme}://{path}"
+        return f"{self._shown}{path}"
 
     def output(self, path: str) -> Any:
         """A stream whose bytes are at `path` once it is closed."""

@@ -278,5 +278,6 @@ class FileSystem(ABC):
         return path.rstrip("/").rpartition("/")[2]
 
     def parent(self, path: str) -> str:
-        """The directory of a path; empty at the top."""
-        return path.rstrip("/").rpartition("/")[0]
+        """The directory of a path; ``/``, or empty where no path begins with that, at the top."""
+        directory, slash, _ = path.rstrip("/").rpartition("/")
+        return directory or slash

@@ -26,6 +26,7 @@ _ARROW_SCHEMES = {
     "hdfs": "hdfs",
     "viewfs": "viewfs",
 }
+_OF_A_SERVER = ("hdfs", "viewfs")  # paths begin at its root; those of other stores begin with a bucket or a container
 
 
 def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[FileSystem, str]:
@@ -126,12 +127,12 @@ def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
     address = f"{scheme}://{authority}{'/' if slash else ''}{f'?{options}' if options else ''}"
     with storage_errors("opening the store", address.partition("?")[0]):
         filesystem, base = ArrowFileSystems.from_uri(quote(address, safe=":/?#[]@!$&'()*+,;=%"))
-    shown = "s3" if scheme == "s3" else scheme
+    server = authority.rpartition("@")[2] if scheme in _OF_A_SERVER else ""
     path = unquote(rest).strip("/")
     whole = f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
     if scheme.startswith("abfs"):  # a container is in no directory, also where a server is named instead of it
         whole = whole.strip("/")
-    return ArrowFileSystem(filesystem, shown), whole
+    return ArrowFileSystem(filesystem, f"{scheme}://{server}"), whole
 
 
 def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
