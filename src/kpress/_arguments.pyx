@@ -94,6 +94,11 @@ cdef str did_you_mean(object value, accepted):
 
 # --- sequences -----------------------------------------------------------------------------------------------------
 
+def sequence(values, str name, str elements):
+    """tuple_of, for modules in Python."""
+    return tuple_of(values, name, elements)
+
+
 cdef tuple tuple_of(object values, str name, str elements):
     if PyTuple_CheckExact(values):
         return values

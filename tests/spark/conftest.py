@@ -1,6 +1,7 @@
 """One quiet local Spark for all tests here; and for clusters a Python without kpress, and a wheel of it."""
 
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -43,6 +44,22 @@ def spark() -> Iterator[Any]:
     session.sparkContext.setLogLevel("OFF")
     yield session
     session.stop()
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Jobs do without Spark: their tasks run here, what travels is pickled, and a result is its rows."""
+    from kpress.spark import _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
+
+    def run(spark: Any, what: str, work: Any, items: Any) -> list[Any]:
+        return [pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(item))))) for item in items]
+
+    for module in (_compare, _estimate, _inventory, _parquet, _transcode, _verify):
+        monkeypatch.setattr(module, "run", run)
+        monkeypatch.setattr(module, "table", lambda spark, rows, schema: list(rows))
+    for module in (_jobs, _transcode):
+        monkeypatch.setattr(module, "cores_of", lambda spark: 2)
+    monkeypatch.setattr(_jobs, "parallelism_of", lambda spark: 2)
 
 
 @pytest.fixture(scope="session")

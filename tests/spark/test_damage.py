@@ -5,7 +5,6 @@ Tasks run in this process: what is tried here is what they do.
 
 from __future__ import annotations
 
-import pickle
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -17,26 +16,15 @@ import kpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
 from kpress.checksum import crc32c
 from kpress.errors import KpressError
 from kpress.log import Finding
-from kpress.spark import KafkaLogDataSource, _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
+from kpress.spark import KafkaLogDataSource
 
 BATCHES, RECORDS = 6, 20
 LENGTH, MAGIC, CRC, ATTRIBUTES, COUNT = 8, 16, 17, 21, 57  # where the fields of a v2 batch begin
-
-
-@pytest.fixture(autouse=True)
-def here(monkeypatch: pytest.MonkeyPatch) -> None:
-    def run(spark: Any, what: str, work: Any, items: Any) -> list[Any]:
-        return [pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(item))))) for item in items]
-
-    for module in (_compare, _estimate, _inventory, _parquet, _transcode, _verify):
-        monkeypatch.setattr(module, "run", run)
-        monkeypatch.setattr(module, "table", lambda spark, rows, schema: list(rows))
-    monkeypatch.setattr(_jobs, "parallelism_of", lambda spark: 2)
 
 
 def batches() -> list[bytes]:
@@ -59,6 +47,14 @@ def changed(at: int, data: bytes, *, checksum: bool = False) -> Callable[[Path],
     return change
 
 
+def twice(path: Path) -> None:
+    """The third and the fifth batch."""
+    parts = [bytearray(batch) for batch in batches()]
+    parts[2][100] ^= 1
+    parts[4][100] ^= 1
+    path.write_bytes(b"".join(parts))
+
+
 def bomb(path: Path) -> None:
     """Ten megabytes of a few kilobytes, which say that they are one record."""
     parts = batches()
@@ -71,6 +67,7 @@ def bomb(path: Path) -> None:
 
 DAMAGE: dict[str, Callable[[Path], None]] = {
     "a bit of the records": changed(100, b"\xff\xff"),
+    "a bit of two batches": twice,
     "records that do not decompress": changed(70, bytes(20), checksum=True),
     "an unknown codec": changed(ATTRIBUTES, b"\x00\x07", checksum=True),
     "too many records": changed(COUNT, struct.pack(">i", 1 << 30), checksum=True),
@@ -86,6 +83,7 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
 # what headers do not show
 DEEP = {
     "a bit of the records",
+    "a bit of two batches",
     "records that do not decompress",
     "an unknown codec",
     "too many records",
@@ -180,19 +178,42 @@ def test_each_mode_of_a_query(damaged: tuple[str, Path], tmp_path: Path) -> None
     found = [(row["partition"], row["offset"]) for row in left]
     assert sorted(found) == sorted(set(found)) and set(intact) < set(found)
     lost = {offset for _, offset in intact} - {offset for partition, offset in found if partition == 1}
-    third = set(range(2 * RECORDS, 3 * RECORDS))
+    third, fifth = (set(range(number * RECORDS, (number + 1) * RECORDS)) for number in (2, 4))
     if name in ("no batch at all", "zeros"):
         assert lost == set(range(BATCHES * RECORDS))
     elif name == "a cut end":
         assert lost == set(range((BATCHES - 1) * RECORDS, BATCHES * RECORDS))
     else:
-        assert lost == third
+        assert lost == (third | fifth if name == "a bit of two batches" else third)
 
     reported = rows_of(logs, mode="PERMISSIVE")
     corrupt = [row for row in reported if row["_corrupt_record"] is not None]
     assert [row for row in reported if row not in corrupt] == [row | {"_corrupt_record": None} for row in left]
-    assert corrupt and all(path in row["_corrupt_record"] for row in corrupt)
+    assert len(corrupt) == (2 if name == "a bit of two batches" else 1)
+    assert all(path in row["_corrupt_record"] for row in corrupt)
 
     rows_of(logs, mode="PERMISSIVE", findingsPath=str(tmp_path / "findings"))
     lines = [line for file in (tmp_path / "findings").iterdir() for line in file.read_text().splitlines()]
     assert sorted(lines) == sorted(row["_corrupt_record"] for row in corrupt)
+
+
+@pytest.mark.parametrize(("tasks", "options"), [(1, {}), (3, {"maxRecordsPerPartition": str((BATCHES + 1) * RECORDS)})])
+def test_every_partition_of_every_task_reports(tasks: int, options: dict[str, str], tmp_path: Path) -> None:
+    logs = tmp_path / "logs"
+    for partition in range(3):
+        (logs / f"t-{partition}").mkdir(parents=True)
+        twice(logs / f"t-{partition}" / f"{0:020d}.log")
+        last = kpress.write_records([b"last"] * RECORDS, base_offset=BATCHES * RECORDS)
+        (logs / f"t-{partition}" / f"{BATCHES * RECORDS:020d}.log").write_bytes(last)
+    reported = rows_of(logs, mode="PERMISSIVE", **options)
+    corrupt = [row for row in reported if row["_corrupt_record"] is not None]
+    assert [(row["partition"], row["offset"]) for row in corrupt] == [
+        (partition, number * RECORDS) for partition in range(3) for number in (2, 4)
+    ]
+    assert len(reported) == len(corrupt) + 3 * (BATCHES + 1 - 2) * RECORDS
+    rows_of(logs, mode="PERMISSIVE", findingsPath=str(tmp_path / "findings"), **options)
+    files = sorted((tmp_path / "findings").iterdir())
+    assert len(files) == tasks
+    assert [line for file in files for line in file.read_text().splitlines()] == [
+        row["_corrupt_record"] for row in corrupt
+    ]

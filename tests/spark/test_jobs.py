@@ -343,7 +343,7 @@ def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path
     with pytest.raises(error):
         kpress.spark.transcode(None, logs, tmp_path / "copy", **arguments)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == [logs]
-    with pytest.raises(kpress.InvalidArgumentError, match="not one of file, batch, record"):
+    with pytest.raises(kpress.InvalidArgumentError, match="level must be one of file, batch, record"):
         kpress.spark.verify(None, logs, "deep")  # type: ignore[arg-type]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import kpress
-from kpress.errors import InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 pytestmark = pytest.mark.spark
 
@@ -77,3 +77,9 @@ def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):
 def test_what_is_no_wheel_is_refused(name, message, tmp_path):
     with pytest.raises(InvalidArgumentError, match=message):
         kpress.spark.ship(None, tmp_path / name)
+
+
+@pytest.mark.parametrize("wheel", [None, 5, b"kpress.whl", ["kpress.whl"]])
+def test_what_is_no_path_is_refused(wheel):
+    with pytest.raises(ArgumentTypeError, match="wheel must be a path, not"):
+        kpress.spark.ship(None, wheel)

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from kpress._arguments import integer
 from kpress._file_names import printable
 from kpress.codecs import Dictionary
-from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
-from kpress.files import LocalFileSystem, sync_directory
+from kpress.errors import CorruptRecordError, InvalidArgumentError
+from kpress.files import LocalFileSystem, sync_directory, text_of
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -48,7 +48,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
 
     Raises
     ------
-    ArgumentTypeError
+    ArgumentTypeError, InvalidArgumentError
 
     Examples
     --------
@@ -62,10 +62,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        found = os.fspath(path) if isinstance(path, str | os.PathLike) else None
-        if not isinstance(found, str):
-            raise ArgumentTypeError(f"path must be text or a path, not {type(path).__name__}", field="path")
-        self.path = os.path.abspath(found)
+        self.path = os.path.abspath(text_of(path))
         self._files = LocalFileSystem()
         self._names: dict[int, tuple[str, ...]] = {}
         self._loaded: dict[int, Dictionary] = {}

@@ -23,7 +23,7 @@ from kpress.files._local import LocalFileSystem, sync_directory
 from kpress.files._part import FilePart
 from kpress.files._ranges import coalesce
 from kpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
-from kpress.files._resolve import resolve
+from kpress.files._resolve import resolve, text_of
 from kpress.files._unfinished import sweep_directory, unfinished_directory, unfinished_file
 from kpress.files._walked import WALK_BYTES, Walked, walked
 
@@ -50,6 +50,7 @@ __all__ = [
     "resolve",
     "sweep_directory",
     "sync_directory",
+    "text_of",
     "unfinished_directory",
     "unfinished_file",
     "walked",

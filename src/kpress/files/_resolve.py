@@ -57,7 +57,7 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     >>> resolve("file:///var/kafka-logs/orders-0")[1]
     '/var/kafka-logs/orders-0'
     """
-    text = _text_of(path)
+    text = text_of(path)
     if filesystem is not None:
         return _adapted(filesystem), text
     match = _URL.match(text)
@@ -71,7 +71,20 @@ def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[Fi
     return _by_fsspec(text, scheme)
 
 
-def _text_of(path: str | os.PathLike[str]) -> str:
+def text_of(path: str | os.PathLike[str]) -> str:
+    """A caller's path as text that a file's name can be.
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from kpress.files import text_of
+    >>> text_of(Path("kafka-logs"))
+    'kafka-logs'
+    """
     try:
         text = os.fspath(path)
     except TypeError as error:

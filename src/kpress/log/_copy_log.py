@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -30,7 +30,7 @@ from kpress.log._manifest import (
     SourceFile,
     read_manifest,
 )
-from kpress.log._open import Opened, open_paths
+from kpress.log._open import Opened, named, open_paths
 from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition
@@ -117,11 +117,11 @@ def opened_log(
     check_flags(resume=resume)
     if progress is not None and not callable(progress):
         raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
-    with _named("src"):
+    with named("src"):
         if not isinstance(src, str | os.PathLike) and isinstance(src, Iterator):
             src = list(src)
         opened = open_paths(src, None)
-    with _named("dst"):
+    with named("dst"):
         files, target = resolve(dst)
     return src, opened, files, target
 
@@ -155,17 +155,6 @@ def copy_log(
     if single:
         return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
     return _copy_all(job, opened.partitions, manifest, files, target, resume, progress, runner or Runner())
-
-
-@contextmanager
-def _named(argument: str) -> Iterator[None]:
-    """Errors about `path` name this argument instead."""
-    try:
-        yield
-    except (ArgumentTypeError, InvalidArgumentError) as error:
-        if error.field == "path":
-            error.field = argument
-        raise
 
 
 def check_flags(**flags: bool) -> None:

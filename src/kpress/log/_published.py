@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 
 from kpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, resolve
 from kpress.log._lease import is_lease
+from kpress.log._open import named
 from kpress.log._target import Work, exists, locked_work
 
 SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
@@ -54,7 +55,8 @@ def refuse_taken(dst: str | os.PathLike[str]) -> tuple[FileSystem, str]:
     ------
     InvalidArgumentError
     """
-    files, target = resolve(dst)
+    with named("dst"):
+        files, target = resolve(dst)
     target = files.canonical(target)
     try:
         is_taken = not files.info(target).is_directory or _is_taken(files, target)

@@ -40,13 +40,23 @@ from kpress.log._copy_log import (
 from kpress.log._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
 from kpress.log._file_records import PIECE_BYTES
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, read_manifest
+from kpress.log._open import named
 from kpress.log._published import published, refuse_taken, succeed
 from kpress.log._quarantine import damage, quarantined
 from kpress.log._target import Work
 from kpress.log._transcode import Job
 from kpress.typing import Integer, Level
 
-__all__ = ["CopyGroup", "check_flags", "copy_group", "manifest_of", "published", "refuse_taken", "transcode_by"]
+__all__ = [
+    "CopyGroup",
+    "check_flags",
+    "copy_group",
+    "manifest_of",
+    "named",
+    "published",
+    "refuse_taken",
+    "transcode_by",
+]
 
 OnDamage: TypeAlias = Literal["raise", "quarantine"]
 
@@ -157,7 +167,7 @@ def transcode_by(
     KpressError
         As `kpress.transcode`.
     """
-    if on_corrupt not in ON_DAMAGE:
+    if not isinstance(on_corrupt, str) or on_corrupt not in ON_DAMAGE:
         raise InvalidArgumentError(
             f"on_corrupt must be one of {', '.join(ON_DAMAGE)}, not {shown_value(on_corrupt)}", field="on_corrupt"
         )

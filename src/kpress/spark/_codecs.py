@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
+from kpress._arguments import sequence
 from kpress.codecs import CodecRegistry
-from kpress.errors import ArgumentTypeError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 Codecs: TypeAlias = "CodecRegistry | str | Iterable[str] | None"
 
 
-def registry_of(codecs: Codecs) -> CodecRegistry | None:
+def registry_of(codecs: Codecs, argument: str = "codecs") -> CodecRegistry | None:
     """The codecs of a registry, or those that ``"package.module:attribute"`` names; None: only Kafka's own.
 
     Only the user's own words come here, never those of data: the modules are imported.
@@ -33,14 +34,15 @@ def registry_of(codecs: Codecs) -> CodecRegistry | None:
     """
     if codecs is None or isinstance(codecs, CodecRegistry):
         return codecs
-    paths = [codecs] if isinstance(codecs, str) else codecs
-    if not isinstance(paths, Iterable):
-        raise ArgumentTypeError(
-            "codecs must be a kpress.CodecRegistry, package.module:attribute or several of these, "
-            f"not {type(codecs).__name__}",
-            field="codecs",
-        )
+    kinds = "package.module:attribute, or a kpress.CodecRegistry"
     made = CodecRegistry()
-    for path in paths:
-        made.load(path)
+    for number, path in enumerate([codecs] if isinstance(codecs, str) else sequence(codecs, argument, kinds)):
+        if not isinstance(path, str):
+            kind = type(path).__name__
+            raise ArgumentTypeError(f"{argument}[{number}] must be a str, {kinds}, not {kind}", field=argument)
+        try:
+            made.load(path)
+        except (ArgumentTypeError, InvalidArgumentError) as error:
+            error.field = argument
+            raise
     return made

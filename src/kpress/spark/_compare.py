@@ -94,7 +94,7 @@ def compare(
     """
     check_choice("by", by, get_args(By))
     check_choice("on_corrupt", on_corrupt, get_args(OnCorrupt))
-    logs = opened(left, codecs), opened(right, codecs)
+    logs = opened(left, codecs, "left"), opened(right, codecs, "right")
     bases = [_bases(log) for log in logs]
     both = bases[0].keys() & bases[1].keys()
     joined = frozenset(key for key in both if bases[0][key] != bases[1][key])

@@ -92,7 +92,7 @@ def estimate(
     >>> [row.codec for row in found.collect()]
     ['zstd', 'lz4']
     """
-    own = registry_of(registry)
+    own = registry_of(registry, "registry")
     settings = parse_codecs(codecs, own)
     topics, tasks = placed(opened(src, own), settings, sample_bytes, seed, lambda total: task_bytes(spark, total), own)
     for found in run(spark, "estimate", measured, tasks):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pyarrow as pa
 
 from kpress.log import LogStats, Share, stats_of
+from kpress.log.copy_tasks import check_flags
 from kpress.log.splits import Piece
 from kpress.spark._codecs import Codecs
 from kpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
@@ -75,6 +76,7 @@ def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Co
     >>> sorted({row.codec for row in found.collect()})
     ['gzip', 'lz4', 'none', 'snappy']
     """
+    check_flags(full=full)
     work = pieces(spark, opened(src, codecs), most=HEADER_TASK_BYTES, whole_segments=not full)
     totals: dict[Key, LogStats] = {}
     for found in run(spark, "inventory", _full if full else _sampled, work):

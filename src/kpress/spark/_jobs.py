@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import pyarrow as pa
 
 from kpress._arguments import shown_value
-from kpress.errors import InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 from kpress.log import Log, open_log
+from kpress.log.copy_tasks import named
 from kpress.log.splits import Piece, plan
 from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._session import parallelism_of
@@ -33,15 +34,20 @@ def check_choice(name: str, value: object, accepted: tuple[str, ...]) -> None:
 
     Raises
     ------
-    InvalidArgumentError
+    InvalidArgumentError, ArgumentTypeError
     """
+    if not isinstance(value, str):
+        what = f"a str, one of {', '.join(accepted)}, not {type(value).__name__}"
+        raise ArgumentTypeError(f"{name} must be {what}", field=name)
     if value not in accepted:
         raise InvalidArgumentError(f"{name} must be one of {', '.join(accepted)}, not {shown_value(value)}", field=name)
 
 
-def opened(src: Paths, codecs: Codecs = None) -> Log:
-    """The log at a path, or at several."""
-    return open_log([src] if isinstance(src, str | os.PathLike) else src, codecs=registry_of(codecs))
+def opened(src: Paths, codecs: Codecs = None, argument: str = "src") -> Log:
+    """The log at a path, or at several, which are that argument of a job."""
+    own = registry_of(codecs)
+    with named(argument):
+        return open_log(src, codecs=own)
 
 
 def task_bytes(spark: SparkSession, total: int, most: int = TASK_BYTES) -> int:

@@ -18,6 +18,8 @@ from urllib.parse import quote
 
 import pyarrow as pa
 
+from kpress._arguments import sequence
+from kpress.errors import ArgumentTypeError
 from kpress.files import FileSystem, Writer
 from kpress.log import Finding
 from kpress.log.copy_tasks import check_flags, published, refuse_taken
@@ -112,7 +114,7 @@ def to_parquet(
     >>> spark.read.parquet(target).count()
     1634
     """
-    names = tuple(columns)
+    names = _names_of(columns)
     check_columns(names, _OF_RECORDS, "columns")
     check_choice("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
     check_choice("compression", compression, _COMPRESSIONS)
@@ -129,6 +131,14 @@ def to_parquet(
         done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
     rows = [row for found in done for row in found]
     return table(spark, rows, _RESULT)
+
+
+def _names_of(columns: object) -> tuple[str, ...]:
+    names = sequence(columns, "columns", "names")
+    for number, name in enumerate(names):
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"columns[{number}] must be a str, not {type(name).__name__}", field="columns")
+    return names
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import kpress
-from kpress.errors import InvalidArgumentError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,8 +36,8 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    InvalidArgumentError
-        The file is no such wheel.
+    InvalidArgumentError, ArgumentTypeError
+        The file is no such wheel; it is no path.
 
     Examples
     --------
@@ -51,6 +51,8 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
     Traceback (most recent call last):
     kpress.errors.InvalidArgumentError: kpress-0.0.9-cp311-cp311-linux_x86_64.whl is version 0.0.9, the driver has ...
     """
+    if not isinstance(wheel, str | os.PathLike):
+        raise ArgumentTypeError(f"wheel must be a path, not {type(wheel).__name__}", field="wheel")
     path = Path(wheel)
     _check_name(path)
     archive = _unwrapped(path)

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pyarrow as pa
 
 from kpress.log import CopiedPartition
 from kpress.log import transcode as local_transcode
-from kpress.log.copy_tasks import Group, OnDamage, copy_group, transcode_by
+from kpress.log.copy_tasks import Group, OnDamage, check_flags, copy_group, transcode_by
 from kpress.spark._codecs import Codecs, registry_of
-from kpress.spark._jobs import Paths, cores_of, schema_of_partitions, task_bytes
+from kpress.spark._jobs import Paths, check_choice, cores_of, schema_of_partitions, task_bytes
 from kpress.spark._run import run, table
 from kpress.typing import CompressionType, Integer, Level
 
@@ -129,11 +129,12 @@ def transcode(
     def send(groups: Sequence[Group]) -> list[Any]:
         return run(spark, "transcode", copy_group, groups)
 
-    given: Any = src if isinstance(src, str | os.PathLike) else list(src)
+    check_flags(resume=resume, dry_run=dry_run)
+    check_choice("on_corrupt", on_corrupt, get_args(OnDamage))
     own: Any = registry_of(codecs)
     if dry_run:
         estimate: Any = local_transcode(
-            given,
+            src,
             dst,
             compression_type,
             level=level,
@@ -145,7 +146,7 @@ def transcode(
         return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)
     manifest = transcode_by(
         send,
-        given,
+        src,
         dst,
         compression_type,
         level=level,

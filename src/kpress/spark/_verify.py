@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from kpress.errors import InvalidArgumentError
 from kpress.log import Finding
 from kpress.log.splits import Piece, verify_split
 from kpress.spark._codecs import Codecs
-from kpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
+from kpress.spark._jobs import Paths, check_choice, opened, pieces, schema_of_partitions
 from kpress.spark._run import run, table
 
 if TYPE_CHECKING:
@@ -64,8 +63,7 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     >>> kpress.spark.verify(spark, "demo/logs/sessions-0", "record").count()
     0
     """
-    if level not in _LEVELS:
-        raise InvalidArgumentError(f"level {level!r} is not one of {', '.join(_LEVELS)}"[:200], field="level")
+    check_choice("level", level, _LEVELS)
     log = opened(src, codecs)
     work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
     findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}

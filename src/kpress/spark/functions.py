@@ -23,6 +23,7 @@ from kpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
 from kpress.columns import compress_values, decompress_values, read_columns, write_columns
 from kpress.dictionaries import DictionaryCodec, DictionaryStore
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.log.copy_tasks import named
 from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
 from kpress.spark._udf import column_of
@@ -89,7 +90,7 @@ def compress(
     stored = _stored(dictionaries)
     chosen = _chosen(dictionary, stored)
     own: Any = registry_of(codecs)
-    if compression_type == DictionaryCodec.name:
+    if isinstance(compression_type, str) and compression_type == DictionaryCodec.name:
         own, chosen = _with_dictionaries(own, chosen, stored), None
     elif stored is not None and chosen is None:
         raise InvalidArgumentError(
@@ -147,7 +148,7 @@ def decompress(
     nulls = _is_permissive(mode)
     stored = _stored(dictionaries)
     own: Any = registry_of(codecs)
-    if compression_type == DictionaryCodec.name:
+    if isinstance(compression_type, str) and compression_type == DictionaryCodec.name:
         own, stored = _with_dictionaries(own, None, stored), None
     size: Any = max_decompressed_bytes
     decompress_values(_NOTHING, compression_type, size, dictionaries=stored, codecs=own)
@@ -291,15 +292,17 @@ def write_record_set(
 
 
 def _is_permissive(mode: str) -> bool:
-    found = mode.upper() if isinstance(mode, str) else mode
-    if found not in ("FAILFAST", "PERMISSIVE"):
+    if not isinstance(mode, str):
+        raise ArgumentTypeError(f"mode must be FAILFAST or PERMISSIVE, not {type(mode).__name__}", field="mode")
+    if mode.upper() not in ("FAILFAST", "PERMISSIVE"):
         raise InvalidArgumentError(f"mode must be FAILFAST or PERMISSIVE, not {shown_value(mode)}", field="mode")
-    return found == "PERMISSIVE"
+    return mode.upper() == "PERMISSIVE"
 
 
 def _stored(dictionaries: Stored) -> Dictionaries | None:
     if isinstance(dictionaries, str | os.PathLike):
-        return DictionaryStore(dictionaries)
+        with named("dictionaries"):
+            return DictionaryStore(dictionaries)
     if dictionaries is None or hasattr(type(dictionaries), "get") or isinstance(dictionaries, Dictionary):
         return dictionaries
     raise ArgumentTypeError(
