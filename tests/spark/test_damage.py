@@ -146,6 +146,14 @@ def test_what_is_damaged_is_reported_and_the_rest_is_done(damaged: tuple[str, Pa
         assert any(path in finding for finding in findings) == is_expected, (job, findings)
 
 
+def test_a_partition_of_nothing_but_damage_has_no_parquet_file(tmp_path: Path) -> None:
+    (tmp_path / "t-0").mkdir()
+    DAMAGE["no batch at all"](tmp_path / "t-0" / f"{0:020d}.log")
+    [row] = kpress.spark.to_parquet(None, tmp_path / "t-0", tmp_path / "parquet", on_corrupt="skip")
+    assert row["records"] == 0 and "file" not in row and len(row["findings"]) == 1
+    assert [path.name for path in (tmp_path / "parquet").iterdir()] == ["_SUCCESS"]
+
+
 def test_otherwise_the_job_fails_and_leaves_nothing(damaged: tuple[str, Path], tmp_path: Path) -> None:
     _, logs = damaged
     jobs: list[Callable[[], Any]] = [

@@ -85,7 +85,7 @@ from pathlib import Path
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
 import kpress, spark_faults
-from kpress.spark import _transcode, datasource
+from kpress.spark import _parquet, _transcode, datasource
 from kpress.spark._run import run
 
 url, logs, target, met, conf = sys.argv[1:]
@@ -105,9 +105,10 @@ rows.write.format("kpress").option("topic", "t").option("partitions", 2).mode("a
 def beside(spark, what, work, items):
     return run(spark, what, spark_faults.beside, [(met, work, item) for item in items])
 
-_transcode.run = beside
+_transcode.run = _parquet.run = beside
 datasource._LEAST_PIECE_BYTES = 20_000
 kpress.spark.transcode(spark, logs, f"{target}/copy", "lz4", min_gain=None)
+kpress.spark.to_parquet(spark, logs, f"{target}/parquet")
 spark.stop()
 """
 
@@ -167,7 +168,9 @@ def test_two_attempts_of_a_task_at_once(
     with_faults = environment | {"PYTHONPATH": paths}
     done = subprocess.run(command, env=with_faults, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-5000:]
-    assert {path.name for path in (tmp_path / "met").glob("*-second")} >= {"rows-second", "CopyGroup-second"}
+    assert {path.name for path in (tmp_path / "met").glob("*-second")} >= {
+        "rows-second", "CopyGroup-second", "tuple-second"
+    }  # fmt: skip
     rows = kpress.open_log(tmp_path / "written").read(["value"]).to_pyarrow()["value"].to_pylist()
     assert sorted(map(int, rows)) == list(range(1000))
     kpress.transcode(LOGS, tmp_path / "other", "lz4", min_gain=None)
@@ -177,4 +180,12 @@ def test_two_attempts_of_a_task_at_once(
     )
     found.pop("_SUCCESS")
     assert found == expected | {name: found[name] for name in ("kpress-manifest.json",)}
+    import pyarrow.parquet as pq
+
+    records = kpress.open_log(LOGS).read(["offset", "value"]).to_pyarrow()
+    parquet = pq.read_table(tmp_path / "parquet", columns=["offset", "value"])
+    assert sorted(map(str, parquet.to_pylist())) == sorted(map(str, records.to_pylist()))
+    assert {path.suffix or path.name for path in (tmp_path / "parquet").rglob("*") if path.is_file()} == {
+        ".parquet", "_SUCCESS"
+    }  # fmt: skip
     assert not [path for path in tmp_path.rglob(".*") if path.exists()]
