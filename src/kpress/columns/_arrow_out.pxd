@@ -7,6 +7,13 @@ from kpress._c.arrow cimport ArrowArray, ArrowSchema
 from kpress.columns._write_back cimport loss
 
 
+cdef class Field:
+    cdef readonly str name
+    cdef readonly str format
+    cdef readonly bint nullable
+    cdef readonly tuple children   # of Field
+
+
 # One Arrow array: its buffers point into the memory of its chunk.
 ctypedef struct array_data:
     int64_t length

@@ -23,8 +23,8 @@ TYPES = {
 }
 
 
-class Field:
-    """A column's name and type.
+cdef class Field:
+    """A column's name and type. It cannot be changed.
 
     Attributes
     ----------
@@ -44,13 +44,14 @@ class Field:
     recordsCount: int32
     """
 
-    __slots__ = ("children", "format", "name", "nullable")
-
-    def __init__(self, name, format, nullable=False, children=()):
+    def __cinit__(self, str name not None, str format not None, bint nullable=False, tuple children not None=()):
         self.name = name
         self.format = format
         self.nullable = nullable
         self.children = children
+
+    def __reduce__(self):
+        return Field, (self.name, self.format, self.nullable, self.children)
 
     @property
     def type(self):

@@ -33,6 +33,7 @@ cdef class ColumnsIterator:
     cdef bint closed
 
     cdef int64_t _step(self)
+    cdef Columns _result(self)
     cdef Columns _next(self)
     cdef void _carry_lost(self, Columns columns) noexcept
     cdef int _read_ahead(self) except -1

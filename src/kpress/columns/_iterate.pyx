@@ -194,13 +194,20 @@ cdef class ColumnsIterator:
             self.ahead.clear()
         self.source = None  # the file or buffer is the caller's again
 
-    @cython.critical_section
     def __next__(self):
+        cdef Columns columns = self._result()
+        if columns is None:
+            raise StopIteration  # as in Records
+        return columns
+
+    @cython.critical_section
+    cdef Columns _result(self):
+        """The next result; None at the end, which it makes so."""
         cdef Columns columns
         if self.busy:
             raise InUseError("another thread, or a call that this one interrupts, is reading from the iteration")
         if self.closed:
-            raise StopIteration
+            return None
         self.busy = True
         try:
             columns = self._next()
@@ -211,8 +218,6 @@ cdef class ColumnsIterator:
             raise
         finally:
             self.busy = False
-        if columns is None:
-            raise StopIteration
         return columns
 
     cdef Columns _next(self):

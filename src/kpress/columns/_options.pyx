@@ -8,11 +8,11 @@ from kpress._arguments cimport choice_of, did_you_mean, flag_of, integer_of, sho
 from kpress._c.wire cimport KP_BINARY, KP_BINARY_VIEW, KP_LARGE_BINARY
 from kpress._sealed cimport seal
 from kpress.codecs.table cimport reading_table_of, table_of
+from kpress.columns._arrow_out cimport Field
 from kpress.columns._plan cimport plan
 from kpress.columns._scan cimport aborted_transaction, walk
 from kpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, BY_BATCH, column_of
 
-from kpress.columns._arrow_out import Field
 from kpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
@@ -22,7 +22,7 @@ _LAYOUTS = {"binary": (KP_BINARY, 4, "z"), "large_binary": (KP_LARGE_BINARY, 8, 
 # timestamp_unit: whether milliseconds are multiplied, Arrow format
 _UNITS = {"ms": (False, "tsm:UTC"), "us": (True, "tsu:UTC")}
 _NUMBERS = {name: number for number, name in enumerate(NAMES)}
-_HEADER_FIELDS = (Field("key", "u"), Field("value", "z", True))
+_HEADER = (Field("item", "+s", False, (Field("key", "u"), Field("value", "z", True))),)
 
 _ABORTED = "aborted_transactions"
 _PAIR = "a pair of (producerId, firstOffset)"
@@ -139,7 +139,7 @@ cdef tuple pair_of(given):
 cdef object field_of(int number, binary_format, timestamp_format):
     cdef int gathered = column_of(number).gathered
     if gathered == AS_HEADERS:
-        return Field(NAMES[number], "+l", True, (Field("item", "+s", False, _HEADER_FIELDS),))
+        return Field(NAMES[number], "+l", True, _HEADER)
     if gathered == AS_BINARY:
         return Field(NAMES[number], binary_format, True)
     if _FORMATS[number] is None:

@@ -14,7 +14,7 @@ cdef class BatchIterator:
     cdef int64_t _max_size
     cdef bint _complete
     cdef bint _ended
-    cdef object _next(self)
+    cdef Batch _next(self)
     cdef int _raise(self, int status, kp_error* err) except -1
 
 

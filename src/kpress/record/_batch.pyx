@@ -502,20 +502,20 @@ cdef class BatchIterator:
         return batch
 
     @cython.critical_section
-    cdef object _next(self):
+    cdef Batch _next(self):
         """The next entry; None at the end."""
-        cdef InputView view = self.view
         cdef Batch batch = Batch.__new__(Batch)
         cdef kp_error err
-        cdef int status = kp_batch_next(view.data, view.size, self._position, self._max_size, &batch._header, &err)
+        cdef int status = kp_batch_next(self.view.data, self.view.size, self._position, self._max_size, &batch._header,
+                                        &err)
         if status != KP_OK:
             if status == KP_END:
                 self._ended = True
-                if not self._complete or self._position == view.size:
+                if not self._complete or self._position == self.view.size:
                     return None
             self._raise(status, &err)
         batch._set = self
-        batch._entry = view.data + self._position
+        batch._entry = self.view.data + self._position
         self._position += batch._header.size
         return batch
 

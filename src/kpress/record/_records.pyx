@@ -23,23 +23,6 @@ from kpress.record.fields cimport bytes_of, headers_of
 from kpress.record._types import TIMESTAMP_TYPES
 
 
-cdef inline void put(kp_record* to, const kp_record* r) noexcept:
-    """Field by field, from registers: a copy of the whole would wait for the stores that made it."""
-    to.offset = r.offset
-    to.timestamp = r.timestamp
-    to.key.data = r.key.data
-    to.key.size = r.key.size
-    to.value.data = r.value.data
-    to.value.size = r.value.size
-    to.headers.data = r.headers.data
-    to.headers.size = r.headers.size
-    to.header_count = r.header_count
-    to.size = r.size
-    to.sequence = r.sequence
-    to.attributes = r.attributes
-    to.timestamp_type = r.timestamp_type
-
-
 @cython.final
 @cython.no_gc
 @cython.freelist(16)
@@ -182,17 +165,15 @@ cdef class Records:
         return self._next_message()
 
     cdef Record _next(self):
-        cdef kp_record r
+        cdef Record record = Record.__new__(Record)
         cdef kp_error err
-        if kp_record_next(&self._source, &self._cursor, self._index, &r, &err) != KP_OK:
+        if kp_record_next(&self._source, &self._cursor, self._index, &record._record, &err) != KP_OK:
             raise self._explain(&err)
         self._index += 1
         # what is wrong after the last record is raised instead of it (DefaultRecordBatch.RecordIterator)
         if self._index == self._source.count and (self._pending is not None or self._cursor.p != self._cursor.end):
             raise self._rest()
-        cdef Record record = Record.__new__(Record)
         record._owner = self._owner
-        put(&record._record, &r)
         return record
 
     cdef Record _next_message(self):
