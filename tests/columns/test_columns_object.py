@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from collections.abc import Callable
@@ -265,3 +266,13 @@ def test_the_array_of_batches_cannot_be_written_to() -> None:
     with pytest.raises(ValueError, match="read-only"):
         array["crc"] = 0
     assert array["baseOffset"].tolist() == [0, 4, 8]
+
+
+def test_a_field_is_carried_by_pickle_and_cannot_be_changed() -> None:
+    fields = kpress.read_columns(kpress.write_records([b"a"]), ["offset", "headers"]).schema
+    for field in fields:
+        again = pickle.loads(pickle.dumps(field))
+        assert repr(again) == repr(field) and again.nullable == field.nullable
+        assert list(map(repr, again.children)) == list(map(repr, field.children))
+        with pytest.raises(AttributeError):
+            field.name = "other"  # type: ignore[misc]

@@ -159,6 +159,19 @@ def test_ranges_of_offsets(tmp_path: Path) -> None:
             assert len(pieces) >= 6
 
 
+def test_offsets_that_are_too_many_for_tasks_of_so_few(tmp_path: Path) -> None:
+    """Gaps count as offsets: a plan of one task for each would not end."""
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    data = kpress.write_records([b"a"]) + kpress.write_records([b"b"], base_offset=(1 << 40) - 1)
+    (directory / f"{0:020d}.log").write_bytes(data)
+    partitions = kpress.open_log(directory).partitions
+    with pytest.raises(kpress.InvalidArgumentError, match="take 1048576 or more") as caught:
+        splits.plan(partitions, 1 << 30, most_offsets=10)
+    assert caught.value.field == "most_offsets"
+    assert len(splits.plan(partitions, 1 << 30, most_offsets=1 << 36)) == 16
+
+
 def test_a_batch_in_a_value_is_no_place_to_begin(tmp_path: Path) -> None:
     """Its checksum is right and its offset may be one of the segment's; a chain of them would lead on for a while."""
     inner = b"".join(kpress.write_records([b"inner"] * 3, base_offset=100 + 3 * number) for number in range(40))

@@ -1,11 +1,14 @@
-from typing_extensions import CapsuleType
+from typing import Self
+
+from typing_extensions import CapsuleType, disjoint_base
 
 TYPES: dict[str, str]
 
+@disjoint_base
 class Field:
-    def __init__(
-        self, name: str, format: str, nullable: bool = False, children: tuple[Field, ...] = ()
-    ) -> None: ...
+    def __new__(
+        cls, name: str, format: str, nullable: bool = False, children: tuple[Field, ...] = ()
+    ) -> Self: ...
     @property
     def name(self) -> str: ...
     @property

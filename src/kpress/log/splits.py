@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from kpress._file_names import LEADER_EPOCH_CHECKPOINT, TIME_INDEX_FILE_SUFFIX
 from kpress.columns import Columns
-from kpress.errors import CorruptRecordError, KpressError
+from kpress.errors import CorruptRecordError, InvalidArgumentError, KpressError
 from kpress.files import Buffered, FileInfo, FileSystem, located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._digest import RecordDigest
@@ -52,6 +52,9 @@ __all__ = [
     "refuse_missing",
     "verify_split",
 ]
+
+
+_MOST_CUTS = 1 << 20  # of one split: Spark cannot plan so many tasks (each has objects of some kilobytes on the driver)
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,11 @@ def plan(
     -------
     list of Piece
         In the order of the partitions and their segments.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `most_offsets` would make more than a million pieces of one segment, such as one with large gaps in its offsets.
 
     Examples
     --------
@@ -295,7 +303,14 @@ def _cut(
     the same time, however long segments are."""
     if offsets is not None and packer.most_offsets is not None and offsets > packer.most_offsets:
         by_size = 0 if whole_segments else -(-split.size // packer.most_bytes)
-        yield from _cut_by_offset(split, offsets, max(-(-offsets // packer.most_offsets), by_size))
+        count = max(-(-offsets // packer.most_offsets), by_size)
+        if count > _MOST_CUTS:
+            raise InvalidArgumentError(
+                f"most_offsets (maxRecordsPerPartition) of {packer.most_offsets} makes {count} tasks of {offsets} "
+                f"offsets of {split.url}: take {-(-offsets // _MOST_CUTS)} or more",
+                field="most_offsets",
+            )
+        yield from _cut_by_offset(split, offsets, count)
         return
     if whole_segments or len(split.segments) > 1 or split.size <= packer.room:
         yield split, offsets or 0
