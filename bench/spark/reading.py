@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import statistics
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +16,7 @@ from bench.answers import equal
 from bench.spark import session
 from bench.spark.data import Made, make
 from bench.spark.prebuilt import NAMES, Prebuilt
-from bench.spark.turns import Asked, Bench
+from bench.spark.turns import Asked, Bench, median_cpu
 from kpress.spark.schema import spark_schema
 
 TASKS = 2
@@ -100,16 +99,22 @@ def headers(bench: Bench) -> None:
 
 
 def flat(bench: Bench) -> None:
-    """CPU per GB of segments, less that of a query over one batch, for logs from 0.1 GB to all batches asked for."""
+    """CPU per GB of segments, less that of a query over one batch, for logs from 0.1 GB to all batches asked for.
+
+    And per GB that a log has more than the one before: no fixed cost is in that.
+    """
     with bench.directory() as root:
         small = make(root / "one", "apache5000", "none", 1, partitions=TASKS)
+        before = (0, 0.0)
         for batches in sorted({max(bench.batches // share, LEAST_FLAT) for share in (100, 10, 1)}):
             made = make(root / str(batches), "apache5000", "none", batches // TASKS, partitions=TASKS)
             rows = to_nothing(of_log(bench.spark, made.path))
             fixed = to_nothing(of_log(bench.spark, small.path))
-            costs = bench.table.turns({"kpress": rows}, less={"kpress": fixed})["kpress"]
-            cpu = statistics.median(one.cpu for one in costs) / made.size * 1e9
-            bench.table.note(f"flat: {made.size / 1e9:.2f} GB", f"{cpu:.2f} CPU s per GB, less a query over one batch")
+            cpu = median_cpu(bench.table.turns({"kpress": rows}, less={"kpress": fixed})["kpress"])
+            more = (cpu - before[1]) / (made.size - before[0]) * 1e9
+            before = (made.size, cpu)
+            text = f"{cpu / made.size * 1e9:.2f} CPU s per GB, less a query over one batch; {more:.2f} per GB more"
+            bench.table.note(f"flat: {made.size / 1e9:.2f} GB", text)
 
 
 def cores(bench: Bench) -> None:
