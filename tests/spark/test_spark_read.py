@@ -130,6 +130,13 @@ def test_what_is_refused(options: dict[str, Any], field: str, message: str) -> N
     assert caught.value.field == field and caught.value.message.startswith(message)
 
 
+@pytest.mark.parametrize("src", [None, 5, b"logs", "", "a\0b", [5], [LOGS, b"logs"], {}.items])
+def test_what_is_no_path_is_refused_by_name(src: Any) -> None:
+    with pytest.raises(kpress.KpressError) as caught:
+        _read._reader(src, {}, None)
+    assert caught.value.field == "src"
+
+
 def test_a_path_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="nothing-here"):
         _read._reader([LOGS, tmp_path / "nothing-here"], {}, None)

@@ -13,8 +13,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kpress._log_calls import open_log
@@ -30,7 +29,7 @@ from kpress.broker._versions import rules_of
 from kpress.codecs import CodecRegistry
 from kpress.codecs.table import codecs_given
 from kpress.errors import ArgumentTypeError, InvalidArgumentError, KpressError
-from kpress.files import located, resolve
+from kpress.files import located, named, resolve
 from kpress.log import LOG_FILE_SUFFIX, Progress
 from kpress.record import read_batches
 from kpress.typing import Integer, Time
@@ -66,7 +65,7 @@ def explain(
     if transactional_id is not None and not isinstance(transactional_id, str):
         message = f"transactional_id must be a str or None, not {type(transactional_id).__name__}"
         raise ArgumentTypeError(message, field="transactional_id")
-    with _argument("config"):
+    with named("config"):
         settings, notes = _settings(config)
     if topic_config is not None and not isinstance(topic_config, Mapping):
         message = f"topic_config must be a mapping of names to values, not {type(topic_config).__name__}"
@@ -81,7 +80,7 @@ def explain(
         helpful=helpful,
         codecs=codecs,
     )
-    with _argument("source"):
+    with named("source"):
         data = _buffer_of(source)
         if data is not None:
             found = _of_bytes(data, None, judge, transactional_id)
@@ -89,17 +88,6 @@ def explain(
             found = _of_paths(source, judge, transactional_id, full, progress)
     found.notes[:0] = notes
     return found
-
-
-@contextmanager
-def _argument(name: str) -> Iterator[None]:
-    """What is wrong with a path is said of the argument that holds it."""
-    try:
-        yield
-    except (ArgumentTypeError, InvalidArgumentError) as error:
-        if error.field == "path":
-            error.field = name
-        raise
 
 
 def _buffer_of(source: Any) -> memoryview | None:

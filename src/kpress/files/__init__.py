@@ -16,7 +16,7 @@ is being written until it is complete; `_background` is a call in a thread of it
 
 from kpress.files._background import Background
 from kpress.files._buffered import Buffered
-from kpress.files._errors import located
+from kpress.files._errors import located, named
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from kpress.files._links import check_link, check_regular, open_file
 from kpress.files._local import LocalFileSystem, sync_directory
@@ -45,6 +45,7 @@ __all__ = [
     "coalesce",
     "is_unfinished",
     "located",
+    "named",
     "open_file",
     "read_ahead",
     "resolve",

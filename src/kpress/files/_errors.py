@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kpress._file_names import printable
-from kpress.errors import KpressError, StorageError
+from kpress.errors import ArgumentTypeError, InvalidArgumentError, KpressError, StorageError
 
 
 class NotFoundError(StorageError, FileNotFoundError):
@@ -36,6 +36,29 @@ def located(position: int, file: str | Path | None = None) -> Iterator[None]:
             error.position += position
         if file is not None:
             error.file = printable(file)
+        raise
+
+
+@contextmanager
+def named(argument: str) -> Iterator[None]:
+    """Errors about `path` name the argument that holds it.
+
+    Examples
+    --------
+    >>> import kpress
+    >>> from kpress.files import named, resolve
+    >>> try:
+    ...     with named("target"):
+    ...         resolve("")
+    ... except kpress.InvalidArgumentError as error:
+    ...     print(error.field)
+    target
+    """
+    try:
+        yield
+    except (ArgumentTypeError, InvalidArgumentError) as error:
+        if error.field == "path":
+            error.field = argument
         raise
 
 

@@ -19,7 +19,7 @@ from kpress._file_names import (
 )
 from kpress.codecs import CodecRegistry
 from kpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, KpressError
-from kpress.files import FileInfo, FileSystem, resolve
+from kpress.files import FileInfo, FileSystem, named, resolve
 from kpress.log._file_records import FileRecords
 from kpress.log._manifest import (
     FORMAT,
@@ -30,7 +30,7 @@ from kpress.log._manifest import (
     SourceFile,
     read_manifest,
 )
-from kpress.log._open import Opened, named, open_paths
+from kpress.log._open import Opened, open_paths
 from kpress.log._progress import Progress, ProgressCallback
 from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import NamedTuple
@@ -71,17 +70,6 @@ def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = No
             partitions += layout.partitions
             skipped += layout.skipped
     return Opened(tuple(_with_codecs(one, codecs) for one in merged(partitions)), tuple(skipped))
-
-
-@contextmanager
-def named(argument: str) -> Iterator[None]:
-    """Errors about `path` name this argument instead."""
-    try:
-        yield
-    except (ArgumentTypeError, InvalidArgumentError) as error:
-        if error.field == "path":
-            error.field = argument
-        raise
 
 
 def refuse_missing(path: str) -> None:

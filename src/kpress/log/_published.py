@@ -10,9 +10,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from kpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, resolve
+from kpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, named, resolve
 from kpress.log._lease import is_lease
-from kpress.log._open import named
 from kpress.log._target import Work, exists, locked_work
 
 SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it

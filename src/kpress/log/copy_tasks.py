@@ -40,7 +40,6 @@ from kpress.log._copy_log import (
 from kpress.log._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
 from kpress.log._file_records import PIECE_BYTES
 from kpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, read_manifest
-from kpress.log._open import named
 from kpress.log._published import published, refuse_taken, succeed
 from kpress.log._quarantine import damage, quarantined
 from kpress.log._target import Work
@@ -52,7 +51,6 @@ __all__ = [
     "check_flags",
     "copy_group",
     "manifest_of",
-    "named",
     "published",
     "refuse_taken",
     "transcode_by",

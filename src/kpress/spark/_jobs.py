@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from kpress._arguments import shown_value
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
+from kpress.files import named
 from kpress.log import Log, open_log
-from kpress.log.copy_tasks import named
 from kpress.log.splits import Piece, plan
 from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._session import parallelism_of

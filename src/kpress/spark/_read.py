@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 from pyspark.sql.utils import to_str
 
+from kpress._arguments import sequence
 from kpress.errors import InvalidArgumentError
+from kpress.files import named, text_of
 from kpress.log.splits import refuse_missing
 from kpress.spark._jobs import Paths
 from kpress.spark._missing import opener
@@ -73,8 +75,9 @@ def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
 
 def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> KafkaLogReader:
     """What plans and reads, after all that can be refused has been."""
-    paths = [src] if isinstance(src, str | os.PathLike) else src
-    texts = {"paths": json.dumps([os.fspath(path) for path in paths])}
+    with named("src"):
+        paths = [src] if isinstance(src, str | os.PathLike) else sequence(src, "src", "paths")
+        texts = {"paths": json.dumps([text_of(path) for path in paths])}
     for name, value in given.items():
         if name.lower() in ("path", "paths"):
             raise InvalidArgumentError(f"{name} is not an option here: src says what to read", field=name)

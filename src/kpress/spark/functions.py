@@ -23,7 +23,7 @@ from kpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
 from kpress.columns import compress_values, decompress_values, read_columns, write_columns
 from kpress.dictionaries import DictionaryCodec, DictionaryStore
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
-from kpress.log.copy_tasks import named
+from kpress.files import named
 from kpress.spark._codecs import Codecs, registry_of
 from kpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
 from kpress.spark._udf import column_of
