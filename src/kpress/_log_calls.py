@@ -199,7 +199,7 @@ def transcode(
     decompressed and compared with the source's bytes, or record by record if batches were joined. Then each file is
     read back, and its checksum is compared.
 
-    The copy is made in a hidden directory beside `dst`, ``.<name>.unfinished``, which becomes `dst` when it is
+    The copy is made in a directory in ``.<name>.unfinished``, hidden beside `dst`, and becomes `dst` when it is
     complete. A call that is killed or fails leaves it there, and the next call with this `dst` continues from it. Only
     one call at a time may work on a `dst`. In an object store, which cannot rename, files get their names one by one;
     the manifest is written last.

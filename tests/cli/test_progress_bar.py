@@ -111,7 +111,7 @@ def test_a_transcode_that_was_interrupted_goes_on(run: Run, log: Path, tmp_path:
         (source / f"orders-{number}").mkdir(parents=True)
         (source / f"orders-{number}" / SEGMENT).hardlink_to(log / SEGMENT)
     arguments = ["transcode", source, target, "--codec", "zstd"]
-    finished = f".copy.unfinished/*/{SEGMENT}"
+    finished = f".copy.unfinished/*/*/{SEGMENT}"
     interrupt(arguments, lambda: len(list(tmp_path.glob(finished))) > 2)
     assert not target.exists()
     assert 0 < len(list(tmp_path.glob(finished))) < 8

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 from typing import Any
 from uuid import uuid4
 
@@ -238,14 +239,36 @@ def test_a_call_that_takes_long_says_again_that_it_is_at_work(
 ) -> None:
     monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.01)
     files, path = resolve(s3.url("logs/cold"))
-    with _lease.lease(files, path, path):
-        [key] = hidden_in(s3)
-        s3.client.delete_object(Bucket="logs", Key=key)
+    with _lease.lease(files, path, path) as held:
+
+        def written() -> int:
+            return s3.asked("PUT").count((f"/{held}", None))
+
+        before = written()
         deadline = time.monotonic() + 30
-        while hidden_in(s3) != [key]:
+        while written() < before + 3:
             assert time.monotonic() < deadline
             time.sleep(0.01)
     assert not hidden_in(s3)
+
+
+def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor do its tasks publish or delete anything."""
+    files, path = resolve(s3.url("logs/cold"))
+    with _lease.lease(files, path, path) as held:
+        fenced = files.fenced(held)
+        with fenced.create(f"{path}/before") as writer:
+            writer.publish()
+        late = fenced.create(f"{path}/after")
+        s3.client.delete_object(Bucket="logs", Key=held.partition("/")[2])
+        monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.01)
+        _lease._renew(files, held, Event())
+        with pytest.raises(kpress.StorageError, match="another one has taken its place"):
+            late.publish()
+        late.discard()
+        with pytest.raises(kpress.StorageError, match="another one has taken its place"):
+            fenced.delete(f"{path}/before")
+    assert [key for key in s3.keys("logs") if not key.endswith("/")] == ["cold/before"]
 
 
 # ---- salvage and reindex

@@ -144,7 +144,7 @@ def test_a_driver_that_is_lost_leaves_nothing_that_counts(phase: int, done: int,
 
 
 def test_a_killed_driver_leaves_parts_that_the_next_one_removes(logs: Path, tmp_path: Path) -> None:
-    work = tmp_path / ".copy.unfinished" / "t-0"
+    work = tmp_path / ".copy.unfinished" / ("0" * 32) / "t-0"
     work.mkdir(parents=True)
     (work / f".{0:020d}.log.part.{PIECE:032x}").write_bytes(b"part")
     transcode(one_by_one, logs, tmp_path / "copy")
@@ -156,7 +156,7 @@ def test_a_part_that_changes_before_it_is_joined_is_an_error(logs: Path, tmp_pat
 
     def send(groups: Any) -> list[Any]:
         found = one_by_one(groups)
-        for path in (tmp_path / ".copy.unfinished" / "t-0").glob(f".*.part.{3 * PIECE:032x}"):
+        for path in (tmp_path / ".copy.unfinished").glob(f"*/t-0/.*.part.{3 * PIECE:032x}"):
             path.write_bytes(kpress.write_records([b"other"]))
         return found
 

@@ -143,7 +143,7 @@ def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> 
     batches = [kpress.write_records(values, base_offset=100 * number) for number in range(300)]
     for first in (0, 150):
         (directory / f"{100 * first:020d}.log").write_bytes(b"".join(batches[first : first + 150]))
-    with writer_killed(f"{tmp_path}/.copy.unfinished/t-0/."):
+    with writer_killed(f"{tmp_path}/.copy.unfinished/"):
         kpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "zstd", level=19)
     assert differing(spark, tmp_path / "logs", tmp_path / "copy") == []
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}

@@ -51,10 +51,12 @@ class ArrowFileSystem(FileSystem):
         return UploadWriter(self, path)
 
     def delete(self, path: str) -> None:
+        self.check_fence()
         with storage_errors("deleting a file", self.url(path)), self._missing_in_hdfs(path):
             self._fs.delete_file(path)
 
     def delete_directory(self, path: str) -> None:
+        self.check_fence()
         shown = self.url(path)
         with suppress(FileNotFoundError), storage_errors("deleting a directory", shown), self._missing_in_hdfs(path):
             self._fs.delete_dir(path)
@@ -71,6 +73,7 @@ class ArrowFileSystem(FileSystem):
             raise
 
     def make_directory(self, path: str) -> None:
+        self.check_fence()
         with storage_errors("making a directory", self.url(path)):
             self._fs.create_dir(path, recursive=True)
 
@@ -142,6 +145,7 @@ class UploadWriter(Writer):
     def publish(self) -> None:
         with storage_errors("publishing a file", self._url):
             self._stream.close()
+            self._fs.check_fence()
             self._fs.move(self._path, self._target)
         self._is_done = True
 
@@ -157,4 +161,4 @@ class UploadWriter(Writer):
 
     def _remove(self) -> None:
         with suppress(FileNotFoundError):  # it was moved, or never created
-            self._fs.delete(self._path)
+            self._fs.fenced(None).delete(self._path)

@@ -42,14 +42,17 @@ class FsspecFileSystem(FileSystem):
         return UploadWriter(self, path)
 
     def delete(self, path: str) -> None:
+        self.check_fence()
         with storage_errors("deleting a file", self.url(path)):
             self._fs.rm_file(path)
 
     def delete_directory(self, path: str) -> None:
+        self.check_fence()
         with storage_errors("deleting a directory", self.url(path)), suppress(FileNotFoundError):
             self._fs.rm(path, recursive=True)
 
     def make_directory(self, path: str) -> None:
+        self.check_fence()
         with storage_errors("making a directory", self.url(path)):
             self._fs.makedirs(path, exist_ok=True)
 

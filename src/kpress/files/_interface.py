@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
-from kpress.errors import CorruptRecordError
+from kpress.errors import CorruptRecordError, StorageError
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -206,6 +207,8 @@ class FileSystem(ABC):
     ['00000000000000000000.index', '00000000000000000000.log']
     """
 
+    _fence: str | None = None
+
     @abstractmethod
     def info(self, path: str) -> FileInfo:
         """What is at a path; FileNotFoundError if nothing is."""
@@ -252,6 +255,31 @@ class FileSystem(ABC):
     @abstractmethod
     def make_directory(self, path: str) -> None:
         """Make a directory and its parents; one that exists is no error."""
+
+    def fenced(self, path: str | None) -> Self:
+        """The same store for the tasks of a job, which may outlive it: they publish and delete only while there is a
+        file at `path`, which ends with the job; None ends that. (On a local disk a renamed directory does more.)
+        """
+        made = copy(self)
+        made._fence = path
+        return made
+
+    def check_fence(self) -> None:
+        """Raise if the job has ended.
+
+        Raises
+        ------
+        StorageError
+        """
+        if self._fence is None:
+            return
+        try:
+            self.info(self._fence)
+        except FileNotFoundError:
+            raise StorageError(
+                "it is gone: the job that this file is for has ended, or another one has taken its place",
+                file=self.url(self._fence),
+            ) from None
 
     def check_link(self, info: FileInfo, root: str) -> None:  # noqa: B027
         """Refuse a link that leads out of `root`, or to nothing. Most stores have no links.

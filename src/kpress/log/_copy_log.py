@@ -369,6 +369,8 @@ def _copy_all(
         if not resume:
             work.clear()
         tasks, done = _what_is_left(partitions, manifest, work, resume, runner)
+        kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
+        work.remove_the_rest(kept, {place.directory for place in manifest.partitions})
         state = CopyState(
             sum(task.info.size or 0 for task in tasks) + sum(one.source.bytes for _, one in done),
             len(tasks) + len(done),

@@ -34,7 +34,7 @@ def is_lease(name: str) -> bool:
 
 
 @contextmanager
-def lease(files: FileSystem, directory: str, target: str) -> Iterator[None]:
+def lease(files: FileSystem, directory: str, target: str) -> Iterator[str]:
     """Work in a directory to which no other call writes.
 
     Parameters
@@ -44,6 +44,11 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[None]:
         Where the object is.
     target : str
         What messages name.
+
+    Yields
+    ------
+    str
+        The object's path. Once the call has ended, or counts as dead, there is nothing.
 
     Raises
     ------
@@ -58,7 +63,7 @@ def lease(files: FileSystem, directory: str, target: str) -> Iterator[None]:
         _refuse_others(files, directory, own, target)
         renewal = Background(lambda: _renew(files, own, stop), "kpress lease")
         try:
-            yield
+            yield own
         finally:
             stop.set()
             renewal.wait()
@@ -75,8 +80,13 @@ def _write(files: FileSystem, path: str) -> None:
 
 def _renew(files: FileSystem, path: str, stop: Event) -> None:
     while not stop.wait(RENEWED_EVERY):
-        with suppress(OSError):  # the next one may succeed before the time is over
+        try:
+            files.info(path)
             _write(files, path)
+        except FileNotFoundError:
+            return  # this call counted as dead, and another one works
+        except OSError:
+            pass  # the next one may succeed before the time is over
 
 
 def _refuse_others(files: FileSystem, directory: str, own: str, target: str) -> None:

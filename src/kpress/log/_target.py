@@ -1,8 +1,11 @@
 """Where a copy of a log is made: a hidden directory that gets its name when it is complete.
 
-It is ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the same
-target continues from there. A lock (flock) on it lets only one call work at a time. Object stores cannot rename: there
-files get their names one by one, and the manifest is written last; `_lease` is their lock.
+It lies in ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the
+same target continues from there. A lock (flock) on ``.<name>.unfinished`` lets only one call work at a time. Tasks of a
+killed call that still run, on other machines say, write to a place of another name: each call gives it a new one.
+
+Object stores cannot rename: there files get their names one by one, and the manifest is written last; `_lease` is their
+lock, and tasks publish a file only while it is held.
 """
 
 from __future__ import annotations
@@ -11,16 +14,20 @@ import errno
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import uuid4
 
-from kpress._file_names import printable
-from kpress.errors import InvalidArgumentError
+from kpress._file_names import LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA, printable
+from kpress.errors import InvalidArgumentError, KpressError
 from kpress.files import FileSystem, LocalFileSystem, is_unfinished, sync_directory
 from kpress.log._lease import is_lease, lease
-from kpress.log._manifest import MANIFEST
+from kpress.log._manifest import MANIFEST, read_manifest
+from kpress.log._staged import remove_if_empty
+
+_OF_PARTITIONS = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
 
 
 @dataclass(frozen=True)
@@ -44,6 +51,36 @@ class Work:
         self.files.make_directory(path)
         self.files.sweep(path)
         return path
+
+    def remove_the_rest(self, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
+        """Remove what an earlier call made of segments that are not those of this copy, or not any more.
+
+        Parameters
+        ----------
+        kept : set of (str, str)
+            Segments that are done: their directory in the copy, and their name without suffix.
+        wanted : set of str
+            The directories of the copy.
+        """
+        for directory in {"", *wanted, *self._directories()}:
+            path = self.files.join(self.path, directory) if directory else self.path
+            with suppress(FileNotFoundError):
+                for info in self.files.list(path):
+                    stem = info.name.partition(".")[0]
+                    is_of_log = info.name in _OF_PARTITIONS or (len(stem) == 20 and stem.isdigit())
+                    if info.is_file and is_of_log and (directory, stem) not in kept:
+                        self.files.delete(info.path)
+                if directory and directory not in wanted:
+                    remove_if_empty(self.files, path)
+
+    def _directories(self) -> set[str]:
+        """Those of an earlier call: in a store, where something else may be beside them, by its manifest."""
+        if self.path != self.target:
+            return {info.name for info in self.files.list(self.path) if info.is_directory}
+        with suppress(KpressError):
+            if (earlier := read_manifest(self.files, self.path)) is not None:
+                return {place.directory for place in earlier.partitions}
+        return set()
 
     def finish(self) -> None:
         """Give the copy its name."""
@@ -93,17 +130,36 @@ def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Ite
         Another call is at work there.
     """
     if not isinstance(files, LocalFileSystem):
-        with lease(files, files.parent(target) if is_file else target, target):
-            yield Work(files, target, target)
+        with lease(files, files.parent(target) if is_file else target, target) as held:
+            yield Work(files.fenced(held), target, target)
         return
     path = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.unfinished")
     descriptor = _lock(path, target)
     try:
-        yield Work(files, path, target)
+        own = _taken_over(path)
+        try:
+            yield Work(files, own, target)
+        finally:
+            with suppress(OSError):
+                os.rmdir(own)  # empty: nothing was done
     finally:
         with suppress(OSError):
-            os.rmdir(path)  # empty: nothing was done
+            os.rmdir(path)
         os.close(descriptor)
+
+
+def _taken_over(path: str) -> str:
+    """A directory for this call: that of a killed one under another name, which its tasks do not know."""
+    own = os.path.join(path, uuid4().hex)
+    for entry in sorted(os.scandir(path), key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns):
+        if not entry.is_dir(follow_symlinks=False):
+            os.unlink(entry.path)
+        elif os.path.exists(own):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.rename(entry.path, own)
+    os.makedirs(own, exist_ok=True)
+    return own
 
 
 def _lock(path: str, target: str) -> int:

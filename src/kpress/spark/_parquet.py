@@ -155,6 +155,7 @@ class _Target:
 
 def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
     target, piece = item
+    target.files.info(target.path)  # what a killed driver's tasks miss is not made again
     return [row for split in piece for row in _write_split(target, split)]
 
 
