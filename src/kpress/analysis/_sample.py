@@ -255,8 +255,9 @@ def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, st
             if header.position < start or header.is_control or header.records_count == 0:
                 continue
             try:
+                entry = file.entry(header.position, header.size)
                 with located(header.position, file.path):
-                    _take_entry(sample, file.read(header.position, header.size), file.codecs)
+                    _take_entry(sample, entry, file.codecs)
             except DAMAGE as error:
                 sample.findings.append(Finding.of_error(error, file=file.path))
             position = header.end

@@ -194,8 +194,8 @@ class LogExplainer:
         return self._kinds[key]
 
     def _open(self, kind: _Kind, file: FileRecords, size: int, place: Place) -> None:
-        data = bytearray(file.read(place.position, size))
         try:
+            data = bytearray(file.entry(place.position, size))
             with located(place.position, place.file):
                 batch = as_produced(data, self._judge.codecs)
         except _DAMAGE as error:

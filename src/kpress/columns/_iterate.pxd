@@ -40,7 +40,8 @@ cdef class ColumnsIterator:
     cdef int _put(self, Window window) except -1
     cdef Window _window(self)
     cdef Window _empty_window(self)
-    cdef Window _refused_window(self)
+    cdef Window _unread_window(self)
+    cdef bint _refuse(self, Window window) except -1
     cdef Window _last_window(self)
     cdef Columns _hand_out(self, Window window)
     cdef int _pass(self, Window window, int64_t first_failure) except -1

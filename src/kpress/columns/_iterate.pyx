@@ -295,7 +295,7 @@ cdef class ColumnsIterator:
                 if self.at_end or window.end.position > self.reached.position:
                     replace(&self.reached, &window.end)
                     return window
-                window = self._refused_window()
+                window = self._unread_window()
                 if window is not None:
                     return window
             if not source.more(&self.reached.position):
@@ -310,25 +310,51 @@ cdef class ColumnsIterator:
         window.put_part(self.threads, &self.open, 0)
         return window
 
-    cdef Window _refused_window(self):
-        """An empty window with the error of a large entry whose beginning is impossible, before it is read whole; None
-        if it may be right. If bad entries are skipped, it must be read in any case."""
+    cdef Window _unread_window(self):
+        """An empty window in place of a large entry that is not read whole: nothing of it is wanted, or it is bad. None
+        if it must be read: its checksum, which was compared in steps, is right.
+
+        So a false size field costs no memory. That a sound entry of this size is read twice costs little beside it.
+        """
         cdef Source source = self.source
+        cdef int64_t size = source.awaited(self.reached.position)
         cdef Window window
-        cdef failure f
-        cdef place at
-        cdef int64_t size = 0 if self.options.plan.skip else source.awaited(self.reached.position)
+        cdef bint is_bad
         if size == 0:
             return None
-        window = window_of(self.options, source.view, source.size, source.base, source.name)
-        memset(&f, 0, sizeof(failure))
-        if refuse_early(&window.plan, &self.reached, size, &f) == KP_OK:
+        window = window_of(self.options, source.view, self.reached.position + size, source.base, source.name)
+        if not window.read_header(&self.reached, source.size):
             return None
-        window.read_headers(&self.reached, 1)
+        is_bad = window.entries.n and self._refuse(window)
+        if window.entries.n and not is_bad:
+            return None
+        window.entries.n = 0
+        if is_bad and not self.options.plan.skip:
+            replace(&window.end, &self.reached)
+            self.at_end = True
+            return window
+        self.at_end = window.end.state == AT_BOUND
+        replace(&self.reached, &window.end)
+        if not self.at_end:
+            source.skip(&self.reached.position)
+        return window
+
+    cdef bint _refuse(self, Window window) except -1:
+        """Whether the only entry of the window is bad, of which the source has read no more than its beginning."""
+        cdef Source source = self.source
+        cdef failure f
+        cdef place at
+        cdef int status
+        memset(&f, 0, sizeof(failure))
+        f.batch = window.entries.batches[0]
+        status = refuse_early(&window.plan, source.size - f.batch.position, &f)
+        if status == KP_OK and window.plan.check_crcs:
+            status = source.check_crc(&f.batch, &f.error)
+        if status == KP_OK:
+            return False
         at = place_of(&f.batch, source.base, source.name)
         window.error = error_of(&f.error, &at)
-        self.at_end = True
-        return window
+        return True
 
     cdef Window _last_window(self):
         """An empty window with the error of the cut entry; None if there is none."""
@@ -435,8 +461,9 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         A cut last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
         `trailing_bytes` has its size.
     max_message_bytes : int
-        An entry whose size field is above this is corrupt. A file's entry is read into memory whole, so this bounds
-        what one entry can cost.
+        An entry whose size field is above this is corrupt. One of more than 16 MiB is held in memory only if its
+        checksum is right, where the file is a plain one or of `kpress.files`: it is then read twice. Of other files,
+        and with check_crcs=False, this bounds what one entry can cost.
 
     The other options are those of `read_columns`.
 

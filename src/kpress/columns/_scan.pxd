@@ -49,9 +49,9 @@ ctypedef struct batch_list:
 # An error leaves the walk before the bad entry.
 cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil
 
-# The error, by its beginning, of the entry at the walk's place, which has `size` bytes and reaches beyond the plan's
-# data. KP_OK: none is known, or the entry is not wanted.
-cdef int refuse_early(const plan* p, const walk* w, int64_t size, failure* f) noexcept nogil
+# The error, by its beginning, of the entry f.batch, of which only the first `there` bytes are in the plan's data.
+# KP_OK: none is known.
+cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil
 
 # A walk at the same place, with memory of its own. KP_NO_MEMORY.
 cdef int walk_copy(walk* to, const walk* w) noexcept nogil

@@ -5,9 +5,9 @@ from libc.stdlib cimport free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 from kpress._c.wire cimport (
-    KP_BATCH_HEADER, KP_BATCH_LENGTH, KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_SIZE,
+    KP_BATCH_LENGTH, KP_CONTROL, KP_END, KP_LOG_APPEND_TIME, KP_LOG_OVERHEAD, KP_MESSAGE_SIZE,
     KP_NO_MEMORY, KP_OK, KP_TRANSACTIONAL, kp_batch, kp_batch_codec, kp_batch_last_offset, kp_batch_next,
-    kp_batch_read, kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_load_be16, kp_load_be32, kp_load_be64, kp_record,
+    kp_cursor, kp_cursor_of, kp_error, kp_fail, kp_load_be16, kp_load_be32, kp_load_be64, kp_record,
     kp_record_next, kp_source,
 )
 from kpress.codecs.context cimport codec_context, context_acquire, context_release
@@ -90,19 +90,12 @@ cdef int scan_entry(const plan* p, walk* w, int64_t start, int64_t stop_after, c
     return list_wanted(p, list, f) if wanted(p, batch) else KP_OK
 
 
-cdef int refuse_early(const plan* p, const walk* w, int64_t size, failure* f) noexcept nogil:
-    cdef const uint8_t* entry = p.data + w.position
-    cdef int64_t there = p.size - w.position
-    cdef codec_context* context
+cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil:
+    cdef codec_context* context = context_acquire(p.codecs)
     cdef int status
-    if there < KP_BATCH_HEADER or kp_batch_read(entry, size, w.position, &f.batch, &f.error) != KP_OK:
-        return KP_OK  # the scan raises any error of it
-    if w.isolation.n_aborted or p.ends or not wanted(p, &f.batch):
-        return KP_OK
-    context = context_acquire(p.codecs)
     if context == NULL:
         return kp_fail(&f.error, KP_NO_MEMORY, -1, 0, 0)
-    status = decode.refuse_early(context, entry, there, &f.batch, &f.error)
+    status = decode.refuse_early(context, p.data + f.batch.position, there, &f.batch, &f.error)
     context_release(context)
     return status
 

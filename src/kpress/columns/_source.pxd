@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from kpress._buffers cimport InputView, PooledBlock
+from kpress._c.wire cimport kp_batch, kp_error
 
 
 cdef class Source:
@@ -27,8 +28,14 @@ cdef class Source:
     # not; else 0.
     cdef int64_t awaited(self, int64_t position) except -1
 
+    # check_crc() for an entry that is awaited: the file is read in steps, and is then where it was.
+    cdef int check_crc(self, const kp_batch* batch, kp_error* err) except -1
+
+    # Go on at a position after the view without reading up to there; it becomes that in an empty view.
+    cdef int skip(self, int64_t* position) except -1
+
     cdef PooledBlock _block(self, int64_t position, int64_t rest, int64_t room)
-    cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest) noexcept
+    cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest, int64_t step) noexcept
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1
 

@@ -2,13 +2,16 @@
 
 from cpython.buffer cimport PyObject_CheckBuffer
 from cpython.ref cimport PyObject
-from libc.stdint cimport INT64_MAX, int64_t, uint8_t
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint32_t
 from libc.string cimport memcpy, memmove
 
 from kpress._arguments cimport integer_of
 from kpress._buffers cimport InputView, PooledBlock, pooled_block
 from kpress._c.python cimport references
-from kpress._c.wire cimport KP_ENTRY_PREFIX, KP_LOG_OVERHEAD, kp_load_be32
+from kpress._c.wire cimport (
+    KP_BATCH_HEADER, KP_ENTRY_PREFIX, KP_LOG_OVERHEAD, KP_OK, kp_batch, kp_error, kp_load_be32,
+)
+from kpress.record.decode cimport checked_from, compare_crc, crc_update
 
 import io
 
@@ -21,6 +24,8 @@ cdef enum:
     LARGE_ENTRY = 1 << 24
     # An entry of more than this part of a view is large enough to be read by itself.
     LARGE_SHARE = 4
+    # Of a large entry, for its checksum: these bytes stay in the CPU's caches.
+    STEP_BYTES = 1 << 18
 
 
 cdef Source source_of(object source, int64_t step, object start, object end, int64_t* position):
@@ -60,8 +65,11 @@ cdef str advice(source):
 
 
 cdef int64_t left_in(file):
-    """Bytes from the file's position to its end; -1 if only reading shows. Only Python's own plain files are asked: an
-    object that wraps another file (gzip) may have its descriptor, but not its size."""
+    """Bytes from the file's position to its end; -1 if only reading shows. A file whose size is known here can also be
+    read at any position. Only Python's own plain files are asked, and those of kpress.files: an object that wraps
+    another file (gzip) may have its descriptor, but not its size."""
+    if hasattr(file, "bytes_left"):
+        return integer_of(file.bytes_left, "bytes_left", 0, INT64_MAX)
     raw = file.raw if type(file) in (io.BufferedReader, io.BufferedRandom) else file
     if type(raw) is not io.FileIO:
         return -1
@@ -117,12 +125,38 @@ cdef class Source:
 
     cdef int64_t awaited(self, int64_t position) except -1:
         cdef int64_t rest = self.size - position, entry
-        if self.file is None or rest < self.step or rest < KP_ENTRY_PREFIX:
+        if self.file is None or rest < max(self.step, <int64_t>KP_BATCH_HEADER):
             return 0
         entry = <int64_t>kp_load_be32(self.view.data + position + 8) + KP_LOG_OVERHEAD
         if entry < LARGE_ENTRY or self.base + position + entry > self.end or left_in(self.file) < entry - rest:
             return 0
         return entry
+
+    cdef int check_crc(self, const kp_batch* batch, kp_error* err) except -1:
+        cdef const uint8_t* entry = self.view.data + batch.position
+        cdef int64_t there = self.size - batch.position
+        cdef int64_t left = batch.size - there, begin = checked_from(batch), read
+        cdef uint32_t crc = crc_update(0, batch, entry + begin, there - begin)
+        cdef PooledBlock block = pooled_block(STEP_BYTES)
+        place = self.file.tell()
+        try:
+            while left:
+                read = self._read(block, 0, min(left, <int64_t>STEP_BYTES))
+                if read == 0:
+                    return KP_OK  # truncated meanwhile: reading it tells
+                crc = crc_update(crc, batch, block.buffer.data, read)
+                left -= read
+        finally:
+            self.file.seek(place)
+        return compare_crc(batch, crc, err)
+
+    cdef int skip(self, int64_t* position) except -1:
+        self.file.seek(position[0] - self.size, io.SEEK_CUR)
+        self.base += position[0]
+        self.view = InputView(b"")
+        self.block = None  # the windows before point into it
+        self.size = position[0] = 0
+        return 0
 
     cdef int64_t _read(self, PooledBlock block, int64_t rest, int64_t room) except -1:
         read = self.file.readinto(memoryview(block)[rest:min(room, rest + MOST_AT_ONCE)])
@@ -134,10 +168,10 @@ cdef class Source:
         except (ArgumentTypeError, InvalidArgumentError) as error:
             raise type(error)(f"source does not behave like a Python file: {error.message}", field="source") from None
 
-    cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest) noexcept:
+    cdef int64_t _first_entry(self, const uint8_t* data, int64_t rest, int64_t step) noexcept:
         """Up to the prefix after the first entry, if that is a large part of a view; else `step`."""
         cdef int64_t size = <int64_t>kp_load_be32(data + 8) + KP_LOG_OVERHEAD + KP_ENTRY_PREFIX
-        return size if max(rest, self.step // LARGE_SHARE) < size <= self.step else self.step
+        return size if max(rest, step // LARGE_SHARE) < size <= step else step
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
         """The size of the next view: `step` bytes, so that no few entries are left over for a result of their own. One
@@ -146,11 +180,12 @@ cdef class Source:
         For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is
         known to hold the whole entry, the view becomes that large at once; if known not to, the rest is not read.
         """
+        cdef int64_t step = max(self.step, <int64_t>KP_BATCH_HEADER)  # by which a large entry is judged
         cdef int64_t entry, left
         if rest < KP_ENTRY_PREFIX:
-            return self.step if rest < self.step else rest + self.step
-        if rest < self.step:
-            return self._first_entry(data, rest)
+            return step
+        if rest < step:
+            return self._first_entry(data, rest, step)
         entry = <int64_t>kp_load_be32(data + 8) + KP_LOG_OVERHEAD  # its bounds were checked by the scan
         left = left_in(self.file)
         if left < 0:

@@ -26,6 +26,7 @@ cdef class Window:
     cdef int64_t n_runs
 
     cdef read_headers(self, const walk* start, int64_t stop_after)
+    cdef bint read_header(self, const walk* start, int64_t there) except -1
     cdef put(self, Threads threads, int64_t most_runs)
     cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1
     cdef bint goes_on(self)

@@ -8,12 +8,12 @@
 """
 
 from cpython.ref cimport Py_INCREF
-from libc.stdint cimport int64_t
+from libc.stdint cimport INT32_MAX, int64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
 from kpress._buffers cimport InputView
-from kpress._c.wire cimport KP_BINARY_VIEW, KP_NO_MEMORY, KP_OK, kp_batch, kp_error
+from kpress._c.wire cimport KP_BINARY_VIEW, KP_CONTROL, KP_NO_MEMORY, KP_OK, kp_batch, kp_batch_next, kp_error
 from kpress._status cimport error_of, keep_causes, place, place_at, place_of, stop_keeping_causes
 from kpress.columns._arrow_out cimport chunk_data
 from kpress.columns._columns cimport Columns
@@ -68,6 +68,19 @@ cdef class Window:
         if status != KP_OK:
             at = place_at(self.end.position, self.base, self.file)
             self.error = error_of(&f.error, &at)
+
+    cdef bint read_header(self, const walk* start, int64_t there) except -1:
+        """read_headers() for the window of one entry of which the view has only the first bytes, up to `there`. False
+        if they do not suffice: aborted transactions are known by the first record of a control batch."""
+        cdef kp_batch batch
+        cdef kp_error ignored
+        if start.isolation.n_aborted:
+            if kp_batch_next(self.plan.data, self.plan.size, start.position, INT32_MAX, &batch, &ignored) != KP_OK:
+                return False
+            if batch.magic == 2 and batch.attributes & KP_CONTROL:
+                return False
+        self.read_headers(start, 1)
+        return self.error is None
 
     cdef put(self, Threads threads, int64_t most_runs):
         """Begin to decode the entries, in up to `most_runs` runs."""

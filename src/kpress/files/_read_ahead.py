@@ -34,6 +34,8 @@ class SequentialFile:
     ----------
     name : str
         Of the file.
+    bytes_left : int
+        From where it is to its end.
 
     Examples
     --------
@@ -50,6 +52,19 @@ class SequentialFile:
         self._file = file
         self._position = start
         self._end = end
+
+    @property
+    def bytes_left(self) -> int:
+        return self._end - self.tell()
+
+    def tell(self) -> int:
+        """Where it is, in bytes of the file."""
+        return self._position
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        """Go on at a position of the file (whence 0), or at one counted from where it is (1)."""
+        self._position = offset + (self.tell() if whence == io.SEEK_CUR else 0)
+        return self._position
 
     def readinto(self, buffer: Buffer) -> int:
         """The next bytes; 0 at the end.
@@ -88,7 +103,17 @@ class _ReadAhead(SequentialFile):
         super().__init__(file, start, end)
         self._piece = piece
         self._current = io.BytesIO()
+        self._current_size = 0
+        self._current_end = start  # of it, in the file
         self._next: Background[bytes] | None = None
+
+    def tell(self) -> int:
+        return self._current_end - self._current_size + self._current.tell()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._drop()
+        self._current_end = super().seek(offset, whence)
+        return self._current_end
 
     def readinto(self, buffer: Buffer) -> int:
         view = memoryview(buffer).cast("B")
@@ -106,6 +131,8 @@ class _ReadAhead(SequentialFile):
         data = fetch.result()
         self._next = None
         self._current = io.BytesIO(data)
+        self._current_size = len(data)
+        self._current_end += len(data)
         self._next = self._fetch()
         return True
 
@@ -119,7 +146,11 @@ class _ReadAhead(SequentialFile):
 
     def close(self) -> None:
         self._end = self._position
-        self._current = io.BytesIO()
+        self._drop()
+
+    def _drop(self) -> None:
+        self._current_end = self.tell()
+        self._current, self._current_size = io.BytesIO(), 0
         fetch, self._next = self._next, None
         if fetch is not None:
             fetch.wait()

@@ -36,6 +36,7 @@
     _hop: from header to header ─┬─► _seek      an offset or a time ──► the batch; indexes are hints
                                  ├─► _scanner   what is intact, and the bytes between ──► _scan, _salvage (_chain)
                                  │              _recovery: what a broker would keep of it
+                                 ├─► _entry     its bytes: a large one only if it is sound
                                  └─► _verify    files, batches (_order), records (_record_checks, _index_checks)
 
     splits, copy_tasks: a log, or a copy of one, as many pieces of work (doors for `kpress.spark`), cut by _part;

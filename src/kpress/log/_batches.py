@@ -192,6 +192,6 @@ def _records_in(header: BatchHeader, file: FileRecords, next_offset: int) -> int
         return 0
     if header.records_count >= 0 and header.base_offset >= next_offset:
         return header.records_count
+    data = file.entry(header.position, header.size)
     with located(header.position, file.path):
-        data = file.read(header.position, header.size)
         return read_columns(data, ["offset"], start_offset=next_offset, codecs=file.codecs).num_rows

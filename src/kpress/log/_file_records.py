@@ -9,12 +9,12 @@ from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
 from kpress._file_names import refuse_without_records
-from kpress.checksum import crc32, crc32c
 from kpress.codecs import CodecRegistry
 from kpress.columns import Columns, ColumnsIterator, iter_columns
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, read_ahead
 from kpress.log._batch_header import BatchHeader
+from kpress.log._entry import check_entry, read_entry
 from kpress.log._hop import HeaderHop
 from kpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
 from kpress.log.findings import DAMAGE, Finding
@@ -30,8 +30,6 @@ OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
 _FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many
 _GROWTH = 4  # from one result to the next, for the same reason
-
-_CRC_START = {0: 16, 1: 16, 2: 21}  # what the checksum of each magic covers begins here
 
 
 class FileRecords:
@@ -319,6 +317,16 @@ class FileRecords:
         """
         return self.file.read_exactly(position, size)
 
+    def entry(self, position: int, size: int) -> bytes:
+        """The bytes of an entry whose header was read.
+
+        Raises
+        ------
+        CorruptRecordError
+            As `read`; or it is larger than 16 MiB, and its checksum is wrong: it is not read into memory then.
+        """
+        return read_entry(self.file, position, size)
+
     def _piece(self) -> memoryview:
         """The whole entries in the next piece; none where the tail begins."""
         position = self.valid_bytes
@@ -332,7 +340,7 @@ class FileRecords:
         size = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big")
         if size == LOG_OVERHEAD or size > left:
             return memoryview(b"")
-        self._check_large(data[:ENTRY_PREFIX], size)
+        check_entry(self.file, position)  # it is larger than a piece
         data = self.read(position, size)
         return memoryview(data)[: self._whole(data, size)]
 
@@ -350,27 +358,6 @@ class FileRecords:
                 with located(self.valid_bytes, self.path):
                     raise error
         return entries.valid_bytes
-
-    def _check_large(self, prefix: bytes, size: int) -> None:
-        """An entry larger than a piece is held in memory only if its checksum is right: it is read in steps, so a false
-        size field costs nothing."""
-        magic, start = prefix[16], self.valid_bytes
-        checksum, position = 0, start + _CRC_START[magic]
-        crc_position = start + (17 if magic == 2 else 12)
-        while position < start + size:
-            data = self.read(position, min(PIECE_BYTES, start + size - position))
-            checksum = (crc32c if magic == 2 else crc32)(data, checksum)
-            position += len(data)
-        stored = int.from_bytes(self.read(crc_position, 4), "big")
-        if stored != checksum:
-            raise CorruptRecordError(
-                f"stored checksum {stored:#010x}, computed {checksum:#010x}",
-                file=self.path,
-                position=crc_position,
-                offset=int.from_bytes(prefix[:8], "big", signed=True),
-                field="crc",
-                rule="checksum",
-            )
 
 
 class ResultSize:

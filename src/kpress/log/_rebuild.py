@@ -25,6 +25,7 @@ from kpress.errors import InvalidRecordError
 from kpress.files import located
 from kpress.log._batch_header import BatchHeader
 from kpress.log._checkpoints import EpochEntry
+from kpress.log._entry import read_entry
 from kpress.log._offset_index import OffsetPosition, offset_index_bytes
 from kpress.log._producer_snapshot import ProducerState, snapshot_bytes
 from kpress.log._producer_state import EndTxnMarker, ProducerStates
@@ -150,8 +151,9 @@ def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
     """
     if not header.is_control or header.producer_id < 0:
         return None
+    data = read_entry(file, header.position, header.size)
     with located(header.position, file.name):
-        [batch] = read_batches(file.read_at(header.position, header.size), complete=True)
+        [batch] = read_batches(data, complete=True)
         for record in batch:
             marker = control_record(record)
             if marker.coordinator_epoch is None:

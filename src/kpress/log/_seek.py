@@ -20,6 +20,7 @@ from kpress.codecs import CodecRegistry
 from kpress.errors import CorruptRecordError, KpressError
 from kpress.files import located
 from kpress.log._batch_header import BatchHeader
+from kpress.log._entry import read_entry
 from kpress.log._hop import HeaderHop
 from kpress.log._offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
 from kpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index
@@ -216,8 +217,8 @@ class SegmentSeek:
         return None
 
     def _records(self, header: BatchHeader) -> Any:
+        data = read_entry(self.file, header.position, header.size)
         with located(header.position, self.name):
-            data = self.file.read_at(header.position, header.size)
             [batch] = read_batches(data, complete=True, codecs=self._codecs)
             return batch.records
 

@@ -296,7 +296,7 @@ def _measure(stats: LogStats, codec: str, file: FileRecords, header: BatchHeader
     if number & (number - 1):
         return
     try:
-        [batch] = read_batches(file.read(header.position, header.size), codecs=file.codecs)
+        [batch] = read_batches(file.entry(header.position, header.size), codecs=file.codecs)
         payload = batch.payload
         size = len(decompress(payload, batch.compression_type, codecs=file.codecs))
     except KpressError:

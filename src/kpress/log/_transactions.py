@@ -355,7 +355,7 @@ def _is_abort(header: BatchHeader, file: FileRecords) -> bool:
     when its records are read."""
     try:
         with located(header.position, file.path):
-            batches = read_batches(file.read(header.position, header.size))
+            batches = read_batches(file.entry(header.position, header.size))
             marker = next((record for batch in batches for record in batch), None)
             return marker is not None and control_record(marker).type == "ABORT"
     except KpressError:

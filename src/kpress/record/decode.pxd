@@ -1,6 +1,6 @@
 """From an entry of a record set to where its records lie: checksum, payload, decompression, base offset."""
 
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t
 
 from kpress._buffers cimport pooled
 from kpress._c.wire cimport kp_batch, kp_error, kp_source
@@ -15,6 +15,12 @@ cdef enum:
 # KP_OK or KP_CRC. `entry` is the first byte of the entry that `batch` was read from.
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil
 cdef int check_message_crc(const uint8_t* entry, const kp_batch* message, kp_error* err) noexcept nogil
+
+# The same in steps: where in an entry the bytes begin that the checksum covers, the checksum over more of them, and
+# KP_OK or KP_CRC.
+cdef int64_t checked_from(const kp_batch* batch) noexcept nogil
+cdef uint32_t crc_update(uint32_t crc, const kp_batch* batch, const uint8_t* data, int64_t size) noexcept nogil
+cdef int compare_crc(const kp_batch* batch, uint32_t computed, kp_error* err) noexcept nogil
 
 # The entry at `position` of a set that must be whole: KP_END at its end, KP_CUT_ENTRY instead of a cut entry.
 cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, kp_batch* batch, kp_error* err) noexcept nogil

@@ -22,11 +22,21 @@ from kpress.codecs.context cimport codec_context
 
 
 cdef int check_crc(const uint8_t* entry, const kp_batch* batch, kp_error* err) noexcept nogil:
-    if batch.magic != 2:
-        return check_message_crc(entry, batch, err)
-    # the header was read: the entry has its 61 bytes
-    cdef uint32_t computed = crc32c_update(0, entry + KP_ATTRIBUTES_OFFSET, <size_t>(batch.size - KP_ATTRIBUTES_OFFSET))
-    return KP_OK if computed == batch.crc else kp_fail(err, KP_CRC, KP_CRC_OFFSET, batch.crc, computed)
+    cdef int64_t begin = checked_from(batch)  # the header was read: the entry is longer
+    return compare_crc(batch, crc_update(0, batch, entry + begin, batch.size - begin), err)
+
+
+cdef int64_t checked_from(const kp_batch* batch) noexcept nogil:
+    return KP_ATTRIBUTES_OFFSET if batch.magic == 2 else KP_MESSAGE_CRC_OFFSET + 4
+
+
+cdef uint32_t crc_update(uint32_t crc, const kp_batch* batch, const uint8_t* data, int64_t size) noexcept nogil:
+    return crc32c_update(crc, data, <size_t>size) if batch.magic == 2 else crc32_update(crc, data, <size_t>size)
+
+
+cdef int compare_crc(const kp_batch* batch, uint32_t computed, kp_error* err) noexcept nogil:
+    cdef int64_t where = KP_CRC_OFFSET if batch.magic == 2 else KP_MESSAGE_CRC_OFFSET
+    return KP_OK if computed == batch.crc else kp_fail(err, KP_CRC, where, batch.crc, computed)
 
 
 cdef int next_whole(const uint8_t* data, int64_t size, int64_t position, kp_batch* batch,
