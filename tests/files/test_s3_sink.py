@@ -1,5 +1,6 @@
 """df.write.format("kpress") to an object store, which cannot rename: the same log, and nothing besides."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ pytestmark = pytest.mark.spark
 
 from pyspark import cloudpickle
 
-from kpress.log import _lease, _roll_forward, verify
+from kpress.files import _arrow
+from kpress.log import _lease, _publish, _roll_forward, verify
 from kpress.spark import KafkaLogDataSource
 from kpress.spark.schema import spark_schema
 
@@ -58,28 +60,82 @@ def test_a_log_in_a_store(s3: S3Server) -> None:
     assert values(path) == expected(4) and not [key for key in s3.keys("logs") if "/." in key]
 
 
+def test_what_the_store_damaged_is_not_committed(s3: S3Server) -> None:
+    """A staged segment is read before the job is committed: after that nothing could be taken back."""
+    path = s3.url("logs/d")
+    writer, messages = started(path, 1)
+    [key, *_] = [key for key in s3.keys("logs") if key.endswith(".log")]
+    data = bytearray(s3.get(f"logs/{key}"))
+    data[-1] ^= 1
+    s3.put(f"logs/{key}", bytes(data))
+    with pytest.raises(kpress.CorruptRecordError, match="is read back") as caught:
+        writer.commit(messages)
+    assert not hasattr(caught.value, "__notes__")
+    writer.abort(messages)
+    writer, messages = started(path, 2)
+    writer.commit(messages)
+    assert values(path) == expected(2)
+    assert not [key for key in s3.keys("logs") if "/." in key]
+
+
+def test_a_segment_that_is_gone_is_not_passed_over(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = s3.url("logs/e")
+    monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
+    writer, messages = started(path, 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(_publish, "roll_forward", killed)
+        with pytest.raises(Killed):
+            writer.commit(messages)
+    for key in s3.keys("logs"):
+        if key.endswith(".log"):
+            s3.client.delete_object(Bucket="logs", Key=key)
+    with pytest.raises(kpress.StorageError, match="a segment of a committed job is gone"):
+        started(path, 2)[0].commit([])
+
+
 class Killed(BaseException):
     pass
 
 
+def killed(*arguments: Any) -> None:
+    raise Killed
+
+
 def test_a_driver_that_died_in_the_commit(s3: S3Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it had decided on is finished by the next job, which is not committed if it dies before that is done."""
+    """Before the journal is there, nothing was written; after that, the next job finishes it first. All files of the
+    log are made before."""
     path = s3.url("logs/b")
     monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
+    committed = []
+    move = type(resolve(path)[0]).move
 
-    def killed(*arguments: Any) -> None:
-        raise Killed
+    def killed_after(call: int) -> Any:
+        left = [call]
 
-    for number, name in enumerate(("_join", "_sidecars", "_beside"), 1):
+        def moving(files: Any, source: str, target: str) -> None:
+            if "/ready/" in source and "/ready/" not in target:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise Killed
+            move(files, source, target)
+
+        return moving
+
+    steps: list[tuple[Any, str, Any]] = [(_roll_forward._Partition, name, killed) for name in ("_join", "_beside")]
+    steps += [(_publish, "write_journal", killed), (_publish, "roll_forward", killed)]
+    steps += [(_arrow.ArrowFileSystem, "move", killed_after(moved)) for moved in (0, 1, 5)]
+    for number, (place, name, fault) in enumerate(steps, 1):
         writer, messages = started(path, number)
         with monkeypatch.context() as patch:
-            patch.setattr(_roll_forward._Partition, name, killed)
-            with pytest.raises(Killed):
+            patch.setattr(_roll_forward, "_AT_ONCE", 1)
+            patch.setattr(place, name, fault)
+            with suppress(Killed):
                 writer.commit(messages)
         writer.abort(messages)
-        assert sum(key.endswith("journal.json") for key in s3.keys("logs")) == 1
-    started(path, 7)[0].commit([])
-    assert values(path) == expected(1)
+        if number > 3:
+            committed.append(number)
+        started(path, 99)[0].commit([])
+    assert values(path) == expected(*committed)
     assert verify(path, "record").findings == []
     assert not [key for key in s3.keys("logs") if "/." in key]
 

@@ -160,8 +160,8 @@ def test_parquet(spark: Any, stored: S3Server, directory: Path) -> None:
 
 
 def test_a_write(spark: Any, stored: S3Server) -> None:
-    """A segment is sent twice, staged and under its name, and read back each time; of a partition that grows only the
-    end is read."""
+    """What tasks staged is read once, and so is the segment that is made of it; the store itself then copies that to
+    its name. Of a partition that grows only the end is read."""
     rows = spark.range(0, 3000, 1, 2).selectExpr("CAST(id AS STRING) AS value")
     write = rows.write.format("kpress").mode("append").options(topic="w", partitions="1")
     for base in (0, 3000):
@@ -169,10 +169,10 @@ def test_a_write(spark: Any, stored: S3Server) -> None:
         write.save(stored.url("logs/written"))
         sent = Counter(path.rpartition("/")[2].split(".")[-1] for path, _ in stored.asked("PUT") if ".log" in path)
         published = f"/logs/written/w-0/{base:020d}.log"
-        staged = {path for path, _ in stored.asked("PUT") if path.endswith(".log")} - {published}
+        made = {path for path, _ in stored.asked("PUT") if path.endswith(".log")} - {published}
         read = Counter(path for path, _ in stored.asked("GET") if path.endswith(".log"))
-        assert len(staged) == 2 and sent["log"] == 3
+        assert len(made) == 3 and sent["log"] == 4  # two that tasks staged, and the segment made of them
         end = {f"/logs/written/w-0/{0:020d}.log": 1} if base else {}
-        assert read == {published: 1} | dict.fromkeys(staged, 2) | end
+        assert read == dict.fromkeys(made, 1) | end
         assert all(count == 1 for count in Counter(stored.asked("DELETE")).values())
         assert kpress.open_log(stored.url("logs/written")).count() == base + 3000

@@ -85,12 +85,13 @@ class ArrowFileSystem(FileSystem):
         return self._fs.open_output_stream(path)
 
     def move(self, source: str, target: str) -> None:
-        """In place of a file that is there."""
-        try:
-            self._fs.move(source, target)
-        except NotImplementedError:  # Azure without a hierarchical namespace (apache/arrow#40405)
-            self._fs.copy_file(source, target)
-            self._fs.delete_file(source)
+        self.check_fence()
+        with storage_errors("moving a file", self.url(source)):
+            try:
+                self._fs.move(source, target)
+            except NotImplementedError:  # Azure without a hierarchical namespace (apache/arrow#40405)
+                self._fs.copy_file(source, target)
+                self._fs.delete_file(source)
 
 
 def _info(info: Any) -> FileInfo:
@@ -145,7 +146,6 @@ class UploadWriter(Writer):
     def publish(self) -> None:
         with storage_errors("publishing a file", self._url):
             self._stream.close()
-            self._fs.check_fence()
             self._fs.move(self._path, self._target)
         self._is_done = True
 

@@ -64,7 +64,9 @@ class FsspecFileSystem(FileSystem):
         return self._fs.open(path, "wb")
 
     def move(self, source: str, target: str) -> None:
-        self._fs.mv(source, target)
+        self.check_fence()
+        with storage_errors("moving a file", self.url(source)):
+            self._fs.mv(source, target)
 
     def _info(self, info: dict[str, Any]) -> FileInfo:
         path = info["name"].rstrip("/")

@@ -231,6 +231,11 @@ class FileSystem(ABC):
     def delete(self, path: str) -> None:
         """Delete a file."""
 
+    @abstractmethod
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name, in place of one that has it. A store copies it itself, and deletes the first: if
+        that was interrupted, it can be done again."""
+
     def sweep(self, path: str) -> None:
         """Remove from a directory what unfinished writers left there, dead or alive: an attempt that a scheduler gave
         up may still be running. Its `publish` fails then."""

@@ -56,6 +56,9 @@ class LocalFileSystem(FileSystem):
     def delete(self, path: str) -> None:
         os.unlink(path)
 
+    def move(self, source: str, target: str) -> None:
+        os.replace(source, target)
+
     def delete_directory(self, path: str) -> None:
         import shutil  # here, because it imports every compressor that Python has
 

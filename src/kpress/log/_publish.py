@@ -3,6 +3,7 @@
 ::
 
     lock ──► what others left: finished or deleted ──► plan ──► journal ──► roll forward ──► _SUCCESS
+                                                            └─► in a store, which cannot rename: all files first
 
 A journal that was written is rolled forward as often as it takes: each step gives the same when it is done again.
 """
@@ -33,7 +34,7 @@ from kpress.log._journal import (
 from kpress.log._layout import SEGMENT_FILE
 from kpress.log._lease import lease
 from kpress.log._open import open_paths
-from kpress.log._roll_forward import roll_forward
+from kpress.log._roll_forward import prepare, roll_forward
 from kpress.log._segment import INT32_MAX, TopicPartition
 from kpress.log._staged import JOURNAL, Stage, StagedSegment, is_dead, remove_if_empty, staged_jobs
 
@@ -126,6 +127,7 @@ def publish(
         )
         if journal.segments or journal.remove:
             stage.files.make_directory(stage.path)
+            prepare(stage.files, stage.target, stage.path, journal)
             write_journal(stage.files, stage.path, journal)
             _finish(stage.files, stage.target, stage.path, journal)
         stage.clear()

@@ -1,9 +1,15 @@
-"""Carry out a journal: staged segments get their offsets, the files beside them, and their names."""
+"""Carry out a journal: staged segments get their offsets, the files beside them, and their names.
+
+On a local disk that is done after the journal: a few bytes are written into each file, which is renamed. An object can
+only be written as a whole: there all files of the log are made in the job's directory ``ready``, read back, and after
+the journal the store copies them to their names.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from itertools import groupby
@@ -12,7 +18,7 @@ from pathlib import Path
 from kpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
 from kpress.checksum import crc32c
 from kpress.errors import CorruptRecordError, KpressError, StorageError
-from kpress.files import FileSystem, LocalFileSystem, sync_directory
+from kpress.files import FileInfo, FileSystem, LocalFileSystem, sync_directory
 from kpress.log._checkpoints import leader_epochs_bytes
 from kpress.log._file_records import FileRecords
 from kpress.log._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids
@@ -25,7 +31,30 @@ from kpress.log._stamp import Stamp, headers_of
 
 _REMOVED = "removed"  # a file that says: what the job replaces is gone
 _MOST_IDS = 10_000  # of writes and of streams, the latest ones: a job is run again soon, or not at all
+_READY = "ready"  # where a store has the files until the job is committed
 _AT_ONCE = 8  # partitions: most of the time goes into waiting for disks or stores
+
+
+def prepare(files: FileSystem, target: str, job: str, journal: Journal) -> None:
+    """Make what a store cannot rename, before the journal is written: each staged segment is read once.
+
+    Raises
+    ------
+    KpressError, OSError
+        Nothing was published.
+    """
+    if not isinstance(files, LocalFileSystem):
+        _for_each_partition(
+            journal, lambda group: _Partition(files, target, job, journal, group, files.join(job, _READY)).make()
+        )
+
+
+def _for_each_partition(journal: Journal, work: Callable[[list[PlannedSegment]], None]) -> None:
+    groups = [list(group) for _, group in groupby(journal.segments, key=lambda one: one.directory)]
+    with ThreadPoolExecutor(min(_AT_ONCE, max(len(groups), 1))) as pool:
+        made = [pool.submit(work, group) for group in groups]
+    for one in made:
+        one.result()
 
 
 def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> None:
@@ -39,11 +68,10 @@ def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> 
     with suppress(FileNotFoundError):
         files.delete(files.join(target, SUCCESS))
     _remove(files, target, job, journal)
-    groups = [list(group) for _, group in groupby(journal.segments, key=lambda one: one.directory)]
-    with ThreadPoolExecutor(min(_AT_ONCE, max(len(groups), 1))) as pool:
-        made = [pool.submit(_Partition(files, target, job, journal, group).make) for group in groups]
-    for one in made:
-        one.result()
+    if isinstance(files, LocalFileSystem):
+        _for_each_partition(journal, lambda group: _Partition(files, target, job, journal, group, target).make())
+    else:
+        _for_each_partition(journal, lambda group: _move(files, target, job, group))
     if journal.write_id is not None:
         _remember(files, target, journal.write_id, journal.batch_id)
     _write(files, files.join(target, SUCCESS), b"")
@@ -82,6 +110,32 @@ def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:
     _write(files, mark, b"")
 
 
+def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment]) -> None:
+    """Have the store give one partition its files, or those that are left: each segment after what is beside it."""
+    name = group[0].directory
+    place = files.join(target, name)
+    files.make_directory(place)
+    files.sweep(place)
+    found: list[FileInfo] = []
+    with suppress(FileNotFoundError):
+        found = [info for info in files.list(files.join(job, _READY, name)) if info.is_file]
+    waiting = {info.name for info in found}
+    for segment in group:
+        file, size = f"{segment.base_offset:020}{LOG_FILE_SUFFIX}", sum(one.bytes for one in segment.staged)
+        if file not in waiting and not _is_there(files, files.join(place, file), size):
+            gone = files.url(files.join(job, _READY, name, file))
+            raise StorageError("a segment of a committed job is gone", file=gone)
+    for info in sorted(found, key=lambda info: (info.name.endswith(LOG_FILE_SUFFIX), info.name)):
+        files.move(info.path, files.join(place, info.name))
+
+
+def _is_there(files: FileSystem, path: str, size: int) -> bool:
+    try:
+        return files.info(path).size == size
+    except FileNotFoundError:
+        return False
+
+
 def _write(files: FileSystem, path: str, data: bytes) -> None:
     with files.create(path) as writer:
         writer.write(data)
@@ -89,16 +143,18 @@ def _write(files: FileSystem, path: str, data: bytes) -> None:
 
 
 class _Partition:
-    """The segments of one partition, one after another: a reader sees them from the first one on."""
+    """The segments of one partition, one after another: a reader sees them from the first one on. They are made in a
+    directory of the log dir, or of one that is `ready`."""
 
     def __init__(
-        self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment]
+        self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment], ready: str
     ) -> None:
         self._files = files
         self._job = job
         self._journal = journal
         self._segments = segments
-        self._directory = files.join(target, segments[0].directory)
+        self._log = files.join(target, segments[0].directory)
+        self._directory = files.join(ready, segments[0].directory)
         self._is_new = segments[0].directory not in journal.grown
 
     def make(self) -> None:
@@ -119,7 +175,7 @@ class _Partition:
             return []
         name = f"{self._segments[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
         try:
-            with self._files.open(self._files.join(self._directory, name)) as file:
+            with self._files.open(self._files.join(self._log, name)) as file:
                 return read_snapshot(file)
         except (FileNotFoundError, KpressError):
             return None
@@ -164,7 +220,7 @@ class _Partition:
         try:
             file = self._files.open(path)
         except FileNotFoundError:
-            if not self._is_there(target, staged.bytes):
+            if not _is_there(self._files, target, staged.bytes):
                 raise StorageError("a staged segment is gone", file=self._files.url(path)) from None
             return
         with file:
@@ -172,12 +228,6 @@ class _Partition:
         self._sidecars(segment, stamp, builder, producers)
         os.replace(path, target)
         sync_directory(Path(self._directory))
-
-    def _is_there(self, path: str, size: int) -> bool:
-        try:
-            return self._files.info(path).size == size
-        except FileNotFoundError:
-            return False
 
     def _join(
         self,

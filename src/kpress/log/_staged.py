@@ -229,13 +229,17 @@ class StagedPartition:
         return writer
 
     def close(self) -> None:
-        """End the file; it is read back, and its checksum compared."""
+        """End the file; it is read back, and its checksum compared. In a store whoever publishes does that: all files
+        are read for their offsets, before the job is committed."""
         writer, self._writer = self._writer, None
         if writer is None:
             return
         with writer:
             files = self._stage.files
-            publish_checked(writer, files, files.join(self._stage.path, self._file), self._bytes, self._crc)
+            if isinstance(files, LocalFileSystem):
+                publish_checked(writer, files, files.join(self._stage.path, self._file), self._bytes, self._crc)
+            else:
+                writer.publish()
         self.segments.append(
             StagedSegment(
                 self._topic,
