@@ -128,12 +128,41 @@ class LogSplit:
         told = self.segments[0].url if self.is_continued else None
         return reached_after(before, first, self.start_offset, told)
 
+    def of_what_is_there(self) -> tuple[LogSplit | None, list[Finding]]:
+        """The split without the files that were deleted since it was planned; None if all were."""
+        kept = tuple(one for one in self.segments if _is_there(one))
+        findings = [
+            Finding(one.url, None, one.size, one.base_offset, "failOnDataLoss", "the file is gone: it is not read")
+            for one in self.segments
+            if one not in kept
+        ]
+        if not kept:
+            return None, findings
+        has_first, has_last = kept[0] is self.segments[0], kept[-1] is self.segments[-1]
+        there = replace(
+            self,
+            segments=kept,
+            start=self.start if has_first else 0,
+            end=self.end if has_last else None,
+            before=tuple(one for one in self.before if _is_there(one)),
+            is_continued=self.is_continued and has_first,
+        )
+        return there, findings
+
     @property
     def is_whole_from_its_start(self) -> bool:
         return not self.start and self.start_offset is None
 
 
 Piece = tuple[LogSplit, ...]
+
+
+def _is_there(segment: Segment) -> bool:
+    try:
+        segment.filesystem.info(segment.path)
+    except FileNotFoundError:
+        return False
+    return True
 _CRUMB = 16  # less than this part of a piece is not worth another opening of a file
 
 

@@ -232,12 +232,28 @@ class KafkaLogReader(Sent, DataSourceReader):
         schema = arrow_schema(self.names)
         for split in piece.splits:
             findings: list[Finding] = []
-            for batch in self._rows(split, names, findings, piece.wanted):
+            for batch in self._rows_there(split, names, findings, piece.wanted):
                 yield _as(schema, batch)
             if self.options.reports_in_rows and findings:
                 yield _reported(schema, split, findings)
             found += findings
         self._tell(piece, found)
+
+    def _rows_there(
+        self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
+    ) -> Iterator[pa.RecordBatch]:
+        """Retention may have deleted a segment since the work was planned."""
+        there: LogSplit | None = split
+        if not self.options.fail_on_data_loss:
+            there, gone = split.of_what_is_there()
+            findings += gone
+        if there is None:
+            return
+        try:
+            yield from self._rows(there, names, findings, wanted)
+        except FileNotFoundError as error:
+            error.add_note("it was there when the query was planned; failOnDataLoss=false reads what is there")
+            raise
 
     def _rows(
         self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted

@@ -79,7 +79,9 @@ class ReadOptions:
         ``maxPartitionBytes``: bytes of files in one task; by default 134217728, as in Spark's file sources, and 32
         times as many for ``level`` batches, which reads headers alone.
     fail_on_data_loss : bool
-        ``failOnDataLoss``, default true: an offset that the log does not have is an error.
+        ``failOnDataLoss``, default true: an offset that the log does not have is an error, and so is a segment that is
+        gone when its task begins. With false what is there is read, and the rest reported as `mode` reports damage, or
+        with FAILFAST in the executor's log.
     include_headers : bool
         ``includeHeaders``, default false: add a column of headers.
     isolation_level : {'read_uncommitted', 'read_committed'}
