@@ -391,7 +391,7 @@ def begun(child: subprocess.Popen[bytes], tmp_path: Path) -> float:
 
 def check_after_kill(logs: Path, tmp_path: Path, wanted: dict[str, str]) -> str:
     """What is under a final name is whole, and nothing of the source was lost."""
-    assert names(tmp_path) <= {"logs", "cold", ".cold.unfinished"}
+    assert names(tmp_path) <= {"logs", "cold", ".cold.unfinished", ".cold.lock"}
     if (tmp_path / "cold").exists():
         assert contents(tmp_path / "cold") == wanted
         return "complete"

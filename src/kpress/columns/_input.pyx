@@ -15,7 +15,13 @@ from kpress.columns.catalogue cimport (
 from kpress.columns.catalogue import NAMES
 from kpress.errors import ArgumentTypeError, InvalidArgumentError
 
-cdef tuple BYTES = (NULLS, BINARY, LARGE_BINARY, BINARY_VIEW)
+cdef dict NUMBERS = {name: number for number, name in enumerate(NAMES)}
+
+# Sets of kinds, a bit for each.
+cdef enum:
+    BYTES = 1 << NULLS | 1 << BINARY | 1 << LARGE_BINARY | 1 << BINARY_VIEW
+    INTS = 1 << INT8 | 1 << INT16 | 1 << INT32 | 1 << INT64
+    LISTS = 1 << LIST | 1 << LARGE_LIST | 1 << NULLS
 
 # In the order of the catalogue, which has the names.
 cdef tuple ACCEPTED = (
@@ -33,7 +39,6 @@ cdef tuple ACCEPTED = (
     "bool",
     "int64 or a smaller int",
 )
-cdef tuple INTS = (INT8, INT16, INT32, INT64)
 
 
 # --- schema ---------------------------------------------------------------------------------------------------
@@ -47,12 +52,12 @@ cdef str format_of(const ArrowSchema* schema):
 
 
 cdef int refuse_type(str name, const ArrowSchema* schema) except -1:
-    raise ArgumentTypeError(f"column {name} must be {ACCEPTED[NAMES.index(name)]}, not of Arrow format "
+    raise ArgumentTypeError(f"column {name} must be {ACCEPTED[NUMBERS[name]]}, not of Arrow format "
                             f"{format_of(schema)!r}", field=name)
 
 
-cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, tuple kinds) except -1:
-    return 0 if t.kind in kinds else refuse_type(name, schema)
+cdef int check_type(str name, const ArrowSchema* schema, const column_type* t, int kinds) except -1:
+    return 0 if 1 << t.kind & kinds else refuse_type(name, schema)
 
 
 cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
@@ -68,16 +73,17 @@ cdef int header_types(input_types* types, const ArrowSchema* schema) except -1:
             type_of(item.children[i], i, &types.header_key)
         elif name == b"value":
             type_of(item.children[i], i, &types.header_value)
-    if types.header_key.kind not in BYTES or types.header_value.kind not in BYTES:
+    if not (1 << types.header_key.kind & BYTES and 1 << types.header_value.kind & BYTES):
         refuse_type("headers", schema)
     return 0
 
 
 cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int64_t i) except -1:
-    cdef int number = NAMES.index(name) - CATALOGUED_PRODUCER_ID
+    cdef int number = <int>NUMBERS[name] - CATALOGUED_PRODUCER_ID
     type_of(schema, i, &types.batch[number])
     types.any_batch = True
-    return check_type(name, schema, &types.batch[number], (BOOL,) if number in (IS_TRANSACTIONAL, IS_CONTROL) else INTS)
+    return check_type(name, schema, &types.batch[number],
+                      1 << BOOL if number == IS_TRANSACTIONAL or number == IS_CONTROL else INTS)
 
 
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
@@ -91,20 +97,19 @@ cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
 cdef int column_types(input_types* types, const ArrowSchema* child, int64_t i, str name,
                       bint coerce_timestamps) except -1:
     """Child i of the schema."""
-    cdef int number
-    if name not in NAMES:
+    cdef int number = NUMBERS.get(name, -1)
+    if number < 0:
         raise InvalidArgumentError(f"column {name!r} is not one of {', '.join(NAMES)}", field=name)
-    number = NAMES.index(name)
     if number == OFFSET:
         type_of(child, i, &types.offset)
-        return check_type(name, child, &types.offset, (INT64,))
+        return check_type(name, child, &types.offset, 1 << INT64)
     if number == TIMESTAMP:
         type_of(child, i, &types.timestamp)
-        check_type(name, child, &types.timestamp, (INT64, NULLS))
+        check_type(name, child, &types.timestamp, 1 << INT64 | 1 << NULLS)
         return 0 if coerce_timestamps else refuse_loss(&types.timestamp, child)
     if number == TIMESTAMP_TYPE:
         type_of(child, i, &types.timestamp_type)
-        return check_type(name, child, &types.timestamp_type, (INT32, INT8))
+        return check_type(name, child, &types.timestamp_type, 1 << INT32 | 1 << INT8)
     if number == KEY:
         type_of(child, i, &types.key)
         return check_type(name, child, &types.key, BYTES)
@@ -113,7 +118,7 @@ cdef int column_types(input_types* types, const ArrowSchema* child, int64_t i, s
         return check_type(name, child, &types.value, BYTES)
     if number == HEADERS:
         type_of(child, i, &types.headers)
-        check_type(name, child, &types.headers, (LIST, LARGE_LIST, NULLS))
+        check_type(name, child, &types.headers, LISTS)
         return 0 if types.headers.kind == NULLS else header_types(types, child)
     return batch_type(types, name, child, i)
 

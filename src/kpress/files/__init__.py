@@ -10,8 +10,8 @@
 
 `_interface` says what each of them promises. Local files are read with pread: truncating one meanwhile gives an error,
 where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
-is being written until it is complete; `_background` is a call in a thread of its own. The meaning of files is left to
-`kpress.log`.
+is being written until it is complete, and `_locks` says who writes; `_background` is a call in a thread of its own. The
+meaning of files is left to `kpress.log`.
 """
 
 from kpress.files._background import Background
@@ -20,11 +20,12 @@ from kpress.files._errors import located, named
 from kpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
 from kpress.files._links import check_link, check_regular, open_file
 from kpress.files._local import LocalFileSystem, sync_directory
+from kpress.files._locks import only_one
 from kpress.files._part import FilePart
 from kpress.files._ranges import coalesce
 from kpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
 from kpress.files._resolve import resolve, text_of
-from kpress.files._unfinished import sweep_directory, unfinished_directory, unfinished_file
+from kpress.files._unfinished import sweep, sweep_directory, unfinished_directory, unfinished_file
 from kpress.files._walked import WALK_BYTES, Walked, walked
 
 __all__ = [
@@ -46,9 +47,11 @@ __all__ = [
     "is_unfinished",
     "located",
     "named",
+    "only_one",
     "open_file",
     "read_ahead",
     "resolve",
+    "sweep",
     "sweep_directory",
     "sync_directory",
     "text_of",

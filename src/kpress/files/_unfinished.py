@@ -1,22 +1,25 @@
 """Files and directories that get their name when they are finished; until then they are hidden beside it.
 
-Each attempt has a name of its own, ``.<name>.<32 hex digits>``, and holds a lock (flock) on it while it runs. What
-a killed attempt left has no lock: the next attempt at the same name removes it.
+Each attempt has a name of its own, ``.<name>.<32 hex digits>``, and holds a lock while it runs: on its file, or on one
+beside its directory, ``.<name>.<32 hex digits>.lock``. What a killed attempt left has no lock: the next attempt at the
+same name removes it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
-import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from uuid import uuid4
 
+from kpress.files._locks import is_at, only_one, take
+
 _STEM_BYTES = 200  # with the rest, less than the 255 bytes that a name may have
+_LOCK = ".lock"
+_PATIENCE = 60.0  # seconds in which a sweep that tried the lock of a new attempt lets go of it
 
 
 @contextmanager
@@ -59,12 +62,13 @@ def unfinished_directory(target: Path) -> Iterator[Path]:
     b'data'
     """
     sweep(target)
-    path, descriptor = _locked_directory(target)
-    try:
-        yield path
-    finally:
-        _remove_directory(path)
-        os.close(descriptor)
+    path = _attempt(target)
+    with only_one(f"{path}{_LOCK}", _PATIENCE):
+        path.mkdir()
+        try:
+            yield path
+        finally:
+            _remove_directory(path)
 
 
 def _remove_directory(path: Path) -> None:
@@ -76,8 +80,11 @@ def _remove_directory(path: Path) -> None:
 def sweep(target: Path) -> None:
     """Remove what dead attempts at `target` left. If it is unknown whether an attempt is dead, as on a file system
     without locks, nothing is removed."""
-    for path in _hidden(target.parent, re.escape(f".{_stem(target)}.")):
+    attempt = re.escape(f".{_stem(target)}.")
+    for path in _hidden(target.parent, attempt):
         _remove_if_dead(path)
+    for lock in _hidden(target.parent, attempt, _LOCK):
+        _remove_if_dead(lock, lock.with_name(lock.name.removesuffix(_LOCK)))
 
 
 def sweep_directory(directory: Path) -> None:
@@ -94,25 +101,24 @@ def sweep_directory(directory: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _hidden(directory: Path, beginning: str) -> list[Path]:
-    pattern = re.compile(beginning + "[0-9a-f]{32}", re.DOTALL)
+def _hidden(directory: Path, beginning: str, suffix: str = "") -> list[Path]:
+    pattern = re.compile(f"{beginning}[0-9a-f]{{32}}{re.escape(suffix)}", re.DOTALL)
     with os.scandir(directory) as entries:
         return [Path(entry.path) for entry in entries if pattern.fullmatch(entry.name)]
 
 
-def _remove_if_dead(path: Path) -> None:
+def _remove_if_dead(path: Path, directory: Path | None = None) -> None:
+    """Remove a file that nobody holds the lock on, and before it the directory that it is the lock of."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        return  # gone meanwhile, or not ours: a link, a file of another user
+        return  # gone meanwhile, or not ours: a link, a directory, a file of another user
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-            _remove_directory(path)
-        else:
-            path.unlink(missing_ok=True)
-    except OSError:
-        pass  # it is running, or there are no locks here
+        with suppress(BlockingIOError, FileNotFoundError):
+            if take(descriptor):
+                if directory is not None:
+                    _remove_directory(directory)
+                path.unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 
@@ -121,30 +127,11 @@ def _locked_file(target: Path) -> tuple[Path, FileIO]:
     while True:
         path = _attempt(target)
         file = FileIO(os.fspath(path), "x")
-        if _lock(file.fileno()):
-            return path, file
-        file.close()
-
-
-def _locked_directory(target: Path) -> tuple[Path, int]:
-    while True:
-        path = _attempt(target)
-        path.mkdir()
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        if _lock(descriptor):
-            return path, descriptor
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> bool:
-    """False if another attempt swept the name away before it was locked."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True  # a file system without locks
-    return os.fstat(descriptor).st_nlink > 0
+        with suppress(BlockingIOError, FileNotFoundError):
+            take(file.fileno())
+            if is_at(path, file.fileno()):
+                return path, file
+        file.close()  # another attempt swept the name away before it was locked
 
 
 def _attempt(target: Path) -> Path:

@@ -36,7 +36,7 @@ from kpress.log._recoder import Recoder
 from kpress.log._segment import Partition, Segment, TopicPartition
 from kpress.log._segment_copy import SegmentCopy, copy_segment, file_checksum
 from kpress.log._sidecar_files import Indexes
-from kpress.log._target import Work, exists, is_taken, locked_work
+from kpress.log._target import Work, exists, is_taken, locked_work, refuse
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -358,7 +358,7 @@ def _copy_all(
     runner: Runner,
 ) -> Manifest:
     if is_taken(files, target):
-        raise exists(files.url(target))
+        refuse(files, target)
     with locked_work(files, target) as work:
         if is_taken(files, target):
             raise exists(files.url(target))

@@ -10,17 +10,15 @@ A journal that was written is rolled forward as often as it takes: each step giv
 
 from __future__ import annotations
 
-import fcntl
-import os
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import groupby
 
 from kpress._file_names import LOG_FILE_SUFFIX, printable
 from kpress.errors import InvalidArgumentError, KpressError, StorageError
-from kpress.files import FileInfo, FileSystem, LocalFileSystem
+from kpress.files import FileInfo, FileSystem, LocalFileSystem, only_one
 from kpress.log._broker_lock import refuse_running_broker
 from kpress.log._end import end_offset
 from kpress.log._journal import (
@@ -176,20 +174,21 @@ def check_target(files: FileSystem, target: str) -> None:
 @contextmanager
 def _locked(files: FileSystem, root: str, target: str) -> Iterator[None]:
     """Only one job publishes; others wait."""
-    deadline = time.monotonic() + _PATIENCE
     if isinstance(files, LocalFileSystem):
-        descriptor = _lock(root, target, deadline)
-        try:
-            yield
-        finally:
-            remove_if_empty(files, root)  # under its lock
-            os.close(descriptor)
+        files.make_directory(target)
+        with ExitStack() as held:
+            _enter(held, f"{root}.lock", target)
+            try:
+                yield
+            finally:
+                remove_if_empty(files, root)  # under its lock
         return
-    held = _lease(files, root, target, deadline)
+    deadline = time.monotonic() + _PATIENCE
+    leased = _lease(files, root, target, deadline)
     try:
         yield
     finally:
-        held.__exit__(None, None, None)
+        leased.__exit__(None, None, None)
         remove_if_empty(files, root)
 
 
@@ -205,30 +204,13 @@ def _lease(files: FileSystem, root: str, target: str, deadline: float):  # type:
             time.sleep(2.0)
 
 
-def _lock(root: str, target: str, deadline: float) -> int:
-    while True:
-        os.makedirs(root, exist_ok=True)
-        try:
-            descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(descriptor), os.stat(root, follow_symlinks=False)):
-                return descriptor
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                os.close(descriptor)
-                raise InvalidArgumentError(
-                    f"another job is publishing to {printable(target)}: it holds the lock on {printable(root)}",
-                    field="path",
-                ) from None
-            time.sleep(0.1)
-        except FileNotFoundError:
-            pass  # the job before has just removed it
-        except OSError:
-            return descriptor  # a file system without locks
-        os.close(descriptor)
+def _enter(held: ExitStack, lock: str, target: str) -> None:
+    try:
+        held.enter_context(only_one(lock, _PATIENCE))
+    except BlockingIOError:
+        raise InvalidArgumentError(
+            f"another job is publishing to {printable(target)}: it holds the lock on {printable(lock)}", field="path"
+        ) from None
 
 
 def _settle(stage: Stage) -> None:

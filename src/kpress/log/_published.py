@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 
 from kpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, named, resolve
 from kpress.log._lease import is_lease
-from kpress.log._target import Work, exists, locked_work
+from kpress.log._target import Work, locked_work, refuse
 
 SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
 UNFINISHED = "_kpress-unfinished"  # Spark and Hive pass over names with an underscore
@@ -62,7 +62,7 @@ def refuse_taken(dst: str | os.PathLike[str]) -> tuple[FileSystem, str]:
     except FileNotFoundError:
         is_taken = False
     if is_taken:
-        raise exists(files.url(target))
+        refuse(files, target)
     return files, target
 
 

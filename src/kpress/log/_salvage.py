@@ -19,7 +19,7 @@ from typing import Any
 
 from kpress._file_names import LOG_FILE_SUFFIX, PARTITION_METADATA, printable
 from kpress.errors import InvalidArgumentError, KpressError
-from kpress.files import FileSystem, LocalFileSystem, resolve, sync_directory, unfinished_directory
+from kpress.files import FileSystem, LocalFileSystem, resolve, sweep, sync_directory, unfinished_directory
 from kpress.log._chain import Batches
 from kpress.log._open import open_paths
 from kpress.log._partition_metadata import partition_metadata_bytes, read_partition_metadata
@@ -168,6 +168,8 @@ def _places(partitions: tuple[Partition, ...], files: FileSystem, root: str) -> 
         raise InvalidArgumentError("a folder of segments without a topic's name is salvaged by itself", field="path")
     for place in places:
         if _exists(files, place):
+            if isinstance(files, LocalFileSystem):
+                sweep(Path(place))  # the lock of a call that was killed when it was done
             raise InvalidArgumentError(f"{printable(files.url(place))} is there already", field="target")
     return places
 

@@ -1,8 +1,8 @@
 """Where a copy of a log is made: a hidden directory that gets its name when it is complete.
 
 It lies in ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the
-same target continues from there. A lock (flock) on ``.<name>.unfinished`` lets only one call work at a time. Tasks of a
-killed call that still run, on other machines say, write to a place of another name: each call gives it a new one.
+same target continues from there. A lock on ``.<name>.lock`` lets only one call work at a time. Tasks of a killed call that
+still run, on other machines say, write to a place of another name: each call gives it a new one.
 
 Object stores cannot rename: there files get their names one by one, and the manifest is written last; `_lease` is their
 lock, and tasks publish a file only while it is held.
@@ -11,18 +11,19 @@ lock, and tasks publish a file only while it is held.
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import shutil
+import stat
 from collections.abc import Iterator, Set
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NoReturn
 from uuid import uuid4
 
 from kpress._file_names import LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA, printable
 from kpress.errors import InvalidArgumentError, KpressError
-from kpress.files import FileSystem, LocalFileSystem, is_unfinished, sync_directory
+from kpress.files import FileSystem, LocalFileSystem, is_unfinished, only_one, sync_directory
 from kpress.log._lease import is_lease, lease
 from kpress.log._manifest import MANIFEST, read_manifest
 from kpress.log._staged import remove_if_empty
@@ -109,6 +110,15 @@ class Work:
                 os.unlink(entry.path)
 
 
+def refuse(files: FileSystem, target: str) -> NoReturn:
+    """Raise because there is something at the target. What a call left that was killed after it had given the copy its
+    name is removed."""
+    if isinstance(files, LocalFileSystem) and os.path.lexists(_beside(target, "lock")):
+        with suppress(InvalidArgumentError, OSError), _locked(target):
+            _remove_if_empty(_beside(target, "unfinished"))
+    raise exists(files.url(target))
+
+
 def exists(target: str) -> InvalidArgumentError:
     return InvalidArgumentError(f"{printable(target)} exists: nothing is overwritten", field="dst")
 
@@ -133,19 +143,43 @@ def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Ite
         with lease(files, files.parent(target) if is_file else target, target) as held:
             yield Work(files.fenced(held), target, target)
         return
-    path = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.unfinished")
-    descriptor = _lock(path, target)
-    try:
-        own = _taken_over(path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with _locked(target):
+        if is_file:
+            yield Work(files, target, target)
+            return
+        path = _beside(target, "unfinished")
+        _make_directory(path)
         try:
-            yield Work(files, own, target)
+            yield Work(files, _taken_over(path), target)
         finally:
-            with suppress(OSError):
-                os.rmdir(own)  # empty: nothing was done
-    finally:
-        with suppress(OSError):
-            os.rmdir(path)
-        os.close(descriptor)
+            _remove_if_empty(path)
+
+
+def _beside(target: str, what: str) -> str:
+    parent, name = os.path.split(target)
+    return os.path.join(parent, f".{name}.{what}")
+
+
+@contextmanager
+def _locked(target: str) -> Iterator[None]:
+    path = _beside(target, "lock")
+    with ExitStack() as held:
+        try:
+            held.enter_context(only_one(path))
+        except BlockingIOError:
+            raise InvalidArgumentError(
+                f"another call is writing to {printable(target)}: it holds the lock on {printable(path)}", field="dst"
+            ) from None
+        yield
+
+
+def _make_directory(path: str) -> None:
+    """Unless it is there. A link to one is not followed."""
+    with suppress(FileExistsError):
+        os.mkdir(path)
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
 
 
 def _taken_over(path: str) -> str:
@@ -162,32 +196,12 @@ def _taken_over(path: str) -> str:
     return own
 
 
-def _lock(path: str, target: str) -> int:
-    while True:
-        os.makedirs(path, exist_ok=True)
-        try:
-            descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            continue
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(descriptor)
-            raise InvalidArgumentError(
-                f"another call is writing to {printable(target)}: it holds the lock on {printable(path)}", field="dst"
-            ) from None
-        except OSError:
-            return descriptor  # a file system without locks
-        if _is_same(descriptor, path):
-            return descriptor
-        os.close(descriptor)  # the call before has just finished it
-
-
-def _is_same(descriptor: int, path: str) -> bool:
-    try:
-        return os.path.samestat(os.fstat(descriptor), os.stat(path, follow_symlinks=False))
-    except FileNotFoundError:
-        return False
+def _remove_if_empty(path: str) -> None:
+    """Remove the place of all calls, and in it those where nothing was done."""
+    with suppress(OSError):
+        for entry in list(os.scandir(path)):
+            os.rmdir(entry.path)
+        os.rmdir(path)
 
 
 def is_taken(files: FileSystem, target: str) -> bool:

@@ -1,0 +1,159 @@
+"""Two hosts that write to one place: a directory of NFS, or one whose locks are as there (nfs_flock).
+
+`make nfs NFS="/mnt/a /mnt/b"` tries two mounts of the same export, the second with `nosharecache`, as two hosts have.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kpress
+from kpress.files import LocalFileSystem, only_one, unfinished_file
+from kpress.log import unfinished_directory
+from kpress.log.staging import Stage, StagedPartition, publish
+
+pytest.importorskip("pyarrow")
+
+MOUNTS = os.environ.get("KPRESS_NFS", "").split()
+OTHER = """
+import contextlib, sys
+if sys.argv[3] == "like":
+    import nfs_flock
+    nfs_flock.install()
+from pathlib import Path
+import kpress.log
+from kpress.files import LocalFileSystem, unfinished_directory, unfinished_file
+from kpress.log._publish import _locked as publishing
+from kpress.log._target import locked_work
+
+@contextlib.contextmanager
+def work(path):
+    with locked_work(LocalFileSystem(), str(path)) as place:
+        (Path(place.path) / "half").write_bytes(b"done")
+        yield
+
+def publish(path):
+    return publishing(LocalFileSystem(), str(path / ".kpress-staging"), str(path))
+
+with globals()[sys.argv[1]](Path(sys.argv[2])):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The same directory, as this host and another one see it."""
+    if not MOUNTS:
+        import nfs_flock
+
+        monkeypatch.setattr("fcntl.flock", nfs_flock.flock)
+        return tmp_path, tmp_path
+    name = uuid.uuid4().hex
+    (Path(MOUNTS[0]) / name).mkdir()
+    return Path(MOUNTS[0]) / name, Path(MOUNTS[1]) / name
+
+
+@contextmanager
+def another_host(what: str, path: Path) -> Iterator[subprocess.Popen[str]]:
+    """It works on `path` until its standard input is closed."""
+    command = [sys.executable, "-c", OTHER, what, str(path), "real" if MOUNTS else "like"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(Path(__file__).parent), *sys.path])}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as process:
+        assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        yield process
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def names(path: Path) -> set[str]:
+    """What is there, without what NFS keeps of a deleted file for as long as somebody has it open."""
+    return {found.name for found in path.iterdir() if not found.name.startswith(".nfs")}
+
+
+def log_at(path: Path) -> Path:
+    partition = path / "logs" / "t-0"
+    partition.mkdir(parents=True)
+    (partition / f"{0:020}.log").write_bytes(kpress.write_records([b"value" * 20] * 100))
+    return path / "logs"
+
+
+@pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
+def test_what_another_host_writes_stays_until_that_host_is_done(what: Any, places: tuple[Path, Path]) -> None:
+    here, there = places
+    with another_host(what.__name__, there / "copy") as process:
+        living = names(here)
+        with what(here / "copy"):
+            assert living < names(here)
+        assert names(here) == living
+        kill(process)
+        with what(here / "copy"):
+            assert not living & names(here)
+    assert names(here) == set()
+
+
+def test_two_hosts_do_not_make_the_same_copy(places: tuple[Path, Path]) -> None:
+    here, there = places
+    logs = log_at(here)
+    with another_host("work", there / "copy") as process:
+        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
+            kpress.transcode(logs, here / "copy", "zstd")
+        assert (here / ".copy.unfinished" / "half").read_bytes() == b"done"
+        kill(process)
+        kpress.transcode(logs, here / "copy", "zstd")
+    assert kpress.open_log(here / "copy").count() == 100
+    assert names(here) == {"logs", "copy"}
+
+
+def staged(target: Path) -> tuple[Stage, Any]:
+    stage = Stage.new(LocalFileSystem(), str(target))
+    partition = StagedPartition(stage, stage.attempt(), "t", 0, 1 << 20, False)
+    partition.write(kpress.write_records([b"value"] * 10))
+    partition.close()
+    return stage, partition.segments
+
+
+def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kpress.log._publish._PATIENCE", 0.2)
+    here, there = places
+    stage, segments = staged(here / "dst")
+    with another_host("publish", there / "dst") as process:
+        with pytest.raises(kpress.InvalidArgumentError, match="another job is publishing"):
+            publish(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+        kill(process)
+        publish(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+    assert kpress.open_log(here / "dst").count() == 10
+    assert names(here / "dst") == {"t-0", "_SUCCESS"}
+
+
+def test_a_lock_that_was_given_up_meanwhile_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between opening its file and locking it: another process deletes it, and a third one makes it again."""
+    import fcntl
+
+    flock, path, locked = fcntl.flock, tmp_path / ".lock", []
+
+    def given_up(descriptor: int, operation: int) -> None:
+        if not locked:
+            path.unlink()
+        locked.append(descriptor)
+        flock(descriptor, operation)
+
+    monkeypatch.setattr(fcntl, "flock", given_up)
+    with only_one(path):
+        assert len(locked) == 2
+        with pytest.raises(BlockingIOError, match="another process holds the lock"), only_one(path):
+            pass
+    assert not path.exists()
