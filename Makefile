@@ -135,6 +135,10 @@ hdfs: $(TESTING) java  ## the file systems' tests against Hadoop's cluster for t
 	ARROW_LIBHDFS_DIR='$(ARROW_LIBHDFS_DIR)' CLASSPATH="$$(echo build/hadoop/*.jar | tr ' ' ':')" \
 	  $(PYTHON) -m pytest -q tests/files/test_file_systems.py tests/files/test_hdfs.py
 
+nfs: $(TESTING)  ## two hosts write to one place: NFS="/mnt/a /mnt/b" are two mounts of one export, one with nosharecache
+	@test -n "$(word 2,$(NFS))" || { echo 'make nfs NFS="DIR DIR": two mounts of one export'; exit 2; }
+	KPRESS_NFS='$(NFS)' $(PYTHON) -m pytest -q tests/files/test_two_hosts.py
+
 clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with kpress.adapters under them
 	@build_support/clients.sh build/clients $(PYTHON)
 	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py

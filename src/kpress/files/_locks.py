@@ -51,6 +51,18 @@ def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[Non
     ------
     BlockingIOError
         Another process holds it for so many seconds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from kpress.files import only_one
+    >>> path = tempfile.mkdtemp() + "/.lock"
+    >>> with only_one(path):
+    ...     with only_one(path):
+    ...         pass
+    Traceback (most recent call last):
+        ...
+    BlockingIOError: [Errno 11] another process holds the lock: '...'
     """
     deadline = time.monotonic() + seconds
     while (descriptor := _held(path)) is None:

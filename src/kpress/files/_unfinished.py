@@ -79,7 +79,18 @@ def _remove_directory(path: Path) -> None:
 
 def sweep(target: Path) -> None:
     """Remove what dead attempts at `target` left. If it is unknown whether an attempt is dead, as on a file system
-    without locks, nothing is removed."""
+    without locks, nothing is removed.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from kpress.files import sweep
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "file"
+    >>> target.with_name(f".file.{'0' * 32}").touch()
+    >>> sweep(target)
+    >>> list(target.parent.iterdir())
+    []
+    """
     attempt = re.escape(f".{_stem(target)}.")
     for path in _hidden(target.parent, attempt):
         _remove_if_dead(path)

@@ -1,8 +1,8 @@
 """Where a copy of a log is made: a hidden directory that gets its name when it is complete.
 
 It lies in ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the
-same target continues from there. A lock on ``.<name>.lock`` lets only one call work at a time. Tasks of a killed call that
-still run, on other machines say, write to a place of another name: each call gives it a new one.
+same target continues from there. A lock on ``.<name>.lock`` lets only one call work at a time. Tasks of a killed call
+that still run, on other machines say, write to a place of another name: each call gives it a new one.
 
 Object stores cannot rename: there files get their names one by one, and the manifest is written last; `_lease` is their
 lock, and tasks publish a file only while it is held.
