@@ -1,13 +1,19 @@
 """Faults that workers meet, each once: a module of its own, so that workers can import it."""
 
 import os
+import resource
 import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from kpress.files import LocalFileSystem
 from kpress.log import _copy_parts, _file_records, copy_tasks
+from kpress.spark import KafkaLogDataSource
+from kpress.spark._stream import stream_reader
+from kpress.spark.datasource import KafkaLogReader
 
 PIECE = 4000  # of the segments that are cut
 FAULTS = ("begun", "writing", "done", "raise")
@@ -77,3 +83,46 @@ def killing(create: Any) -> Any:
 
 def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+class DyingReader(KafkaLogReader):
+    """The first process that has read some rows of a log does not read on."""
+
+    def read(self, partition: Any) -> Iterator[Any]:
+        for batch in super().read(partition):
+            yield batch
+            try:
+                Path(self.options.paths[0]).parent.joinpath("fault").rename(f"{self.options.paths[0]}-taken")
+            except FileNotFoundError:
+                continue
+            die()
+
+
+class DyingSource(KafkaLogDataSource):
+    @classmethod
+    def name(cls) -> str:
+        return "kpressdying"
+
+    def reader(self, schema: Any) -> Any:
+        return DyingReader(*self._columns_of(schema), self.parallelism)
+
+    def streamReader(self, schema: Any) -> Any:
+        return stream_reader(DyingReader(*self._columns_of(schema), self.parallelism))
+
+
+def on_a_full_disk(given: tuple[Any, Any]) -> Any:
+    """The work, where no file gets larger than some bytes: RLIMIT_FSIZE."""
+    work, item = given
+    with full_disk():
+        return work(item)
+
+
+@contextmanager
+def full_disk(size: int = 2000) -> Iterator[None]:
+    """A write of more is an error (setrlimit(2)), as on a disk that is full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
