@@ -263,6 +263,8 @@ def test_who_waits_for_another_thread_does_not_hold_the_gil() -> None:
                 ours.wait(20)
             return bytes(data)
 
+    import faulthandler
+    faulthandler.dump_traceback_later(60, exit=True)  # a caller that holds the GIL waits for ever: this needs none
     main, theirs, ours = threading.get_ident(), threading.Event(), threading.Event()
     sys.setswitchinterval(1000)  # nobody is asked to give the GIL up: it goes over only where it is given up
     codecs = kpress.CodecRegistry()

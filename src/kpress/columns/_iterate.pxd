@@ -27,6 +27,7 @@ cdef class ColumnsIterator:
     cdef walk returned           # where `passed` was when the result was begun
     cdef list overlooked         # of the result so far
     cdef loss lost               # of results that had no rows, since the last that had
+    cdef Columns rowless         # the last of them, if anything was lost
     cdef int64_t trailing
     cdef readonly list errors
     cdef bint busy

@@ -22,7 +22,7 @@ from kpress.columns._plan cimport failure
 from kpress.columns._scan cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
 from kpress._threads cimport Threads
 from kpress.columns._window cimport Window, window_of
-from kpress.columns._write_back cimport loss, loss_of_both
+from kpress.columns._write_back cimport NOTHING, loss, loss_of_both
 
 from collections import deque
 
@@ -221,7 +221,7 @@ cdef class ColumnsIterator:
         return columns
 
     cdef Columns _next(self):
-        """The next result that has rows; None at the end."""
+        """The next result that has rows, or tells at the end what those without had lost; None after it."""
         cdef Window window
         cdef Columns columns
         if self.threads is None:
@@ -237,7 +237,8 @@ cdef class ColumnsIterator:
             elif self.failed is not None:
                 raise self.failed
             else:
-                return None
+                columns, self.rowless = self.rowless, None
+                return columns
             window.wait(self.threads)
             columns = self._hand_out(window)
             if columns is not None:
@@ -247,13 +248,16 @@ cdef class ColumnsIterator:
             window = None  # so that its block can be read into again
 
     cdef void _carry_lost(self, Columns columns) noexcept:
-        """What results without rows, which are not returned, have lost is told by the next."""
+        """What results without rows, which are not returned, have lost is told by the next, or by the last of them."""
         cdef loss* lost = &columns._parts[0].chunk.lost
         lost[0] = loss_of_both(&self.lost, lost)
-        if columns.num_rows == 0:
-            self.lost = lost[0]
-        else:
+        self.rowless = None
+        if columns.num_rows:
             memset(&self.lost, 0, sizeof(loss))
+            return
+        self.lost = lost[0]
+        if lost.what != NOTHING:
+            self.rowless = columns
 
     # --- reading ahead --------------------------------------------------------------------------------------
 
@@ -470,6 +474,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     Returns
     -------
     ColumnsIterator
+        Each result has rows, but for one case: with the column ``baseOffset``, batches without records at the end are
+        told by a last result without rows, which `write_columns` refuses.
 
     Raises
     ------

@@ -223,7 +223,9 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
           sequences are missing: the headers of such batches cannot be derived from their records. `Columns` and
           pyarrow's tables of them know more of the batches they were read from, by the metadata of their schema: if
           the columns do not hold all of the headers, they are refused, and the message names the first batch and what
-          would be lost.
+          would be lost. polars, pandas and streams of several results (`Log.read`) lose this metadata, and
+          ``pyarrow.concat_tables`` keeps that of its first table only: what comes from there is written as its columns
+          say. So write the pieces of `iter_columns` one by one, or pass ``batches``.
 
     compression_type, level, magic, codecs
         As for `BatchBuilder`.

@@ -390,5 +390,5 @@ class ResultSize:
         if size := columns.nbytes:
             most = min(most, self._most_bytes * stored // size)
         if self._most_rows is not None:
-            most = min(most, self._most_rows * stored // columns.num_rows)
+            most = min(most, self._most_rows * stored // max(columns.num_rows, 1))
         return max(1, most)
