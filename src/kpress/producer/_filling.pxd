@@ -53,7 +53,7 @@ cdef class BatchFiller:
 
     cdef public bint _closed
 
-    cdef int refuse_state(self) except -1
+    cdef int refuse_busy(self) except -1
     cdef bint append_views(self, object value, object key, object timestamp, object headers, object topic,
                            object partition, object callback, object now_ms) except -1
 

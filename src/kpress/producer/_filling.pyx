@@ -276,8 +276,10 @@ cdef class BatchFiller:
         """
         cdef kp_record row
         cdef PartitionQueue queue = self.recent
-        if self._busy or self._closed:
-            self.refuse_state()
+        if self._busy:
+            self.refuse_busy()
+        if self._closed:
+            raise ClosedError("the accumulator is closed: close was called")
         if bytes_field(value, &row.value) and bytes_field(key, &row.key):
             self._busy = True  # numbers and headers may run the caller's code
             try:
@@ -333,7 +335,7 @@ cdef class BatchFiller:
         row.value.data, row.value.size = value_view.data, <int64_t>value_view.size if value is not None else -1
         row.key.data, row.key.size = key_view.data, <int64_t>key_view.size if key is not None else -1
         if self._busy:
-            self.refuse_state()
+            self.refuse_busy()
         if self._measure is None:
             self._measure = BatchBuilder(self.magic, self.compression_type, self.level, codecs=self.codecs)
         self._busy = True  # headers may run the caller's code
@@ -347,17 +349,15 @@ cdef class BatchFiller:
     def _begin(self):
         """A call begins that has the accumulator to itself."""
         if self._busy:
-            self.refuse_state()
+            self.refuse_busy()
         self._busy = True
 
     def _end(self):
         """It ends."""
         self._busy = False
 
-    cdef int refuse_state(self) except -1:
-        if self._busy:
-            raise InUseError("the accumulator is in use by another call")
-        raise ClosedError("the accumulator is closed: close was called")
+    cdef int refuse_busy(self) except -1:  # it may have become free meanwhile
+        raise InUseError("the accumulator is in use by another call")
 
     cdef PartitionQueue queue_of(self, object topic, object partition):
         cdef PartitionQueue queue
