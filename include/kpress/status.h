@@ -88,7 +88,7 @@ enum kp_kind {
     X(INNER_COMPRESSED, INVALID, "attributes", "compressed wrapper",                              \
       "an inner message is itself compressed (attributes {found})")                               \
     X(TIMESTAMP_RANGE, ARGUMENT, "timestamp", "Arrow timestamp[us]",                              \
-      "timestamp {found} ms does not fit microseconds: ask for milliseconds")                     \
+      "timestamp {found} ms does not fit microseconds: ask for milliseconds, or for no timestamps") \
     /* a codec that the caller brings; {found} of the first two is the number of the cause */      \
     X(CODEC_DECOMPRESS, DECOMPRESS, "payload", "codecs", "the codec object failed to decompress")  \
     X(CODEC_COMPRESS, ARGUMENT, "codecs", "", "the codec object failed to compress")               \

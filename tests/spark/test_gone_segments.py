@@ -102,3 +102,19 @@ def test_parts_of_segments(tmp_path: Path) -> None:
     assert len(pieces) > 2
     delete(directory, 0)
     assert [row["offset"] for row in rows(reader, pieces)] == list(range(100, 200))
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+def test_of_a_batch_of_a_stream(lenient: bool, log: Path) -> None:
+    """Its offsets are in the checkpoint already: it is an error, or the query goes on after what is gone."""
+    given = {"path": str(log), "failOnDataLoss": str(not lenient).lower(), "columns": "offset"}
+    source = KafkaLogDataSource(given)
+    reader = source.streamReader(source.schema())
+    start, end = reader.initialOffset(), {"t": {"0": 30}}
+    pieces = pickle.loads(pickle.dumps(reader.partitions(start, end)))
+    delete(log, 0)
+    if lenient:
+        assert [row["offset"] for row in rows(reader, pieces)] == list(range(10, 30))
+    else:
+        with pytest.raises(FileNotFoundError):
+            rows(reader, pieces)

@@ -238,6 +238,28 @@ def test_limits(limit: Any, long: Path) -> None:
             assert len(found) * per_record <= 5500
 
 
+@pytest.mark.parametrize("most", [1, 7, 100, 1000, 10**6])
+def test_shares_are_fair(most: int) -> None:
+    """Of 100 partitions each goes on in every batch, by what it has left (KafkaMicroBatchStream.rateLimit), and all of
+    them end after about as many batches."""
+    sizes = {("t", number): 5 * number for number in range(100)}
+    at = dict.fromkeys(sizes, 0)
+    total = sum(sizes.values())
+    batches = 0
+    while at != sizes:
+        then = _stream.by_offsets({key: (at[key], end) for key, end in sizes.items()}, most)
+        assert all(then[key] > at[key] or at[key] == end for key, end in sizes.items())
+        assert all(then[key] <= end for key, end in sizes.items())
+        left = sum(sizes.values()) - sum(at.values())
+        assert sum(then.values()) - sum(at.values()) <= most + 100
+        for key, end in sizes.items():
+            share = most * (end - at[key]) // left
+            assert then[key] - at[key] <= max(share, 1) or left <= most
+        at = then
+        batches += 1
+    assert batches <= max(2 * -(-total // most), 5 * 99) and batches >= -(-total // (most + 100))
+
+
 def test_a_limit_that_is_less_than_a_segment_without_an_index(logs: Path) -> None:
     reader = stream(logs)
     assert [end for end, _ in until_the_end(reader, reader.initialOffset(), limits.ReadMaxBytes(1))] == [

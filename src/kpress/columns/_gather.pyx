@@ -1,6 +1,6 @@
 """One record batch under construction: pooled buffers that grow, and the gathering of an entry."""
 
-from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memset
 
@@ -184,6 +184,11 @@ cdef int gather(const plan* p, builder* b, const kp_batch* batch, const kp_sourc
     return status
 
 
+cdef inline int64_t out_of_micros(int64_t ms) noexcept nogil:
+    """Whether an int64 cannot hold a time in microseconds."""
+    return (ms > INT64_MAX // 1000) | (ms < INT64_MIN // 1000)
+
+
 cdef int finish_timestamps(const plan* p, builder* b, int64_t end, kp_error* err) noexcept nogil:
     """NO_TIMESTAMP (-1) becomes null; milliseconds become microseconds if those are wanted."""
     cdef int64_t* timestamps = <int64_t*>b.fixed[TIMESTAMP].data
@@ -201,10 +206,14 @@ cdef int finish_timestamps(const plan* p, builder* b, int64_t end, kp_error* err
         b.timestamp_nulls += none
     if p.micros:
         for i in range(b.rows, end):
-            beyond |= (timestamps[i] > INT64_MAX // 1000) | (timestamps[i] < INT64_MIN // 1000)
-            timestamps[i] = <int64_t>(<uint64_t>timestamps[i] * 1000)
+            beyond |= out_of_micros(timestamps[i])
         if beyond:
-            return kp_fail(err, KP_TIMESTAMP_RANGE, -1, INT64_MAX // 1000, 0)
+            i = b.rows
+            while not out_of_micros(timestamps[i]):
+                i += 1
+            return kp_fail(err, KP_TIMESTAMP_RANGE, -1, timestamps[i], 0)
+        for i in range(b.rows, end):
+            timestamps[i] *= 1000
     return KP_OK
 
 

@@ -7,7 +7,7 @@ from typing import Protocol
 from kpress._file_names import INDEX_FILE_SUFFIX
 from kpress.errors import KpressError
 from kpress.files import RandomAccessFile
-from kpress.log._file_records import FileRecords
+from kpress.log._file_records import INT64_MAX, FileRecords
 from kpress.log._hop import HeaderHop
 from kpress.log._offset_index import read_offset_index
 from kpress.log._segment import Partition
@@ -61,7 +61,7 @@ def end_offset(partition: Partition, *, complete: bool = False) -> int:
             else:
                 file.judge(hop)
             if hop.next_offset is not None:
-                return hop.next_offset
+                return hop.next_offset if hop.next_offset >= 0 else INT64_MAX  # none comes after the last int64
         if segment.base_offset:  # a segment begins empty, at the offset that the one before it ended with
             return segment.base_offset
     return 0

@@ -24,6 +24,7 @@ STAGING = ".kpress-staging"
 OWNER = "job.json"
 JOURNAL = "journal.json"
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_SHOWN = 100  # characters of a partition's name: with what comes after it 249 would be too many for a file
 _LARGEST_OWNER = 4096  # bytes that are read of another job's file
 
 
@@ -222,7 +223,8 @@ class StagedPartition:
 
     def _open(self, first: int) -> Writer:
         files = self._stage.files
-        self._file = f"{self._attempt}/{self._topic}-{self._partition}.{len(self.segments)}.{uuid4().hex[:8]}.log"
+        shown = str(self)[:_SHOWN]
+        self._file = f"{self._attempt}/{shown}.{len(self.segments)}.{uuid4().hex}.log"
         self._writer = writer = files.create(files.join(self._stage.path, self._file))
         self._bytes = self._crc = self._records = 0
         self._first = self._next = first
