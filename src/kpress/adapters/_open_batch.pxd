@@ -12,7 +12,8 @@ cdef enum:
     NO_ROOM = 0     # put() returns the record's bytes otherwise
 
 
-# What is read of a key or value while it is appended.
+# Views of a key and a value while they are appended. put_views() alone has them, and releases them on every path: an
+# InputView each would be an object per record. What is no buffer raises Python's own TypeError, as in clients' classes.
 ctypedef struct record_views:
     Py_buffer key
     Py_buffer value
