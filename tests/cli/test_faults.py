@@ -64,6 +64,21 @@ def test_lines_that_do_not_fit_on_the_disk(tmp_path: Path, format_: str, unbuffe
     assert done.stderr.decode().splitlines()[-1] == "kpress: File too large"
     assert written.stat().st_size == 64 * 512
 
+
+def test_a_stream_that_is_closed(tmp_path: Path) -> None:
+    def ls(path: Path, streams: str) -> subprocess.CompletedProcess[bytes]:
+        command = ["sh", "-c", f'exec "$@" {streams}', "sh", *COMMAND, "ls", str(path)]
+        return subprocess.run(command, capture_output=True, env=environment(), timeout=120)
+
+    directory = make_log(tmp_path / "topic-0", segments=1)
+    done = ls(directory, ">&-")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"kpress: standard output is closed\n")
+    done = ls(directory, "2>&-")
+    assert (done.returncode, done.stderr) == (0, b"") and b"topic" in done.stdout
+    done = ls(tmp_path / "missing", "2>&-")  # what is said there is not among the results
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"")
+
+
 MOUNTED = 'mount -t tmpfs -o size=%s tmpfs "$1" && shift && "$@"; status=$?; find "%s" -mindepth 1; exit $status'
 
 

@@ -10,7 +10,7 @@ import click
 
 import kpress
 from kpress.cli._outcome import INTERRUPTED, PIPE_CLOSED, USAGE, report
-from kpress.cli._output import buffer_stdout
+from kpress.cli._output import prepare_streams, write_out
 from kpress.cli._verbs import COMPLETION_VARIABLE, PROGRAM, VERBS
 
 
@@ -68,12 +68,12 @@ def run(arguments: list[str]) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(program, {}, PROGRAM, COMPLETION_VARIABLE, instruction)
-    buffer_stdout()
     context = None
     try:
+        prepare_streams()
         with program.make_context(PROGRAM, arguments) as context:
             result = program.invoke(context)
-        sys.stdout.flush()
+        write_out()
         return int(result or 0)
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
@@ -87,7 +87,12 @@ def run(arguments: list[str]) -> int:
         click.echo(error.format_message(), err=True)
         return USAGE
     except Exception as error:
-        return report(error, PROGRAM)
+        status = report(error, PROGRAM)
+        try:
+            write_out()
+        except OSError:
+            _forget_stdout()
+        return status
 
 
 def _forget_stdout() -> None:

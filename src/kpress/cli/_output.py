@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
@@ -25,14 +26,36 @@ def write(data: bytes | memoryview) -> None:
     sys.stdout.buffer.write(data)
 
 
-def buffer_stdout() -> None:
-    """With ``PYTHONUNBUFFERED`` stdout has no buffer, and a write may take a part of what it is given: on a full disk
-    the rest would be missing without an error."""
+def prepare_streams() -> None:
+    """Streams that may be closed (``>&-``), which Python has as None, or without a buffer: with ``PYTHONUNBUFFERED`` a
+    write may take a part of what it is given, and on a full disk the rest would be missing without an error.
+
+    Raises
+    ------
+    OSError
+        stdout is closed.
+    """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open
+    if sys.stdout is None:
+        raise OSError(errno.EBADF, "standard output is closed")
     stdout = sys.stdout
     if isinstance(getattr(stdout, "buffer", None), RawIOBase):
         sys.stdout = open(  # noqa: SIM115 - it stays open
             stdout.fileno(), "w", encoding=stdout.encoding, errors=stdout.errors, closefd=False
         )
+
+
+def write_out() -> None:
+    """Everything that was printed is written.
+
+    Raises
+    ------
+    OSError
+    """
+    if sys.stdout is not None:
+        sys.stdout.flush()
+        os.close(os.dup(1))  # NFS says only when a file is closed what could not be written
 
 
 def note(message: str) -> None:
