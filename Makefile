@@ -132,7 +132,8 @@ hdfs: $(TESTING) java  ## the file systems' tests against Hadoop's cluster for t
 	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo 'make hdfs ARROW_LIBHDFS_DIR=DIR: where libhdfs.so of a Hadoop is'; exit 2; }
 	mvn -B -q -Dstyle.color=never -f tests/files/hadoop/pom.xml \
 	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/build/hadoop'
-	ARROW_LIBHDFS_DIR='$(ARROW_LIBHDFS_DIR)' CLASSPATH="$$(echo build/hadoop/*.jar | tr ' ' ':')" \
+	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" \
+	  ARROW_LIBHDFS_DIR='$(ARROW_LIBHDFS_DIR)' CLASSPATH="$$(echo build/hadoop/*.jar | tr ' ' ':')" \
 	  $(PYTHON) -m pytest -q tests/files/test_file_systems.py tests/files/test_hdfs.py
 
 nfs: $(TESTING)  ## two hosts write to one place: NFS="/mnt/a /mnt/b" are two mounts of one export, one with nosharecache
