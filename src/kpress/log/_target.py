@@ -115,7 +115,7 @@ def refuse(files: FileSystem, target: str) -> NoReturn:
     name is removed."""
     if isinstance(files, LocalFileSystem) and os.path.lexists(_beside(target, "lock")):
         with suppress(InvalidArgumentError, OSError), _locked(target):
-            _remove_if_empty(_beside(target, "unfinished"))
+            _remove_empty_places(_beside(target, "unfinished"))
     raise exists(files.url(target))
 
 
@@ -153,7 +153,7 @@ def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Ite
         try:
             yield Work(files, _taken_over(path), target)
         finally:
-            _remove_if_empty(path)
+            _remove_empty_places(path)
 
 
 def _beside(target: str, what: str) -> str:
@@ -196,7 +196,7 @@ def _taken_over(path: str) -> str:
     return own
 
 
-def _remove_if_empty(path: str) -> None:
+def _remove_empty_places(path: str) -> None:
     """Remove the place of all calls, and in it those where nothing was done."""
     with suppress(OSError):
         for entry in list(os.scandir(path)):
