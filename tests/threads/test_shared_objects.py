@@ -50,17 +50,22 @@ def test_threads_with_objects_of_their_own_do_not_meet(codec: str) -> None:
 
 
 def test_memory_is_given_back_while_others_take_it() -> None:
-    data = kpress.write_records([bytes(100_000)] * 4, compression_type="zstd")
+    values = [[bytes([thread]) * 100_000] * 2 for thread in range(THREADS)]
+    data = [kpress.write_records(mine, compression_type="zstd") for mine in values]
 
     def work(thread: int) -> None:
-        for _ in range(60):
+        for _ in range(500):
             if thread == 0:
                 kpress.release_unused()
                 kpress.pool_bytes()
             else:
-                assert kpress.read_columns(data, ["value"]).num_rows == 4
+                assert kpress.read_columns(data[thread], ["value"])["value"].to_pylist() == values[thread]
 
+    kpress.release_unused()
+    before = kpress.pool_bytes()
     many(work)
+    kpress.release_unused()
+    assert kpress.pool_bytes() == before  # each block was counted when it was taken, and when it was given back
 
 
 # --- builders ---------------------------------------------------------------------------------------------------------
