@@ -305,4 +305,4 @@ $(CURRENT)/.ready: build_support/static_libraries.py | $(MADE)
 	CC=$${CC:-gcc} $(PYTHON) -m build_support.static_libraries $(CURRENT)
 	touch $@
 
-.PHONY: azure hdfs spark-versions spark-connector demo test docs lint types sanitize sanitize-threads free-threading differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
+.PHONY: azure hdfs nfs spark-versions spark-connector demo test docs lint types sanitize sanitize-threads free-threading differential broker-rules producer-rules old-brokers broker report plugin fuzz full test-aarch64 bench bench-current bench-peers bench-spark bench-spark-connector bench-smoke build sdist clean clean-all help system java libsnappy wheels test-wheels release
