@@ -36,10 +36,10 @@ PACK_LIMITS ?= 16384,262144,1000000,10000000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile)
 
-SOURCES := setup.py src/kpress/_modules.py $(wildcard build_support/*.py include/kpress/*.h) \
+SOURCES := setup.py src/recordpress/_modules.py $(wildcard build_support/*.py include/recordpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
-say = @echo "kpress: $(1)" >&2
+say = @echo "recordpress: $(1)" >&2
 
 ##@ The two commands
 
@@ -59,9 +59,9 @@ lint: $(STAMPS)/with-lint  ## ruff, cython-lint, zizmor for the workflows, and t
 	git ls-files -z | xargs -0 $(VENV)/bin/codespell
 
 types: $(TESTING)  ## mypy --strict, and the stubs against the compiled modules
-	$(PYTHON) -m mypy src/kpress
+	$(PYTHON) -m mypy src/recordpress
 	$(PYTHON) -m mypy.stubtest --mypy-config-file pyproject.toml \
-	  --allowlist build_support/stubtest-allowlist.txt --ignore-unused-allowlist kpress
+	  --allowlist build_support/stubtest-allowlist.txt --ignore-unused-allowlist recordpress
 
 sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and UBSan
 	PYTHON=$(PYTHON) build_support/sanitize.sh $(SPREAD) $(TESTS)
@@ -69,28 +69,28 @@ sanitize: $(TESTING)  ## the suite (Spark aside) and the C tests under ASan and 
 sanitize-threads: $(TESTING)  ## the readers' threads under ThreadSanitizer
 	PYTHON=$(PYTHON) build_support/sanitize_threads.sh $(TESTS)
 
-free-threading: $(MADE)  ## a CPython 3.13 without the GIL is compiled, and many threads try kpress on it
+free-threading: $(MADE)  ## a CPython 3.13 without the GIL is compiled, and many threads try recordpress on it
 	@build_support/debian.sh build
 	PYTHON=$(PYTHON) build_support/free_threading.sh $(TESTS)
 
-differential: $(TESTING)  ## Kafka's own classes and kpress read the same sets, and answer the same Produce requests and fetches
+differential: $(TESTING)  ## Kafka's own classes and recordpress read the same sets, and answer the same Produce requests and fetches
 	@build_support/debian.sh differential
 	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
 	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
 	$(MAKE) $(OLD_JARS)/3.9.2/.jars
-	KPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
+	RECORDPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
 	$(MAKE) broker-rules producer-rules old-brokers
 
-broker-rules: $(TESTING)  ## the classes of brokers 3.9 and 4.3 and kpress.broker answer the same SETS of Produce requests
+broker-rules: $(TESTING)  ## the classes of brokers 3.9 and 4.3 and recordpress.broker answer the same SETS of Produce requests
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
-	KPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
+	RECORDPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
 
-producer-rules: $(TESTING)  ## Kafka's own producer and kpress.producer fill, send and split STREAMS streams of records; pack on real lines
+producer-rules: $(TESTING)  ## Kafka's own producer and recordpress.producer fill, send and split STREAMS streams of records; pack on real lines
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars
-	KPRESS_PRODUCER_STREAMS=$(STREAMS) KPRESS_PRODUCER_UPDATES=$(UPDATES) KPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
-	  KPRESS_PACK_LIMITS=$(PACK_LIMITS) $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py \
+	RECORDPRESS_PRODUCER_STREAMS=$(STREAMS) RECORDPRESS_PRODUCER_UPDATES=$(UPDATES) RECORDPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
+	  RECORDPRESS_PACK_LIMITS=$(PACK_LIMITS) $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py \
 	  tests/producer/test_splitting.py tests/producer/test_pack_sizes.py
 
 OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
@@ -122,7 +122,7 @@ broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted an
 AZURITE := build/azurite/node_modules/azurite/dist/src/blob/main.js
 
 azure: $(TESTING) $(AZURITE)  ## the file systems' tests against Azurite, Azure's own server for tests (from npm, so not in `full`)
-	KPRESS_AZURITE=$(AZURITE) $(PYTHON) -m pytest -q tests/files/test_file_systems.py
+	RECORDPRESS_AZURITE=$(AZURITE) $(PYTHON) -m pytest -q tests/files/test_file_systems.py
 
 $(AZURITE):
 	@build_support/debian.sh azurite
@@ -138,18 +138,18 @@ hdfs: $(TESTING) java  ## the file systems' tests against Hadoop's cluster for t
 
 nfs: $(TESTING)  ## two hosts write to one place: NFS="/mnt/a /mnt/b" are two mounts of one export, one with nosharecache
 	@test -n "$(word 2,$(NFS))" || { echo 'make nfs NFS="DIR DIR": two mounts of one export'; exit 2; }
-	KPRESS_NFS='$(NFS)' $(PYTHON) -m pytest -q tests/files/test_two_hosts.py
+	RECORDPRESS_NFS='$(NFS)' $(PYTHON) -m pytest -q tests/files/test_two_hosts.py
 
-clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with kpress.adapters under them
+clients: $(TESTING)  ## the record tests of aiokafka and kafka-python, from their sources, with recordpress.adapters under them
 	@build_support/clients.sh build/clients $(PYTHON)
-	KPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
+	RECORDPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
 
 CONNECTOR := build/bench/spark-connector
 SPARKS := 4.0.0 4.1.4 4.2.1
 
 spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## older release lines of Spark, each in an environment of its own, try a query of each kind
 
-build/spark/%/.tried: $(TESTING) java $(shell find src/kpress/spark -name '*.py') tests/spark/test_spark_smoke.py
+build/spark/%/.tried: $(TESTING) java $(shell find src/recordpress/spark -name '*.py') tests/spark/test_spark_smoke.py
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install -q --upgrade 'pip >= 25.1'
 	$(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
@@ -159,7 +159,7 @@ build/spark/%/.tried: $(TESTING) java $(shell find src/kpress/spark -name '*.py'
 spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## queries through Spark 4.0.0's Kafka connector and a broker, and of its directory: the same rows
 	PYTHONPATH=src $(CONNECTOR)/venv/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_connector.py
 
-report: $(TESTING)  ## the reports of kpress analyze and of the demo in a headless browser, light and dark
+report: $(TESTING)  ## the reports of recordpress analyze and of the demo in a headless browser, light and dark
 	@build_support/debian.sh browser
 	$(PYTHON) -m pytest -q tests/analysis/test_report.py tests/spark/test_report_page.py
 
@@ -168,9 +168,9 @@ docs: $(STAMPS)/with-docs $(INSTALLED)  ## the site, build/docs/html: warnings a
 	$(PYTHON) -m sphinx -q -E -W --keep-going -d build/docs/doctrees docs build/docs/html
 	$(PYTHON) -m pytest -q tests/docs/test_site.py tests/docs/test_public_names.py
 
-plugin: $(TESTING)  ## examples/kpress-codec-brotli, a codec plug-in, installed and tested as its users would
-	$(PYTHON) -m pip install -q './examples/kpress-codec-brotli[test]'
-	cd examples/kpress-codec-brotli && $(abspath $(PYTHON)) -m pytest -q
+plugin: $(TESTING)  ## examples/recordpress-codec-brotli, a codec plug-in, installed and tested as its users would
+	$(PYTHON) -m pip install -q './examples/recordpress-codec-brotli[test]'
+	cd examples/recordpress-codec-brotli && $(abspath $(PYTHON)) -m pytest -q
 
 build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
 	rm -rf $(@D)
@@ -203,8 +203,8 @@ bench: $(TESTING) libsnappy  ## every benchmark against its peers, answers check
 	$(PYTHON) -m pytest -q $(BENCH)
 
 bench-current: $(CURRENT)/.ready $(TESTING) libsnappy  ## the same with the libraries that a wheel carries: what its users get
-	KPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/kpress --build-temp $(CURRENT)/temp
-	KPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/kpress $(PYTHON) -m pytest -q $(BENCH)
+	RECORDPRESS_PREFIX=$(CURRENT) $(PYTHON) setup.py -q build --build-lib $(CURRENT)/recordpress --build-temp $(CURRENT)/temp
+	RECORDPRESS_PREFIX=$(CURRENT) PYTHONPATH=$(CURRENT)/recordpress $(PYTHON) -m pytest -q $(BENCH)
 
 bench-peers:  ## build the peers in Java, Rust and Go, which `bench` then measures too
 	-@build_support/debian.sh bench-peers
@@ -235,7 +235,7 @@ bench-smoke: $(TESTING) libsnappy  ## every benchmark once, without timing: does
 
 build: $(INSTALLED)  ## compile what changed, in place
 
-sdist: $(STAMPS)/with-build  ## dist/kpress-*.tar.gz
+sdist: $(STAMPS)/with-build  ## dist/recordpress-*.tar.gz
 	$(PYTHON) setup.py -q sdist
 
 wheels: $(STAMPS)/with-release  ## all wheels of a release in wheelhouse/, without containers (WHEELS="cp311-manylinux_x86_64" for some)

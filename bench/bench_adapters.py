@@ -15,8 +15,8 @@ from aiokafka.record.memory_records import MemoryRecords
 from kafka.record.memory_records import MemoryRecords as KafkaPythonRecords
 from kafka.record.memory_records import MemoryRecordsBuilder
 
-import kpress.adapters.aiokafka as under_aiokafka
-import kpress.adapters.kafka_python as under_kafka_python
+import recordpress.adapters.aiokafka as under_aiokafka
+import recordpress.adapters.kafka_python as under_kafka_python
 from bench.answers import equal
 from bench.corpus import CODECS
 from bench.race import Cell, Contender
@@ -90,7 +90,7 @@ def _values(data):
 
 
 def _race(race, operation, codec, ours, theirs, answer, rounds=7, rows=ROWS, values="words"):
-    race(Cell(operation, values, codec, RECORDS, SIZE), _contender("kpress", ours, answer, 7, rows),
+    race(Cell(operation, values, codec, RECORDS, SIZE), _contender("recordpress", ours, answer, 7, rows),
          _contender("client", theirs, answer, rounds, rows))
 
 
@@ -181,7 +181,7 @@ def _race_through(broker, codec, operation, race):
         return Contender(name, call, lambda: equal(call(), [value for _, value in SENT], name), rounds=21)
 
     race(Cell(operation, "there and back", codec, len(SENT), 66 * len(SENT)),
-         contender("kpress", under_aiokafka.installed), contender("client", contextlib.nullcontext))
+         contender("recordpress", under_aiokafka.installed), contender("client", contextlib.nullcontext))
 
 
 @codecs

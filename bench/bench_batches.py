@@ -4,7 +4,7 @@ import mmap
 
 import pyarrow as pa
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell
@@ -18,8 +18,8 @@ def bench_batch_table(race, log_file, smoke):
         expected = list(range(0, batches * records.count, records.count))
 
         def check() -> None:
-            table = pa.table(kpress.batch_table(data))
+            table = pa.table(recordpress.batch_table(data))
             equal(table["baseOffset"].to_pylist(), expected, "base offsets")
 
-        race(Cell("headers only", records.name, "zstd", batches, unit="batches"), lambda: kpress.batch_table(data),
+        race(Cell("headers only", records.name, "zstd", batches, unit="batches"), lambda: recordpress.batch_table(data),
              check=check)

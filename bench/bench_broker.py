@@ -7,7 +7,7 @@ from bench.answers import equal, same_batch, told
 from bench.corpus import CODECS, SETS, RecordSet
 from bench.peers.built import VALIDATOR
 from bench.race import Cell, Contender
-from kpress.broker import Verdict, validate
+from recordpress.broker import Verdict, validate
 
 # What is rebuilt has a source codec of its own: the cheapest to decompress.
 REBUILT_FROM = {"none": "lz4", "gzip": "lz4", "snappy": "lz4", "lz4": "snappy", "zstd": "lz4"}

@@ -11,7 +11,7 @@ import pytest
 from aiokafka.record._crecords.cutil import crc32c_cython
 from isal import isal_zlib
 
-import kpress
+import recordpress
 from bench import native
 from bench.answers import equal
 from bench.race import Cell, Contender
@@ -32,19 +32,19 @@ def _race(race, operation, size, ours, peers):
     """The peers are called first: that all of them agree is what makes the answer."""
     data = RANDOM.randbytes(SIZES[size])
     (expected,) = {compute(data) for compute in peers.values()}
-    race(Cell(operation, size, size=len(data), unit="calls"), _contender("kpress", expected, ours, data),
+    race(Cell(operation, size, size=len(data), unit="calls"), _contender("recordpress", expected, ours, data),
          *(_contender(name, expected, compute, data) for name, compute in peers.items()))
 
 
 @sizes
 def bench_crc32c(race, size):
-    _race(race, "CRC-32C", size, kpress.crc32c, {
+    _race(race, "CRC-32C", size, recordpress.crc32c, {
         "aiokafka": crc32c_cython, "google crc32c": google_crc32c.value, "crc32c": pypi_crc32c.crc32c})
 
 
 @sizes
 def bench_crc32(race, size):
-    _race(race, "CRC-32", size, kpress.crc32, {"zlib": zlib.crc32, "isal": isal_zlib.crc32})
+    _race(race, "CRC-32", size, recordpress.crc32, {"zlib": zlib.crc32, "isal": isal_zlib.crc32})
 
 
 @sizes
@@ -64,7 +64,7 @@ def bench_crc32c_in_c(race, size):
         rivals.append(contender("isa l", lambda: ~native.crc32_iscsi(data, count, 0xFFFFFFFF) & 0xFFFFFFFF,
                                 lambda calls: native.loop_isal(address, data, count, calls)))
     race(Cell("CRC-32C in C", size, size=count, unit="calls"),
-         contender("kpress", lambda: native.crc32c(data, count), lambda calls: native.loop_crc32c(data, count, calls)),
+         contender("recordpress", lambda: native.crc32c(data, count), lambda calls: native.loop_crc32c(data, count, calls)),
          *rivals)
 
 
@@ -81,15 +81,15 @@ def bench_patch(race):
     before, old, new, distance, after = _changed_byte()
     crc, expected = google_crc32c.value(before), google_crc32c.value(after)
     race(Cell("CRC-32C patch", "1 B of 1 MB", unit="calls"),
-         _contender("kpress", expected, kpress.crc32c_patch, crc, old, new, distance),
-         _contender("recompute", expected, kpress.crc32c, after),
+         _contender("recordpress", expected, recordpress.crc32c_patch, crc, old, new, distance),
+         _contender("recompute", expected, recordpress.crc32c, after),
          _contender("recompute google crc32c", expected, google_crc32c.value, after))
 
 
 def bench_patch_in_c(race):
     before, old, new, distance, after = _changed_byte()
     crc, expected = google_crc32c.value(before), google_crc32c.value(after)
-    ours = Contender("kpress", lambda: native.patch(crc, old, new, 1, distance),
+    ours = Contender("recordpress", lambda: native.patch(crc, old, new, 1, distance),
                      lambda: equal(native.patch(crc, old, new, 1, distance), expected, "patch"),
                      lambda calls: native.loop_patch(crc, old, new, 1, distance, calls))
     race(Cell("CRC-32C patch in C", "1 B of 1 MB", unit="calls"), ours,

@@ -17,7 +17,7 @@ import pytest
 import snappy
 import zstandard
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell, Contender
@@ -80,15 +80,15 @@ def bench_compress(race, codec, size):
         return _contender(name, lambda made: equal(bytes(decompress(made)), data, name), compress, data)
 
     race(_cell("compress", codec, size),
-         _contender("kpress", lambda made: equal(kpress.decompress(made, codec), data, "kpress"),
-                    kpress.compress, data, codec),
+         _contender("recordpress", lambda made: equal(recordpress.decompress(made, codec), data, "recordpress"),
+                    recordpress.compress, data, codec),
          *_in_c("compress", codec, data), *map(peer, PEERS[codec]))
 
 
 @cells
 def bench_decompress(race, codec, size):
     data = RECORDS[: SIZES[size]]
-    payload = kpress.compress(data, codec)
+    payload = recordpress.compress(data, codec)
 
     def peer(name):
         compress, decompress = PEERS[codec][name]
@@ -97,7 +97,7 @@ def bench_decompress(race, codec, size):
         return _contender(name, lambda made: equal(bytes(made), data, name), decompress, theirs, *room)
 
     race(_cell("decompress", codec, size),
-         _contender("kpress", lambda made: equal(made, data, "kpress"), kpress.decompress, payload, codec),
+         _contender("recordpress", lambda made: equal(made, data, "recordpress"), recordpress.decompress, payload, codec),
          *_in_c("decompress", codec, payload), *map(peer, PEERS[codec]))
 
 
@@ -105,18 +105,18 @@ def bench_decompress(race, codec, size):
 def bench_decompress_into(race, codec, size):
     """As the limit does it: into the caller's buffer."""
     data = RECORDS[: SIZES[size]]
-    payload, out = kpress.compress(data, codec), bytearray(SIZES[size])
+    payload, out = recordpress.compress(data, codec), bytearray(SIZES[size])
     race(_cell("decompress into", codec, size),
-         _contender("kpress", lambda made: equal(bytes(out[:made]), data, "kpress"),
-                    kpress.decompress_into, payload, out, codec),
+         _contender("recordpress", lambda made: equal(bytes(out[:made]), data, "recordpress"),
+                    recordpress.decompress_into, payload, out, codec),
          *_in_c("decompress", codec, payload))
 
 
 @cells
 def bench_compress_into(race, codec, size):
     data = RECORDS[: SIZES[size]]
-    out = bytearray(kpress.compress_bound(SIZES[size], codec))
+    out = bytearray(recordpress.compress_bound(SIZES[size], codec))
     race(_cell("compress into", codec, size),
-         _contender("kpress", lambda made: equal(kpress.decompress(out[:made], codec), data, "kpress"),
-                    kpress.compress_into, data, out, codec),
+         _contender("recordpress", lambda made: equal(recordpress.decompress(out[:made], codec), data, "recordpress"),
+                    recordpress.compress_into, data, out, codec),
          *_in_c("compress", codec, data))

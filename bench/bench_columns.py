@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import COLUMNS, equal, same_columns, told
 from bench.corpus import CODECS, SETS, RecordSet
 from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, Peer
@@ -41,7 +41,7 @@ def _aiokafka(own_process, records: RecordSet, data: bytes, batches: int = 1) ->
 
 
 def _read(data: bytes, **options: object) -> object:
-    return kpress.read_columns(data, COLUMNS, check_crcs=True, **options)
+    return recordpress.read_columns(data, COLUMNS, check_crcs=True, **options)
 
 
 def _race_one_batch(race, operation: str, name: str, codec: str, peers: list[Contender], views: bool = False) -> None:
@@ -97,7 +97,7 @@ def bench_decode_many_small_batches(race, own_process, codec):
 def _stream(path: Path, **options: object) -> int:
     """The number of records in a file, read batch by batch."""
     with open(path, "rb") as file:
-        return sum(columns.num_rows for columns in kpress.iter_columns(file, COLUMNS, check_crcs=True, **options))
+        return sum(columns.num_rows for columns in recordpress.iter_columns(file, COLUMNS, check_crcs=True, **options))
 
 
 def _file(log_file, smoke: bool) -> tuple[Path, int]:
@@ -126,7 +126,7 @@ def bench_decode_file(race, own_process, built, log_file, smoke):
 
 
 def bench_decode_file_two_threads(race_by_the_wall, log_file, smoke):
-    """The same file with two threads, against kpress with one."""
+    """The same file with two threads, against recordpress with one."""
     records = SETS["apache5000"]
     path, batches = _file(log_file, smoke)
     total = records.count * batches

@@ -11,17 +11,17 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell
 
-SOURCE = os.path.dirname(os.path.dirname(kpress.__file__))
+SOURCE = os.path.dirname(os.path.dirname(recordpress.__file__))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed command has its bytecode
 SEGMENT_BATCHES = 317  # 0.1 GB
-LARGEST = "KPRESS_BENCH_SEGMENTS"  # 100 of them are 10 GB
-READ = "import sys, kpress; print(sum(columns.num_rows for columns in kpress.open_log(sys.argv[1]).read()))"
+LARGEST = "RECORDPRESS_BENCH_SEGMENTS"  # 100 of them are 10 GB
+READ = "import sys, recordpress; print(sum(columns.num_rows for columns in recordpress.open_log(sys.argv[1]).read()))"
 
 
 def _run(command: Sequence[str]) -> tuple[bytes, float, float]:
@@ -44,7 +44,7 @@ def bench_ls(race, tmp_path_factory, smoke):
         stem.with_suffix(".log").write_bytes((100 * number).to_bytes(8, "big") + batch[8:])
         for suffix in (".index", ".timeindex"):
             stem.with_suffix(suffix).touch()
-    runs = [_run(["-m", "kpress", "ls", str(directory)]) for _ in range(1 if smoke else 5)]
+    runs = [_run(["-m", "recordpress", "ls", str(directory)]) for _ in range(1 if smoke else 5)]
     race(
         Cell("ls of 1,000 segments", "apache100", "zstd", segments, unit="segments"),
         lambda: None,
@@ -65,7 +65,7 @@ def _log(root: Path, segment: Path, count: int) -> Path:
 
 @pytest.mark.parametrize("work", ["read", "transcode"])
 def bench_flat(race, tmp_path_factory, smoke, work):
-    """snappy segments of 0.1 GB, read or under zstd 1: one, ten, and as many more as KPRESS_BENCH_SEGMENTS says."""
+    """snappy segments of 0.1 GB, read or under zstd 1: one, ten, and as many more as RECORDPRESS_BENCH_SEGMENTS says."""
     records, root = SETS["apache5000"], tmp_path_factory.mktemp("flat")
     batches = 2 if smoke else SEGMENT_BATCHES
     segment, single = root / "00000000000000000000.log", root / "one" / "00000000000000000000.log"
@@ -76,14 +76,14 @@ def bench_flat(race, tmp_path_factory, smoke, work):
 
     def seconds(log: Path, rows: int, rounds: int) -> float:
         target = root / "copy"
-        command = ["-m", "kpress", "transcode", str(log), str(target), "--codec", "zstd", "--level", "1"]
+        command = ["-m", "recordpress", "transcode", str(log), str(target), "--codec", "zstd", "--level", "1"]
         taken = []
         for _ in range(rounds):
             output, cpu, _ = _run(["-c", READ, str(log)] if work == "read" else command)
             if work == "read":
                 equal(int(output), rows, "record count")
             else:
-                equal(kpress.open_log(target).count(), rows, "record count")
+                equal(recordpress.open_log(target).count(), rows, "record count")
                 shutil.rmtree(target)
             taken.append(cpu)
         return min(taken)

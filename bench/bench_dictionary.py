@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 import zstandard
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell, Contender
@@ -19,13 +19,13 @@ LEVEL = 3
 @functools.cache
 def _values():
     """Of the record set that has the most text."""
-    columns = kpress.read_columns(SETS["apache5000"].batch("none"), ["value"])
+    columns = recordpress.read_columns(SETS["apache5000"].batch("none"), ["value"])
     return columns["value"].to_pylist()
 
 
 @functools.cache
 def _dictionary():
-    return kpress.dictionaries.train(_values(), 16384)
+    return recordpress.dictionaries.train(_values(), 16384)
 
 
 def _theirs():
@@ -42,17 +42,17 @@ def _cell(operation, codec="zstd"):
 @pytest.mark.parametrize("given", ["dictionary", "by id"])
 def bench_decompress_with_a_dictionary(race, given):
     values, dictionary, theirs = _values(), _dictionary(), _theirs()[1]
-    packed = [kpress.compress(value, "zstd", dictionary=dictionary) for value in values]
+    packed = [recordpress.compress(value, "zstd", dictionary=dictionary) for value in values]
     known = dictionary if given == "dictionary" else {dictionary.id: dictionary}
 
     def ours():
-        return [kpress.decompress(value, "zstd", dictionaries=known) for value in packed]
+        return [recordpress.decompress(value, "zstd", dictionaries=known) for value in packed]
 
     def others():
         return [theirs.decompress(value) for value in packed]
 
     race(_cell("decompress values", f"zstd, {given}"),
-         Contender("kpress", ours, lambda: equal(ours(), values, "kpress")),
+         Contender("recordpress", ours, lambda: equal(ours(), values, "recordpress")),
          Contender("zstandard", others, lambda: equal(others(), values, "zstandard")))
 
 
@@ -60,13 +60,13 @@ def bench_compress_with_a_dictionary(race):
     values, dictionary, (theirs, reader) = _values(), _dictionary(), _theirs()
 
     def ours():
-        return [kpress.compress(value, "zstd", dictionary=dictionary) for value in values]
+        return [recordpress.compress(value, "zstd", dictionary=dictionary) for value in values]
 
     def others():
         return [theirs.compress(value) for value in values]
 
     race(_cell("compress values"),
-         Contender("kpress", ours, lambda: equal([reader.decompress(one) for one in ours()], values, "kpress")),
+         Contender("recordpress", ours, lambda: equal([reader.decompress(one) for one in ours()], values, "recordpress")),
          Contender("zstandard", others, lambda: equal([reader.decompress(one) for one in others()], values, "zstd")))
 
 
@@ -76,38 +76,38 @@ def bench_columns_with_a_dictionary(race):
     objects = _values()
 
     def ours():
-        return kpress.compress_values(values, "zstd", dictionary=dictionary)
+        return recordpress.compress_values(values, "zstd", dictionary=dictionary)
 
     def others():
         return [theirs.compress(value) for value in objects]
 
     def one_by_one():
-        return [kpress.compress(value, "zstd", dictionary=dictionary) for value in objects]
+        return [recordpress.compress(value, "zstd", dictionary=dictionary) for value in objects]
 
     def back(packed):
-        return kpress.decompress_values(packed, "zstd", dictionaries=dictionary).to_pylist()
+        return recordpress.decompress_values(packed, "zstd", dictionaries=dictionary).to_pylist()
 
     race(_cell("compress a column"),
-         Contender("kpress", ours, lambda: equal(back(ours()), objects, "kpress")),
+         Contender("recordpress", ours, lambda: equal(back(ours()), objects, "recordpress")),
          Contender("zstandard", others, lambda: equal(back(pa.array(others())), objects, "zstandard")),
          Contender("one by one", one_by_one, lambda: equal(back(pa.array(one_by_one())), objects, "one by one")))
 
 
 def bench_decompress_a_column_with_a_dictionary(race):
     values, dictionary, theirs = _values(), _dictionary(), _theirs()[1]
-    packed = kpress.compress_values(pa.array(values), "zstd", dictionary=dictionary)
+    packed = recordpress.compress_values(pa.array(values), "zstd", dictionary=dictionary)
     column, objects = pa.array(packed), packed.to_pylist()
 
     def ours():
-        return kpress.decompress_values(column, "zstd", dictionaries=dictionary)
+        return recordpress.decompress_values(column, "zstd", dictionaries=dictionary)
 
     def others():
         return [theirs.decompress(value) for value in objects]
 
     def one_by_one():
-        return [kpress.decompress(value, "zstd", dictionaries=dictionary) for value in objects]
+        return [recordpress.decompress(value, "zstd", dictionaries=dictionary) for value in objects]
 
     race(_cell("decompress a column"),
-         Contender("kpress", ours, lambda: equal(ours().to_pylist(), values, "kpress")),
+         Contender("recordpress", ours, lambda: equal(ours().to_pylist(), values, "recordpress")),
          Contender("zstandard", others, lambda: equal(others(), values, "zstandard")),
          Contender("one by one", one_by_one, lambda: equal(one_by_one(), values, "one by one")))

@@ -1,4 +1,4 @@
-"""A log as lines of text: `kpress dump` against Kafka's own DumpLogSegments, both as commands that write to a file.
+"""A log as lines of text: `recordpress dump` against Kafka's own DumpLogSegments, both as commands that write to a file.
 
 By the wall, start included: both may use all processors.
 """
@@ -9,14 +9,14 @@ import sys
 import time
 from pathlib import Path
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell, Contender
 
 ROOT = Path(__file__).parents[1]
 JARS = ROOT / "build/broker"  # `make broker` puts them there
-SOURCE = os.path.dirname(os.path.dirname(kpress.__file__))
+SOURCE = os.path.dirname(os.path.dirname(recordpress.__file__))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed command has its bytecode
 
@@ -53,7 +53,7 @@ def bench_dump_json_lines(race_by_the_wall, tmp_path_factory, smoke):
     path.write_bytes(records.batches("zstd", batches))
     total = records.count * batches
     target = directory.parent / "lines"
-    ours = [sys.executable, "-m", "kpress", "dump", str(directory), "-f", "jsonl"]
+    ours = [sys.executable, "-m", "recordpress", "dump", str(directory), "-f", "jsonl"]
     tool = ["java", "-XX:+UseSerialGC", "-cp", f"{JARS}/*", "org.apache.kafka.tools.DumpLogSegments"]
     rivals = []
     if (JARS / ".jars").exists():
@@ -61,6 +61,6 @@ def bench_dump_json_lines(race_by_the_wall, tmp_path_factory, smoke):
         rivals.append(_command("DumpLogSegments", command, target, total, rounds=2))
     race_by_the_wall(
         Cell("dump as JSON lines", records.name, "zstd", total, records.size * batches),
-        _command("kpress", ours, target, total, rounds=3),
+        _command("recordpress", ours, target, total, rounds=3),
         *rivals,
     )

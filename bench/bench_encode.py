@@ -2,7 +2,7 @@
 
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import as_large, same_batch, same_records
 from bench.corpus import CODECS, SETS, RecordSet
 from bench.peers.records import AIOKAFKA, AIOKAFKA_LEVELS, KAFKA_PYTHON, Peer
@@ -52,7 +52,7 @@ def bench_encode_columns(race, own_process, name, codec):
     records = SETS[name]
     table = records.table.select(["timestamp", "key", "value"]).combine_chunks().to_batches()[0]
     _race(race, "encode from columns", records, codec,
-          lambda: kpress.write_columns(table, compression_type=codec, batch_bytes=WHOLE),
+          lambda: recordpress.write_columns(table, compression_type=codec, batch_bytes=WHOLE),
           *_aiokafka(own_process, records, codec), _peer(own_process, KAFKA_PYTHON, records, codec, rounds=2))
 
 
@@ -63,7 +63,7 @@ def bench_encode_lists(race, own_process, codec):
     keys, values, timestamps = records.keys, records.values, records.timestamps
 
     def ours() -> bytes:
-        return kpress.write_records(values, keys=keys, timestamps=timestamps, compression_type=codec, batch_bytes=WHOLE)
+        return recordpress.write_records(values, keys=keys, timestamps=timestamps, compression_type=codec, batch_bytes=WHOLE)
 
     _race(race, "encode from lists", records, codec, ours, *_aiokafka(own_process, records, codec))
 
@@ -75,7 +75,7 @@ def bench_append(race, own_process, codec):
     keys, values, timestamps = records.keys, records.values, records.timestamps
 
     def ours() -> bytes:
-        builder = kpress.BatchBuilder(compression_type=codec, limit=WHOLE)
+        builder = recordpress.BatchBuilder(compression_type=codec, limit=WHOLE)
         for key, value, timestamp in zip(keys, values, timestamps, strict=True):
             builder.append(value, key=key, timestamp=timestamp)
         return builder.build()

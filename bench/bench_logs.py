@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import COLUMNS, equal
 from bench.corpus import SETS, RecordSet
 from bench.race import Cell, Contender
-from kpress.files import LocalFileSystem, RandomAccessFile
-from kpress.log._hop import HeaderHop
+from recordpress.files import LocalFileSystem, RandomAccessFile
+from recordpress.log._hop import HeaderHop
 
 SEGMENTS = 4
 
@@ -41,13 +41,13 @@ def bench_read_directory(race, tmp_path_factory, smoke, codec):
     total = records.count * batches
 
     def read() -> int:
-        return sum(columns.num_rows for columns in kpress.open_log(root).read(COLUMNS))
+        return sum(columns.num_rows for columns in recordpress.open_log(root).read(COLUMNS))
 
     def in_memory() -> int:
         return sum(
             columns.num_rows
             for data in segments
-            for columns in kpress.iter_columns(data, COLUMNS, batch_bytes=_like(records, codec))
+            for columns in recordpress.iter_columns(data, COLUMNS, batch_bytes=_like(records, codec))
         )
 
     race(
@@ -106,13 +106,13 @@ def bench_header_hop(race, log_file, smoke):
 # Growth in KiB from after the import to the peak; writing 5 to clear_refs sets the peak back (proc(5)).
 READ = """
 import re, sys
-import kpress, kpress.log
-kpress.log.Log
+import recordpress, recordpress.log
+recordpress.log.Log
 def kib(name):
     return int(re.search(name + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 open("/proc/self/clear_refs", "w").write("5")
 before = kib("VmRSS")
-rows = sum(columns.num_rows for columns in kpress.open_log(sys.argv[1]).read(threads=int(sys.argv[2])))
+rows = sum(columns.num_rows for columns in recordpress.open_log(sys.argv[1]).read(threads=int(sys.argv[2])))
 print(rows, kib("VmHWM") - before)
 """
 
@@ -128,7 +128,7 @@ def bench_memory_of_a_read(race, tmp_path_factory, smoke, threads):
     with open(path, "wb") as file:
         for _ in range(times):
             file.write(records.batches("zstd", batches))
-    source = os.path.dirname(os.path.dirname(kpress.__file__))
+    source = os.path.dirname(os.path.dirname(recordpress.__file__))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
     output = subprocess.run(
         [sys.executable, "-c", READ, str(directory), str(threads)],

@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import CODECS, SETS, RecordSet
 from bench.race import Cell, Contender
@@ -27,16 +27,16 @@ def bench_pack(race, smoke, size, codec):
     table = numbered(records, 1 if smoke else times)
 
     def ours() -> list[bytes]:
-        return list(kpress.producer.pack(table, limit=limit, compression_type=codec))
+        return list(recordpress.producer.pack(table, limit=limit, compression_type=codec))
 
     cuts, start = [], 0
     for data in ours():
-        [batch] = kpress.read_batches(data)
+        [batch] = recordpress.read_batches(data)
         cuts.append(table.slice(start, batch.records_count))
         start += batch.records_count
 
     def once() -> list[bytes]:
-        return [kpress.write_columns(cut, codec, batch_bytes=None) for cut in cuts]
+        return [recordpress.write_columns(cut, codec, batch_bytes=None) for cut in cuts]
 
     def check() -> None:
         equal(start, table.num_rows, "record count")

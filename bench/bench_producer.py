@@ -2,7 +2,7 @@
 
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell, Contender
@@ -17,14 +17,14 @@ def bench_append(race, name):
     values = records.values
 
     def accumulator() -> int:
-        found = kpress.producer.BatchAccumulator(batch_size=WHOLE, max_request_size=WHOLE)
+        found = recordpress.producer.BatchAccumulator(batch_size=WHOLE, max_request_size=WHOLE)
         append = found.append
         for value in values:
             append(value)
         return found.undrained
 
     def builder() -> int:
-        found = kpress.BatchBuilder(limit=WHOLE, estimated_compression_ratio=1.0)
+        found = recordpress.BatchBuilder(limit=WHOLE, estimated_compression_ratio=1.0)
         append = found.append
         for value in values:
             append(value)
@@ -39,7 +39,7 @@ def bench_append(race, name):
 
 def bench_estimator(race):
     """Updates of one estimate; the other side calls a function of Python's own that is as short."""
-    estimator = kpress.producer.CompressionRatioEstimator()
+    estimator = recordpress.producer.CompressionRatioEstimator()
     ratios = [number / 1000 for number in range(1000)]
 
     def update() -> float:

@@ -1,4 +1,4 @@
-"""A topic under another codec: `kpress transcode` on its directory, against what people do with a broker: Java's
+"""A topic under another codec: `recordpress transcode` on its directory, against what people do with a broker: Java's
 consumer reads it, and Java's producer writes each record into a topic of that codec.
 
 All CPU time counts: of the command; of the client, of the broker, and of what their JITs and collectors take. Kafka
@@ -16,14 +16,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.peers.built import RECOMPRESS
 from bench.race import Cell, Contender
 
 ROOT = Path(__file__).parents[1]
-SOURCE = os.path.dirname(os.path.dirname(kpress.__file__))
+SOURCE = os.path.dirname(os.path.dirname(recordpress.__file__))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed command has its bytecode
 LEVEL = "3"
@@ -54,7 +54,7 @@ def bench_recompress(race, tmp_path_factory, smoke):
 
 def _transcode(root: Path, total: int) -> Contender:
     source, target = root / "from-0", root / "to-0"
-    command = [sys.executable, "-m", "kpress", "transcode", str(source), str(target), "--codec", "zstd"]
+    command = [sys.executable, "-m", "recordpress", "transcode", str(source), str(target), "--codec", "zstd"]
 
     def run(times: int, clock: str) -> float:
         spent = _Spent()
@@ -65,9 +65,9 @@ def _transcode(root: Path, total: int) -> Contender:
 
     def check() -> None:
         run(1, "perf_counter")
-        equal(kpress.open_log(target).count(), total, "record count")
+        equal(recordpress.open_log(target).count(), total, "record count")
 
-    return Contender("kpress", lambda: None, check, elsewhere=run, rounds=2)
+    return Contender("recordpress", lambda: None, check, elsewhere=run, rounds=2)
 
 
 def _through(broker: Any, total: int) -> Contender:
@@ -84,7 +84,7 @@ def _through(broker: Any, total: int) -> Contender:
     def check() -> None:
         """This run warms the broker, too."""
         run(1, "perf_counter")
-        log = kpress.open_log(broker.data / "to-0")
+        log = recordpress.open_log(broker.data / "to-0")
         codecs = {batch.compression_type for batch in log.batches()}
         equal((copied, log.count(), codecs), ([total], total, {"zstd"}), "copied records")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-import kpress
+import recordpress
 from bench.answers import same_records
 from bench.corpus import CODECS, SETS
 from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, Peer, visit
@@ -10,9 +10,9 @@ from bench.race import ROUNDS, Cell, Contender
 
 
 def _ours(data: bytes):
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         if not batch.is_valid():
-            raise ValueError("kpress finds a wrong CRC")
+            raise ValueError("recordpress finds a wrong CRC")
         yield batch
 
 

@@ -7,19 +7,19 @@ import sys
 import time
 from pathlib import Path
 
-import kpress
+import recordpress
 from bench.answers import equal
 from bench.corpus import SETS
 from bench.race import Cell, Contender
-from kpress.log import read_content, transcode_segment
+from recordpress.log import read_content, transcode_segment
 
 LEVEL = 3
 
 # Growth in KiB from after the import to the peak; writing 5 to clear_refs sets the peak back (proc(5)).
 COPY = """
 import re, sys
-import kpress
-from kpress.log import transcode_segment
+import recordpress
+from recordpress.log import transcode_segment
 def kib(name):
     return int(re.search(name + r":\\s+(\\d+) kB", open("/proc/self/status").read())[1])
 open("/proc/self/clear_refs", "w").write("5")
@@ -48,21 +48,21 @@ def _check(path: Path, records: int, **options: object) -> None:
 def _proof_percent(path: Path) -> float:
     """What decompressing, comparing and reading back take of the CPU that compressing takes, in per cent. The batches
     are the copy's; the least of some rounds."""
-    batches = list(kpress.read_batches(_copy(path).read_bytes()))
-    records = [kpress.decompress(batch.payload, "zstd") for batch in batches]
+    batches = list(recordpress.read_batches(_copy(path).read_bytes()))
+    records = [recordpress.decompress(batch.payload, "zstd") for batch in batches]
     out = bytearray(max(map(len, records)))
     whole = _copy(path).read_bytes()
 
     def compress() -> None:
         for data in records:
-            kpress.compress(data, "zstd", LEVEL)
+            recordpress.compress(data, "zstd", LEVEL)
 
     def prove() -> None:
         for batch, data in zip(batches, records, strict=True):
-            size = kpress.decompress_into(batch.payload, out, "zstd")
+            size = recordpress.decompress_into(batch.payload, out, "zstd")
             if bytes(memoryview(out)[:size]) != data:
                 raise ValueError("wrong answer: decompressed bytes")
-        kpress.crc32c(whole)
+        recordpress.crc32c(whole)
 
     def least(call) -> float:
         took = []
@@ -84,7 +84,7 @@ def bench_transcode(race, log_file, smoke):
     race(
         Cell("transcode a segment", records.name, "snappy to zstd", total, records.size * batches),
         lambda: _copy(path),
-        Contender("recompress alone", lambda: kpress.recompress(data, "zstd", LEVEL)),
+        Contender("recompress alone", lambda: recordpress.recompress(data, "zstd", LEVEL)),
         check=lambda: _check(path, total),
         proof_percent=_proof_percent(path),
     )
@@ -94,7 +94,7 @@ def bench_convert(race, tmp_path_factory, smoke):
     """v1 messages to v2 batches, proven record by record, against compressing the same records alone."""
     records = SETS["apache5000"]
     batches = 2 if smoke else 40
-    columns = kpress.read_columns(records.batch("none"), ["timestamp", "key", "value"])
+    columns = recordpress.read_columns(records.batch("none"), ["timestamp", "key", "value"])
     keys, values = list(columns["key"]), list(columns["value"])
     times = [1700000000000 + row for row in range(records.count)]
     directory = tmp_path_factory.mktemp("convert")
@@ -104,23 +104,23 @@ def bench_convert(race, tmp_path_factory, smoke):
         for number in range(batches):
             base = number * records.count
             file.write(
-                kpress.write_records(values, keys, times, magic=1, base_offset=base, compression_type="snappy")
+                recordpress.write_records(values, keys, times, magic=1, base_offset=base, compression_type="snappy")
             )
     total = records.count * batches
-    made = kpress.write_records(values, keys, times, compression_type="none")
-    payload = next(iter(kpress.read_batches(made))).payload
+    made = recordpress.write_records(values, keys, times, compression_type="none")
+    payload = next(iter(recordpress.read_batches(made))).payload
 
     def convert() -> None:
         shutil.rmtree(directory / "copy-0", ignore_errors=True)
-        kpress.convert(source, directory / "copy-0", 2, compression_type="zstd", level=LEVEL)
+        recordpress.convert(source, directory / "copy-0", 2, compression_type="zstd", level=LEVEL)
 
     def compress() -> None:
         for _ in range(batches):
-            kpress.compress(payload, "zstd", LEVEL)
+            recordpress.compress(payload, "zstd", LEVEL)
 
     def check() -> None:
         convert()
-        equal(kpress.open_log(directory / "copy-0").count(), total, "record count")
+        equal(recordpress.open_log(directory / "copy-0").count(), total, "record count")
 
     race(
         Cell("convert a segment", records.name, "v1 snappy to v2 zstd", total, records.size * batches),
@@ -161,7 +161,7 @@ def bench_transcode_memory(race, log_file, smoke):
     """1 GB of uncompressed batches, with two threads."""
     records = SETS["apache5000"]
     path, batches = _segment(log_file, smoke, "none", 850)
-    source = os.path.dirname(os.path.dirname(kpress.__file__))
+    source = os.path.dirname(os.path.dirname(recordpress.__file__))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
     target = path.with_name("copy.log")
     command = [sys.executable, "-c", COPY, str(path), str(target)]

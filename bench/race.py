@@ -1,4 +1,4 @@
-"""Contenders timed in turns: one round visits every rival and then kpress, so that a ratio compares neighbours.
+"""Contenders timed in turns: one round visits every rival and then recordpress, so that a ratio compares neighbours.
 
 Machines are noisy over minutes and quiet over milliseconds. A ratio is therefore taken within each round, and its
 median over the rounds is what the report shows.
@@ -85,7 +85,7 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Conte
         The fixture of pytest-benchmark. Its timed function is a turn of `ours`; the rivals' turns are its setup.
         Where it is disabled (a smoke run), every contender is called and checked once.
     ours, check
-        The call of kpress and what raises if its answer is wrong; or both as a contender, where a loop in C is timed.
+        The call of recordpress and what raises if its answer is wrong; or both as a contender, where a loop in C is timed.
     **measures
         Further numbers for the report, by the names that targets.py uses.
 
@@ -95,7 +95,7 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Conte
         Of whichever contender failed first. A rival that fails is left out from there on, and the others are measured
         before its exception is raised.
     """
-    us = ours if isinstance(ours, Contender) else Contender("kpress", ours, check)
+    us = ours if isinstance(ours, Contender) else Contender("recordpress", ours, check)
     seconds: dict[str, list[float]] = {contender.name: [] for contender in [us, *rivals]}
     failed: dict[str, str] = {}
     errors: list[Exception] = []
@@ -120,7 +120,7 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Conte
         us.call()
 
     def our_turn() -> None:
-        seconds["kpress"].append(us.seconds(clock) / us.calls)
+        seconds["recordpress"].append(us.seconds(clock) / us.calls)
 
     for contender in [us, *rivals]:
         if succeeds(contender, contender.check or contender.call) and not benchmark.disabled:

@@ -64,7 +64,7 @@ def line(info: dict) -> Line:
     """From the extra_info that race.py leaves with a benchmark."""
     cell, measures = info["cell"], dict(info["measures"])
     seconds = {name: times for name, times in info["seconds"].items() if times}
-    ours = seconds.pop("kpress")
+    ours = seconds.pop("recordpress")
     key = cell["operation"], cell["set"], cell["codec"]
     one, nothing = seconds.pop("one in C", None), seconds.pop("nothing in C", None)
     if one and nothing:
@@ -84,8 +84,8 @@ def line(info: dict) -> Line:
 
 
 def lines(infos: list[dict]) -> list[Line]:
-    """Of the cells in which kpress was timed."""
-    return [line(info) for info in infos if info.get("seconds", {}).get("kpress")]
+    """Of the cells in which recordpress was timed."""
+    return [line(info) for info in infos if info.get("seconds", {}).get("recordpress")]
 
 
 def failures(infos: list[dict]) -> list[str]:
@@ -112,7 +112,7 @@ def _others(one: Line, bounds: bool) -> str:
 
 
 def rows(report: list[Line], bounds: bool = True) -> list[list[str]]:
-    head = ["operation", "records", "codec", "kpress", *FIXED.values(), "other"]
+    head = ["operation", "records", "codec", "recordpress", *FIXED.values(), "other"]
     return [head] + [[one.operation, one.set, one.codec, one.rate, *(one.text(name, bounds) for name in FIXED),
                       _others(one, bounds)] for one in report]
 

@@ -10,7 +10,7 @@ work=$PWD/build/aarch64 python=${PYTHON:-.venv/bin/python}
 sysroot=$work/sysroot
 mkdir -p "$work"
 
-say() { echo "kpress: $*" >&2; }
+say() { echo "recordpress: $*" >&2; }
 
 unpack_sysroot() {
   say "unpacking Debian's arm64 packages: about a minute"
@@ -63,10 +63,10 @@ env CC="$cc" LDSHARED="$cc -shared" CFLAGS="-g0 -I$headers" LDFLAGS="-L$sysroot/
   "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp"
 }
 
-# KPRESS_WHEEL names a wheel that is tested instead of a build of this checkout.
-if [ -n "${KPRESS_WHEEL-}" ]; then
+# RECORDPRESS_WHEEL names a wheel that is tested instead of a build of this checkout.
+if [ -n "${RECORDPRESS_WHEEL-}" ]; then
   rm -rf "$work/lib"
-  "$python" -m zipfile -e "$KPRESS_WHEEL" "$work/lib"
+  "$python" -m zipfile -e "$RECORDPRESS_WHEEL" "$work/lib"
 else
   compile_it
 fi
@@ -85,7 +85,7 @@ chmod +x "$work/python"
 echo "import sys; sys.executable = '$work/python'" > "$work/start/sitecustomize.py"
 
 # the packed vectors unless somebody names others: under emulation the full collection takes three times as long
-export KPRESS_VECTORS=${KPRESS_VECTORS-}
+export RECORDPRESS_VECTORS=${RECORDPRESS_VECTORS-}
 say "running the tests under qemu: about four minutes"
 "$work/python" -c 'import platform; print("suite on", platform.machine(), platform.python_version())'
 exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"

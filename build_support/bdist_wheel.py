@@ -13,8 +13,8 @@ class bdist_wheel(setuptools_bdist_wheel.bdist_wheel):
     def egg2dist(self, egginfo_path, distinfo_path):
         """setuptools fills the .dist-info folder here, before anything is listed in RECORD."""
         super().egg2dist(egginfo_path, distinfo_path)
-        sources = Path(os.environ.get("KPRESS_PREFIX", ""), "sources.json")
-        if os.environ.get("KPRESS_PREFIX") and sources.exists():
+        sources = Path(os.environ.get("RECORDPRESS_PREFIX", ""), "sources.json")
+        if os.environ.get("RECORDPRESS_PREFIX") and sources.exists():
             folder = Path(distinfo_path, "sboms")
             folder.mkdir()
             libraries = json.loads(sources.read_text())

@@ -6,8 +6,8 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from kpress._protocol_errors import name_of
-from kpress.broker import Finding, Reason
+from recordpress._protocol_errors import name_of
+from recordpress.broker import Finding, Reason
 
 PAGE = Path(__file__).parents[1] / "docs" / "broker-decision.md"
 BEGIN, END = "<!-- from _reasons.py: {} -->", "<!-- end -->"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kpress.broker._versions import _CHANGES, Version
+from recordpress.broker._versions import _CHANGES, Version
 
 PAGE = Path(__file__).parents[1] / "docs" / "broker-versions.md"
 BEGIN, END = "<!-- from _versions.py -->", "<!-- end -->"

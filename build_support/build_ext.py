@@ -90,7 +90,7 @@ class build_ext(setuptools_build_ext.build_ext):
         table = tables()["LIBRARIES"]
         last = [name.rpartition(".")[2] for name in table]
         assert len(set(last)) == len(last), f"two modules have one init function: {sorted(last)}"
-        found = {f"src/kpress/{name.replace('.', '/')}.pyx": names for name, names in table.items()}
+        found = {f"src/recordpress/{name.replace('.', '/')}.pyx": names for name, names in table.items()}
         return {source: found[source] for source in extension.sources}
 
     def translated(self, extension, libraries_of):
@@ -106,7 +106,7 @@ class build_ext(setuptools_build_ext.build_ext):
             )
             for source, names in libraries_of.items()
         ]
-        shared = f"kpress.{tables()['SHARED']}"
+        shared = f"recordpress.{tables()['SHARED']}"
         written = Path("src", *shared.split(".")).with_suffix(".c")  # by Cython, below the build directory
         Path("build", "cython", written).parent.mkdir(parents=True, exist_ok=True)
         return cythonize(
@@ -127,7 +127,7 @@ class build_ext(setuptools_build_ext.build_ext):
         # Where headers are is told to all modules: those of one library come in through modules that call it.
         # CFLAGS once more at the end: setuptools puts them first, where ours would override them.
         options = [option for name in sorted(flags) for option in flags[name].compile]
-        size = smallest() if module.name.removeprefix("kpress.") in FOR_SIZE else []
+        size = smallest() if module.name.removeprefix("recordpress.") in FOR_SIZE else []
         options = [*FLAGS, *zeroing(), *size, *options, *shlex.split(os.environ.get("CFLAGS", ""))]
         (target,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
         if self.force or newer_group([source, COLD_CODE, *sorted(headers_of(source))], target):
@@ -156,14 +156,14 @@ def zeroing():
 
 
 def tables():
-    """What src/kpress/_modules.py says, by name."""
-    return runpy.run_path(str(Path("src") / "kpress" / "_modules.py"))
+    """What src/recordpress/_modules.py says, by name."""
+    return runpy.run_path(str(Path("src") / "recordpress" / "_modules.py"))
 
 
 def headers_of(source, found=frozenset()):
     """Our headers that a C file includes, and those that they include: when one changes, the module is made again."""
-    for name in re.findall(r'^ *# *include "(?:kpress/)?(\w+\.h)"', Path(source).read_text(), re.MULTILINE):
-        header = str(INCLUDE / "kpress" / name)
+    for name in re.findall(r'^ *# *include "(?:recordpress/)?(\w+\.h)"', Path(source).read_text(), re.MULTILINE):
+        header = str(INCLUDE / "recordpress" / name)
         if header not in found and Path(header).exists():
             found = headers_of(header, found | {header})
     return found

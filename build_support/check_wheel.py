@@ -25,7 +25,7 @@ def check(wheel):
     """Exit with every promise that the wheel breaks."""
     wrong = list(faults(Path(wheel)))
     if wrong:
-        raise SystemExit("\n  ".join([f"kpress: {Path(wheel).name} is not fit to be published:", *wrong]))
+        raise SystemExit("\n  ".join([f"recordpress: {Path(wheel).name} is not fit to be published:", *wrong]))
 
 
 def faults(wheel):

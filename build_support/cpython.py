@@ -66,7 +66,7 @@ def step(command, folder, settings=None):
         code = subprocess.call(command, cwd=folder, stdout=out, stderr=out, env=os.environ | (settings or {}))
     if code:
         last = log.read_text(errors="replace").splitlines()[-20:]
-        raise SystemExit("\n".join(["kpress: " + " ".join(map(str, command)) + " failed:", *last]))
+        raise SystemExit("\n".join(["recordpress: " + " ".join(map(str, command)) + " failed:", *last]))
 
 
 if __name__ == "__main__":

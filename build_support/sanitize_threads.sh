@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$PWD/build/threads python=${PYTHON:-.venv/bin/python} cc=${CC:-gcc}
 
-echo "kpress: compiling with ThreadSanitizer what changed, and the tests of threads: about two minutes" >&2
+echo "recordpress: compiling with ThreadSanitizer what changed, and the tests of threads: about two minutes" >&2
 CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -fno-omit-frame-pointer -fsanitize=thread" \
   "$python" setup.py -q build --build-lib "$work/lib" --build-temp "$work/temp"
 
@@ -18,7 +18,7 @@ CC=$cc LDSHARED="$cc -shared" LDFLAGS=-fsanitize=thread CFLAGS="-O1 -g -fno-omit
   tests/codecs/test_{codecs,contexts,stream,table}.py tests/broker/test_many_threads.py \
   tests/log/test_{read,segment_copy,transcode,transcode_log}.py tests/threads
 rm -f "$work"/report.*
-env LD_PRELOAD="$($cc -print-file-name=libtsan.so)" PYTHONPATH="$work/lib" KPRESS_SANITIZED=1 \
+env LD_PRELOAD="$($cc -print-file-name=libtsan.so)" PYTHONPATH="$work/lib" RECORDPRESS_SANITIZED=1 \
   TSAN_OPTIONS="ignore_noninstrumented_modules=1:halt_on_error=1:exitcode=66:die_after_fork=0:log_path=$work/report" \
   "$python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" -k "not polars and not other_libraries" "$@" || {
   cat "$work"/report.* >&2

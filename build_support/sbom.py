@@ -1,4 +1,4 @@
-"""The software bill of materials of a wheel: kpress and the C libraries in it, as CycloneDX 1.6 (ECMA-424) in JSON.
+"""The software bill of materials of a wheel: recordpress and the C libraries in it, as CycloneDX 1.6 (ECMA-424) in JSON.
 
 PEP 770: it lies in .dist-info/sboms. Nothing in it depends on when or where it was made, so the same sources give the
 same bytes.
@@ -6,13 +6,13 @@ same bytes.
 
 import json
 
-NAME = "kpress.cdx.json"
+NAME = "recordpress.cdx.json"
 
 
 def document(version, libraries):
-    """The text, from the version of kpress and what static_libraries.py told in sources.json."""
+    """The text, from the version of recordpress and what static_libraries.py told in sources.json."""
     components = [component(name, library) for name, library in sorted(libraries.items())]
-    root = f"pkg:pypi/kpress@{version}"
+    root = f"pkg:pypi/recordpress@{version}"
     content = {
         "$schema": "http://cyclonedx.org/schema/bom-1.6.schema.json",
         "bomFormat": "CycloneDX",
@@ -22,7 +22,7 @@ def document(version, libraries):
             "component": {
                 "type": "library",
                 "bom-ref": root,
-                "name": "kpress",
+                "name": "recordpress",
                 "version": version,
                 "purl": root,
                 "licenses": [{"license": {"id": "Apache-2.0"}}],
@@ -54,7 +54,7 @@ def component(name, library):
             }
         ],
         "properties": [
-            {"name": "kpress:linkage", "value": "static"},
-            {"name": "kpress:origin", "value": library["origin"]},
+            {"name": "recordpress:linkage", "value": "static"},
+            {"name": "recordpress:origin", "value": library["origin"]},
         ],
     }

@@ -1,4 +1,4 @@
-"""The C libraries in the releases that a wheel carries, as static archives that setup.py finds by KPRESS_PREFIX.
+"""The C libraries in the releases that a wheel carries, as static archives that setup.py finds by RECORDPRESS_PREFIX.
 
     python -m build_support.static_libraries PREFIX       (CC and AR choose the compiler)
 
@@ -135,7 +135,7 @@ def fetch(name, source, folder):
         with urllib.request.urlopen(upstream, timeout=60) as answer, file.open("wb") as out:
             shutil.copyfileobj(answer, out)
     if digest(file) != wanted:
-        raise SystemExit(f"kpress: {file.name}: SHA-256 {digest(file)}, pinned is {wanted}")
+        raise SystemExit(f"recordpress: {file.name}: SHA-256 {digest(file)}, pinned is {wanted}")
     return file, origins[wanted]
 
 
@@ -168,7 +168,7 @@ def compile_one(top, source, prefix, compiler, archiver):
 def run(command):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        raise SystemExit(f"kpress: {shlex.join(map(str, command))}\n{done.stderr}")
+        raise SystemExit(f"recordpress: {shlex.join(map(str, command))}\n{done.stderr}")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python -W error try_wheel.py README.md WHEEL [TESTS ...]
 
-import kpress, the README's examples that need no other package, `kpress doctor`; and the TESTS, if pytest is there.
+import recordpress, the README's examples that need no other package, `recordpress doctor`; and the TESTS, if pytest is there.
 """
 
 import doctest
@@ -26,11 +26,11 @@ def main(readme, wheel, *tests):
 
 
 def imports(wheel):
-    import kpress
+    import recordpress
 
-    here = Path(kpress.__file__)
-    assert "site-packages" in here.parts, f"kpress is {here}, not the wheel"
-    assert kpress.__version__ == Path(wheel).name.split("-")[1]
+    here = Path(recordpress.__file__)
+    assert "site-packages" in here.parts, f"recordpress is {here}, not the wheel"
+    assert recordpress.__version__ == Path(wheel).name.split("-")[1]
 
 
 def examples(readme):
@@ -45,14 +45,14 @@ def examples(readme):
 
 def doctor(wheel):
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-m", "kpress", "doctor", "--json"], capture_output=True, text=True
+        [sys.executable, "-W", "error", "-m", "recordpress", "doctor", "--json"], capture_output=True, text=True
     )
     assert done.returncode == 0 and done.stderr == "", done.stdout + done.stderr
     told = json.loads(done.stdout)
     bill = json.loads(zipfile.ZipFile(wheel).read(bill_of(wheel)))
     assert told["libraries"] == {one["name"]: one["version"] for one in bill["components"]}, told["libraries"]
     assert told["crc32cPath"] == path_of_this_processor(told["crc32cPath"]), told["crc32cPath"]
-    print(f"kpress doctor: {told['python']} on {told['platform']}, {told['build']}; {told['libraries']}")
+    print(f"recordpress doctor: {told['python']} on {told['platform']}, {told['build']}; {told['libraries']}")
 
 
 def path_of_this_processor(found):

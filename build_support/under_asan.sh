@@ -1,5 +1,5 @@
 #!/bin/bash
-# Python with a build of kpress under AddressSanitizer and UndefinedBehaviorSanitizer.
+# Python with a build of recordpress under AddressSanitizer and UndefinedBehaviorSanitizer.
 #   under_asan.sh [arguments of python]
 # Python itself is not rebuilt: the runtimes are preloaded. PYTHON is the environment that builds and runs.
 # Bytes and bytearrays end in a hidden NUL, which hides an over-read of one byte from ASan: tests of hostile input use
@@ -16,7 +16,7 @@ sanitizers=-fsanitize=address,undefined
 # PYTHONMALLOC puts every Python object into ASan's heap. libstdc++ is preloaded because ASan must find its __cxa_throw.
 # Leaks are looked for elsewhere (tests/hostile/test_leaks.py and the C tests): CPython frees little at exit.
 runtimes=$(for name in libasan libubsan libstdc++; do $cc -print-file-name=$name.so; done | paste -sd ' ')
-exec env LD_PRELOAD="$runtimes" PYTHONMALLOC=malloc PYTHONPATH="$work/lib" KPRESS_SANITIZED=1 \
+exec env LD_PRELOAD="$runtimes" PYTHONMALLOC=malloc PYTHONPATH="$work/lib" RECORDPRESS_SANITIZED=1 \
   ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:detect_stack_use_after_return=1${ASAN_OPTIONS:+:$ASAN_OPTIONS} \
   UBSAN_OPTIONS=print_stacktrace=1 \
   "$python" "$@"

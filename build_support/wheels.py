@@ -109,7 +109,7 @@ def build(wanted, out, asked):
 
 
 def say(text):
-    print(f"kpress: {text}", file=sys.stderr, flush=True)
+    print(f"recordpress: {text}", file=sys.stderr, flush=True)
 
 
 def run(command, environment=None, **options):
@@ -118,7 +118,7 @@ def run(command, environment=None, **options):
     )
     if done.returncode:
         said = [line[:500] for line in f"{done.stdout}{done.stderr}".splitlines()[-40:]]
-        raise SystemExit("\n".join([f"kpress: {' '.join(map(str, command))} failed:", *said]))
+        raise SystemExit("\n".join([f"recordpress: {' '.join(map(str, command))} failed:", *said]))
     return done.stdout
 
 
@@ -128,7 +128,7 @@ def sdist(out):
     for old in out.glob("*.tar.gz"):
         old.unlink()
     run([sys.executable, "setup.py", "-q", "sdist", "-d", out])
-    (archive,) = out.glob("kpress-*.tar.gz")
+    (archive,) = out.glob("recordpress-*.tar.gz")
     folder = WORK / "source"
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():  # the objects of the last time are good for what did not change
@@ -223,7 +223,7 @@ def archive_of_maven(version):
         run(["mvn", "-B", "-q", *copy, f"-DoutputDirectory={folder.resolve()}"])
     (archive,) = folder.glob("*.jar")
     if static_libraries.digest(archive) != pinned:
-        raise SystemExit(f"kpress: {archive.name}: SHA-256 {static_libraries.digest(archive)}, pinned is {pinned}")
+        raise SystemExit(f"recordpress: {archive.name}: SHA-256 {static_libraries.digest(archive)}, pinned is {pinned}")
     return archive
 
 
@@ -237,7 +237,7 @@ def compiled(source, python, platform, libraries, include):
         "LDSHARED": f"{tools['link']} -shared",
         "CFLAGS": f"-I{include} {os.environ.get('CFLAGS', '')}",  # CFLAGS=-O1 to try something out
         "LDFLAGS": "-s",  # stripped
-        "KPRESS_PREFIX": str(libraries),
+        "RECORDPRESS_PREFIX": str(libraries),
         "SETUPTOOLS_EXT_SUFFIX": f".cpython-{version}-{platform.extension}.so",
         "_PYTHON_HOST_PLATFORM": f"linux-{platform.architecture}",
     }

@@ -47,7 +47,7 @@ def main() -> int:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
     started = time.monotonic()
     expected = " (about a minute in all)" if options.logs == LOGS else ""
-    say(f"{bold('kpress demo')}: Spark reads a Kafka log dir and recompresses it to {options.codec}{expected}\n")
+    say(f"{bold('recordpress demo')}: Spark reads a Kafka log dir and recompresses it to {options.codec}{expected}\n")
     with tempfile.TemporaryFile() as spark_log:
         try:
             spark = start_spark(spark_log)
@@ -86,10 +86,10 @@ def run(spark: SparkSession, options: argparse.Namespace) -> bool:
 
 
 def inventory(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
-    import kpress.spark
+    import recordpress.spark
 
     with step(2, f"Take stock of {shown(options.logs)}, from the headers of its batches", about(options, 8)):
-        rows = kpress.spark.inventory(spark, options.logs).orderBy("topic", "partition").collect()
+        rows = recordpress.spark.inventory(spark, options.logs).orderBy("topic", "partition").collect()
     cells = [
         [
             named(row),
@@ -116,12 +116,12 @@ def say_rest(count: int, what: str) -> None:
 
 def estimate(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
     """What codecs would save; batches keep their depth here."""
-    import kpress.spark
+    import recordpress.spark
 
     chosen = options.codec if options.level is None else f"{options.codec},{options.level}"
     codecs = chosen if options.codec == "none" else "/".join(dict.fromkeys([chosen, "zstd,3", "lz4"]))
     with step(3, "Estimate from samples what codecs would save, batch by batch", about(options, 5)):
-        rows = kpress.spark.estimate(spark, options.logs, codecs).orderBy("topic", "bytesAfter").collect()
+        rows = recordpress.spark.estimate(spark, options.logs, codecs).orderBy("topic", "bytesAfter").collect()
     rows = [row for row in rows if row.codec is not None]  # that of a topic without an intact record
     cells = [
         [
@@ -142,7 +142,7 @@ def query(spark: SparkSession, options: argparse.Namespace, stored: list[Row]) -
     """Of a window of time: what lies outside is not decompressed."""
     start, end = window(options, stored)
     sql = (DEMO_QUERY if options.logs == LOGS else ANY_QUERY).format(start=start, end=end)
-    spark.read.format("kpress").load(str(options.logs)).createOrReplaceTempView("logs")
+    spark.read.format("recordpress").load(str(options.logs)).createOrReplaceTempView("logs")
     with step(4, "Run an SQL query over the records of a window of time", about(options, 8)):
         result = spark.sql(sql).collect()
     say(dim(sql.strip()) + "\n")
@@ -160,12 +160,12 @@ def window(options: argparse.Namespace, stored: list[Row]) -> tuple[str, str]:
 
 
 def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
-    import kpress.spark
+    import recordpress.spark
 
     level = "" if options.level is None else f", level {options.level}"
     what = f"Recompress every segment to {options.codec}{level}; every record keeps its offset"
     with step(5, what, about(options, 5)):
-        return kpress.spark.transcode(
+        return recordpress.spark.transcode(
             spark,
             options.logs,
             options.out / COPY,
@@ -178,29 +178,29 @@ def transcode(spark: SparkSession, options: argparse.Namespace) -> list[Row]:
 
 def verify(spark: SparkSession, options: argparse.Namespace) -> dict[tuple[str, int], bool]:
     """By partition: whether the records in the two directories have the same digest."""
-    import kpress.spark
+    import recordpress.spark
 
     with step(6, "Read both log dirs again and compare digests of all records", about(options, 5)):
-        rows = kpress.spark.compare(spark, options.logs, options.out / COPY).collect()
+        rows = recordpress.spark.compare(spark, options.logs, options.out / COPY).collect()
     return {(row.topic, row.partition): row.isSame for row in rows}
 
 
 def parquet(spark: SparkSession, options: argparse.Namespace) -> None:
-    import kpress.spark
+    import recordpress.spark
 
     with step(7, "Write the records as Parquet files, too", about(options, 5)):
-        kpress.spark.to_parquet(spark, options.out / COPY, options.out / PARQUET).collect()
+        recordpress.spark.to_parquet(spark, options.out / COPY, options.out / PARQUET).collect()
 
 
 def write_report(
     spark: SparkSession, options: argparse.Namespace, stored: list[Row], expected: list[Row], is_same: bool
 ) -> Path:
-    import kpress.spark
-    from kpress.spark.report import html_of, moments_of
+    import recordpress.spark
+    from recordpress.spark.report import html_of, moments_of
 
     with step(8, "Make a page of what was there before and after", about(options, 5)):
-        copied = kpress.spark.inventory(spark, options.out / COPY).collect()
-        headers = spark.read.format("kpress").option("level", "batches").load(str(options.logs))
+        copied = recordpress.spark.inventory(spark, options.out / COPY).collect()
+        headers = spark.read.format("recordpress").option("level", "batches").load(str(options.logs))
         page = html_of(stored, copied, moments_of(headers), is_same=is_same, estimates=expected)
         path = options.out / REPORT
         path.write_text(page, encoding="utf-8")
@@ -330,11 +330,11 @@ def start_spark(log: IO[bytes]) -> SparkSession:
     with step(1, "Start Spark on this machine, with two cores", 10), output_to(log):
         from pyspark.sql import SparkSession
 
-        import kpress.spark
+        import recordpress.spark
 
         spark = (
             SparkSession.builder.master("local[2]")
-            .appName("kpress demo")
+            .appName("recordpress demo")
             .config("spark.driver.extraJavaOptions", SHORT_RUN)
             .config("spark.ui.enabled", "false")
             .config("spark.ui.showConsoleProgress", "false")
@@ -343,7 +343,7 @@ def start_spark(log: IO[bytes]) -> SparkSession:
             .config("spark.sql.python.filterPushdown.enabled", "true")  # the query's window reaches the reader
             .getOrCreate()
         )
-        kpress.spark.register(spark)
+        recordpress.spark.register(spark)
         return spark
 
 
@@ -367,12 +367,12 @@ class DemoError(Exception):
 
 
 def is_spark_broken(error: Exception) -> bool:
-    return not isinstance(error, DemoError) and "kpress.errors." not in f"{type(error).__module__}.{error}"
+    return not isinstance(error, DemoError) and "recordpress.errors." not in f"{type(error).__module__}.{error}"
 
 
 def reason(error: Exception) -> str:
-    """The sentence of kpress, without the executors' stack traces that Spark puts around it."""
-    found = re.search(r"^(?:.*: )?kpress\.errors\.(\w+: .*)$", str(error), re.MULTILINE)
+    """The sentence of recordpress, without the executors' stack traces that Spark puts around it."""
+    found = re.search(r"^(?:.*: )?recordpress\.errors\.(\w+: .*)$", str(error), re.MULTILINE)
     return found[1] if found else f"{type(error).__name__}: {error}"
 
 

@@ -29,11 +29,11 @@ WIDTH = 128
 TOLERANCE = 0.05
 
 COMMANDS = (
-    "kpress ls /backup/logs",
-    "kpress stats /backup/logs",
-    "kpress scan /backup/logs",
-    "kpress scan /backup/damaged/access-log-0",
-    "kpress transcode /backup/logs /backup/cold --codec zstd --level 9",
+    "recordpress ls /backup/logs",
+    "recordpress stats /backup/logs",
+    "recordpress scan /backup/logs",
+    "recordpress scan /backup/damaged/access-log-0",
+    "recordpress transcode /backup/logs /backup/cold --codec zstd --level 9",
 )
 
 
@@ -72,7 +72,7 @@ def damage(place: Path) -> None:
 
 
 def output_of(command: str, place: Path) -> str:
-    program = [sys.executable, "-m", "kpress"]
+    program = [sys.executable, "-m", "recordpress"]
     arguments = shlex.split(command.replace(PLACE, str(place)))[1:]
     done = subprocess.run([*program, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = done.stdout.replace(str(place), PLACE).splitlines()

@@ -6,11 +6,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-import kpress  # noqa: E402 (after the path to build_support)
+import recordpress  # noqa: E402 (after the path to build_support)
 
-project = "kpress"
-author = copyright = "kpress contributors"
-version = release = kpress.__version__
+project = "recordpress"
+author = copyright = "recordpress contributors"
+version = release = recordpress.__version__
 language = "en"
 
 extensions = ["myst_parser", "build_support.site"]
@@ -28,7 +28,7 @@ myst_fence_as_directive = ["mermaid"]
 myst_heading_anchors = 3
 
 html_theme = "furo"
-html_title = f"kpress {release}"
+html_title = f"recordpress {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False

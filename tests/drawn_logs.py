@@ -7,7 +7,7 @@ import random
 import struct
 from typing import Any
 
-import kpress
+import recordpress
 
 T = 1_700_000_000_000
 CODECS = ("none", "none", "gzip", "snappy", "lz4")
@@ -34,13 +34,13 @@ def draw_batch(draw: random.Random, kind: str, offset: int, zstd: bool) -> tuple
     if kind == "marker":
         return marker(draw, offset), offset + 1
     if kind == "empty":
-        return kpress.empty_batch(offset, offset + 3), offset + 4
+        return recordpress.empty_batch(offset, offset + 3), offset + 4
     count = draw.choice((1, 1, 2, 5, 30)) if kind != "large" else 1
     offsets = [offset + n for n in range(count)]
     if kind == "gaps":
         offsets = sorted(draw.sample(range(offset + 2, offset + 3 + 2 * count), count))
     magic = int(kind[1]) if kind in ("v0", "v1") else 2
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         magic=magic,
         compression_type=draw.choice((*CODECS, "zstd", "zstd") if zstd and magic == 2 else CODECS),
         base_offset=offset if magic == 2 else offsets[0],
@@ -71,7 +71,7 @@ def draw_transactions(draw: random.Random) -> list[bytes]:
                 began.add(producer)
                 options = {"producer_id": producer, "producer_epoch": 1, "base_sequence": 3, "is_transactional": True}
             lines = draw.choices(LINES, k=draw.choice((1, 3, 30)))
-            segments[-1] += kpress.write_records(lines, base_offset=offset, timestamps=T, **options)
+            segments[-1] += recordpress.write_records(lines, base_offset=offset, timestamps=T, **options)
             offset += len(lines)
     return segments
 
@@ -93,7 +93,7 @@ def value_of(draw: random.Random, kind: str) -> bytes | None:
 
 
 def marker(draw: random.Random, offset: int, producer: int = 7) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, is_control=True, is_transactional=True, producer_id=producer, producer_epoch=1
     )
     builder.append_end_txn_marker(draw.random() < 0.5, coordinator_epoch=3, timestamp=T)
@@ -149,19 +149,19 @@ def facts(data: bytes) -> list[tuple[Any, ...]]:
     """Of each whole entry; damaged ones are copied where their magic is old enough."""
     found: list[tuple[Any, ...]] = []
     try:
-        for one in kpress.read_batches(data, check_crcs=False):
+        for one in recordpress.read_batches(data, check_crcs=False):
             found.append((one.magic, one.last_offset, one.max_timestamp, one.attributes & ~7, codec(one), rows(one)))
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         found.append(("error",))
     return found
 
 
-def codec(batch: kpress.Batch) -> str:
+def codec(batch: recordpress.Batch) -> str:
     return ("none", "gzip", "snappy", "lz4", "zstd", "", "", "")[batch.attributes & 7]
 
 
-def rows(batch: kpress.Batch) -> list[tuple[Any, ...]]:
+def rows(batch: recordpress.Batch) -> list[tuple[Any, ...]]:
     try:
         return [(record.offset, record.timestamp, record.key, record.value) for record in batch]
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return [("error",)]

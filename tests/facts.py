@@ -1,4 +1,4 @@
-"""What kpress read, in the words of the vectors' expected content: a test is then a comparison of two dicts."""
+"""What recordpress read, in the words of the vectors' expected content: a test is then a comparison of two dicts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import hashlib
 from typing import Any
 
-import kpress
+import recordpress
 
 Facts = dict[str, Any]
 
@@ -46,7 +46,7 @@ BATCH_FIELDS_V2 = {
 }
 
 
-def batch_facts(batch: kpress.Batch) -> Facts:
+def batch_facts(batch: recordpress.Batch) -> Facts:
     """Header fields, except those that need the records (the base offset of a wrapper)."""
     fields = BATCH_FIELDS | (BATCH_FIELDS_V2 if batch.magic == 2 else {})
     facts = {name: getattr(batch, attribute) for name, attribute in fields.items()}
@@ -55,7 +55,7 @@ def batch_facts(batch: kpress.Batch) -> Facts:
     return facts
 
 
-def record_facts(record: kpress.Record, magic: int, is_control: bool = False) -> Facts:
+def record_facts(record: recordpress.Record, magic: int, is_control: bool = False) -> Facts:
     facts = {
         "offset": record.offset,
         "timestamp": record.timestamp,
@@ -69,7 +69,7 @@ def record_facts(record: kpress.Record, magic: int, is_control: bool = False) ->
     else:
         facts["valid"] = record.is_valid()
     if is_control:
-        control = kpress.control_record(record)
+        control = recordpress.control_record(record)
         facts["control"] = {"type": control.type}
         if control.coordinator_epoch is not None:
             facts["control"]["coordinator_epoch"] = control.coordinator_epoch
@@ -79,16 +79,16 @@ def record_facts(record: kpress.Record, magic: int, is_control: bool = False) ->
 _DECOMPRESSION = ("KafkaException", "SnappyError", "BufferUnderflowException")
 
 
-def error_class(error: Facts) -> type[kpress.KpressError]:
+def error_class(error: Facts) -> type[recordpress.RecordpressError]:
     """Our exception for one of Kafka's."""
     name = error["class"].rpartition(".")[2]
     if name == "CorruptRecordException":
-        return kpress.CorruptRecordError
+        return recordpress.CorruptRecordError
     if name == "InvalidRecordException":
-        return kpress.InvalidRecordError
+        return recordpress.InvalidRecordError
     if name == "IllegalArgumentException":
         unknown_codec = error["message"].startswith("Unknown compression type id")
-        return kpress.UnsupportedCompressionTypeError if unknown_codec else kpress.InvalidRecordError
+        return recordpress.UnsupportedCompressionTypeError if unknown_codec else recordpress.InvalidRecordError
     if name in _DECOMPRESSION:
-        return kpress.DecompressionError
+        return recordpress.DecompressionError
     raise ValueError(f"no exception is known for Kafka's {error}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 
-import kpress
+import recordpress
 
 V1_BODY = struct.pack(">q", 1700000000000) + struct.pack(">i1si1s", 1, b"k", 1, b"v")
 
@@ -18,6 +18,6 @@ def message(magic: int, attributes: int, body: bytes, offset: int = 0) -> bytes:
 
 def wrapper(inner: bytes, offset: int = 0, magic: int = 1) -> bytes:
     """A gzip wrapper around entries."""
-    value = kpress.compress(inner, "gzip")
+    value = recordpress.compress(inner, "gzip")
     timestamp = struct.pack(">q", 5) if magic else b""
     return message(magic, 1, timestamp + struct.pack(">ii", -1, len(value)) + value, offset)

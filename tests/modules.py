@@ -2,9 +2,9 @@
 
 import pkgutil
 
-import kpress
-from kpress._modules import LIBRARIES
+import recordpress
+from recordpress._modules import LIBRARIES
 
-COMPILED = sorted(f"kpress.{name}" for name in LIBRARIES)
-_PYTHON = {info.name for info in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda name: None)}
-MODULES = sorted({*_PYTHON, *COMPILED} - {"kpress._native"})
+COMPILED = sorted(f"recordpress.{name}" for name in LIBRARIES)
+_PYTHON = {info.name for info in pkgutil.walk_packages(recordpress.__path__, "recordpress.", onerror=lambda name: None)}
+MODULES = sorted({*_PYTHON, *COMPILED} - {"recordpress._native"})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-import kpress
+import recordpress
 
 
 class Mine(Exception):
@@ -116,8 +116,8 @@ HOSTILE: dict[str, Callable[[], Any]] = {
     "module": lambda: os,
     "path": lambda: Path("no/such/file"),
     "naive datetime": lambda: datetime(2024, 1, 1),
-    "class of the package": lambda: kpress.BatchBuilder,
-    "builder": kpress.BatchBuilder,
+    "class of the package": lambda: recordpress.BatchBuilder,
+    "builder": recordpress.BatchBuilder,
     "numpy integer": lambda: np.int16(1),
     "numpy float": lambda: np.float64(1),
     "numpy bool": lambda: np.True_,
@@ -162,17 +162,17 @@ def wrong_answers(
             drain(target()(**arguments))
         except Mine:
             pass
-        except kpress.ArgumentTypeError as error:
+        except recordpress.ArgumentTypeError as error:
             if error.field != parameter:
                 yield f"{parameter} = {kind}: field {error.field}: {error.message}"
             if len(str(error)) > 1000:
                 yield f"{parameter} = {kind}: a message of {len(str(error))} characters"
-        except kpress.InvalidArgumentError as error:
+        except recordpress.InvalidArgumentError as error:
             if error.field not in fields and f"{error.field}s" not in fields:  # one of offsets: offset
                 yield f"{parameter} = {kind}: field {error.field}: {error.message}"
             if len(str(error)) > 1000:
                 yield f"{parameter} = {kind}: a message of {len(str(error))} characters"
-        except kpress.KpressError:
+        except recordpress.RecordpressError:
             pass
         except OSError as error:
             if not may_fail:

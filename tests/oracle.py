@@ -47,7 +47,7 @@ def read_full(path: str) -> bytes:
 
 
 def _full_set() -> Path | None:
-    named = os.environ.get("KPRESS_VECTORS")
+    named = os.environ.get("RECORDPRESS_VECTORS")
     if named is None:
         return FULL if FULL.is_dir() else None
     return Path(named) if named else None

@@ -1,4 +1,4 @@
-"""Arguments that are not accepted: one clear error, a KpressError that is also Python's own, which says what is."""
+"""Arguments that are not accepted: one clear error, a RecordpressError that is also Python's own, which says what is."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 
-GOOD = kpress.write_records([b"value"])
+GOOD = recordpress.write_records([b"value"])
 CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 try:
@@ -21,19 +21,19 @@ try:
 except ImportError:  # under qemu, where installing it takes longer than the suite
     pd = None
 
-WRONG_TYPE = kpress.ArgumentTypeError
-WRONG_VALUE = kpress.InvalidArgumentError
+WRONG_TYPE = recordpress.ArgumentTypeError
+WRONG_VALUE = recordpress.InvalidArgumentError
 
 TAKES_BYTES: dict[str, Callable[[Any], object]] = {
-    "read_batches": kpress.read_batches,
-    "read_columns": kpress.read_columns,
-    "batch_table": kpress.batch_table,
-    "compress": lambda data: kpress.compress(data, "zstd"),
-    "compress_into": lambda data: kpress.compress_into(data, bytearray(100), "zstd"),
-    "decompress": lambda data: kpress.decompress(data, "zstd"),
-    "decompress_into": lambda data: kpress.decompress_into(data, bytearray(100), "zstd"),
-    "crc32c": kpress.crc32c,
-    "append": lambda data: kpress.BatchBuilder().append(data),
+    "read_batches": recordpress.read_batches,
+    "read_columns": recordpress.read_columns,
+    "batch_table": recordpress.batch_table,
+    "compress": lambda data: recordpress.compress(data, "zstd"),
+    "compress_into": lambda data: recordpress.compress_into(data, bytearray(100), "zstd"),
+    "decompress": lambda data: recordpress.decompress(data, "zstd"),
+    "decompress_into": lambda data: recordpress.decompress_into(data, bytearray(100), "zstd"),
+    "crc32c": recordpress.crc32c,
+    "append": lambda data: recordpress.BatchBuilder().append(data),
 }
 NOT_BYTES = ["text", 7, 1.5, object(), ["list"], memoryview]
 
@@ -79,7 +79,7 @@ def test_a_read_only_array_is_refused() -> None:
     out = np.zeros(100, np.uint8)
     out.flags.writeable = False
     with pytest.raises(WRONG_VALUE, match="writable"):
-        kpress.compress_into(b"", out, "zstd")
+        recordpress.compress_into(b"", out, "zstd")
 
 
 ACCEPTED = {
@@ -96,25 +96,25 @@ ACCEPTED = {
 @pytest.mark.parametrize("kind", ACCEPTED)
 def test_any_contiguous_buffer_is_read(kind: str) -> None:
     data = ACCEPTED[kind](GOOD)
-    assert [record.value for batch in kpress.read_batches(data) for record in batch] == [b"value"]
-    assert pa.table(kpress.read_columns(data, ["value"])).to_pydict() == {"value": [b"value"]}
+    assert [record.value for batch in recordpress.read_batches(data) for record in batch] == [b"value"]
+    assert pa.table(recordpress.read_columns(data, ["value"])).to_pydict() == {"value": [b"value"]}
 
 
 def test_nothing_is_an_empty_record_set() -> None:
-    assert list(kpress.read_batches(b"")) == []
-    assert pa.table(kpress.read_columns(b"")).num_rows == 0
-    assert len(kpress.batch_table(b"").to_numpy()) == 0
-    assert kpress.crc32c(b"") == 0
+    assert list(recordpress.read_batches(b"")) == []
+    assert pa.table(recordpress.read_columns(b"")).num_rows == 0
+    assert len(recordpress.batch_table(b"").to_numpy()) == 0
+    assert recordpress.crc32c(b"") == 0
 
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_nothing_is_no_stream(codec: str) -> None:
     """Only zstd has an empty stream: one without frames."""
     if codec == "zstd":
-        assert kpress.decompress(b"", codec) == b""
+        assert recordpress.decompress(b"", codec) == b""
     else:
-        with pytest.raises(kpress.DecompressionError):
-            kpress.decompress(b"", codec)
+        with pytest.raises(recordpress.DecompressionError):
+            recordpress.decompress(b"", codec)
 
 
 ABORTED_1 = r"^aborted_transactions\[1\]: it must be a pair of \(producerId, firstOffset\), not \(3,\)"
@@ -122,143 +122,143 @@ UNKNOWN = r"^%s\(\) got an unexpected keyword argument 'batch_size'"  # as Pytho
 
 REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     # codecs and levels
-    ("unknown codec", lambda: kpress.compress(b"", "brotli"), WRONG_VALUE, "zstd"),
-    ("unknown codec to read", lambda: kpress.decompress(b"", "brotli"), WRONG_VALUE, "zstd"),
-    ("codec of the wrong type", lambda: kpress.compress(b"", 3.5), WRONG_TYPE, "str"),
-    ("gzip 0", lambda: kpress.compress(b"", "gzip", 0), WRONG_VALUE, "1.*9"),
-    ("gzip 10", lambda: kpress.compress(b"", "gzip", 10), WRONG_VALUE, "1.*9"),
-    ("lz4 0", lambda: kpress.compress(b"", "lz4", 0), WRONG_VALUE, "1.*17"),
-    ("lz4 18", lambda: kpress.compress(b"", "lz4", 18), WRONG_VALUE, "1.*17"),
-    ("zstd 23", lambda: kpress.compress(b"", "zstd", 23), WRONG_VALUE, "-131072.*22"),
-    ("zstd -131073", lambda: kpress.compress(b"", "zstd", -131073), WRONG_VALUE, "-131072.*22"),
-    ("a level for snappy", lambda: kpress.compress(b"", "snappy", 1), WRONG_VALUE, "level"),
-    ("a level for none", lambda: kpress.compress(b"", "none", 1), WRONG_VALUE, "level"),
-    ("a level of the wrong type", lambda: kpress.compress(b"", "zstd", "9"), WRONG_TYPE, "int"),
-    ("a negative cap", lambda: kpress.decompress(b"", "zstd", -1), WRONG_VALUE, "max_decompressed_bytes"),
-    ("output that is read-only", lambda: kpress.compress_into(b"", b"1234", "zstd"), WRONG_VALUE, "writable"),
-    ("output of the wrong type", lambda: kpress.compress_into(b"", "text", "zstd"), WRONG_TYPE, "writable"),
+    ("unknown codec", lambda: recordpress.compress(b"", "brotli"), WRONG_VALUE, "zstd"),
+    ("unknown codec to read", lambda: recordpress.decompress(b"", "brotli"), WRONG_VALUE, "zstd"),
+    ("codec of the wrong type", lambda: recordpress.compress(b"", 3.5), WRONG_TYPE, "str"),
+    ("gzip 0", lambda: recordpress.compress(b"", "gzip", 0), WRONG_VALUE, "1.*9"),
+    ("gzip 10", lambda: recordpress.compress(b"", "gzip", 10), WRONG_VALUE, "1.*9"),
+    ("lz4 0", lambda: recordpress.compress(b"", "lz4", 0), WRONG_VALUE, "1.*17"),
+    ("lz4 18", lambda: recordpress.compress(b"", "lz4", 18), WRONG_VALUE, "1.*17"),
+    ("zstd 23", lambda: recordpress.compress(b"", "zstd", 23), WRONG_VALUE, "-131072.*22"),
+    ("zstd -131073", lambda: recordpress.compress(b"", "zstd", -131073), WRONG_VALUE, "-131072.*22"),
+    ("a level for snappy", lambda: recordpress.compress(b"", "snappy", 1), WRONG_VALUE, "level"),
+    ("a level for none", lambda: recordpress.compress(b"", "none", 1), WRONG_VALUE, "level"),
+    ("a level of the wrong type", lambda: recordpress.compress(b"", "zstd", "9"), WRONG_TYPE, "int"),
+    ("a negative cap", lambda: recordpress.decompress(b"", "zstd", -1), WRONG_VALUE, "max_decompressed_bytes"),
+    ("output that is read-only", lambda: recordpress.compress_into(b"", b"1234", "zstd"), WRONG_VALUE, "writable"),
+    ("output of the wrong type", lambda: recordpress.compress_into(b"", "text", "zstd"), WRONG_TYPE, "writable"),
     # reading
-    ("read_batches: cap", lambda: kpress.read_batches(GOOD, max_decompressed_bytes=0), WRONG_VALUE, "max_dec"),
-    ("read_batches: cap type", lambda: kpress.read_batches(GOOD, max_decompressed_bytes="1"), WRONG_TYPE, "int"),
-    ("unknown column", lambda: kpress.read_columns(GOOD, ["offsets"]), WRONG_VALUE, "offset, timestamp"),
-    ("a column twice", lambda: kpress.read_columns(GOOD, ["key", "key"]), WRONG_VALUE, "twice"),
-    ("columns as one str", lambda: kpress.read_columns(GOOD, "offset"), WRONG_TYPE, "sequence"),
-    ("columns that are no sequence", lambda: kpress.read_columns(GOOD, 5), WRONG_TYPE, "sequence"),
-    ("columns that are no names", lambda: kpress.read_columns(GOOD, [1]), kpress.KpressError, "column"),
-    ("binary type", lambda: kpress.read_columns(GOOD, binary_type="string"), WRONG_VALUE, "large_binary"),
-    ("timestamp unit", lambda: kpress.read_columns(GOOD, timestamp_unit="ns"), WRONG_VALUE, "us"),
-    ("no threads", lambda: kpress.read_columns(GOOD, threads=0), WRONG_VALUE, "threads"),
-    ("threads of the wrong type", lambda: kpress.read_columns(GOOD, threads="2"), WRONG_TYPE, "threads"),
-    ("offset of the wrong type", lambda: kpress.read_columns(GOOD, start_offset="0"), WRONG_TYPE, "start_offset"),
-    ("offset out of range", lambda: kpress.read_columns(GOOD, end_offset=2**63), WRONG_VALUE, "end_offset"),
-    ("columns: cap", lambda: kpress.read_columns(GOOD, max_decompressed_bytes=2**31), WRONG_VALUE, "max_dec"),
-    ("chunk of nothing", lambda: kpress.read_columns(GOOD, chunk_bytes=0), WRONG_VALUE, "chunk_bytes"),
-    ("aborted: not pairs", lambda: kpress.read_columns(GOOD, aborted_transactions=[1]), WRONG_TYPE, "aborted"),
-    ("aborted: not ints", lambda: kpress.read_columns(GOOD, aborted_transactions=[("a", 1)]), WRONG_TYPE, "aborted"),
+    ("read_batches: cap", lambda: recordpress.read_batches(GOOD, max_decompressed_bytes=0), WRONG_VALUE, "max_dec"),
+    ("read_batches: cap type", lambda: recordpress.read_batches(GOOD, max_decompressed_bytes="1"), WRONG_TYPE, "int"),
+    ("unknown column", lambda: recordpress.read_columns(GOOD, ["offsets"]), WRONG_VALUE, "offset, timestamp"),
+    ("a column twice", lambda: recordpress.read_columns(GOOD, ["key", "key"]), WRONG_VALUE, "twice"),
+    ("columns as one str", lambda: recordpress.read_columns(GOOD, "offset"), WRONG_TYPE, "sequence"),
+    ("columns that are no sequence", lambda: recordpress.read_columns(GOOD, 5), WRONG_TYPE, "sequence"),
+    ("columns that are no names", lambda: recordpress.read_columns(GOOD, [1]), recordpress.RecordpressError, "column"),
+    ("binary type", lambda: recordpress.read_columns(GOOD, binary_type="string"), WRONG_VALUE, "large_binary"),
+    ("timestamp unit", lambda: recordpress.read_columns(GOOD, timestamp_unit="ns"), WRONG_VALUE, "us"),
+    ("no threads", lambda: recordpress.read_columns(GOOD, threads=0), WRONG_VALUE, "threads"),
+    ("threads of the wrong type", lambda: recordpress.read_columns(GOOD, threads="2"), WRONG_TYPE, "threads"),
+    ("offset of the wrong type", lambda: recordpress.read_columns(GOOD, start_offset="0"), WRONG_TYPE, "start_offset"),
+    ("offset out of range", lambda: recordpress.read_columns(GOOD, end_offset=2**63), WRONG_VALUE, "end_offset"),
+    ("columns: cap", lambda: recordpress.read_columns(GOOD, max_decompressed_bytes=2**31), WRONG_VALUE, "max_dec"),
+    ("chunk of nothing", lambda: recordpress.read_columns(GOOD, chunk_bytes=0), WRONG_VALUE, "chunk_bytes"),
+    ("aborted: not pairs", lambda: recordpress.read_columns(GOOD, aborted_transactions=[1]), WRONG_TYPE, "aborted"),
+    ("aborted: not ints", lambda: recordpress.read_columns(GOOD, aborted_transactions=[("a", 1)]), WRONG_TYPE, "aborted"),
     (
         "aborted: which pair",
-        lambda: kpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3,)]),
+        lambda: recordpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3,)]),
         WRONG_TYPE,
         ABORTED_1,
     ),
     (
         "aborted: which number",
-        lambda: kpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3, "x")]),
+        lambda: recordpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3, "x")]),
         WRONG_TYPE,
         r"^aborted_transactions\[1\]: firstOffset must be an int",
     ),
-    ("columns: which name", lambda: kpress.read_columns(GOOD, ["key", 5]), WRONG_TYPE, r"^columns\[1\] must be a name"),
-    ("control_record of nothing", lambda: kpress.control_record(None), WRONG_TYPE, "Record"),
+    ("columns: which name", lambda: recordpress.read_columns(GOOD, ["key", 5]), WRONG_TYPE, r"^columns\[1\] must be a name"),
+    ("control_record of nothing", lambda: recordpress.control_record(None), WRONG_TYPE, "Record"),
     # writing
-    ("magic 3", lambda: kpress.BatchBuilder(magic=3), WRONG_VALUE, "magic"),
-    ("magic of the wrong type", lambda: kpress.BatchBuilder(magic="2"), WRONG_TYPE, "magic"),
-    ("builder: codec", lambda: kpress.BatchBuilder(compression_type="brotli"), WRONG_VALUE, "zstd"),
-    ("builder: codec of the wrong type", lambda: kpress.BatchBuilder(compression_type=3), WRONG_TYPE, "str"),
-    ("builder: level", lambda: kpress.BatchBuilder(compression_type="zstd", level=99), WRONG_VALUE, "-131072.*22"),
-    ("zstd in v1", lambda: kpress.BatchBuilder(magic=1, compression_type="zstd"), WRONG_VALUE, "zstd"),
-    ("transaction in v1", lambda: kpress.BatchBuilder(magic=1, is_transactional=True), WRONG_VALUE, "magic 1"),
-    ("transaction, no producer", lambda: kpress.BatchBuilder(is_transactional=True), WRONG_VALUE, "producer_id"),
-    ("producer, no epoch", lambda: kpress.BatchBuilder(producer_id=1), WRONG_VALUE, "producer_epoch"),
+    ("magic 3", lambda: recordpress.BatchBuilder(magic=3), WRONG_VALUE, "magic"),
+    ("magic of the wrong type", lambda: recordpress.BatchBuilder(magic="2"), WRONG_TYPE, "magic"),
+    ("builder: codec", lambda: recordpress.BatchBuilder(compression_type="brotli"), WRONG_VALUE, "zstd"),
+    ("builder: codec of the wrong type", lambda: recordpress.BatchBuilder(compression_type=3), WRONG_TYPE, "str"),
+    ("builder: level", lambda: recordpress.BatchBuilder(compression_type="zstd", level=99), WRONG_VALUE, "-131072.*22"),
+    ("zstd in v1", lambda: recordpress.BatchBuilder(magic=1, compression_type="zstd"), WRONG_VALUE, "zstd"),
+    ("transaction in v1", lambda: recordpress.BatchBuilder(magic=1, is_transactional=True), WRONG_VALUE, "magic 1"),
+    ("transaction, no producer", lambda: recordpress.BatchBuilder(is_transactional=True), WRONG_VALUE, "producer_id"),
+    ("producer, no epoch", lambda: recordpress.BatchBuilder(producer_id=1), WRONG_VALUE, "producer_epoch"),
     (
         "producer, no sequence",
-        lambda: kpress.BatchBuilder(producer_id=1, producer_epoch=0),
+        lambda: recordpress.BatchBuilder(producer_id=1, producer_epoch=0),
         WRONG_VALUE,
         "base_sequence",
     ),
-    ("epoch too large", lambda: kpress.BatchBuilder(producer_epoch=2**15), WRONG_VALUE, "producer_epoch"),
-    ("a negative limit", lambda: kpress.BatchBuilder(limit=-1), WRONG_VALUE, "limit"),
-    ("key of the wrong type", lambda: kpress.BatchBuilder().append(b"", key="key"), WRONG_TYPE, "key"),
-    ("value of the wrong type", lambda: kpress.BatchBuilder().append("value"), WRONG_TYPE, "value"),
-    ("timestamp -2", lambda: kpress.BatchBuilder().append(b"", timestamp=-2), WRONG_VALUE, "timestamp"),
-    ("timestamp type", lambda: kpress.BatchBuilder().append(b"", timestamp=1.5), WRONG_TYPE, "timestamp"),
-    ("a header that is no pair", lambda: kpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
-    ("a header without a key", lambda: kpress.BatchBuilder().append(b"", headers=[(None, b"")]), WRONG_TYPE, "header"),
-    ("a header value", lambda: kpress.BatchBuilder().append(b"", headers=[("h", 7)]), WRONG_TYPE, "header"),
+    ("epoch too large", lambda: recordpress.BatchBuilder(producer_epoch=2**15), WRONG_VALUE, "producer_epoch"),
+    ("a negative limit", lambda: recordpress.BatchBuilder(limit=-1), WRONG_VALUE, "limit"),
+    ("key of the wrong type", lambda: recordpress.BatchBuilder().append(b"", key="key"), WRONG_TYPE, "key"),
+    ("value of the wrong type", lambda: recordpress.BatchBuilder().append("value"), WRONG_TYPE, "value"),
+    ("timestamp -2", lambda: recordpress.BatchBuilder().append(b"", timestamp=-2), WRONG_VALUE, "timestamp"),
+    ("timestamp type", lambda: recordpress.BatchBuilder().append(b"", timestamp=1.5), WRONG_TYPE, "timestamp"),
+    ("a header that is no pair", lambda: recordpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
+    ("a header without a key", lambda: recordpress.BatchBuilder().append(b"", headers=[(None, b"")]), WRONG_TYPE, "header"),
+    ("a header value", lambda: recordpress.BatchBuilder().append(b"", headers=[("h", 7)]), WRONG_TYPE, "header"),
     (
         "which header",
-        lambda: kpress.BatchBuilder().append(b"", headers=[("a", b""), 5]),
+        lambda: recordpress.BatchBuilder().append(b"", headers=[("a", b""), 5]),
         WRONG_TYPE,
         "^header 1 must be",
     ),
     (
         "which header's key",
-        lambda: kpress.BatchBuilder().append(b"", headers=[("a", b""), (5, b"")]),
+        lambda: recordpress.BatchBuilder().append(b"", headers=[("a", b""), (5, b"")]),
         WRONG_TYPE,
         "^the key of header 1 must be str",
     ),
     (
         "which header's value",
-        lambda: kpress.write_records([b"", b""], headers=[None, {"a": b"", "b": 5}]),
+        lambda: recordpress.write_records([b"", b""], headers=[None, {"a": b"", "b": 5}]),
         WRONG_TYPE,
         "^record 1: the value of header 1 must be",
     ),
     (
         "headers in v1",
-        lambda: kpress.BatchBuilder(magic=1).append(b"", timestamp=0, headers=[("h", b"")]),
+        lambda: recordpress.BatchBuilder(magic=1).append(b"", timestamp=0, headers=[("h", b"")]),
         WRONG_VALUE,
         "headers",
     ),
-    ("values that are no list", lambda: kpress.write_records(7), WRONG_TYPE, "values"),
-    ("a value that is no bytes", lambda: kpress.write_records(["text"]), WRONG_TYPE, "value"),
-    ("fewer keys than values", lambda: kpress.write_records([b"a", b"b"], keys=[b"k"]), WRONG_VALUE, "keys"),
-    ("what is not Arrow", lambda: kpress.write_columns([1, 2]), WRONG_TYPE, "__arrow_c_"),
-    ("Arrow of another type", lambda: kpress.write_columns(pa.table({"value": [1.5]})), WRONG_TYPE, "value"),
-    ("an unknown column", lambda: kpress.write_columns(pa.table({"values": [b""]})), WRONG_VALUE, "values"),
+    ("values that are no list", lambda: recordpress.write_records(7), WRONG_TYPE, "values"),
+    ("a value that is no bytes", lambda: recordpress.write_records(["text"]), WRONG_TYPE, "value"),
+    ("fewer keys than values", lambda: recordpress.write_records([b"a", b"b"], keys=[b"k"]), WRONG_VALUE, "keys"),
+    ("what is not Arrow", lambda: recordpress.write_columns([1, 2]), WRONG_TYPE, "__arrow_c_"),
+    ("Arrow of another type", lambda: recordpress.write_columns(pa.table({"value": [1.5]})), WRONG_TYPE, "value"),
+    ("an unknown column", lambda: recordpress.write_columns(pa.table({"values": [b""]})), WRONG_VALUE, "values"),
     (
         "offsets that fall",
-        lambda: kpress.write_columns(pa.table({"offset": [1, 0], "value": [b"", b""]})),
+        lambda: recordpress.write_columns(pa.table({"offset": [1, 0], "value": [b"", b""]})),
         WRONG_VALUE,
         "offset",
     ),
     (
         "an empty batch",
-        lambda: kpress.write_columns(pa.table({"value": [b""]}), batch_records=0),
+        lambda: recordpress.write_columns(pa.table({"value": [b""]}), batch_records=0),
         WRONG_VALUE,
         "batch_records",
     ),
-    ("builder: an unknown option", lambda: kpress.BatchBuilder(batch_size=1), WRONG_TYPE, UNKNOWN % "BatchBuilder"),
+    ("builder: an unknown option", lambda: recordpress.BatchBuilder(batch_size=1), WRONG_TYPE, UNKNOWN % "BatchBuilder"),
     (
         "builder: magic twice",
-        lambda: kpress.BatchBuilder(2, magic=2),
+        lambda: recordpress.BatchBuilder(2, magic=2),
         WRONG_TYPE,
         r"^BatchBuilder\(\) got multiple values for argument 'magic'",  # as Python says it
     ),
     (
         "records: an unknown option",
-        lambda: kpress.write_records([], batch_size=1),
+        lambda: recordpress.write_records([], batch_size=1),
         WRONG_TYPE,
         UNKNOWN % "write_records",
     ),
     (
         "columns: an unknown option",
-        lambda: kpress.write_columns([], batch_size=1),
+        lambda: recordpress.write_columns([], batch_size=1),
         WRONG_TYPE,
         UNKNOWN % "write_columns",
     ),
-    ("records: not control", lambda: kpress.write_records([], is_control=True), WRONG_TYPE, "keyword.*'is_control'"),
-    ("nearly an option", lambda: kpress.write_records([], producerid=1), WRONG_TYPE, "did you mean 'producer_id'"),
-    ("nearly a parameter", lambda: kpress.write_columns([], bases_offset=1), WRONG_TYPE, "did you mean 'base_offset'"),
-    ("too many arguments", lambda: kpress.BatchBuilder(2, "none", None, 9, 9), WRONG_TYPE, r"^BatchBuilder\(\) takes"),
+    ("records: not control", lambda: recordpress.write_records([], is_control=True), WRONG_TYPE, "keyword.*'is_control'"),
+    ("nearly an option", lambda: recordpress.write_records([], producerid=1), WRONG_TYPE, "did you mean 'producer_id'"),
+    ("nearly a parameter", lambda: recordpress.write_columns([], bases_offset=1), WRONG_TYPE, "did you mean 'base_offset'"),
+    ("too many arguments", lambda: recordpress.BatchBuilder(2, "none", None, 9, 9), WRONG_TYPE, r"^BatchBuilder\(\) takes"),
 ]
 
 
@@ -272,9 +272,9 @@ def test_refused(call: Callable[[], object], error: type[Exception], says: str) 
 # --- integers, flags and choices -------------------------------------------------------------------------------------
 
 INTEGERS: dict[str, Callable[[Any], object]] = {
-    "offset": lambda number: kpress.BatchBuilder().append(b"", offset=number),
-    "start_offset": lambda number: kpress.read_columns(GOOD, start_offset=number),
-    "value": lambda number: kpress.crc32c(b"", number),
+    "offset": lambda number: recordpress.BatchBuilder().append(b"", offset=number),
+    "start_offset": lambda number: recordpress.read_columns(GOOD, start_offset=number),
+    "value": lambda number: recordpress.crc32c(b"", number),
 }
 
 
@@ -324,15 +324,15 @@ def test_an_exception_of_the_callers_own_passes_through(field: str) -> None:
 
 
 ITERATED: dict[str, Callable[[Any], object]] = {
-    "values": lambda values: kpress.write_records(values),
-    "keys": lambda keys: kpress.write_records([b""], keys),
-    "timestamps": lambda timestamps: kpress.write_records([b""], timestamps=timestamps),
-    "headers": lambda headers: kpress.write_records([b""], headers=headers),
-    "headers of a record": lambda headers: kpress.write_records([b""], headers=[headers]),
-    "offsets": lambda offsets: kpress.write_records([b""], offsets=offsets),
-    "headers of append": lambda headers: kpress.BatchBuilder().append(b"", headers=headers),
-    "columns": lambda columns: kpress.read_columns(GOOD, columns),
-    "aborted_transactions": lambda pairs: kpress.read_columns(GOOD, aborted_transactions=pairs),
+    "values": lambda values: recordpress.write_records(values),
+    "keys": lambda keys: recordpress.write_records([b""], keys),
+    "timestamps": lambda timestamps: recordpress.write_records([b""], timestamps=timestamps),
+    "headers": lambda headers: recordpress.write_records([b""], headers=headers),
+    "headers of a record": lambda headers: recordpress.write_records([b""], headers=[headers]),
+    "offsets": lambda offsets: recordpress.write_records([b""], offsets=offsets),
+    "headers of append": lambda headers: recordpress.BatchBuilder().append(b"", headers=headers),
+    "columns": lambda columns: recordpress.read_columns(GOOD, columns),
+    "aborted_transactions": lambda pairs: recordpress.read_columns(GOOD, aborted_transactions=pairs),
 }
 
 
@@ -353,30 +353,30 @@ def test_what_a_generator_raises_is_kept(argument: str, kind: type[Exception]) -
 @pytest.mark.parametrize("argument", ITERATED)
 def test_what_cannot_be_iterated_over_is_refused_by_name(argument: str) -> None:
     for given in (1.5, object(), "text", b"bytes", memoryview(b"bytes")):
-        with pytest.raises(kpress.KpressError) as caught:
+        with pytest.raises(recordpress.RecordpressError) as caught:
             ITERATED[argument](given)
         assert isinstance(caught.value, TypeError | ValueError)
         assert caught.value.field == argument.split()[0]
 
 
 def test_arrays_are_sequences() -> None:
-    data = kpress.write_records(
+    data = recordpress.write_records(
         np.array([b"a", b"b"], object),
         np.array([b"k", None], object),
         np.array([5, 6]),
         offsets=np.array([1, 2], np.uint32),
     )
-    columns = pa.table(kpress.read_columns(data, np.array(["offset", "key"]), aborted_transactions=np.array([[1, 0]])))
+    columns = pa.table(recordpress.read_columns(data, np.array(["offset", "key"]), aborted_transactions=np.array([[1, 0]])))
     assert columns.to_pydict() == {"offset": [1, 2], "key": [b"k", None]}
 
 
 @pytest.mark.parametrize("flag", ["check_crcs", "control"])
 def test_a_flag_is_true_or_false(flag: str) -> None:
     for value in (True, False, np.True_, np.False_):
-        kpress.read_columns(GOOD, **{flag: value})
+        recordpress.read_columns(GOOD, **{flag: value})
     for value in (0, 1, None, "no", 10**5000, [10**5000]):
         with pytest.raises(WRONG_TYPE, match=f"{flag} must be True or False") as caught:
-            kpress.read_columns(GOOD, **{flag: value})
+            recordpress.read_columns(GOOD, **{flag: value})
         assert caught.value.field == flag
 
 
@@ -386,7 +386,7 @@ def test_a_flag_is_true_or_false(flag: str) -> None:
 )
 def test_a_name_nearly_right_is_told_the_right_one(given: str, meant: str | None) -> None:
     with pytest.raises(WRONG_VALUE) as caught:
-        kpress.read_columns(GOOD, binary_type=given)
+        recordpress.read_columns(GOOD, binary_type=given)
     question = f": did you mean {meant!r}?" if meant else ""
     accepted = "'binary', 'large_binary' or 'binary_view'"
     assert caught.value.message == f"binary_type must be {accepted}, not {given!r}{question}"
@@ -396,13 +396,13 @@ def test_a_name_nearly_right_is_told_the_right_one(given: str, meant: str | None
 @pytest.mark.parametrize("given", [None, 1, b"binary", ["binary"], 10**5000], ids=lambda given: type(given).__name__)
 def test_a_name_is_a_str(given: Any) -> None:
     with pytest.raises(WRONG_TYPE, match="binary_type must be a str, 'binary', 'large_binary' or") as caught:
-        kpress.read_columns(GOOD, binary_type=given)
+        recordpress.read_columns(GOOD, binary_type=given)
     assert caught.value.field == "binary_type"
 
 
 def test_a_long_name_is_shortened() -> None:
     with pytest.raises(WRONG_VALUE) as caught:
-        kpress.read_columns(GOOD, binary_type="b" * 1_000_000)
+        recordpress.read_columns(GOOD, binary_type="b" * 1_000_000)
     assert len(str(caught.value)) < 300
 
 
@@ -410,9 +410,9 @@ def test_a_long_name_is_shortened() -> None:
 
 
 def _written(time: Any) -> int:
-    builder = kpress.BatchBuilder()
+    builder = recordpress.BatchBuilder()
     builder.append(b"", timestamp=time)
-    return next(iter(next(kpress.read_batches(builder.build())))).timestamp
+    return next(iter(next(recordpress.read_batches(builder.build())))).timestamp
 
 
 IN_BERLIN = timezone(timedelta(hours=2))
@@ -462,21 +462,21 @@ NOT_TIMES: list[tuple[Any, type[Exception], str]] = [
 @pytest.mark.parametrize(("time", "error", "says"), NOT_TIMES, ids=map(str, range(len(NOT_TIMES))))
 def test_a_time_that_is_not_clear_is_refused(time: Any, error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as caught:
-        kpress.BatchBuilder().append(b"", timestamp=time)
+        recordpress.BatchBuilder().append(b"", timestamp=time)
     assert caught.value.field == "timestamp"
     assert len(str(caught.value)) < 400
 
 
 def test_a_range_of_times_may_start_before_1970() -> None:
-    data = kpress.write_records([b""] * 3, timestamps=[10, 20, 30])
+    data = recordpress.write_records([b""] * 3, timestamps=[10, 20, 30])
     for start, end in ((20, 30), ("1970-01-01T00:00:00.020Z", datetime(1970, 1, 1, 0, 0, 0, 30_000, tzinfo=UTC))):
-        columns = pa.table(kpress.read_columns(data, ["offset"], start_timestamp=start, end_timestamp=end))
+        columns = pa.table(recordpress.read_columns(data, ["offset"], start_timestamp=start, end_timestamp=end))
         assert columns["offset"].to_pylist() == [1]
-    assert kpress.read_columns(data, start_timestamp="1969-12-31T23:59:59.999Z").num_rows == 3
+    assert recordpress.read_columns(data, start_timestamp="1969-12-31T23:59:59.999Z").num_rows == 3
 
 
 def test_offsets_must_rise() -> None:
-    builder = kpress.BatchBuilder(base_offset=10)
+    builder = recordpress.BatchBuilder(base_offset=10)
     builder.append(b"", offset=12)
     for offset in (12, 11):
         with pytest.raises(WRONG_VALUE, match="offset"):
@@ -485,15 +485,15 @@ def test_offsets_must_rise() -> None:
 
 
 def test_a_builder_is_used_once() -> None:
-    builder = kpress.BatchBuilder()
+    builder = recordpress.BatchBuilder()
     builder.append(b"value")
     builder.build()
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         builder.append(b"more")
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         builder.build()
 
 
 def test_no_records_make_no_batch() -> None:
-    assert kpress.BatchBuilder().build() == b""
-    assert kpress.write_records([]) == b""
+    assert recordpress.BatchBuilder().build() == b""
+    assert recordpress.write_records([]) == b""

@@ -40,7 +40,7 @@ def rival(name: str, fails_at: int = 0) -> Contender:
 
 
 def ours(fails: bool = False) -> Contender:
-    return Contender("kpress", lambda: 1 // (not fails), elsewhere=lambda calls, clock: 1.0 * calls, rounds=3)
+    return Contender("recordpress", lambda: 1 // (not fails), elsewhere=lambda calls, clock: 1.0 * calls, rounds=3)
 
 
 CELL = Cell("decode", "json", "zstd", 100)
@@ -61,12 +61,12 @@ def test_a_rival_that_fails_is_named_and_the_others_are_measured(fails_at: int) 
     assert text.endswith("contenders that failed: 1\n  decode, json, zstd: bad: RuntimeError: no answer from bad")
 
 
-def test_kpress_failing_ends_the_race() -> None:
+def test_recordpress_failing_ends_the_race() -> None:
     benchmark = Benchmark()
     with pytest.raises(ZeroDivisionError):
         race(benchmark, clock, CELL, ours(fails=True), rival("good"))
     assert report.lines([benchmark.extra_info]) == []
-    assert any("kpress: ZeroDivisionError" in line for line in report.failures([benchmark.extra_info]))
+    assert any("recordpress: ZeroDivisionError" in line for line in report.failures([benchmark.extra_info]))
 
 
 def test_a_rival_whose_answer_is_wrong_fails_a_smoke_run_too() -> None:
@@ -79,7 +79,7 @@ def test_a_rival_whose_answer_is_wrong_fails_a_smoke_run_too() -> None:
 
 def test_contenders_without_times_are_left_out() -> None:
     info = {"cell": {"operation": "o", "set": "s", "codec": "-", "records": 1, "size": 0, "unit": "records"}}
-    info |= {"measures": {}, "seconds": {"kpress": [1.0], "one in C": [0.5], "nothing in C": [], "peer": []}}
+    info |= {"measures": {}, "seconds": {"recordpress": [1.0], "one in C": [0.5], "nothing in C": [], "peer": []}}
     [line] = report.lines([info])
     assert set(line.measures) == {"per_second"}
     assert report.failures([info]) == ["  o, s, -: nothing in C: not timed", "  o, s, -: peer: not timed"]

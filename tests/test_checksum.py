@@ -12,23 +12,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress import checksum
+import recordpress
+from recordpress import checksum
 
 PATHS = checksum._crc32c_paths()
 RANDOM = random.Random(2)
 UINT32 = st.integers(0, 2**32 - 1)
 # (checksum, combine, patch, oracle)
 KINDS = {
-    "crc32c": (kpress.crc32c, kpress.crc32c_combine, kpress.crc32c_patch, google_crc32c.value),
-    "crc32": (kpress.crc32, kpress.crc32_combine, kpress.crc32_patch, zlib.crc32),
+    "crc32c": (recordpress.crc32c, recordpress.crc32c_combine, recordpress.crc32c_patch, google_crc32c.value),
+    "crc32": (recordpress.crc32, recordpress.crc32_combine, recordpress.crc32_patch, zlib.crc32),
 }
 kinds = pytest.mark.parametrize(("compute", "combine", "patch", "oracle"), KINDS.values(), ids=KINDS)
 
 
 def test_check_values() -> None:
-    assert kpress.crc32c(b"123456789") == 0xE3069283
-    assert kpress.crc32(b"123456789") == 0xCBF43926
+    assert recordpress.crc32c(b"123456789") == 0xE3069283
+    assert recordpress.crc32(b"123456789") == 0xCBF43926
 
 
 def test_rfc_3720_examples() -> None:
@@ -39,7 +39,7 @@ def test_rfc_3720_examples() -> None:
         (bytes(range(32)), "4e 79 dd 46"),
         (bytes(range(31, -1, -1)), "5c db 3f 11"),
     ]:
-        assert kpress.crc32c(data) == int.from_bytes(bytes.fromhex(sent), "little")
+        assert recordpress.crc32c(data) == int.from_bytes(bytes.fromhex(sent), "little")
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -136,7 +136,7 @@ def test_many_threads(compute, combine, patch, oracle) -> None:
 
 
 def test_path_in_use_is_the_best_one() -> None:
-    assert kpress.crc32c_path() == PATHS[0]
+    assert recordpress.crc32c_path() == PATHS[0]
     assert PATHS[-1] == "table"
 
 
@@ -145,11 +145,11 @@ def test_the_path_is_the_best_that_this_processor_has(monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1])
     from build_support.try_wheel import path_of_this_processor
 
-    assert kpress.crc32c_path() == path_of_this_processor(kpress.crc32c_path())
+    assert recordpress.crc32c_path() == path_of_this_processor(recordpress.crc32c_path())
 
 
 def test_unknown_path() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=r"must be one of .*table, not sse9"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"must be one of .*table, not sse9"):
         checksum._crc32c_by_path("sse9", b"")
 
 
@@ -169,17 +169,17 @@ def test_integers_of_other_types(compute, combine, patch, oracle) -> None:
 @kinds
 @pytest.mark.parametrize("data", ["text", 5, None, [1, 2]])
 def test_not_a_buffer(compute, combine, patch, oracle, data) -> None:
-    with pytest.raises(kpress.ArgumentTypeError, match=r"data must be a bytes-like object .*, not "):
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"data must be a bytes-like object .*, not "):
         compute(data)
-    with pytest.raises(kpress.ArgumentTypeError, match=r"old must be a bytes-like object"):
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"old must be a bytes-like object"):
         patch(0, data, b"", 0)
-    with pytest.raises(kpress.ArgumentTypeError, match=r"new must be a bytes-like object"):
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"new must be a bytes-like object"):
         patch(0, b"", data, 0)
 
 
 @kinds
 def test_not_contiguous(compute, combine, patch, oracle) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="data must be a contiguous buffer"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="data must be a contiguous buffer"):
         compute(memoryview(b"abcdef")[::2])
 
 
@@ -189,7 +189,7 @@ def test_value_out_of_range(compute, combine, patch, oracle, value: int) -> None
     expected = f"must be from 0 to 4294967295, not {value}"
     for call in (lambda: compute(b"", value), lambda: combine(value, 0, 0), lambda: combine(0, value, 0),
                  lambda: patch(value, b"", b"", 0)):
-        with pytest.raises(kpress.InvalidArgumentError, match=expected):
+        with pytest.raises(recordpress.InvalidArgumentError, match=expected):
             call()
 
 
@@ -198,22 +198,22 @@ def test_value_out_of_range(compute, combine, patch, oracle, value: int) -> None
 def test_value_not_an_integer(compute, combine, patch, oracle, value) -> None:
     for call in (lambda: compute(b"", value), lambda: combine(value, 0, 0), lambda: combine(0, 0, value),
                  lambda: patch(value, b"", b"", 0), lambda: patch(0, b"", b"", value)):
-        with pytest.raises(kpress.ArgumentTypeError, match="must be an int, not "):
+        with pytest.raises(recordpress.ArgumentTypeError, match="must be an int, not "):
             call()
 
 
 @kinds
 @pytest.mark.parametrize("size", [-1, 2**63, 2**70])
 def test_size_out_of_range(compute, combine, patch, oracle, size: int) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=f"len_b must be from 0 to {2**63 - 1}, not {size}"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"len_b must be from 0 to {2**63 - 1}, not {size}"):
         combine(0, 0, size)
-    with pytest.raises(kpress.InvalidArgumentError, match=f"distance must be from 0 to {2**63 - 1}, not {size}"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"distance must be from 0 to {2**63 - 1}, not {size}"):
         patch(0, b"", b"", size)
 
 
 @kinds
 def test_patch_with_two_sizes(compute, combine, patch, oracle) -> None:
     buffer = bytearray(b"ab")
-    with pytest.raises(kpress.InvalidArgumentError, match="new must be of the same size as old, 2 bytes, not 1"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="new must be of the same size as old, 2 bytes, not 1"):
         patch(0, buffer, b"a", 0)
     buffer.append(1)  # its view was given back

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-HEADERS = sorted((ROOT / "include" / "kpress").glob("*.h"))
-DECLARING = sorted((ROOT / "src" / "kpress" / "_c").glob("*.pxd"))
-CYTHON = sorted(path for path in (ROOT / "src" / "kpress").rglob("*.p[yx][xd]") if path not in DECLARING)
+HEADERS = sorted((ROOT / "include" / "recordpress").glob("*.h"))
+DECLARING = sorted((ROOT / "src" / "recordpress" / "_c").glob("*.pxd"))
+CYTHON = sorted(path for path in (ROOT / "src" / "recordpress").rglob("*.p[yx][xd]") if path not in DECLARING)
 
 
 def _code(text: str, comment: str) -> str:
@@ -54,7 +54,7 @@ def declared(pxd: str) -> list[str]:
 
 
 def functions(header: str) -> list[str]:
-    return re.findall(r"^(?:static )?(?:inline )?[\w ]+?[ *](kp_\w+)\([^;]*?\)\s*\{", c(header), flags=re.MULTILINE)
+    return re.findall(r"^(?:static )?(?:inline )?[\w ]+?[ *](rp_\w+)\([^;]*?\)\s*\{", c(header), flags=re.MULTILINE)
 
 
 @pytest.mark.parametrize("path", DECLARING, ids=lambda path: path.name)
@@ -82,18 +82,18 @@ def test_functions_of_headers_have_a_user(path: Path) -> None:
 def test_the_parsers_see_declarations() -> None:
     pxd = """
 cdef extern from "x.h" nogil:
-    ctypedef struct kp_a:
+    ctypedef struct rp_a:
         int field
         int (*call)(int, int) noexcept
     enum:
-        KP_B
-    const kp_a* kp_c(int parameter, void (*f)(int))
-    int kp_d[]
-    size_t kp_e "other.name"
+        RP_B
+    const rp_a* rp_c(int parameter, void (*f)(int))
+    int rp_d[]
+    size_t rp_e "other.name"
 """
-    assert declared(pxd) == ["kp_a", "KP_B", "kp_c", "kp_d", "kp_e"]
-    header = "static inline int *kp_f(int a,\n int b) {\n}\nint kp_g(int);\nstatic void kp_h(void)\n{\n kp_f(1); }\n"
-    assert functions(header) == ["kp_f", "kp_h"]
+    assert declared(pxd) == ["rp_a", "RP_B", "rp_c", "rp_d", "rp_e"]
+    header = "static inline int *rp_f(int a,\n int b) {\n}\nint rp_g(int);\nstatic void rp_h(void)\n{\n rp_f(1); }\n"
+    assert functions(header) == ["rp_f", "rp_h"]
 
 
 def test_every_module_has_a_stub() -> None:

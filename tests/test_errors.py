@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress import errors
+import recordpress
+from recordpress import errors
 
 ALL = [getattr(errors, name) for name in errors.__all__]
 
 # Kafka's protocol guide, error codes; kafka-python has the same table.
 CODES = {
-    "KpressError": None,
+    "RecordpressError": None,
     "CorruptRecordError": 2,
     "DecompressionError": 2,
     "InvalidRecordError": 87,
@@ -27,28 +27,28 @@ CODES = {
     "ArgumentTypeError": None,
 }
 PARENTS = {
-    "KpressError": (Exception,),
-    "CorruptRecordError": (errors.KpressError,),
+    "RecordpressError": (Exception,),
+    "CorruptRecordError": (errors.RecordpressError,),
     "DecompressionError": (errors.CorruptRecordError,),
-    "InvalidRecordError": (errors.KpressError,),
-    "UnsupportedCompressionTypeError": (errors.KpressError,),
-    "OutputTooLargeError": (errors.KpressError,),
-    "StorageError": (errors.KpressError, OSError),
-    "InvalidArgumentError": (errors.KpressError, ValueError),
+    "InvalidRecordError": (errors.RecordpressError,),
+    "UnsupportedCompressionTypeError": (errors.RecordpressError,),
+    "OutputTooLargeError": (errors.RecordpressError,),
+    "StorageError": (errors.RecordpressError, OSError),
+    "InvalidArgumentError": (errors.RecordpressError, ValueError),
     "ClosedError": (errors.InvalidArgumentError,),
     "InUseError": (errors.InvalidArgumentError, RuntimeError),
-    "ArgumentTypeError": (errors.KpressError, TypeError),
+    "ArgumentTypeError": (errors.RecordpressError, TypeError),
 }
 
 
 def test_the_table_is_whole() -> None:
     defined = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
     assert defined == set(errors.__all__) == set(CODES) == set(PARENTS)
-    assert set(errors.__all__) <= set(kpress.__all__)
+    assert set(errors.__all__) <= set(recordpress.__all__)
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_place_in_the_tree_and_code(kind: type[kpress.KpressError]) -> None:
+def test_place_in_the_tree_and_code(kind: type[recordpress.RecordpressError]) -> None:
     assert kind.__bases__ == PARENTS[kind.__name__]
     assert kind.code == kind("sentence").code == CODES[kind.__name__]
 
@@ -56,11 +56,11 @@ def test_place_in_the_tree_and_code(kind: type[kpress.KpressError]) -> None:
 @pytest.mark.parametrize("name", ["CorruptRecordError", "InvalidRecordError", "UnsupportedCompressionTypeError"])
 def test_codes_are_those_of_another_client(name: str) -> None:
     theirs = pytest.importorskip("kafka.errors")
-    assert getattr(kpress, name).code == getattr(theirs, name).errno
+    assert getattr(recordpress, name).code == getattr(theirs, name).errno
 
 
 @pytest.mark.parametrize("kind", ALL)
-def test_what_is_known_of_the_place_is_data_and_text(kind: type[kpress.KpressError]) -> None:
+def test_what_is_known_of_the_place_is_data_and_text(kind: type[recordpress.RecordpressError]) -> None:
     bare = kind("sentence")
     assert str(bare) == bare.message == "sentence"
     assert (bare.file, bare.position, bare.offset, bare.field, bare.rule) == (None,) * 5
@@ -73,7 +73,7 @@ def test_what_is_known_of_the_place_is_data_and_text(kind: type[kpress.KpressErr
         kind("sentence", "a.log")  # type: ignore[misc]
 
 
-SET = kpress.write_records([b"value"], compression_type="zstd", offsets=[7])
+SET = recordpress.write_records([b"value"], compression_type="zstd", offsets=[7])
 
 
 def _changed(position: int, layout: str, value: int, sign: bool = True) -> bytes:
@@ -81,11 +81,11 @@ def _changed(position: int, layout: str, value: int, sign: bool = True) -> bytes
     data = bytearray(SET)
     struct.pack_into(layout, data, position, value)
     if sign:
-        struct.pack_into(">I", data, 17, kpress.crc32c(data[21:]))
+        struct.pack_into(">I", data, 17, recordpress.crc32c(data[21:]))
     return bytes(data)
 
 
-RAISED: list[tuple[str, Any, type[kpress.KpressError], int | None, int | None, str | None]] = [
+RAISED: list[tuple[str, Any, type[recordpress.RecordpressError], int | None, int | None, str | None]] = [
     ("checksum", _changed(17, ">I", 0, sign=False), errors.CorruptRecordError, 2, 7, "crc"),
     ("entry size", _changed(8, ">i", 5), errors.CorruptRecordError, 2, None, "size"),
     ("codec", _changed(21, ">h", 5), errors.UnsupportedCompressionTypeError, 76, 7, None),
@@ -99,10 +99,10 @@ RAISED: list[tuple[str, Any, type[kpress.KpressError], int | None, int | None, s
 )
 @pytest.mark.parametrize("before", [0, 1])
 def test_an_error_of_the_data_says_where(
-    data: bytes, kind: type[kpress.KpressError], code: int, offset: int | None, field: str | None, before: int
+    data: bytes, kind: type[recordpress.RecordpressError], code: int, offset: int | None, field: str | None, before: int
 ) -> None:
     with pytest.raises(kind) as caught:
-        kpress.read_columns(SET * before + data)
+        recordpress.read_columns(SET * before + data)
     assert type(caught.value) is kind
     assert caught.value.code == code
     assert caught.value.position is not None
@@ -114,15 +114,15 @@ def test_an_error_of_the_data_says_where(
 
 
 def test_a_cap_says_what_raises_it() -> None:
-    data = kpress.write_records([bytes(10_000)], compression_type="zstd")
+    data = recordpress.write_records([bytes(10_000)], compression_type="zstd")
     for call in (
-        lambda: kpress.read_columns(data, max_decompressed_bytes=100),
-        lambda: list(next(kpress.read_batches(data, max_decompressed_bytes=100))),
-        lambda: kpress.recompress(data, "lz4", max_decompressed_bytes=100),
-        lambda: kpress.decompress(kpress.compress(bytes(1000), "gzip"), "gzip", 100),
+        lambda: recordpress.read_columns(data, max_decompressed_bytes=100),
+        lambda: list(next(recordpress.read_batches(data, max_decompressed_bytes=100))),
+        lambda: recordpress.recompress(data, "lz4", max_decompressed_bytes=100),
+        lambda: recordpress.decompress(recordpress.compress(bytes(1000), "gzip"), "gzip", 100),
     ):
-        with pytest.raises(kpress.OutputTooLargeError, match="100 bytes: raise max_decompressed_bytes") as caught:
+        with pytest.raises(recordpress.OutputTooLargeError, match="100 bytes: raise max_decompressed_bytes") as caught:
             call()
         assert caught.value.field == "max_decompressed_bytes"
-    with pytest.raises(kpress.CorruptRecordError, match="max_message_bytes"):
-        list(kpress.read_batches(data, max_message_bytes=len(data) - 13))
+    with pytest.raises(recordpress.CorruptRecordError, match="max_message_bytes"):
+        list(recordpress.read_batches(data, max_message_bytes=len(data) - 13))

@@ -1,7 +1,7 @@
 """Every argument of every public call, with whatever a caller can pass.
 
 The calls and their parameters are those that the package shows; a new one fails here until it has a call to start
-from. A call may succeed. If it does not, it raises an error of kpress's that names the parameter, or the exception
+from. A call may succeed. If it does not, it raises an error of recordpress's that names the parameter, or the exception
 that the caller's own object raised, and never anything else.
 """
 
@@ -15,12 +15,12 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import kpress
-import kpress.log
+import recordpress
+import recordpress.log
 from odd_values import drain, wrong_answers
 
-DATA = kpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
-ZSTD = kpress.compress(b"value" * 9, "zstd")
+DATA = recordpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
+ZSTD = recordpress.compress(b"value" * 9, "zstd")
 
 
 # Arguments with which each call succeeds: what is changed is one of its parameters at a time.
@@ -49,7 +49,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "threads": 1,
     },
     "batch_table": lambda: {"data": DATA},
-    "break_lz4_header": lambda: {"frame": bytearray(kpress.compress(b"", "lz4"))},
+    "break_lz4_header": lambda: {"frame": bytearray(recordpress.compress(b"", "lz4"))},
     "compress": lambda: {"data": b"", "compression_type": "zstd"},
     "compress_bound": lambda: {"size": 5, "compression_type": "zstd"},
     "compress_into": lambda: {"data": b"", "out": bytearray(100), "compression_type": "zstd"},
@@ -70,7 +70,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "decompressor": lambda: {"compression_type": "zstd"},
     "empty_batch": lambda: {"base_offset": 0, "last_offset": 5},
     "fits": lambda: {"records": [b"value"]},
-    "fix_lz4_header": lambda: {"frame": bytearray(kpress.compress(b"", "lz4"))},
+    "fix_lz4_header": lambda: {"frame": bytearray(recordpress.compress(b"", "lz4"))},
     "iter_columns": lambda: {"source": DATA},
     "train_dictionary": lambda: {
         "path": str(Path(__file__).parents[1] / "demo" / "logs" / "sessions-0"),
@@ -91,7 +91,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
         "compression_type": "gzip",
         "dry_run": True,
     },
-    "explain": lambda: {"source": kpress.write_records([b"a"]), "now_ms": 1},
+    "explain": lambda: {"source": recordpress.write_records([b"a"]), "now_ms": 1},
     "open_log": lambda: {"path": str(Path(__file__).parents[1] / "demo" / "logs")},
     "pool_bytes": dict,
     "read_batches": lambda: {"data": DATA},
@@ -104,11 +104,11 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
 
 # Objects whose methods are calls of their own.
 OBJECTS: dict[str, Callable[[], Any]] = {
-    "Batch": lambda: next(iter(kpress.read_batches(bytearray(DATA)))),
-    "BatchBuilder": kpress.BatchBuilder,
-    "Compressor": lambda: kpress.compressor("zstd"),
-    "Decompressor": lambda: kpress.decompressor("zstd"),
-    "Record": lambda: next(iter(next(iter(kpress.read_batches(DATA))))),
+    "Batch": lambda: next(iter(recordpress.read_batches(bytearray(DATA)))),
+    "BatchBuilder": recordpress.BatchBuilder,
+    "Compressor": lambda: recordpress.compressor("zstd"),
+    "Decompressor": lambda: recordpress.decompressor("zstd"),
+    "Record": lambda: next(iter(next(iter(recordpress.read_batches(DATA))))),
 }
 
 BUILDERS: dict[str, dict[str, Any]] = {
@@ -122,31 +122,31 @@ BUILDERS: dict[str, dict[str, Any]] = {
 }
 
 
-def _control_record() -> kpress.Record:
+def _control_record() -> recordpress.Record:
     builder = _builder("append_end_txn_marker")
     builder.append_end_txn_marker(True, 0)
-    return next(iter(next(iter(kpress.read_batches(builder.build())))))
+    return next(iter(next(iter(recordpress.read_batches(builder.build())))))
 
 
-def _builder(method: str) -> kpress.BatchBuilder:
-    return kpress.BatchBuilder(**BUILDERS.get(method, {}))
+def _builder(method: str) -> recordpress.BatchBuilder:
+    return recordpress.BatchBuilder(**BUILDERS.get(method, {}))
 
 
 def _target(call: str) -> Callable[..., object]:
     name, _, method = call.partition(".")
     if not method:
-        return getattr(kpress, name)
+        return getattr(recordpress, name)
     return getattr(_builder(method) if name == "BatchBuilder" else OBJECTS[name](), method)
 
 
 def _public_calls() -> set[str]:
-    functions = {name for name in kpress.__all__ if not isinstance(getattr(kpress, name), type)}
-    functions = {name for name in functions if callable(getattr(kpress, name))}
+    functions = {name for name in recordpress.__all__ if not isinstance(getattr(recordpress, name), type)}
+    functions = {name for name in functions if callable(getattr(recordpress, name))}
     methods = {
         f"{owner}.{name}"
         for owner in OBJECTS
-        for name in dir(getattr(kpress, owner))
-        if not name.startswith("_") and callable(getattr(getattr(kpress, owner), name))
+        for name in dir(getattr(recordpress, owner))
+        if not name.startswith("_") and callable(getattr(getattr(recordpress, owner), name))
     }
     return functions | methods | {"BatchBuilder"}
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from modules import MODULES
 
 README = Path(__file__).parents[1] / "README.md"
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-TRIED = [name for name in MODULES if not name.startswith("kpress.spark")]
+TRIED = [name for name in MODULES if not name.startswith("recordpress.spark")]
 
 
 def examples(name: str) -> list[doctest.DocTest]:
@@ -27,7 +27,7 @@ def run(test: doctest.DocTest) -> doctest.TestResults:
     return doctest.DocTestRunner(optionflags=FLAGS, verbose=False).run(test)
 
 
-@pytest.mark.parametrize("name", ["kpress", *TRIED])
+@pytest.mark.parametrize("name", ["recordpress", *TRIED])
 def test_docstrings(name, monkeypatch):
     monkeypatch.chdir(README.parent)  # where demo/logs is
     for test in examples(name):
@@ -37,8 +37,8 @@ def test_docstrings(name, monkeypatch):
 
 def test_public_functions_have_examples():
     """A public function shows how it is called; so does the one class that users construct."""
-    functions = [name for name in kpress.__all__ if callable(getattr(kpress, name)) and name.islower()]
-    without = [name for name in [*functions, "BatchBuilder"] if ">>>" not in (getattr(kpress, name).__doc__ or "")]
+    functions = [name for name in recordpress.__all__ if callable(getattr(recordpress, name)) and name.islower()]
+    without = [name for name in [*functions, "BatchBuilder"] if ">>>" not in (getattr(recordpress, name).__doc__ or "")]
     assert len(functions) > 20
     assert without == []
 

@@ -1,4 +1,4 @@
-"""What `import kpress` may cost: nothing but the standard library and our own modules."""
+"""What `import recordpress` may cost: nothing but the standard library and our own modules."""
 
 import ast
 import importlib
@@ -8,20 +8,20 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 
 SCRIPT = """
 import sys
 before = set(sys.modules)
-import kpress
+import recordpress
 print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
 """
 
 
 def test_import_loads_no_other_package():
     printed = subprocess.run([sys.executable, "-c", SCRIPT], check=True, capture_output=True, text=True).stdout
-    assert "kpress" in printed.split()
-    ours = {"kpress", "cython_runtime"}
+    assert "recordpress" in printed.split()
+    ours = {"recordpress", "cython_runtime"}
     strangers = {name for name in printed.split() if name not in sys.stdlib_module_names | ours}
     assert {name for name in strangers if not name.startswith("_cython_")} == set()
 
@@ -34,11 +34,11 @@ class Undeclared:
         if name.partition(".")[0] not in OURS | sys.stdlib_module_names:
             raise ModuleNotFoundError(f"{name} is not declared", name=name)
 
-OURS = {"kpress"}
+OURS = {"recordpress"}
 sys.meta_path.insert(0, Undeclared())
-import kpress
-for module in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda name: None):
-    if module.name == "kpress._native":  # the shared object, which is no module
+import recordpress
+for module in pkgutil.walk_packages(recordpress.__path__, "recordpress.", onerror=lambda name: None):
+    if module.name == "recordpress._native":  # the shared object, which is no module
         continue
     try:
         importlib.import_module(module.name)
@@ -47,12 +47,12 @@ for module in pkgutil.walk_packages(kpress.__path__, "kpress.", onerror=lambda n
     except ImportError as missing:
         print(module.name, missing.__cause__.name if missing.__cause__ else missing.name)
 """
-# what an extra brings, or the caller has: kpress[cli], kpress[analyze], PySpark, and the adapted clients
+# what an extra brings, or the caller has: recordpress[cli], recordpress[analyze], PySpark, and the adapted clients
 EXTRAS = {"click", "rich", "jsonschema", "pyspark", "pyarrow", "pandas", "numpy", "aiokafka", "kafka"}
 
 
 def test_modules_import_only_what_the_package_declares():
-    """An environment with kpress alone has neither typing_extensions nor anything that comes with other tools."""
+    """An environment with recordpress alone has neither typing_extensions nor anything that comes with other tools."""
     printed = subprocess.run([sys.executable, "-c", DECLARED], check=True, capture_output=True, text=True).stdout
     wanted = {tuple(line.split()) for line in printed.splitlines()}
     assert {(module, name) for module, name in wanted if name.partition(".")[0] not in EXTRAS} == set()
@@ -60,12 +60,12 @@ def test_modules_import_only_what_the_package_declares():
 
 LATER = """
 import sys
-import kpress
-assert not {"kpress.log._names", "kpress.spark._names", "pathlib"} & set(sys.modules), sorted(sys.modules)
-print(kpress.log.list_partitions.__name__, kpress.log.transcode_segment.__name__)
-assert kpress.log is sys.modules["kpress.log"] and "pyarrow" not in sys.modules
-assert set(kpress.log.__all__) == set(dir(kpress.log)) and "kpress.spark._names" not in sys.modules
-for room, name in ((kpress, "logs"), (kpress.log, "list_partition")):
+import recordpress
+assert not {"recordpress.log._names", "recordpress.spark._names", "pathlib"} & set(sys.modules), sorted(sys.modules)
+print(recordpress.log.list_partitions.__name__, recordpress.log.transcode_segment.__name__)
+assert recordpress.log is sys.modules["recordpress.log"] and "pyarrow" not in sys.modules
+assert set(recordpress.log.__all__) == set(dir(recordpress.log)) and "recordpress.spark._names" not in sys.modules
+for room, name in ((recordpress, "logs"), (recordpress.log, "list_partition")):
     try:
         getattr(room, name)
     except AttributeError as error:
@@ -77,25 +77,25 @@ def test_rooms_that_are_loaded_when_they_are_used():
     printed = subprocess.run([sys.executable, "-c", LATER], check=True, capture_output=True, text=True).stdout
     assert printed.splitlines() == [
         "list_partitions transcode_segment",
-        "module 'kpress' has no attribute 'logs'",
-        "module 'kpress.log' has no attribute 'list_partition'",
+        "module 'recordpress' has no attribute 'logs'",
+        "module 'recordpress.log' has no attribute 'list_partition'",
     ]
 
 
 def test_names_are_those_that_type_checkers_see():
-    stub = ast.parse(Path(kpress.log.__file__).with_name("_names.pyi").read_text(encoding="utf-8"))
+    stub = ast.parse(Path(recordpress.log.__file__).with_name("_names.pyi").read_text(encoding="utf-8"))
     imported = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
-    from kpress.log import _names
+    from recordpress.log import _names
 
     assert {node.module: " ".join(alias.name for alias in node.names) for node in imported} == _names.MODULES
-    assert all(hasattr(kpress.log, name) for name in _names.__all__)
+    assert all(hasattr(recordpress.log, name) for name in _names.__all__)
 
 
 LIGHT = """
 import sys
-from kpress.cli import main
+from recordpress.cli import main
 assert main(["dump", sys.argv[1], "--format", "jsonl"]) == 0
-print(*sorted({"concurrent.futures", "kpress.log._copy_log", "kpress.log._salvage", "kpress.log._verify", "rich",
+print(*sorted({"concurrent.futures", "recordpress.log._copy_log", "recordpress.log._salvage", "recordpress.log._verify", "rich",
                "shutil"}
               & set(sys.modules)))
 """
@@ -103,19 +103,19 @@ print(*sorted({"concurrent.futures", "kpress.log._copy_log", "kpress.log._salvag
 
 def test_a_command_imports_what_it_needs(tmp_path):
     path = tmp_path / "00000000000000000000.log"
-    path.write_bytes(kpress.write_records([b"value"]))
+    path.write_bytes(recordpress.write_records([b"value"]))
     command = [sys.executable, "-c", LIGHT, str(path)]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert [line[:1] for line in printed.splitlines()] == ["{", ""]
 
 
-# without site, whose .pth files may load anything: where kpress lies is told by hand
+# without site, whose .pth files may load anything: where recordpress lies is told by hand
 SMALL = f"""
 import sys
-sys.path.append({str(Path(kpress.__file__).parents[1])!r})
+sys.path.append({str(Path(recordpress.__file__).parents[1])!r})
 before = set(sys.modules)
-import kpress
-print(*sorted({{"datetime", "difflib", "re", "typing", "kpress.typing"}} & (set(sys.modules) - before)))
+import recordpress
+print(*sorted({{"datetime", "difflib", "re", "typing", "recordpress.typing"}} & (set(sys.modules) - before)))
 """
 
 
@@ -127,35 +127,35 @@ def test_what_few_calls_need_is_not_loaded():
 def test_a_name_means_one_thing():
     """compress is a function, not also a module; what the facade shows of a room is what the room shows."""
     with pytest.raises(ModuleNotFoundError):
-        importlib.import_module("kpress.compress")
+        importlib.import_module("recordpress.compress")
     for room in ("codecs", "columns", "record"):
-        module = importlib.import_module(f"kpress.{room}")
+        module = importlib.import_module(f"recordpress.{room}")
         assert set(module.__all__) <= set(dir(module))
-        for name in set(module.__all__) & set(kpress.__all__):
-            assert getattr(module, name) is getattr(kpress, name)
-    assert importlib.import_module("kpress.record").Batch is kpress.Batch
+        for name in set(module.__all__) & set(recordpress.__all__):
+            assert getattr(module, name) is getattr(recordpress, name)
+    assert importlib.import_module("recordpress.record").Batch is recordpress.Batch
 
 
 def test_the_facade_has_no_getattr():
-    """CPython specializes no attribute of such a module: each kpress.crc32c(data) would take 20 ns more."""
-    assert "__getattr__" not in vars(kpress)
+    """CPython specializes no attribute of such a module: each recordpress.crc32c(data) would take 20 ns more."""
+    assert "__getattr__" not in vars(recordpress)
 
 
 SECOND_INTERPRETER = """
 import sys
-import kpress
+import recordpress
 try:
     import _interpreters  # CPython 3.13
     second = _interpreters.create("isolated" if {own_gil} else "legacy")
-    told = _interpreters.exec(second, "import kpress").formatted
+    told = _interpreters.exec(second, "import recordpress").formatted
 except ImportError:
     import _xxsubinterpreters as _interpreters
     try:
-        _interpreters.run_string(_interpreters.create(isolated={own_gil}), "import kpress")
+        _interpreters.run_string(_interpreters.create(isolated={own_gil}), "import recordpress")
     except _interpreters.RunFailedError as error:
         told = str(error)
 print(told)
-print(kpress.decompress(kpress.compress(b"records", "lz4"), "lz4"))
+print(recordpress.decompress(recordpress.compress(b"records", "lz4"), "lz4"))
 """
 
 

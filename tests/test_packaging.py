@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kpress._modules import LIBRARIES
+from recordpress._modules import LIBRARIES
 
 ROOT = Path(__file__).parents[1]
 NO_TOOLS = {"CC": "no-such-compiler", "PKG_CONFIG": "no-such-pkg-config"}
@@ -34,7 +34,7 @@ def succeed(*command, cwd, **environment):
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
     """A copy, because setuptools writes beside its input."""
-    copy = tmp_path_factory.mktemp("checkout") / "kpress"
+    copy = tmp_path_factory.mktemp("checkout") / "recordpress"
     made = shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=made)
     return copy
@@ -97,8 +97,8 @@ def test_sdist_holds_nothing_built(unpacked):
 
 def test_wheel_holds_modules_stubs_and_nothing_else(installed):
     package = {name for name in files_of(installed, "**/*.*") if ".dist-info" not in name}
-    assert [name.split(".")[0] for name in package if name.endswith(".so")] == ["kpress/_native"]
-    assert {f"kpress/{name.replace('.', '/')}" for name in LIBRARIES} == modules_of(ROOT)
+    assert [name.split(".")[0] for name in package if name.endswith(".so")] == ["recordpress/_native"]
+    assert {f"recordpress/{name.replace('.', '/')}" for name in LIBRARIES} == modules_of(ROOT)
     expected = files_of(ROOT / "src", "**/*.py", "**/*.pyi", "**/py.typed")
     assert {name for name in package if not name.endswith(".so")} == expected
 
@@ -116,7 +116,7 @@ def test_wheel_has_a_stub_for_every_module_without_underscore(installed):
 
 
 def test_wheel_has_the_licences(installed):
-    (info,) = installed.glob("kpress-*.dist-info")
+    (info,) = installed.glob("recordpress-*.dist-info")
     held = files_of(info / "licenses", "*", "licenses/*") - {"licenses"}
     assert held == files_of(ROOT, "LICENSE*", "licenses/*")
     metadata = (info / "METADATA").read_text()
@@ -125,7 +125,7 @@ def test_wheel_has_the_licences(installed):
 
 
 def test_wheel_imports(installed):
-    where = succeed("-c", "import kpress; print(kpress.__file__)", cwd=installed.parent, PYTHONPATH=str(installed))
+    where = succeed("-c", "import recordpress; print(recordpress.__file__)", cwd=installed.parent, PYTHONPATH=str(installed))
     assert Path(where.strip()).parent.parent == installed
 
 
@@ -158,7 +158,7 @@ class TestLookUp:
     @pytest.fixture
     def libraries(self, monkeypatch):
         monkeypatch.syspath_prepend(ROOT)
-        for name in ("KPRESS_PREFIX", *NO_TOOLS):
+        for name in ("RECORDPRESS_PREFIX", *NO_TOOLS):
             monkeypatch.delenv(name, raising=False)
         from build_support import libraries
 
@@ -187,7 +187,7 @@ class TestLookUp:
         archive = tmp_path / "lib" / "liblz4.a"
         archive.parent.mkdir()
         archive.touch()
-        monkeypatch.setenv("KPRESS_PREFIX", str(tmp_path))
+        monkeypatch.setenv("RECORDPRESS_PREFIX", str(tmp_path))
         found = libraries.find(["libzstd", "liblz4"])
         assert found["liblz4"].compile == [f"-I{tmp_path / 'include'}"]
         assert found["liblz4"].link[0] == str(archive)
@@ -195,22 +195,22 @@ class TestLookUp:
 
     def test_prefix_that_holds_no_library(self, libraries, monkeypatch, tmp_path):
         for prefix in (tmp_path, tmp_path / "nothing"):
-            monkeypatch.setenv("KPRESS_PREFIX", str(prefix))
+            monkeypatch.setenv("RECORDPRESS_PREFIX", str(prefix))
             archives = r"libzstd\.a, liblz4\.a, libdeflate\.a, libxxhash\.a"
-            with pytest.raises(SystemExit, match=f"KPRESS_PREFIX=.*: none of {archives}"):
+            with pytest.raises(SystemExit, match=f"RECORDPRESS_PREFIX=.*: none of {archives}"):
                 libraries.find(["libzstd"])
 
 
 def test_editable_install_compiles_nothing_that_was_built_in_place(checkout, tmp_path):
     """`make` does both, one after the other, and compiling everything takes a minute."""
-    modules = Path("src", "kpress", "_modules.py")
+    modules = Path("src", "recordpress", "_modules.py")
     one_module = re.sub(r"(?ms)^LIBRARIES = \{.*?^\}", 'LIBRARIES = {"_status": ()}', (checkout / modules).read_text())
-    shutil.copytree(checkout, tmp_path / "kpress", ignore=shutil.ignore_patterns("build", "dist", "tests"))
-    (tmp_path / "kpress" / modules).write_text(one_module)
-    succeed("setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path / "kpress", CFLAGS="-O0 -g0")
+    shutil.copytree(checkout, tmp_path / "recordpress", ignore=shutil.ignore_patterns("build", "dist", "tests"))
+    (tmp_path / "recordpress" / modules).write_text(one_module)
+    succeed("setup.py", "-q", "build_ext", "--inplace", cwd=tmp_path / "recordpress", CFLAGS="-O0 -g0")
     # fails when it is asked to compile a module, and is a compiler when setup.py looks for one
     compiler = tmp_path / "cc"
     compiler.write_text('#!/bin/sh\ncase "$*" in *build/cython*) exit 1;; *) exec gcc "$@";; esac\n')
     compiler.chmod(0o755)
     install = ("-m", "pip", "install", "-q", "--no-build-isolation", "--no-deps", "--no-index", "--target", tmp_path)
-    succeed(*install, "-e", ".", cwd=tmp_path / "kpress", CC=str(compiler))
+    succeed(*install, "-e", ".", cwd=tmp_path / "recordpress", CC=str(compiler))

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
-ERRORS = [error for error in vars(kpress.errors).values() if isinstance(error, type) and issubclass(error, Exception)]
-BATCH = next(iter(kpress.read_batches(kpress.write_records([b"v"], keys=[b"k"], headers=[[("h", None)]]))))
+ERRORS = [error for error in vars(recordpress.errors).values() if isinstance(error, type) and issubclass(error, Exception)]
+BATCH = next(iter(recordpress.read_batches(recordpress.write_records([b"v"], keys=[b"k"], headers=[[("h", None)]]))))
 COPIES = [lambda thing: pickle.loads(pickle.dumps(thing)), copy.copy, copy.deepcopy]
 
 
 @pytest.mark.parametrize("copied", COPIES, ids=["pickle", "copy", "deepcopy"])
 @pytest.mark.parametrize("kind", ERRORS)
-def test_errors_keep_what_they_know(kind: type[kpress.KpressError], copied: Callable[[Any], Any]) -> None:
+def test_errors_keep_what_they_know(kind: type[recordpress.RecordpressError], copied: Callable[[Any], Any]) -> None:
     error = kind("sentence", file="a.log", position=3, offset=4, field="crc", rule="checksum")
     again = copied(error)
     assert type(again) is kind
@@ -32,12 +32,12 @@ def test_errors_keep_what_they_know(kind: type[kpress.KpressError], copied: Call
         BATCH,
         next(iter(BATCH)),
         iter(BATCH),
-        kpress.read_batches(b""),
-        kpress.read_columns(b""),
-        kpress.batch_table(b""),
-        kpress.BatchBuilder(),
-        kpress.compressor("lz4"),
-        kpress.decompressor("lz4"),
+        recordpress.read_batches(b""),
+        recordpress.read_columns(b""),
+        recordpress.batch_table(b""),
+        recordpress.BatchBuilder(),
+        recordpress.compressor("lz4"),
+        recordpress.decompressor("lz4"),
     ],
     ids=lambda thing: type(thing).__name__,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kpress._protocol_errors import CONNECTION_CLOSED, Errors, is_retriable, name_of
+from recordpress._protocol_errors import CONNECTION_CLOSED, Errors, is_retriable, name_of
 
 # kafka-python's words, some of them Kafka's own of long ago, and Kafka's
 SAME = {

@@ -1,6 +1,6 @@
 """The rooms of the source tree: they are entered through their doors only, and files stay small enough to read.
 
-A room is a folder of src/kpress. In it, a module without an underscore is a door: other rooms may import it, or its
+A room is a folder of src/recordpress. In it, a module without an underscore is a door: other rooms may import it, or its
 ``__init__``. A module with one belongs to its room alone. Rooms do not need each other in a circle, nor do the modules
 of a room.
 """
@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
-PACKAGE = SRC / "kpress"
+PACKAGE = SRC / "recordpress"
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith("_"))
 SOURCES = sorted(path for path in SRC.rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".pyi"))
 WRITTEN = [
@@ -34,11 +34,11 @@ _CIMPORT = re.compile(
 
 
 def imports(path: Path) -> Iterator[str]:
-    """Every module or name of kpress that a source file imports, with dots."""
+    """Every module or name of recordpress that a source file imports, with dots."""
     text = path.read_text(encoding="utf-8")
     found = _python_imports(text) if path.suffix in (".py", ".pyi") else _cython_imports(text)
     for module, name in found:
-        if module.split(".")[0] == "kpress":
+        if module.split(".")[0] == "recordpress":
             yield f"{module}.{name}" if name else module
 
 
@@ -61,9 +61,9 @@ def _cython_imports(text: str) -> Iterator[tuple[str, str]]:
 
 
 def room_of(path: Path) -> str:
-    """The folder of kpress that holds a source file; '' for the package itself and the files beside it."""
+    """The folder of recordpress that holds a source file; '' for the package itself and the files beside it."""
     parts = path.relative_to(SRC).parts
-    return parts[1] if parts[0] == "kpress" and len(parts) > 2 and parts[1] in ROOMS else ""
+    return parts[1] if parts[0] == "recordpress" and len(parts) > 2 and parts[1] in ROOMS else ""
 
 
 def entered(path: Path) -> Iterator[tuple[str, list[str]]]:
@@ -81,7 +81,7 @@ def modules_of(room: str) -> set[str]:
 def test_there_is_something_to_look_at() -> None:
     assert {"codecs", "columns", "log", "record", "spark"} <= set(ROOMS)
     found = {name for path in SOURCES for name in imports(path)}
-    assert {"kpress.record.decode.open_source", "kpress.log.open_log"} <= found
+    assert {"recordpress.record.decode.open_source", "recordpress.log.open_log"} <= found
     assert len(found) > 200
 
 

@@ -6,16 +6,16 @@ import re
 
 import pytest
 
-import kpress
-from kpress._status import _every_status
+import recordpress
+from recordpress._status import _every_status
 
 CODES = {
-    kpress.CorruptRecordError: 2,
-    kpress.DecompressionError: 2,
-    kpress.InvalidRecordError: 87,
-    kpress.UnsupportedCompressionTypeError: 76,
-    kpress.OutputTooLargeError: None,
-    kpress.InvalidArgumentError: None,
+    recordpress.CorruptRecordError: 2,
+    recordpress.DecompressionError: 2,
+    recordpress.InvalidRecordError: 87,
+    recordpress.UnsupportedCompressionTypeError: 76,
+    recordpress.OutputTooLargeError: None,
+    recordpress.InvalidArgumentError: None,
 }
 ROWS = dict(_every_status())
 
@@ -35,15 +35,15 @@ def test_a_status_is_an_exception_with_its_code(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "kind", "field", "rule"),
     [
-        ("CRC", kpress.CorruptRecordError, "crc", "checksum"),
-        ("CUT_ENTRY", kpress.CorruptRecordError, "size", "record set framing"),
-        ("RECORDS_COUNT", kpress.InvalidRecordError, "recordsCount", "record batch v2"),
-        ("CODEC_ID", kpress.UnsupportedCompressionTypeError, "attributes", "codec table"),
-        ("GZIP_HEADER", kpress.DecompressionError, "header", "gzip (RFC 1952)"),
-        ("OUTPUT_CAP", kpress.OutputTooLargeError, "max_decompressed_bytes", "decompression limit"),
-        ("OFFSET_ORDER", kpress.InvalidArgumentError, "offset", "record set builder"),
+        ("CRC", recordpress.CorruptRecordError, "crc", "checksum"),
+        ("CUT_ENTRY", recordpress.CorruptRecordError, "size", "record set framing"),
+        ("RECORDS_COUNT", recordpress.InvalidRecordError, "recordsCount", "record batch v2"),
+        ("CODEC_ID", recordpress.UnsupportedCompressionTypeError, "attributes", "codec table"),
+        ("GZIP_HEADER", recordpress.DecompressionError, "header", "gzip (RFC 1952)"),
+        ("OUTPUT_CAP", recordpress.OutputTooLargeError, "max_decompressed_bytes", "decompression limit"),
+        ("OFFSET_ORDER", recordpress.InvalidArgumentError, "offset", "record set builder"),
     ],
 )
-def test_rows(name: str, kind: type[kpress.KpressError], field: str, rule: str) -> None:
+def test_rows(name: str, kind: type[recordpress.RecordpressError], field: str, rule: str) -> None:
     error = ROWS[name]
     assert (type(error), error.field, error.rule) == (kind, field, rule)

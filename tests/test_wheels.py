@@ -214,10 +214,10 @@ class TestBillOfMaterials:
         parent = bdist_wheel.setuptools_bdist_wheel.bdist_wheel
         monkeypatch.setattr(parent, "egg2dist", lambda self, egg_info, dist_info: Path(dist_info).mkdir())
         (tmp_path / "sources.json").write_text(json.dumps(TOLD))
-        monkeypatch.setenv("KPRESS_PREFIX", str(tmp_path)) if static else monkeypatch.delenv("KPRESS_PREFIX", False)
-        command = bdist_wheel.bdist_wheel(Distribution({"name": "kpress", "version": "0.1.0"}))
+        monkeypatch.setenv("RECORDPRESS_PREFIX", str(tmp_path)) if static else monkeypatch.delenv("RECORDPRESS_PREFIX", False)
+        command = bdist_wheel.bdist_wheel(Distribution({"name": "recordpress", "version": "0.1.0"}))
         command.egg2dist("", tmp_path / "info")
-        assert (tmp_path / "info" / "sboms" / "kpress.cdx.json").exists() == static
+        assert (tmp_path / "info" / "sboms" / "recordpress.cdx.json").exists() == static
 
 
 class TestCheck:
@@ -225,14 +225,14 @@ class TestCheck:
 
     @pytest.fixture
     def faults(self, tmp_path):
-        import kpress
+        import recordpress
         from build_support import check_wheel
 
-        wheel = tmp_path / "kpress-0.1.0-cp311-cp311-manylinux_2_5_x86_64.whl"
-        (module,) = Path(kpress.__file__).parent.glob("_native*.so")
+        wheel = tmp_path / "recordpress-0.1.0-cp311-cp311-manylinux_2_5_x86_64.whl"
+        (module,) = Path(recordpress.__file__).parent.glob("_native*.so")
         with zipfile.ZipFile(wheel, "w") as archive:
-            archive.write(module, f"kpress/{module.name}")
-            archive.writestr("kpress-0.1.0.dist-info/RECORD", "")
+            archive.write(module, f"recordpress/{module.name}")
+            archive.writestr("recordpress-0.1.0.dist-info/RECORD", "")
         return "\n".join(check_wheel.faults(wheel))
 
     @pytest.mark.parametrize(
@@ -256,9 +256,9 @@ class TestCheck:
     def test_looks_for_libraries_that_delocate_has_copied(self, tmp_path):
         from build_support import check_wheel
 
-        wheel = tmp_path / "kpress-0.1.0-cp311-cp311-macosx_11_0_arm64.whl"
+        wheel = tmp_path / "recordpress-0.1.0-cp311-cp311-macosx_11_0_arm64.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
-            for name in ("kpress/_native.so", "kpress/.dylibs/libzstd.1.dylib", "kpress-0.1.0.dist-info/RECORD"):
+            for name in ("recordpress/_native.so", "recordpress/.dylibs/libzstd.1.dylib", "recordpress-0.1.0.dist-info/RECORD"):
                 archive.writestr(name, "")
         expected = "shared objects: _native.so, libzstd.1.dylib; expected is _native alone"
         assert expected in check_wheel.faults(wheel)
@@ -274,12 +274,12 @@ def test_repacked_wheel_holds_the_same_files(tmp_path):
     pytest.importorskip("zopfli")
     from build_support import repack
 
-    wheel = tmp_path / "kpress.whl"
+    wheel = tmp_path / "recordpress.whl"
     text = (ROOT / "README.md").read_bytes()
     with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in (("kpress/__init__.py", text), ("kpress/py.typed", b"")):
+        for name, content in (("recordpress/__init__.py", text), ("recordpress/py.typed", b"")):
             archive.writestr(name, content)
-        archive.getinfo("kpress/__init__.py").external_attr = 0o100644 << 16
+        archive.getinfo("recordpress/__init__.py").external_attr = 0o100644 << 16
     with zipfile.ZipFile(wheel) as archive:
         before = [(one.filename, one.external_attr, archive.read(one)) for one in archive.infolist()]
     size = wheel.stat().st_size
@@ -288,7 +288,7 @@ def test_repacked_wheel_holds_the_same_files(tmp_path):
         assert archive.testzip() is None
         assert [(one.filename, one.external_attr, archive.read(one)) for one in archive.infolist()] == before
     assert wheel.stat().st_size < size
-    assert [file.name for file in tmp_path.iterdir()] == ["kpress.whl"]
+    assert [file.name for file in tmp_path.iterdir()] == ["recordpress.whl"]
 
 
 def test_files_packed_before_are_not_packed_again(tmp_path, monkeypatch):
@@ -417,7 +417,7 @@ def test_files_that_are_not_there_are_not_sound(tmp_path):
 def test_release_names_what_is_not_committed(tmp_path, monkeypatch):
     from build_support import release
 
-    git = ["git", "-C", tmp_path, "-c", "user.name=kpress", "-c", "user.email=kpress@example.org"]
+    git = ["git", "-C", tmp_path, "-c", "user.name=recordpress", "-c", "user.email=recordpress@example.org"]
     (tmp_path / "changed.py").touch()
     for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"], ["tag", "v1.0"]):
         subprocess.run([*git, *command], check=True)

@@ -4,8 +4,8 @@
 again, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python
 objects: an iterator of small objects with four fields, one alive at a time.
 
-The extension is built when it is first needed, against the libraries that kpress is built against (KPRESS_PREFIX names
-others than the machine's) and the machine's libsnappy, which kpress does without.
+The extension is built when it is first needed, against the libraries that recordpress is built against (RECORDPRESS_PREFIX names
+others than the machine's) and the machine's libsnappy, which recordpress does without.
 """
 
 import importlib.machinery
@@ -20,7 +20,7 @@ from build_support import libraries
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-BUILD = Path(os.environ.get("KPRESS_PREFIX") or ROOT / "build", "bench")
+BUILD = Path(os.environ.get("RECORDPRESS_PREFIX") or ROOT / "build", "bench")
 TARGET = BUILD / f"_ceiling{sysconfig.get_config_var('EXT_SUFFIX')}"
 
 
@@ -33,7 +33,7 @@ def _library_flags() -> tuple[list[str], list[str]]:
 
 
 def _build() -> None:
-    sources = [*HERE.glob("*.[ch]"), *(ROOT / "include" / "kpress").glob("*.h")]
+    sources = [*HERE.glob("*.[ch]"), *(ROOT / "include" / "recordpress").glob("*.h")]
     if TARGET.exists() and TARGET.stat().st_mtime > max(source.stat().st_mtime for source in sources):
         return
     TARGET.parent.mkdir(parents=True, exist_ok=True)

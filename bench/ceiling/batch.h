@@ -4,9 +4,9 @@
 
 #include "codecs.h"
 #include "columns.h"
-#include "kpress/batch_header.h"
-#include "kpress/crc32c.h"
-#include "kpress/varint.h"
+#include "recordpress/batch_header.h"
+#include "recordpress/crc32c.h"
+#include "recordpress/varint.h"
 
 typedef struct {
     codecs codecs;
@@ -38,7 +38,7 @@ static inline const uint8_t *uvarint(const uint8_t *p, const uint8_t *end, uint6
 static inline const uint8_t *varint(const uint8_t *p, const uint8_t *end, int64_t *value) {
     uint64_t raw = 0;
     p = uvarint(p, end, &raw);
-    *value = kp_unzigzag(raw);
+    *value = rp_unzigzag(raw);
     return p;
 }
 
@@ -106,21 +106,21 @@ static int gather(record_bytes r, columns *c, int views) {
 
 /* Check a batch's CRC and find its record bytes, decompressed into the scratch where they have to be. */
 static int open_batch(workspace *w, const uint8_t *batch, size_t size, record_bytes *out) {
-    if (size < KP_BATCH_HEADER) return -1;
-    if (kp_crc32c(0, batch + KP_ATTRIBUTES_OFFSET, size - KP_ATTRIBUTES_OFFSET) != kp_load_be32(batch + KP_CRC_OFFSET))
+    if (size < RP_BATCH_HEADER) return -1;
+    if (rp_crc32c(0, batch + RP_ATTRIBUTES_OFFSET, size - RP_ATTRIBUTES_OFFSET) != rp_load_be32(batch + RP_CRC_OFFSET))
         return -1;
-    int codec = batch[KP_ATTRIBUTES_OFFSET + 1] & KP_CODEC_MASK;
-    int64_t body = (int64_t)size - KP_BATCH_HEADER;
-    out->p = batch + KP_BATCH_HEADER;
+    int codec = batch[RP_ATTRIBUTES_OFFSET + 1] & RP_CODEC_MASK;
+    int64_t body = (int64_t)size - RP_BATCH_HEADER;
+    out->p = batch + RP_BATCH_HEADER;
     if (codec) {
         body = codec_decompress(&w->codecs, codec, out->p, (size_t)body, w->scratch, w->scratch_size);
         if (body < 0) return -1;
         out->p = w->scratch;
     }
     out->end = out->p + body;
-    out->base_offset = (int64_t)kp_load_be64(batch);
-    out->base_timestamp = (int64_t)kp_load_be64(batch + KP_BASE_TIMESTAMP_OFFSET);
-    out->count = (int32_t)kp_load_be32(batch + KP_RECORDS_COUNT_OFFSET);
+    out->base_offset = (int64_t)rp_load_be64(batch);
+    out->base_timestamp = (int64_t)rp_load_be64(batch + RP_BASE_TIMESTAMP_OFFSET);
+    out->count = (int32_t)rp_load_be32(batch + RP_RECORDS_COUNT_OFFSET);
     return 0;
 }
 
@@ -130,8 +130,8 @@ static int64_t decode(workspace *w, const uint8_t *data, size_t size, int views)
     columns *c = &w->columns;
     int64_t records = 0;
     columns_clear(c);
-    for (size_t at = 0; at + KP_BATCH_HEADER <= size;) {
-        size_t batch = KP_LOG_OVERHEAD + (size_t)kp_load_be32(data + at + 8);
+    for (size_t at = 0; at + RP_BATCH_HEADER <= size;) {
+        size_t batch = RP_LOG_OVERHEAD + (size_t)rp_load_be32(data + at + 8);
         record_bytes r;
         if (batch > size - at || open_batch(w, data + at, batch, &r) || r.count > c->capacity) return -1;
         if (c->count + r.count > c->capacity) columns_clear(c);
@@ -145,16 +145,16 @@ static int64_t decode(workspace *w, const uint8_t *data, size_t size, int views)
 static uint8_t *write_record(uint8_t *p, const columns *c, int64_t i, int64_t base_offset, int64_t base_timestamp) {
     int64_t key_size = columns_key_size(c, i), value_size = c->value_offsets[i + 1] - c->value_offsets[i];
     int64_t key_bytes = key_size < 0 ? 0 : key_size;
-    uint64_t timestamp = kp_zigzag(c->timestamp[i] - base_timestamp), offset = kp_zigzag(c->offset[i] - base_offset);
-    size_t length = 2 + kp_uvarlong_size(timestamp) + kp_uvarlong_size(offset) + kp_varlong_size(key_size) +
-                    kp_varlong_size(value_size) + (size_t)(key_bytes + value_size);
-    p = kp_varlong_write(p, (int64_t)length);
+    uint64_t timestamp = rp_zigzag(c->timestamp[i] - base_timestamp), offset = rp_zigzag(c->offset[i] - base_offset);
+    size_t length = 2 + rp_uvarlong_size(timestamp) + rp_uvarlong_size(offset) + rp_varlong_size(key_size) +
+                    rp_varlong_size(value_size) + (size_t)(key_bytes + value_size);
+    p = rp_varlong_write(p, (int64_t)length);
     *p++ = 0; /* attributes */
-    p = kp_uvarlong_write(p, timestamp);
-    p = kp_uvarlong_write(p, offset);
-    p = kp_varlong_write(p, key_size);
+    p = rp_uvarlong_write(p, timestamp);
+    p = rp_uvarlong_write(p, offset);
+    p = rp_varlong_write(p, key_size);
     if (key_bytes) copy_wide(p, c->key_bytes + c->key_offsets[i], key_bytes);
-    p = kp_varlong_write(p + key_bytes, value_size);
+    p = rp_varlong_write(p + key_bytes, value_size);
     if (value_size) copy_wide(p, c->value_bytes + c->value_offsets[i], value_size);
     p += value_size;
     *p++ = 0; /* headers */
@@ -165,8 +165,8 @@ static uint8_t *write_record(uint8_t *p, const columns *c, int64_t i, int64_t ba
 static int64_t encode(workspace *w, int codec, uint8_t *out, size_t capacity) {
     const columns *c = &w->columns;
     if (!c->count) return -1;
-    uint8_t *body = codec ? w->scratch : out + KP_BATCH_HEADER, *p = body;
-    kp_batch header = {.base_offset = c->offset[0], .base_timestamp = c->timestamp[0], .max_timestamp = c->timestamp[0],
+    uint8_t *body = codec ? w->scratch : out + RP_BATCH_HEADER, *p = body;
+    rp_batch header = {.base_offset = c->offset[0], .base_timestamp = c->timestamp[0], .max_timestamp = c->timestamp[0],
                        .producer_id = -1, .producer_epoch = -1, .base_sequence = -1, .partition_leader_epoch = -1,
                        .attributes = (int16_t)codec, .records_count = (int32_t)c->count};
     header.last_offset_delta = (int32_t)(c->offset[c->count - 1] - header.base_offset);
@@ -176,11 +176,11 @@ static int64_t encode(workspace *w, int codec, uint8_t *out, size_t capacity) {
     }
     int64_t size = p - body;
     if (codec)
-        size = codec_compress(&w->codecs, codec, body, (size_t)size, out + KP_BATCH_HEADER, capacity - KP_BATCH_HEADER);
+        size = codec_compress(&w->codecs, codec, body, (size_t)size, out + RP_BATCH_HEADER, capacity - RP_BATCH_HEADER);
     if (size < 0) return -1;
-    header.size = KP_BATCH_HEADER + size;
-    kp_batch_write(out, &header);
-    kp_store_be32(out + KP_CRC_OFFSET, kp_crc32c(0, out + KP_ATTRIBUTES_OFFSET, (size_t)header.size - KP_ATTRIBUTES_OFFSET));
+    header.size = RP_BATCH_HEADER + size;
+    rp_batch_write(out, &header);
+    rp_store_be32(out + RP_CRC_OFFSET, rp_crc32c(0, out + RP_ATTRIBUTES_OFFSET, (size_t)header.size - RP_ATTRIBUTES_OFFSET));
     return header.size;
 }
 

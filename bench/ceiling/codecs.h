@@ -12,7 +12,7 @@
 #include <snappy-c.h>
 #include <zstd.h>
 
-#include "kpress/endian.h"
+#include "recordpress/endian.h"
 
 enum { NONE, GZIP, SNAPPY, LZ4, ZSTD };
 enum { XERIAL_HEADER = 16, XERIAL_CHUNK = 32 << 10, LZ4_HEADER = 7, LZ4_BLOCK = 64 << 10 };
@@ -47,7 +47,7 @@ static void codecs_close(codecs *c) {
 static int64_t snappy_read(const uint8_t *in, size_t size, uint8_t *out, size_t capacity) {
     size_t done = 0;
     for (size_t at = XERIAL_HEADER; at + 4 <= size;) {
-        size_t chunk = kp_load_be32(in + at), got = capacity - done;
+        size_t chunk = rp_load_be32(in + at), got = capacity - done;
         at += 4;
         if (chunk > size - at) return -1;
         if (snappy_uncompress((const char *)in + at, chunk, (char *)out + done, &got) != SNAPPY_OK) return -1;
@@ -64,7 +64,7 @@ static int64_t snappy_write(const uint8_t *in, size_t size, uint8_t *out, size_t
     for (size_t at = 0; at < size; at += XERIAL_CHUNK) {
         size_t chunk = size - at < XERIAL_CHUNK ? size - at : XERIAL_CHUNK, got = capacity - done - 4;
         if (snappy_compress((const char *)in + at, chunk, (char *)out + done + 4, &got) != SNAPPY_OK) return -1;
-        kp_store_be32(out + done, (uint32_t)got);
+        rp_store_be32(out + done, (uint32_t)got);
         done += 4 + got;
     }
     return (int64_t)done;
@@ -73,7 +73,7 @@ static int64_t snappy_write(const uint8_t *in, size_t size, uint8_t *out, size_t
 static int64_t lz4_read(const uint8_t *in, size_t size, uint8_t *out, size_t capacity) {
     size_t done = 0;
     for (size_t at = LZ4_HEADER; at + 4 <= size;) {
-        uint32_t word = kp_load_le32(in + at), block = word & ~LZ4_STORED;
+        uint32_t word = rp_load_le32(in + at), block = word & ~LZ4_STORED;
         at += 4;
         if (!block) return (int64_t)done;
         size_t room = capacity - done < LZ4_BLOCK ? capacity - done : LZ4_BLOCK;
@@ -103,14 +103,14 @@ static int64_t lz4_write(const codecs *c, const uint8_t *in, size_t size, uint8_
                                              (int)(capacity - done - 8), 1);
         if (got <= 0 || (size_t)got >= block) {
             memcpy(out + done + 4, in + at, block);
-            kp_store_le32(out + done, (uint32_t)block | LZ4_STORED);
+            rp_store_le32(out + done, (uint32_t)block | LZ4_STORED);
             done += 4 + block;
         } else {
-            kp_store_le32(out + done, (uint32_t)got);
+            rp_store_le32(out + done, (uint32_t)got);
             done += 4 + (size_t)got;
         }
     }
-    kp_store_le32(out + done, 0);
+    rp_store_le32(out + done, 0);
     return (int64_t)done + 4;
 }
 

@@ -263,7 +263,7 @@ static PyMethodDef functions[] = {{"time_memcpy", time_memcpy, METH_VARARGS, tim
 
 static struct PyModuleDef module = {
     PyModuleDef_HEAD_INIT, .m_name = "_ceiling", .m_size = -1, .m_methods = functions,
-    .m_doc = "The C ceiling on the work of kpress, and the floor for records as Python objects.",
+    .m_doc = "The C ceiling on the work of recordpress, and the floor for records as Python objects.",
 };
 
 PyMODINIT_FUNC PyInit__ceiling(void) {

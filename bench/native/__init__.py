@@ -23,7 +23,7 @@ def _declare(library: ctypes.CDLL, name: str, result: type | None, *arguments: t
 
 
 def _load() -> ctypes.CDLL:
-    sources = [HERE / "crc32c.c", *(ROOT / "include" / "kpress").glob("*.h")]
+    sources = [HERE / "crc32c.c", *(ROOT / "include" / "recordpress").glob("*.h")]
     if not TARGET.exists() or TARGET.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         TARGET.parent.mkdir(parents=True, exist_ok=True)
         compiler = sysconfig.get_config_var("CC").split()

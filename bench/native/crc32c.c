@@ -1,20 +1,20 @@
-/* Loops over include/kpress/crc32c.h and ISA-L, for lines that compare them without Python between the calls. */
-#include "kpress/crc32c.h"
+/* Loops over include/recordpress/crc32c.h and ISA-L, for lines that compare them without Python between the calls. */
+#include "recordpress/crc32c.h"
 
 typedef unsigned iscsi(unsigned char *, int, unsigned);
 
 static volatile uint32_t result;
 
-uint32_t crc32c(const uint8_t *data, size_t n) { return kp_crc32c(0, data, n); }
+uint32_t crc32c(const uint8_t *data, size_t n) { return rp_crc32c(0, data, n); }
 
 void loop_crc32c(const uint8_t *data, size_t n, size_t calls) {
-    while (calls--) result = kp_crc32c(0, data, n);
+    while (calls--) result = rp_crc32c(0, data, n);
 }
 
-uint32_t crc32c_table(const uint8_t *data, size_t n) { return ~kp_crc32c_table(~0u, data, n); }
+uint32_t crc32c_table(const uint8_t *data, size_t n) { return ~rp_crc32c_table(~0u, data, n); }
 
 void loop_crc32c_table(const uint8_t *data, size_t n, size_t calls) {
-    while (calls--) result = kp_crc32c_table(~0u, data, n);
+    while (calls--) result = rp_crc32c_table(~0u, data, n);
 }
 
 void loop_isal(iscsi *crc32_iscsi, const uint8_t *data, size_t n, size_t calls) {
@@ -22,11 +22,11 @@ void loop_isal(iscsi *crc32_iscsi, const uint8_t *data, size_t n, size_t calls) 
 }
 
 uint32_t patch(uint32_t crc, const uint8_t *old, const uint8_t *changed, size_t n, uint64_t distance) {
-    return kp_crc32c_patch(crc, old, changed, n, distance);
+    return rp_crc32c_patch(crc, old, changed, n, distance);
 }
 
 /* Each call goes on from the result of the one before, so that none overlaps the next. */
 void loop_patch(uint32_t crc, const uint8_t *old, const uint8_t *changed, size_t n, uint64_t distance, size_t calls) {
-    while (calls--) crc = kp_crc32c_patch(crc, old, changed, n, distance);
+    while (calls--) crc = rp_crc32c_patch(crc, old, changed, n, distance);
     result = crc;
 }

@@ -7,6 +7,6 @@
     turns      contenders one after the other, round by round; their table
     data       log directories made of bench/corpus
     prebuilt   a data source that yields the same Arrow batch again and again
-    reading    format("kpress") and kpress.spark.read beside prebuilt batches; flat per GB; all cores; memory
+    reading    format("recordpress") and recordpress.spark.read beside prebuilt batches; flat per GB; all cores; memory
     jobs       transcode beside a pool of processes, to_parquet beside df.write.parquet, tiny segments
 """

@@ -7,7 +7,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-import kpress.spark
+import recordpress.spark
 from bench.spark import connector, jobs, reading, session
 from bench.spark.turns import Bench, Table
 
@@ -43,9 +43,9 @@ def main() -> int:
     names = options.names or BY_ITSELF
     if "connector" in names and not connector.conf()["spark.jars"]:
         parser.error("the connector's jars are not there: make bench-spark-connector")
-    with tempfile.TemporaryDirectory(prefix="kpress-bench-", dir=options.data) as root:
+    with tempfile.TemporaryDirectory(prefix="recordpress-bench-", dir=options.data) as root:
         spark = session.start(connector.conf() if "connector" in names else None)
-        kpress.spark.register(spark)
+        recordpress.spark.register(spark)
         bench = Bench(spark, Table(options.rounds), Path(root), options.batches, options.segments)
         try:
             for name in names:

@@ -1,4 +1,4 @@
-"""A broker's directory, read by format("kpress") and kpress.spark.read, and by Spark's Kafka connector from the broker.
+"""A broker's directory, read by format("recordpress") and recordpress.spark.read, and by Spark's Kafka connector from the broker.
 
 It needs pyspark 4.0.0, for which alone the connector can be had, and the jars of both: `make bench-spark-connector`.
 """
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import kpress.spark
+import recordpress.spark
 from bench.answers import equal
 from bench.spark.data import make
 from bench.spark.reading import of_log, to_nothing
@@ -58,7 +58,7 @@ def _races(bench: Bench, broker: Any, rows: int) -> None:
         return of_log(bench.spark, broker.data, columns, subscribe=topic, **options)
 
     def by_read(topic: str, **options: Any) -> Callable[[], Any]:
-        return lambda: kpress.spark.read(bench.spark, broker.data, subscribe=topic, **options)
+        return lambda: recordpress.spark.read(bench.spark, broker.data, subscribe=topic, **options)
 
     def headers(topic: str) -> Callable[[], Any]:
         found = by_files(topic, ("recordsCount",), level="batches")
@@ -74,25 +74,25 @@ def _races(bench: Bench, broker: Any, rows: int) -> None:
     everything = {
         "connector": lambda topic: to_nothing(by_broker(topic)),
         "connector, tuned": lambda topic: to_nothing(by_broker(topic, **TUNED)),
-        "kpress": lambda topic: to_nothing(by_files(topic)),
-        "kpress, read": lambda topic: to_nothing(by_read(topic)),
+        "recordpress": lambda topic: to_nothing(by_files(topic)),
+        "recordpress, read": lambda topic: to_nothing(by_read(topic)),
     }
     alone = {
         "connector, tuned": lambda topic: to_nothing(lambda: by_broker(topic, **TUNED)().select("offset")),
-        "kpress": lambda topic: to_nothing(by_files(topic, ("offset",))),
-        "kpress, read": lambda topic: to_nothing(by_read(topic, columns="offset")),
+        "recordpress": lambda topic: to_nothing(by_files(topic, ("offset",))),
+        "recordpress, read": lambda topic: to_nothing(by_read(topic, columns="offset")),
     }
-    counts = {"connector, tuned": lambda topic: by_broker(topic, **TUNED)().count, "kpress, headers": headers}
+    counts = {"connector, tuned": lambda topic: by_broker(topic, **TUNED)().count, "recordpress, headers": headers}
     defaults, tuned = "connector", "connector, tuned"
     asked = {
         "all columns": [
-            Asked("kpress, read", defaults, "wall", 3),
-            Asked("kpress, read", tuned, "wall", 1.8),
-            *(Asked(ours, defaults, "cpu", 1.8) for ours in ("kpress", "kpress, read")),
-            *(Asked(ours, tuned, "cpu", 1.3) for ours in ("kpress", "kpress, read")),
+            Asked("recordpress, read", defaults, "wall", 3),
+            Asked("recordpress, read", tuned, "wall", 1.8),
+            *(Asked(ours, defaults, "cpu", 1.8) for ours in ("recordpress", "recordpress, read")),
+            *(Asked(ours, tuned, "cpu", 1.3) for ours in ("recordpress", "recordpress, read")),
         ],
-        "offset alone": [Asked(ours, tuned, "cpu", 2.5) for ours in ("kpress", "kpress, read")],
-        "count": [Asked("kpress, headers", tuned, "cpu", 50)],
+        "offset alone": [Asked(ours, tuned, "cpu", 2.5) for ours in ("recordpress", "recordpress, read")],
+        "count": [Asked("recordpress, headers", tuned, "cpu", 50)],
     }
     for title, contenders in (("all columns", everything), ("offset alone", alone), ("count", counts)):
         work, fixed = ({name: of(topic) for name, of in contenders.items()} for topic in ("lines", "one"))

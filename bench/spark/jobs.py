@@ -8,8 +8,8 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import kpress
-import kpress.spark
+import recordpress
+import recordpress.spark
 from bench.answers import equal
 from bench.spark.data import make
 from bench.spark.reading import check, of_log, to_nothing
@@ -20,7 +20,7 @@ LEVEL = 3  # of zstd, Kafka's own default
 
 def _copied(directories: tuple[str, str]) -> int:
     source, target = directories
-    manifest = kpress.transcode(source, target, "zstd", level=LEVEL)
+    manifest = recordpress.transcode(source, target, "zstd", level=LEVEL)
     return sum(segment.records for partition in manifest.partitions for segment in partition.segments)
 
 
@@ -29,7 +29,7 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def transcode(bench: Bench) -> None:
-    """snappy to zstd: kpress.spark.transcode beside a warm pool of as many processes, a partition for each call."""
+    """snappy to zstd: recordpress.spark.transcode beside a warm pool of as many processes, a partition for each call."""
     with bench.directory() as root, _pool() as pool:
         partitions = 4
         made = make(root / "log", "apache5000", "snappy", bench.batches // partitions, partitions=partitions)
@@ -43,17 +43,17 @@ def transcode(bench: Bench) -> None:
 
         def by_spark() -> int:
             shutil.rmtree(root / "copy", ignore_errors=True)
-            done = kpress.spark.transcode(bench.spark, made.path, root / "copy", "zstd", level=LEVEL)
+            done = recordpress.spark.transcode(bench.spark, made.path, root / "copy", "zstd", level=LEVEL)
             return sum(row.records for row in done.collect())
 
         equal((by_pool(), by_spark()), (made.rows, made.rows), "records")
-        contenders = {"a pool of processes": by_pool, "kpress.spark.transcode": by_spark}
-        asked = [Asked("kpress.spark.transcode", "a pool of processes", "wall", 1 / 1.1)]
+        contenders = {"a pool of processes": by_pool, "recordpress.spark.transcode": by_spark}
+        asked = [Asked("recordpress.spark.transcode", "a pool of processes", "wall", 1 / 1.1)]
         bench.table.race("transcode, snappy to zstd", contenders, rows=made.rows, asked=asked)
 
 
 def parquet(bench: Bench) -> None:
-    """kpress.spark.to_parquet beside read + df.write.parquet, both with zstd."""
+    """recordpress.spark.to_parquet beside read + df.write.parquet, both with zstd."""
     with bench.directory() as root:
         made = make(root / "log", "apache5000", "zstd", bench.batches // 2, partitions=2)
 
@@ -63,7 +63,7 @@ def parquet(bench: Bench) -> None:
 
         def by_tasks() -> None:
             shutil.rmtree(root / "tasks", ignore_errors=True)
-            kpress.spark.to_parquet(bench.spark, made.path, root / "tasks")
+            recordpress.spark.to_parquet(bench.spark, made.path, root / "tasks")
 
         for work, place in ((by_rows, "rows"), (by_tasks, "tasks")):
             work()
@@ -71,9 +71,9 @@ def parquet(bench: Bench) -> None:
             equal(found[0][0], made.rows, "rows")
         bench.table.race(
             "to Parquet",
-            {"read + df.write.parquet": by_rows, "kpress.spark.to_parquet": by_tasks},
+            {"read + df.write.parquet": by_rows, "recordpress.spark.to_parquet": by_tasks},
             rows=made.rows,
-            asked=[Asked("kpress.spark.to_parquet", "read + df.write.parquet", what, 3) for what in ("wall", "cpu")],
+            asked=[Asked("recordpress.spark.to_parquet", "read + df.write.parquet", what, 3) for what in ("wall", "cpu")],
         )
 
 
@@ -90,7 +90,7 @@ def tiny(bench: Bench) -> None:
         bench.table.judge(f"{bench.segments} tiny segments: CPU s to read", median_cpu(few), most=10)
 
         def inventory(path: Path) -> int:
-            return sum(row.segments for row in kpress.spark.inventory(bench.spark, path).collect())
+            return sum(row.segments for row in recordpress.spark.inventory(bench.spark, path).collect())
 
         equal(inventory(made["many"].path), 4 * bench.segments, "segments")
         costs = bench.table.turns({name: lambda name=name: inventory(made[name].path) for name in made})

@@ -10,14 +10,14 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 
 from bench.corpus import SETS
-from kpress.spark.schema import arrow_schema, spark_schema
+from recordpress.spark.schema import arrow_schema, spark_schema
 
 NAMES = ("key", "value", "topic", "partition", "offset", "timestamp", "timestampType")
 
 
 @cache
 def batch_of(record_set: str, rows: int, names: tuple[str, ...]) -> pa.RecordBatch:
-    """The records of a set, over and over, under the schema of format("kpress")."""
+    """The records of a set, over and over, under the schema of format("recordpress")."""
     records = SETS[record_set]
     take = pa.array([number % records.count for number in range(rows)])
     times = pa.array([time * 1000 for time in records.timestamps], pa.int64()).cast(pa.timestamp("us", "UTC"))

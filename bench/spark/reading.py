@@ -1,4 +1,4 @@
-"""format("kpress") and kpress.spark.read: beside prebuilt Arrow batches, per GB, on all cores, and in memory."""
+"""format("recordpress") and recordpress.spark.read: beside prebuilt Arrow batches, per GB, on all cores, and in memory."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import kpress.spark
+import recordpress.spark
 from bench.answers import equal
 from bench.spark import session
 from bench.spark.data import Made, make
 from bench.spark.prebuilt import NAMES, Prebuilt
 from bench.spark.turns import Asked, Bench, median_cpu
-from kpress.spark.schema import spark_schema
+from recordpress.spark.schema import spark_schema
 
 TASKS = 2
 PREBUILT_ROWS = 10_000  # as fast as any other number
@@ -31,7 +31,7 @@ def to_nothing(rows: Any) -> Callable[[], Any]:
 
 def of_log(spark: Any, path: Path, columns: tuple[str, ...] = (), **options: Any) -> Callable[[], Any]:
     chosen = {"columns": ",".join(columns)} if columns else {}
-    return lambda: spark.read.format("kpress").options(**chosen, **options).load(str(path))
+    return lambda: spark.read.format("recordpress").options(**chosen, **options).load(str(path))
 
 
 def of_prebuilt(spark: Any, made: Made, columns: tuple[str, ...] = NAMES) -> Callable[[], Any]:
@@ -57,17 +57,17 @@ def ceiling(bench: Bench) -> None:
             check(ours, made)
             check_prebuilt = of_prebuilt(bench.spark, made)().count()
             equal(check_prebuilt, made.rows, "prebuilt rows")
-            read = partial(kpress.spark.read, bench.spark, made.path, minPartitions=TASKS, maxPartitionBytes=1 << 40)
+            read = partial(recordpress.spark.read, bench.spark, made.path, minPartitions=TASKS, maxPartitionBytes=1 << 40)
             check(read, made)
             bench.table.race(
                 f"all columns, {codec}",
                 {
                     "prebuilt batches": to_nothing(of_prebuilt(bench.spark, made)),
-                    "kpress": to_nothing(ours),
-                    "kpress, read": to_nothing(read),
+                    "recordpress": to_nothing(ours),
+                    "recordpress, read": to_nothing(read),
                 },
                 rows=made.rows,
-                asked=[Asked("kpress", "prebuilt batches", "cpu", least)],
+                asked=[Asked("recordpress", "prebuilt batches", "cpu", least)],
             )
             alone = of_log(bench.spark, made.path, ("offset",), minPartitions=TASKS, maxPartitionBytes=1 << 40)
             equal(alone().selectExpr("count(offset)").collect()[0][0], made.rows, "offsets")
@@ -110,7 +110,7 @@ def flat(bench: Bench) -> None:
             made = make(root / str(batches), "apache5000", "none", batches // TASKS, partitions=TASKS)
             rows = to_nothing(of_log(bench.spark, made.path))
             fixed = to_nothing(of_log(bench.spark, small.path))
-            cpu = median_cpu(bench.table.turns({"kpress": rows}, less={"kpress": fixed})["kpress"])
+            cpu = median_cpu(bench.table.turns({"recordpress": rows}, less={"recordpress": fixed})["recordpress"])
             more = (cpu - before[1]) / (made.size - before[0]) * 1e9
             before = (made.size, cpu)
             text = f"{cpu / made.size * 1e9:.2f} CPU s per GB, less a query over one batch; {more:.2f} per GB more"
@@ -124,7 +124,7 @@ def cores(bench: Bench) -> None:
         rows = of_log(bench.spark, made.path)
         check(rows, made)
         tasks = rows().rdd.getNumPartitions()
-        cost = min(bench.table.turns({"kpress": to_nothing(rows)})["kpress"], key=lambda one: one.wall)
+        cost = min(bench.table.turns({"recordpress": to_nothing(rows)})["recordpress"], key=lambda one: one.wall)
         busy = f"{cost.cpu / cost.wall:.2f} of {len(os.sched_getaffinity(0))} cores busy, {tasks} tasks"
         bench.table.note(f"one segment of {made.size / 1e9:.2f} GB", busy)
 

@@ -29,7 +29,7 @@ def start(conf: dict[str, str] | None = None) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     builder = (
         SparkSession.builder.master("local[*]")
-        .appName("kpress benchmarks")
+        .appName("recordpress benchmarks")
         .config("spark.ui.enabled", "false")
         .config("spark.ui.showConsoleProgress", "false")
         .config("spark.driver.memory", "4g")

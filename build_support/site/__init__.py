@@ -4,10 +4,10 @@
 
     names        which names are public, room by room
     stubs        their signatures, as stubs and sources say
-    reference    ``.. kpress-room::``, ``-picture::``       a room: its calls and classes, by their docstrings
-    tables       ``.. kpress-errors::``, ``-verbs::``, ``-schema::``
+    reference    ``.. recordpress-room::``, ``-picture::``       a room: its calls and classes, by their docstrings
+    tables       ``.. recordpress-errors::``, ``-verbs::``, ``-schema::``
     flowchart    a mermaid flowchart as an SVG, without a browser or a network
-    links        names of kpress in text become links, and a name that is not there is a warning
+    links        names of recordpress in text become links, and a name that is not there is a warning
 """
 
 from __future__ import annotations

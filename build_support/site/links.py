@@ -1,4 +1,4 @@
-"""Names of kpress in text become links. One that nothing has is a warning, and so an error of `make docs`."""
+"""Names of recordpress in text become links. One that nothing has is a warning, and so an error of `make docs`."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from sphinx.environment import BuildEnvironment
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
-NAME = re.compile(r"kpress(\.[A-Za-z]\w*)+(\(\))?")
+NAME = re.compile(r"recordpress(\.[A-Za-z]\w*)+(\(\))?")
 # Names that several rooms have: whose is meant outside of these rooms.
-MEANT = {"Finding": "kpress.log.Finding"} | {
-    name: f"kpress.{name}" for name in ("ControlRecord", "compress", "crc32c", "decompress", "transcode")
+MEANT = {"Finding": "recordpress.log.Finding"} | {
+    name: f"recordpress.{name}" for name in ("ControlRecord", "compress", "crc32c", "decompress", "transcode")
 }
-OWNERS = ("kpress.broker", "kpress.adapters.aiokafka", "kpress.adapters.kafka_python", "kpress.spark")
+OWNERS = ("recordpress.broker", "recordpress.adapters.aiokafka", "recordpress.adapters.kafka_python", "recordpress.spark")
 LOG = logging.getLogger(__name__)
 
 
 class Linked(SphinxTransform):
-    """```kpress.open_log``` in a page leads to the reference."""
+    """```recordpress.open_log``` in a page leads to the reference."""
 
     default_priority = 400
 
@@ -43,7 +43,7 @@ class Linked(SphinxTransform):
 
 
 def missing(app: Sphinx, env: BuildEnvironment, node: pending_xref, content: nodes.Element) -> nodes.Element | None:
-    """A docstring may name an argument or a field of Kafka; what begins with ``kpress.`` must be there."""
+    """A docstring may name an argument or a field of Kafka; what begins with ``recordpress.`` must be there."""
     target = str(node.get("reftarget", ""))
     if node.get("refdomain") == "py" and NAME.fullmatch(target) and "._" not in target and not _is_file(target):
         LOG.warning("nothing public is called %s", target, location=node)

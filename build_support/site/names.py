@@ -1,4 +1,4 @@
-"""Which names of kpress are public: those of its rooms, each in the first room that has it."""
+"""Which names of recordpress are public: those of its rooms, each in the first room that has it."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
-import kpress
+import recordpress
 
 # The order of the reference: a name is described in the first of the rooms that have it.
-FIRST = ("kpress", "kpress.errors", "kpress.log", "kpress.broker", "kpress.producer", "kpress.dictionaries")
+FIRST = ("recordpress", "recordpress.errors", "recordpress.log", "recordpress.broker", "recordpress.producer", "recordpress.dictionaries")
 
 # Modules of a room that users import by themselves.
-DOORS = ("kpress.spark.functions", "kpress.spark.report")
+DOORS = ("recordpress.spark.functions", "recordpress.spark.report")
 
 
 def rooms() -> list[str]:
     """The modules that a user may import: no part of their name begins with an underscore."""
-    found = {f"kpress.{info.name}" for info in pkgutil.iter_modules(kpress.__path__) if not info.name.startswith("_")}
+    found = {f"recordpress.{info.name}" for info in pkgutil.iter_modules(recordpress.__path__) if not info.name.startswith("_")}
     found |= {
         f"{room}.{info.name}"
-        for room in ("kpress.adapters",)
+        for room in ("recordpress.adapters",)
         if room in found
         for info in pkgutil.iter_modules(import_module(room).__path__)
         if not info.name.startswith("_")
     }
-    compiled = {"kpress.checksum"}  # in the one shared object, which no listing of a folder shows
+    compiled = {"recordpress.checksum"}  # in the one shared object, which no listing of a folder shows
     return [*FIRST, *sorted((found | compiled | set(DOORS)) - set(FIRST))]
 
 
@@ -48,7 +48,7 @@ class Name:
     @property
     def is_described_by_itself(self) -> bool:
         """Whether the object has a docstring of its own; a number or an alias of types has one beside it."""
-        ours = str(getattr(self.value, "__module__", "")).startswith("kpress")
+        ours = str(getattr(self.value, "__module__", "")).startswith("recordpress")
         return ours and (inspect.isclass(self.value) or callable(self.value))
 
 
@@ -75,8 +75,8 @@ def public_names() -> Iterator[tuple[Name, Name]]:
 
 
 def _key(name: Name) -> object:
-    """A function of `kpress` loads the room whose function of that name does the work: both are one."""
-    does_the_work = name.room in ("kpress", "kpress.analysis", "kpress.broker", "kpress.log")
-    if does_the_work and inspect.isfunction(name.value) and name.name in kpress.__all__:
+    """A function of `recordpress` loads the room whose function of that name does the work: both are one."""
+    does_the_work = name.room in ("recordpress", "recordpress.analysis", "recordpress.broker", "recordpress.log")
+    if does_the_work and inspect.isfunction(name.value) and name.name in recordpress.__all__:
         return name.name
     return id(name.value) if name.is_described_by_itself else (name.name, repr(name.value))

@@ -1,4 +1,4 @@
-"""``.. kpress-room:: kpress.log``: the names of a room, with their signatures and docstrings."""
+"""``.. recordpress-room:: recordpress.log``: the names of a room, with their signatures and docstrings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Room(SphinxDirective):
     """All names of a room; those that another room describes are links."""
 
     required_arguments = 1
-    option_spec: ClassVar = {"without-summary": directives.flag}  # after a kpress-picture, which has it
+    option_spec: ClassVar = {"without-summary": directives.flag}  # after a recordpress-picture, which has it
 
     def run(self) -> list[nodes.Node]:
         return self.parse_text_to_nodes("\n".join(page_of(self.arguments[0], "without-summary" not in self.options)))
@@ -162,6 +162,6 @@ def tidy(app: Sphinx, document: nodes.document, name: str) -> None:
 
 
 def setup(app: Sphinx) -> None:
-    app.add_directive("kpress-room", Room)
-    app.add_directive("kpress-picture", Picture)
+    app.add_directive("recordpress-room", Room)
+    app.add_directive("recordpress-picture", Picture)
     app.connect("doctree-resolved", tidy)

@@ -11,15 +11,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import kpress
+import recordpress
 
-PACKAGE = Path(kpress.__file__).parent
+PACKAGE = Path(recordpress.__file__).parent
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
 def tree_of(module: str) -> ast.Module | None:
-    """The stub of a module of kpress, or else its source."""
+    """The stub of a module of recordpress, or else its source."""
     base = PACKAGE.joinpath(*module.split(".")[1:])
     for path in (base.with_suffix(".pyi"), base.with_suffix(".py"), base / "__init__.py"):
         if path.exists():
@@ -98,7 +98,7 @@ def members(cls: type) -> list[tuple[str, str, list[str]]]:
     """Of a class, and of bases that are private: (kind, name, signatures), in their order."""
     found: dict[str, tuple[str, list[str]]] = {}
     for base in cls.__mro__:
-        if not base.__module__.startswith("kpress") or (base is not cls and not _is_private(base)):
+        if not base.__module__.startswith("recordpress") or (base is not cls and not _is_private(base)):
             continue
         node = class_node(base)
         for statement in node.body if node else []:

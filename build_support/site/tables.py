@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from build_support.site.names import public_names
 from build_support.site.reference import indented
-from kpress.errors import KpressError
+from recordpress.errors import RecordpressError
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -38,18 +38,18 @@ class Verbs(_Made):
     """Every verb of the command line, from click's own objects."""
 
     def lines(self, *arguments: str) -> list[str]:
-        from kpress.cli._verbs import VERBS
+        from recordpress.cli._verbs import VERBS
 
         lines: list[str] = []
         for verb in VERBS:
-            command = import_module(f"kpress.cli.verbs.{verb}").command
-            lines += ["", f"kpress {verb}", "~" * (7 + len(verb)), "", *_verb(verb, command)]
+            command = import_module(f"recordpress.cli.verbs.{verb}").command
+            lines += ["", f"recordpress {verb}", "~" * (7 + len(verb)), "", *_verb(verb, command)]
         return lines
 
 
 def _verb(verb: str, command: Any) -> list[str]:
     context = click.Context(command, info_name=verb)
-    usage = " ".join(["kpress", verb, *command.collect_usage_pieces(context)])
+    usage = " ".join(["recordpress", verb, *command.collect_usage_pieces(context)])
     lines = [".. code-block:: text", "", f"   {usage}", "", *code_as_literal(inspect.cleandoc(command.help or "")), ""]
     rows = [option.get_help_record(context) for option in command.get_params(context)]
     lines += rows_of(("Option", "Meaning"), [(f"``{row[0]}``", literal(row[1])) for row in rows if row and row[1]])
@@ -66,7 +66,7 @@ class Errors(_Made):
 
     def lines(self, *arguments: str) -> list[str]:
         rows = [
-            (f":py:exc:`{full.removeprefix('kpress.')} <{full}>`", str(int(cls.code)) if cls.code else "", _remedy(cls))
+            (f":py:exc:`{full.removeprefix('recordpress.')} <{full}>`", str(int(cls.code)) if cls.code else "", _remedy(cls))
             for full, cls in public_errors().items()
         ]
         return rows_of(("Error", "Kafka's code", "What to do"), rows)
@@ -75,7 +75,7 @@ class Errors(_Made):
 def public_errors() -> dict[str, type]:
     """By the full name: the exceptions of all rooms."""
     described = {first.full: first.value for _, first in public_names()}
-    return {full: cls for full, cls in described.items() if inspect.isclass(cls) and issubclass(cls, KpressError)}
+    return {full: cls for full, cls in described.items() if inspect.isclass(cls) and issubclass(cls, RecordpressError)}
 
 
 def _remedy(cls: type) -> str:
@@ -154,4 +154,4 @@ def rows_of(head: tuple[str, ...], rows: list[tuple[str, ...]]) -> list[str]:
 
 def setup(app: Sphinx) -> None:
     for name, directive in (("verbs", Verbs), ("errors", Errors), ("schema", Schema)):
-        app.add_directive(f"kpress-{name}", directive)
+        app.add_directive(f"recordpress-{name}", directive)

@@ -4,7 +4,7 @@ Parquet files, and a page that says what it brought.
     spark-submit examples/spark/job.py /backup/logs /backup/cold --start "2024-05-01 00:00:00"
 
 SRC is only read. DST must not exist; it gets ``logs``, ``parquet`` and ``report.html``. Executors see both under these
-paths, and have kpress; the page is written by the driver.
+paths, and have recordpress; the page is written by the driver.
 """
 
 from __future__ import annotations
@@ -15,39 +15,39 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-import kpress.spark
-from kpress.spark.report import html_of, moments_of
+import recordpress.spark
+from recordpress.spark.report import html_of, moments_of
 
 
 def main(arguments: list[str] | None = None) -> int:
     options = parsed(arguments)
-    spark = SparkSession.builder.appName(f"kpress: {options.src}").getOrCreate()
-    kpress.spark.register(spark)
+    spark = SparkSession.builder.appName(f"recordpress: {options.src}").getOrCreate()
+    recordpress.spark.register(spark)
     copy = str(options.dst / "logs")
 
-    stored = kpress.spark.inventory(spark, options.src)
+    stored = recordpress.spark.inventory(spark, options.src)
     stored.select("topic", "partition", "bytes", "records", "recordsPerBatch", "findings").show(truncate=False)
 
-    expected = kpress.spark.estimate(spark, options.src, f"{options.codec},{options.level}/lz4")
+    expected = recordpress.spark.estimate(spark, options.src, f"{options.codec},{options.level}/lz4")
     expected.select("topic", "codec", "level", "ratioBefore", "ratio", "saved").show(truncate=False)
 
-    rows = spark.read.format("kpress").load(options.src)
+    rows = spark.read.format("recordpress").load(options.src)
     wanted = rows.where(f"timestamp >= '{options.start}' AND timestamp < '{options.end}'")
     wanted.groupBy("topic").agg({"*": "count", "timestamp": "max"}).show(truncate=False)
 
     options.dst.mkdir(parents=True)
-    kpress.spark.transcode(spark, options.src, copy, options.codec, level=options.level)
-    different = kpress.spark.compare(spark, options.src, copy).where("NOT isSame")
+    recordpress.spark.transcode(spark, options.src, copy, options.codec, level=options.level)
+    different = recordpress.spark.compare(spark, options.src, copy).where("NOT isSame")
     is_same = different.isEmpty()
     if not is_same:
         different.show(truncate=False)
 
-    kpress.spark.to_parquet(spark, copy, str(options.dst / "parquet"))
+    recordpress.spark.to_parquet(spark, copy, str(options.dst / "parquet"))
 
-    headers = spark.read.format("kpress").option("level", "batches").load(options.src)
+    headers = spark.read.format("recordpress").option("level", "batches").load(options.src)
     page = html_of(
         stored.collect(),
-        kpress.spark.inventory(spark, copy).collect(),
+        recordpress.spark.inventory(spark, copy).collect(),
         moments_of(headers),
         is_same=is_same,
         estimates=expected.collect(),

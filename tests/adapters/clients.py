@@ -18,14 +18,14 @@ with warnings.catch_warnings():
     import kafka.record.legacy_records
     import kafka.record.memory_records
 
-    import kpress.adapters.aiokafka
-    import kpress.adapters.kafka_python
+    import recordpress.adapters.aiokafka
+    import recordpress.adapters.kafka_python
 
-import kpress
+import recordpress
 
 Outcome = list[Any]
 # its arguments are those that the adapter has since 0.14; before, aiokafka keeps its own
-HAS_BATCH_BUILDER = "aiokafka.producer.message_accumulator" in kpress.adapters.aiokafka._NAMES
+HAS_BATCH_BUILDER = "aiokafka.producer.message_accumulator" in recordpress.adapters.aiokafka._NAMES
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 
@@ -49,7 +49,7 @@ AIOKAFKA = Client(
     aiokafka.record.legacy_records,
     aiokafka.record.memory_records,
     aiokafka.codec,
-    kpress.adapters.aiokafka,
+    recordpress.adapters.aiokafka,
     aiokafka.errors.CorruptRecordException,
 )
 KAFKA_PYTHON = Client(
@@ -58,7 +58,7 @@ KAFKA_PYTHON = Client(
     kafka.record.legacy_records,
     kafka.record.memory_records,
     kafka.codec,
-    kpress.adapters.kafka_python,
+    recordpress.adapters.kafka_python,
     kafka.errors.CorruptRecordError,
 )
 CLIENTS = (AIOKAFKA, KAFKA_PYTHON)
@@ -104,31 +104,31 @@ def read(memory_records: Any, data: bytes) -> Outcome:
     return out
 
 
-def read_by_kpress(data: bytes) -> Outcome:
-    """Offsets, timestamps, keys, values and headers by kpress's own readers, and KpressError for any of its errors."""
+def read_by_recordpress(data: bytes) -> Outcome:
+    """Offsets, timestamps, keys, values and headers by recordpress's own readers, and RecordpressError for any of its errors."""
     out: Outcome = []
     try:
-        for batch in kpress.read_batches(data, check_crcs=False):
+        for batch in recordpress.read_batches(data, check_crcs=False):
             rows: Outcome = []
             out.append(rows)
             try:
                 for record in batch:
                     rows.append([record.offset, record.timestamp, record.key, record.value, record.headers])
-            except kpress.KpressError:
-                rows.append(kpress.KpressError)
-    except kpress.KpressError:
-        out.append(kpress.KpressError)
+            except recordpress.RecordpressError:
+                rows.append(recordpress.RecordpressError)
+    except recordpress.RecordpressError:
+        out.append(recordpress.RecordpressError)
     return out
 
 
-def as_kpress(outcome: Outcome) -> Outcome:
-    """What read() gave, in the form of read_by_kpress()."""
+def as_recordpress(outcome: Outcome) -> Outcome:
+    """What read() gave, in the form of read_by_recordpress()."""
     out: Outcome = []
     for part in outcome[1:]:
         if isinstance(part, type):
-            out.append(kpress.KpressError)
+            out.append(recordpress.RecordpressError)
         elif isinstance(part, list) and not (part and isinstance(part[0], tuple)):
-            out.append([kpress.KpressError if isinstance(row, type) else _without_none(row) for row in part])
+            out.append([recordpress.RecordpressError if isinstance(row, type) else _without_none(row) for row in part])
     return out
 
 

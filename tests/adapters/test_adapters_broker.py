@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from clients import AIOKAFKA, CODECS, KAFKA_PYTHON
 
-import kpress
+import recordpress
 
 sys.path.append(str(Path(__file__).parents[1] / "log"))
 
@@ -168,4 +168,4 @@ def consume_by_kafka_python(address: str, topic: str) -> Rows:
 def stored(broker: Broker, topic: str) -> set[str]:
     """The codecs of the batches with records, as the broker keeps them."""
     data = b"".join(path.read_bytes() for path in sorted((broker.data / f"{topic}-0").glob("*.log")))
-    return {batch.compression_type for batch in kpress.read_batches(data) if batch.records_count > 1}
+    return {batch.compression_type for batch in recordpress.read_batches(data) if batch.records_count > 1}

@@ -12,7 +12,7 @@ from clients import AIOKAFKA, CLIENTS, CODECS, HAS_BATCH_BUILDER, KAFKA_PYTHON, 
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
+import recordpress
 import strategies
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
@@ -57,7 +57,7 @@ def test_v2(client: Client, codec: int, drawn: Any, limit: int, producer: Any) -
 
 
 def compare(client: Client, theirs: bytes, ours: bytearray, codec: int) -> None:
-    """The client reads the same records from both. Kafka's compressed bytes, and its leader epoch, are kpress's own."""
+    """The client reads the same records from both. Kafka's compressed bytes, and its leader epoch, are recordpress's own."""
     assert type(ours) is bytearray
     decoded = [read(client.memory.MemoryRecords, data) for data in (theirs, bytes(ours))]
     same = [[[row[:7] for row in part] if part and isinstance(part[0], list) else None for part in one[3::3]]
@@ -159,7 +159,7 @@ def test_calls_from_inside_of_an_append(client: Client) -> None:
             for call in (lambda: builder.append(0, 1, None, b"in", [("a", b"b")]), builder.build):
                 with pytest.raises((RuntimeError, TypeError)) as caught:
                     call()
-                assert isinstance(caught.value, kpress.InUseError)
+                assert isinstance(caught.value, recordpress.InUseError)
             return iter([("k", b"v")])
 
         def __len__(self) -> int:
@@ -170,7 +170,7 @@ def test_calls_from_inside_of_an_append(client: Client) -> None:
             builder.append(0, 1, None, b"out", Evil())
         return
     assert builder.append(0, 1, None, b"out", Evil()) is not None
-    [batch] = kpress.read_batches(bytes(builder.build()))
+    [batch] = recordpress.read_batches(bytes(builder.build()))
     assert [(record.value, record.headers) for record in batch] == [(b"out", [("k", b"v")])]
 
 
@@ -240,7 +240,7 @@ def test_str_of_kafka_python() -> None:
     assert str(batches[0]) == str(batches[1])
     records = [next(iter(batch)) for batch in batches]
     assert repr(records[0]) == repr(records[1])
-    legacy = kpress.write_records([b"v"], magic=1, timestamps=5)
+    legacy = recordpress.write_records([b"v"], magic=1, timestamps=5)
     sources = (KAFKA_PYTHON.legacy, KAFKA_PYTHON.adapter)
     records = [next(iter(source.LegacyRecordBatch(legacy, 1))) for source in sources]
     assert repr(records[0]) == repr(records[1])
@@ -250,7 +250,7 @@ WITHOUT_ASSERTS = """
 from importlib import import_module
 
 for client, arguments in (("aiokafka", (7, 0, 1000)), ("kafka_python", (7, 0, 1000))):
-    builder = import_module(f"kpress.adapters.{client}").LegacyRecordBatchBuilder
+    builder = import_module(f"recordpress.adapters.{client}").LegacyRecordBatchBuilder
     try:
         builder(*arguments)
     except AssertionError as error:

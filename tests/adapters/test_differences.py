@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from clients import AIOKAFKA, CLIENTS, KAFKA_PYTHON, Client
 
-import kpress
+import recordpress
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
 ROOT = Path(__file__).parents[2]
@@ -35,19 +35,19 @@ def wrapper(magic: int, offset: int, inner: list[int]) -> bytes:
     """A compressed set whose messages and wrapper have these offsets."""
     messages = b""
     for at in inner:
-        message = bytearray(kpress.write_records([b"v%d" % at], magic=magic, timestamps=5))
+        message = bytearray(recordpress.write_records([b"v%d" % at], magic=magic, timestamps=5))
         message[:8] = struct.pack(">q", at)
         messages += message
-    whole = bytearray(kpress.write_records([kpress.compress(messages, "gzip")], magic=magic, timestamps=5))
+    whole = bytearray(recordpress.write_records([recordpress.compress(messages, "gzip")], magic=magic, timestamps=5))
     whole[:8] = struct.pack(">q", offset)
     whole[17] |= 1
-    whole[12:16] = struct.pack(">I", kpress.crc32(whole[16:]))
+    whole[12:16] = struct.pack(">I", recordpress.crc32(whole[16:]))
     return bytes(whole)
 
 
 @row(1)
 def test_each_entry_has_its_own_magic() -> None:
-    data = kpress.write_records([b"old"], magic=1) + kpress.write_records([b"new"])
+    data = recordpress.write_records([b"old"], magic=1) + recordpress.write_records([b"new"])
     with pytest.raises(Exception, match=r".*"):
         assert values(AIOKAFKA.memory.MemoryRecords, data) == [b"old", b"new"]
     assert values(aiokafka.MemoryRecords, data) == [b"old", b"new"]
@@ -55,7 +55,7 @@ def test_each_entry_has_its_own_magic() -> None:
 
 @row(2)
 def test_lz4_in_v0() -> None:
-    data = kpress.write_records([b"v"] * 5, magic=0, compression_type="lz4")
+    data = recordpress.write_records([b"v"] * 5, magic=0, compression_type="lz4")
     with pytest.raises(AIOKAFKA.default.UnsupportedCodecError):
         values(AIOKAFKA.memory.MemoryRecords, data)
     assert values(aiokafka.MemoryRecords, data) == [b"v"] * 5
@@ -67,7 +67,7 @@ def test_lz4_in_v0() -> None:
 @row(3)
 @clients
 def test_bytes_after_the_last_record_are_found_before_it_is_given(client: Client) -> None:
-    data = bytearray(kpress.write_records([b"a", b"b"]))
+    data = bytearray(recordpress.write_records([b"a", b"b"]))
     data[57:61] = struct.pack(">i", 1)
     for source, given in ((client.default, 1), (client.adapter, 0)):
         got: list[Any] = []
@@ -80,14 +80,14 @@ def test_bytes_after_the_last_record_are_found_before_it_is_given(client: Client
 @clients
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_a_damaged_payload_is_the_clients_corrupt_record(client: Client, codec: str) -> None:
-    data = bytearray(kpress.write_records([b"value"] * 50, compression_type=codec))
+    data = bytearray(recordpress.write_records([b"value"] * 50, compression_type=codec))
     data[61:65] = b"nope"
     with pytest.raises(Exception, match=r".*") as caught:
         list(client.default.DefaultRecordBatch(bytes(data)))
     assert not isinstance(caught.value, client.corrupt)
     with pytest.raises(client.corrupt) as caught:
         list(client.adapter.DefaultRecordBatch(bytes(data)))
-    assert isinstance(caught.value.__cause__, kpress.CorruptRecordError)
+    assert isinstance(caught.value.__cause__, recordpress.CorruptRecordError)
 
 
 @row(5)
@@ -95,9 +95,9 @@ def test_a_damaged_payload_is_the_clients_corrupt_record(client: Client, codec: 
 def test_linked_blocks_of_lz4_are_refused(client: Client) -> None:
     frame = pytest.importorskip("lz4.frame")
     rows = [b"%d" % i * 20_000 for i in range(9)]  # more than one block of 64 KiB
-    [batch] = kpress.read_batches(kpress.write_records(rows))
+    [batch] = recordpress.read_batches(recordpress.write_records(rows))
     linked = frame.compress(bytes(batch.payload), block_linked=True)
-    data = kpress.write_records(rows, compression_type="lz4")[:61] + linked
+    data = recordpress.write_records(rows, compression_type="lz4")[:61] + linked
     assert len(list(client.default.DefaultRecordBatch(data))) == 9
     with pytest.raises(client.corrupt):
         list(client.adapter.DefaultRecordBatch(data))
@@ -106,7 +106,7 @@ def test_linked_blocks_of_lz4_are_refused(client: Client) -> None:
 @row(6)
 @clients
 def test_a_headers_key_that_is_not_utf8(client: Client) -> None:
-    data = kpress.write_records([b"v"], headers=[[("key", b"x")]]).replace(b"key", b"k\xffy")
+    data = recordpress.write_records([b"v"], headers=[[("key", b"x")]]).replace(b"key", b"k\xffy")
     with pytest.raises((UnicodeDecodeError, client.corrupt)):
         list(client.default.DefaultRecordBatch(data))
     [record] = client.adapter.DefaultRecordBatch(data)
@@ -116,7 +116,7 @@ def test_a_headers_key_that_is_not_utf8(client: Client) -> None:
 @row(7)
 @clients
 def test_a_count_of_zero(client: Client) -> None:
-    data = bytearray(kpress.write_records([b"v"]))
+    data = bytearray(recordpress.write_records([b"v"]))
     data[57:61] = bytes(4)
     with pytest.raises(client.corrupt):
         list(client.default.DefaultRecordBatch(bytes(data)))
@@ -126,7 +126,7 @@ def test_a_count_of_zero(client: Client) -> None:
 @row(8)
 @clients
 def test_a_batch_too_short_for_its_header(client: Client) -> None:
-    data = kpress.write_records([b"v"])[:40]
+    data = recordpress.write_records([b"v"])[:40]
     if client is KAFKA_PYTHON:
         with pytest.raises(struct.error):
             client.default.DefaultRecordBatch(data)
@@ -138,7 +138,7 @@ def test_a_batch_too_short_for_its_header(client: Client) -> None:
 @clients
 @pytest.mark.parametrize("magic", [3, 127, -1])
 def test_a_magic_that_is_none(client: Client, magic: int) -> None:
-    data = bytearray(kpress.write_records([b"v"]))
+    data = bytearray(recordpress.write_records([b"v"]))
     data[16] = magic & 255
     with pytest.raises(client.corrupt, match="magic"):
         client.adapter.MemoryRecords(bytes(data)).next_batch()
@@ -210,14 +210,14 @@ def test_levels_are_those_of_kafkas_producer(client: Client) -> None:
     functions = client.adapter
     for codec in ("gzip", "lz4", "zstd"):
         encode = getattr(functions, f"{codec}_encode")
-        assert encode(data) == kpress.compress(data, codec)
+        assert encode(data) == recordpress.compress(data, codec)
         assert getattr(client.codec, f"{codec}_decode")(encode(data)) == data
-    assert functions.gzip_encode(data, 1) == kpress.compress(data, "gzip", 1)
+    assert functions.gzip_encode(data, 1) == recordpress.compress(data, "gzip", 1)
 
 
 @row(16)
 def test_the_size_of_a_record() -> None:
-    data = kpress.write_records([b"v" * 100])
+    data = recordpress.write_records([b"v" * 100])
     records = [next(iter(source.DefaultRecordBatch(data))) for source in (KAFKA_PYTHON.default, kafka_python)]
     sizes = [record.size_in_bytes for record in records]
     assert sizes == [107, 109] and len(data) == 61 + 109
@@ -226,7 +226,7 @@ def test_the_size_of_a_record() -> None:
 @row(17)
 def test_keys_of_control_records() -> None:
     def control(key: bytes) -> bytes:
-        data = bytearray(kpress.write_records([b"v"], keys=[key]))
+        data = bytearray(recordpress.write_records([b"v"], keys=[key]))
         data[22] |= 0x20
         return bytes(data)
 
@@ -244,14 +244,14 @@ def test_valid_bytes_before_a_size_that_is_none() -> None:
     bad = bytearray(26)
     bad[8:12] = struct.pack(">i", -12)  # kafka-python would look at the same place for ever
     with pytest.raises(KAFKA_PYTHON.corrupt):
-        kafka_python.MemoryRecords(kpress.write_records([b"v"]) + bad).valid_bytes()
+        kafka_python.MemoryRecords(recordpress.write_records([b"v"]) + bad).valid_bytes()
 
 
 @row(19)
 @clients
 def test_a_compressed_message_inside_of_a_wrapper(client: Client) -> None:
     inner = wrapper(1, 0, [0])
-    whole = bytearray(kpress.write_records([kpress.compress(inner, "gzip")], magic=1, timestamps=5))
+    whole = bytearray(recordpress.write_records([recordpress.compress(inner, "gzip")], magic=1, timestamps=5))
     whole[17] |= 1
     with pytest.raises(AssertionError):
         list(client.legacy.LegacyRecordBatch(bytes(whole), 1))
@@ -262,7 +262,7 @@ def test_a_compressed_message_inside_of_a_wrapper(client: Client) -> None:
 @row(20)
 def test_a_timestamp_delta_beyond_64_bits() -> None:
     last = 2**63 - 1
-    data = kpress.write_records([b"a", b"b"], timestamps=[-1, last])
+    data = recordpress.write_records([b"a", b"b"], timestamps=[-1, last])
 
     def timestamps(source: Any) -> list[int]:
         return [record.timestamp for record in source.MemoryRecords(data).next_batch()]
@@ -275,18 +275,18 @@ def test_a_timestamp_delta_beyond_64_bits() -> None:
 @row(21)
 @clients
 def test_there_is_a_limit_of_output(client: Client) -> None:
-    bomb = kpress.compress(bytes((64 << 20) + 1), "zstd")
-    with pytest.raises(kpress.OutputTooLargeError):
+    bomb = recordpress.compress(bytes((64 << 20) + 1), "zstd")
+    with pytest.raises(recordpress.OutputTooLargeError):
         client.adapter.zstd_decode(bomb)
 
 
 @row(22)
 @clients
 def test_a_batch_is_read_twice(client: Client) -> None:
-    batch = client.adapter.LegacyRecordBatch(kpress.write_records([b"v"], magic=1, compression_type="gzip"), 1)
+    batch = client.adapter.LegacyRecordBatch(recordpress.write_records([b"v"], magic=1, compression_type="gzip"), 1)
     assert [len(list(batch)), len(list(batch)), batch.validate_crc()] == [1, 1, True]
     if client is AIOKAFKA:
-        data = kpress.write_records([b"v"])
+        data = recordpress.write_records([b"v"])
         theirs, ours = client.default.DefaultRecordBatch(data), aiokafka.DefaultRecordBatch(data)
         assert [len(list(theirs)), len(list(ours)), len(list(ours))] == [1, 1, 1]
         with pytest.raises(client.corrupt):
@@ -306,7 +306,7 @@ def test_a_batch_is_built_once(client: Client) -> None:
 @clients
 def test_a_header_that_is_no_pair(client: Client) -> None:
     for header in (("k",), (None, b"v"), (b"k", b"v")):
-        with pytest.raises(kpress.ArgumentTypeError):
+        with pytest.raises(recordpress.ArgumentTypeError):
             builder(client.adapter).append(0, 5, None, b"v", [header])
 
 

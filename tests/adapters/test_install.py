@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from clients import AIOKAFKA, CLIENTS, HAS_BATCH_BUILDER, KAFKA_PYTHON, Client
 
-import kpress
-from kpress.adapters import _install
+import recordpress
+from recordpress.adapters import _install
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)
 
@@ -103,7 +103,7 @@ def test_installed_ends_after_an_error(client: Client) -> None:
 @clients
 def test_the_limit_ends_with_the_installation(client: Client) -> None:
     ours: Any = client.adapter
-    data = kpress.write_records([bytes(1000)], compression_type="zstd")
+    data = recordpress.write_records([bytes(1000)], compression_type="zstd")
 
     def read() -> int:
         return sum(len(record.value) for record in ours.MemoryRecords(data).next_batch())
@@ -172,21 +172,21 @@ def test_versions_of_the_client(monkeypatch: pytest.MonkeyPatch, found: str, acc
         assert _install.check_version("aiokafka", (0, 12), (0, 15))[0] == 0
         return
     message = f"this adapter is for aiokafka 0.12 or later, below 0.15; installed is {found}"
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         _install.check_version("aiokafka", (0, 12), (0, 15))
 
 
 LEAKS = """
-import sys, kpress, kpress.adapters
+import sys, recordpress, recordpress.adapters
 assert not {"aiokafka", "kafka"} & set(sys.modules)
 import warnings
 warnings.simplefilter("ignore")
 import aiokafka.record, kafka.record
 own = aiokafka.record.MemoryRecords, kafka.record.MemoryRecords
-import kpress.adapters.aiokafka, kpress.adapters.kafka_python
+import recordpress.adapters.aiokafka, recordpress.adapters.kafka_python
 import aiokafka.consumer.fetcher, kafka.consumer.fetcher
 assert own == (aiokafka.consumer.fetcher.MemoryRecords, kafka.consumer.fetcher.MemoryRecords)
-kpress.adapters.aiokafka.install()
+recordpress.adapters.aiokafka.install()
 assert own[1] is kafka.consumer.fetcher.MemoryRecords, "an adapter touches its own client only"
 assert own[0] is not aiokafka.consumer.fetcher.MemoryRecords
 """
@@ -203,7 +203,7 @@ def test_a_producer_of_aiokafka_makes_adapter_batches() -> None:
         producer = AIOKafkaProducer(bootstrap_servers="nobody:1", compression_type="zstd")
         batch = producer.create_batch()
         assert (type(batch) is AIOKAFKA.adapter.BatchBuilder) is HAS_BATCH_BUILDER
-        assert type(batch._builder).__module__ == "kpress.adapters._aiokafka_building"
+        assert type(batch._builder).__module__ == "recordpress.adapters._aiokafka_building"
         batch.append(key=None, value=b"v", timestamp=None)
         await producer.stop()
         return batch.size()

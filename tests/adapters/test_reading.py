@@ -10,11 +10,11 @@ import re
 import sys
 
 import pytest
-from clients import AIOKAFKA, CLIENTS, Client, as_kpress, read, read_by_kpress
+from clients import AIOKAFKA, CLIENTS, Client, as_recordpress, read, read_by_recordpress
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import kpress
+import recordpress
 import oracle
 import strategies
 
@@ -44,8 +44,8 @@ def row_of(vector: oracle.Vector) -> str | None:
 def has_lz4_in_v0(data: bytes) -> bool:
     """aiokafka refuses it."""
     try:
-        return any(batch.magic == 0 and batch.compression_type == "lz4" for batch in kpress.read_batches(data))
-    except kpress.KpressError:
+        return any(batch.magic == 0 and batch.compression_type == "lz4" for batch in recordpress.read_batches(data))
+    except recordpress.RecordpressError:
         return False
 
 
@@ -55,7 +55,7 @@ def test_a_vector_is_read_as_the_client_and_kafka_read_it(client: Client, vector
     data = vector.data
     ours = read(client.adapter.MemoryRecords, data)
     if str(vector) not in CUT:
-        assert as_kpress(ours) == read_by_kpress(data)
+        assert as_recordpress(ours) == read_by_recordpress(data)
     if row_of(vector) is None and not (client is AIOKAFKA and has_lz4_in_v0(data)):
         assert ours == read(client.memory.MemoryRecords, data)
 
@@ -77,7 +77,7 @@ def test_drawn_records_are_read_alike(client: Client, magic: int, codec: str, da
         return  # aiokafka refuses it
     assume(all(row.timestamp - drawn[0].timestamp < 2**63 for row in drawn))  # kafka-python's does not wrap
     first = drawn[0].offset
-    builder = kpress.BatchBuilder(magic, codec, base_offset=first)
+    builder = recordpress.BatchBuilder(magic, codec, base_offset=first)
     for row in drawn:
         builder.append(row.value, row.key, row.timestamp, row.headers, row.offset)
     batch = bytes(builder.build())
@@ -95,16 +95,16 @@ def test_no_bytes_are_read_with_anything_but_the_clients_error(client: Client, d
 
 @clients
 @given(st.data())
-def test_flipped_bits_are_read_as_kpress_reads_them(client: Client, data: st.DataObject) -> None:
+def test_flipped_bits_are_read_as_recordpress_reads_them(client: Client, data: st.DataObject) -> None:
     codec = data.draw(st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]))
-    batch = bytearray(kpress.write_records([b"value %d" % i for i in range(20)], compression_type=codec))
+    batch = bytearray(recordpress.write_records([b"value %d" % i for i in range(20)], compression_type=codec))
     batch[data.draw(st.integers(17, len(batch) - 1))] ^= 1 << data.draw(st.integers(0, 7))
-    assert as_kpress(read(client.adapter.MemoryRecords, bytes(batch))) == read_by_kpress(bytes(batch))
+    assert as_recordpress(read(client.adapter.MemoryRecords, bytes(batch))) == read_by_recordpress(bytes(batch))
 
 
 @clients
 def test_records_outlive_the_buffer_they_were_read_from(client: Client) -> None:
-    data = bytearray(kpress.write_records([b"a" * 50, b"b" * 50]))
+    data = bytearray(recordpress.write_records([b"a" * 50, b"b" * 50]))
     batch = client.adapter.DefaultRecordBatch(data)
     first, second = batch
     data[:] = bytes(len(data))
@@ -117,7 +117,7 @@ def test_records_outlive_the_buffer_they_were_read_from(client: Client) -> None:
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_nothing_that_was_read_stays(client: Client, magic: int) -> None:
     """A reference too many on a batch or a record would keep each of them for ever."""
-    data = kpress.write_records([b"a", b"b"], magic=magic, compression_type="gzip")
+    data = recordpress.write_records([b"a", b"b"], magic=magic, compression_type="gzip")
     batch = client.adapter.MemoryRecords(data).next_batch()
     assert sys.getrefcount(batch) == 2, "the variable, and the call's argument"
     for record in batch:
@@ -126,7 +126,7 @@ def test_nothing_that_was_read_stays(client: Client, magic: int) -> None:
 
 @clients
 def test_a_batch_is_made_once(client: Client) -> None:
-    batch = client.adapter.DefaultRecordBatch(kpress.write_records([b"a"]))
+    batch = client.adapter.DefaultRecordBatch(recordpress.write_records([b"a"]))
     with pytest.raises(TypeError, match="made already"):
         batch.__init__(b"")
     assert [record.value for record in batch] == [b"a"]
@@ -134,15 +134,15 @@ def test_a_batch_is_made_once(client: Client) -> None:
 
 @clients
 def test_a_limit_of_decompressed_bytes(client: Client) -> None:
-    data = kpress.write_records([bytes(1 << 20)], compression_type="zstd")
+    data = recordpress.write_records([bytes(1 << 20)], compression_type="zstd")
     client.adapter.install(max_decompressed_bytes=1 << 19)
     try:
         with pytest.raises(client.corrupt, match="524288") as caught:
             list(client.adapter.DefaultRecordBatch(data))
-        assert isinstance(caught.value.__cause__, kpress.OutputTooLargeError)
-        with pytest.raises(kpress.OutputTooLargeError):
-            client.codec.zstd_decode(kpress.compress(bytes(1 << 20), "zstd"))
-        with pytest.raises(kpress.InvalidArgumentError, match="max_decompressed_bytes"):
+        assert isinstance(caught.value.__cause__, recordpress.OutputTooLargeError)
+        with pytest.raises(recordpress.OutputTooLargeError):
+            client.codec.zstd_decode(recordpress.compress(bytes(1 << 20), "zstd"))
+        with pytest.raises(recordpress.InvalidArgumentError, match="max_decompressed_bytes"):
             client.adapter.install(max_decompressed_bytes=0)
     finally:
         client.adapter.uninstall()

@@ -1,6 +1,6 @@
 """The clients' own record tests, from their sources, with the adapter under them.
 
-`make clients` runs them: KPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases, named as in
+`make clients` runs them: RECORDPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases, named as in
 aiokafka-0.14.0. Without one, pip fetches PyPI's archive, which has tests of codecs at most.
 """
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-SOURCES = os.environ.get("KPRESS_CLIENT_SOURCES")
+SOURCES = os.environ.get("RECORDPRESS_CLIENT_SOURCES")
 TESTS = {
     "aiokafka": ("aiokafka", ["tests/record", "tests/test_codec.py"], 150),
     "kafka-python": ("kafka_python", ["test/record", "test/test_codec.py"], 190),
@@ -58,10 +58,10 @@ def test_the_clients_record_tests_pass(client: str, tmp_path: Path) -> None:
     tests = paths[0].split("/")[0]
     shutil.copytree(sources / tests, tmp_path / "run" / tests)
     (tmp_path / "run" / tests / "__init__.py").touch()  # not in archives, and CPython has a package `test` of its own
-    plugin = f"import kpress.adapters.{module} as adapter\nadapter.install()\n"
-    (tmp_path / "run" / "under_kpress.py").write_text(plugin)
+    plugin = f"import recordpress.adapters.{module} as adapter\nadapter.install()\n"
+    (tmp_path / "run" / "under_recordpress.py").write_text(plugin)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "run"), *sys.path])}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "under_kpress", "-p", "no:cacheprovider", "--noconftest",
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "under_recordpress", "-p", "no:cacheprovider", "--noconftest",
                "-W", "ignore", *there]  # fmt: skip
     ran = subprocess.run(command, cwd=tmp_path / "run", env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]

@@ -1,4 +1,4 @@
-"""kpress.analyze: what it names is what Java's producer makes, and what is stored is what Kafka stored."""
+"""recordpress.analyze: what it names is what Java's producer makes, and what is stored is what Kafka stored."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.analysis import Analysis
-from kpress.typing import CompressionType
+from recordpress.analysis import Analysis
+from recordpress.typing import CompressionType
 
 ROOT = Path(__file__).parents[2]
 SEGMENT = "00000000000000000000.log"
@@ -32,7 +32,7 @@ def lines(number: int, start: int = 0) -> list[bytes]:
 def log_of(path: Path, batches: int = 40, depth: int = 25, codec: CompressionType = "snappy") -> Path:
     path.mkdir(parents=True, exist_ok=True)
     data = [
-        kpress.write_records(lines(depth, at), compression_type=codec, base_offset=at, timestamps=NOW + at)
+        recordpress.write_records(lines(depth, at), compression_type=codec, base_offset=at, timestamps=NOW + at)
         for at in range(0, batches * depth, depth)
     ]
     (path / SEGMENT).write_bytes(b"".join(data))
@@ -56,22 +56,22 @@ def sizes(found: Analysis) -> list[tuple[str, int | None, int | None, int, int]]
 def as_a_stream(record_set: bytes, codec: CompressionType, level: int | None) -> int:
     """The size of uncompressed batches when each is compressed like that."""
     size = 0
-    for batch in kpress.read_batches(record_set):
-        stream = kpress.compressor(codec, level)
+    for batch in recordpress.read_batches(record_set):
+        stream = recordpress.compressor(codec, level)
         size += batch.size - len(batch.payload) + len(stream.compress(batch.payload) + stream.flush())
     return size
 
 
 def test_sizes_are_those_of_the_record_sets_that_are_written(partition: Path) -> None:
-    found = kpress.analyze(partition, GRID)
-    rows = kpress.open_log(partition).read(["timestamp", "value"]).to_pyarrow()
+    found = recordpress.analyze(partition, GRID)
+    rows = recordpress.open_log(partition).read(["timestamp", "value"]).to_pyarrow()
     assert {cell.batch_records for cell in found.cells} == {25, 250}
     for cell in found.cells:
         options = {"batch_bytes": None, "batch_records": cell.batch_records}
-        plain = kpress.write_columns(rows, **options)
+        plain = recordpress.write_columns(rows, **options)
         assert cell.input_bytes == len(plain)
         assert cell.output_bytes == as_a_stream(plain, cell.codec, cell.level)
-        written = len(kpress.write_columns(rows, cell.codec, cell.level, **options))
+        written = len(recordpress.write_columns(rows, cell.codec, cell.level, **options))
         is_of_blocks = cell.codec in ("none", "snappy", "lz4")  # of one size, however it is called
         assert cell.output_bytes == (written if is_of_blocks else pytest.approx(written, 0.05))
         assert cell.ratio == cell.input_bytes / cell.output_bytes
@@ -82,33 +82,33 @@ def test_sizes_are_those_of_the_record_sets_that_are_written(partition: Path) ->
 
 def test_sizes_at_a_depth_that_varies(tmp_path: Path) -> None:
     path = tmp_path / SEGMENT
-    sets = [kpress.write_records(lines(n, 10 * n), base_offset=10 * n, compression_type="lz4") for n in (3, 9, 4)]
+    sets = [recordpress.write_records(lines(n, 10 * n), base_offset=10 * n, compression_type="lz4") for n in (3, 9, 4)]
     path.write_bytes(b"".join(sets))
-    found = kpress.analyze(path, "none/lz4")
+    found = recordpress.analyze(path, "none/lz4")
     assert found.cells[0].batch_records is None and found.cells[2].batch_records == 53
-    assert found.cells[0].input_bytes == sum(len(kpress.recompress(one, "none")) for one in sets)
+    assert found.cells[0].input_bytes == sum(len(recordpress.recompress(one, "none")) for one in sets)
     assert found.cells[1].output_bytes == sum(map(len, sets)) == found.sample["stored_bytes"]
     assert found.baseline["batch_records"] is None and found.baseline["mean_batch_records"] == 16 / 3
 
 
 def test_records_of_several_partitions_whose_offsets_are_the_same(tmp_path: Path) -> None:
     one, other = log_of(tmp_path / "orders-0", 1), log_of(tmp_path / "orders-1", 1)
-    found = kpress.analyze([one, other], "none")
+    found = recordpress.analyze([one, other], "none")
     assert (found.cells[0].records, found.cells[0].batch_records) == (50, 25)
     assert found.cells[0].batch_bytes * 2 == found.cells[0].input_bytes
     assert found.cells[1].batch_records == 250
 
 
 def test_a_codec_that_lies_is_found(partition: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kpress.analysis import _measure
+    from recordpress.analysis import _measure
 
     monkeypatch.setattr(_measure, "decompress", lambda data, codec, most, codecs: bytes(most))
-    with pytest.raises(kpress.CorruptRecordError, match="zstd are not read as they were"):
-        kpress.analyze(partition, "zstd")
+    with pytest.raises(recordpress.CorruptRecordError, match="zstd are not read as they were"):
+        recordpress.analyze(partition, "zstd")
 
 
 def test_the_pareto_front(partition: Path) -> None:
-    found = kpress.analyze(partition, GRID)
+    found = recordpress.analyze(partition, GRID)
     for depth in (1, 10):
         row = [cell for cell in found.cells if cell.depth == depth]
         for cell in row:
@@ -125,7 +125,7 @@ def test_the_pareto_front(partition: Path) -> None:
 def test_the_json_is_what_its_schema_says(partition: Path) -> None:
     schema = json.loads((ROOT / "docs" / "analyze.schema.json").read_text())
     for options in ({}, {"rate": "20MB/s", "price_gb": 0.1}):
-        found = json.loads(json.dumps(kpress.analyze(partition, GRID, **options).to_dict()))
+        found = json.loads(json.dumps(recordpress.analyze(partition, GRID, **options).to_dict()))
         jsonschema.validate(found, schema)
     assert list(found) == ["baseline", "cells", "recommendation", "sample", "versions"]
 
@@ -140,13 +140,13 @@ def test_the_baseline_of_logs_that_brokers_wrote(log: oracle.Vector, tmp_path: P
     data = log.data
     path = tmp_path / SEGMENT
     path.write_bytes(data)
-    entries = [batch for batch in kpress.read_batches(data) if not batch.is_control]
-    rows = kpress.read_columns(data).num_rows
+    entries = [batch for batch in recordpress.read_batches(data) if not batch.is_control]
+    rows = recordpress.read_columns(data).num_rows
     if not rows:
-        with pytest.raises(kpress.InvalidArgumentError, match="there is no intact record"):
-            kpress.analyze(path, "none")
+        with pytest.raises(recordpress.InvalidArgumentError, match="there is no intact record"):
+            recordpress.analyze(path, "none")
         return
-    found = kpress.analyze(path, "none", depths=[1])
+    found = recordpress.analyze(path, "none", depths=[1])
     assert found.baseline["bytes"] == len(data)
     assert found.sample["records"] == rows
     assert found.sample["stored_bytes"] == sum(batch.size for batch in entries if len(list(batch)))
@@ -159,11 +159,11 @@ def test_a_partition_under_magic_1(tmp_path: Path) -> None:
     path = tmp_path / SEGMENT
     path.write_bytes(
         b"".join(
-            kpress.write_records(values[at : at + 10], magic=1, compression_type="gzip", base_offset=at)
+            recordpress.write_records(values[at : at + 10], magic=1, compression_type="gzip", base_offset=at)
             for at in range(0, 100, 10)
         )
     )
-    found = kpress.analyze(path, "none/gzip,6")
+    found = recordpress.analyze(path, "none/gzip,6")
     assert (found.sample["records"], found.cells[0].batch_records) == (100, 10)
     assert found.baseline["codecs"]["gzip"]["batches"] == 10
 
@@ -173,19 +173,19 @@ def test_a_partition_under_magic_1(tmp_path: Path) -> None:
 
 def test_a_sample_is_of_its_seed(tmp_path: Path) -> None:
     path = log_of(tmp_path / "orders-0", batches=800)
-    whole = kpress.analyze(path, "none", depths=[1])
+    whole = recordpress.analyze(path, "none", depths=[1])
     assert whole.sample["coverage"] == 1.0
     options = {"codecs": "none/zstd,3", "depths": [1], "sample_bytes": whole.sample["bytes"] // 10}
-    one, again, other = (kpress.analyze(path, seed=seed, **options) for seed in (7, 7, 8))
+    one, again, other = (recordpress.analyze(path, seed=seed, **options) for seed in (7, 7, 8))
     assert sizes(one) == sizes(again) != sizes(other)
     assert one.sample["runs"] == 8 and 0.08 < one.sample["coverage"] < 0.13
-    exact = kpress.analyze(path, "zstd,3", depths=[1]).cells[0].ratio
+    exact = recordpress.analyze(path, "zstd,3", depths=[1]).cells[0].ratio
     assert one.cells[1].ratio == pytest.approx(exact, rel=0.02)
 
 
 def test_threads_change_no_size(tmp_path: Path) -> None:
     path = log_of(tmp_path / "orders-0", batches=2500)
-    one, four = (kpress.analyze(path, "lz4", threads=threads) for threads in (1, 4))
+    one, four = (recordpress.analyze(path, "lz4", threads=threads) for threads in (1, 4))
     assert one.sample["bytes"] > 4 << 20  # several pieces
     assert sizes(one) == sizes(four)
 
@@ -196,14 +196,14 @@ def test_a_file_of_lines(tmp_path: Path, ending: bytes, is_last_ended: bool) -> 
     values = lines(1000)
     path = tmp_path / "access.log"
     path.write_bytes(ending.join(values) + ending * is_last_ended)
-    found = kpress.analyze(path, "none/zstd,3")
+    found = recordpress.analyze(path, "none/zstd,3")
     assert found.baseline["kind"] == "lines" and found.baseline["codecs"] == {} and found.baseline["ratio"] == 1.0
     assert (found.sample["records"], found.sample["runs"]) == (1000, 1)
     assert found.sample["coverage"] == pytest.approx(1.0, abs=1e-4)
     assert found.cells[0].batch_bytes <= 16384
-    rows = kpress.read_columns(kpress.write_records(values, timestamps=0), ["timestamp", "value"])
+    rows = recordpress.read_columns(recordpress.write_records(values, timestamps=0), ["timestamp", "value"])
     depth = found.cells[3].batch_records
-    plain = kpress.write_columns(rows, batch_bytes=None, batch_records=depth)
+    plain = recordpress.write_columns(rows, batch_bytes=None, batch_records=depth)
     assert found.cells[3].output_bytes == as_a_stream(plain, "zstd", 3)
 
 
@@ -211,22 +211,22 @@ def test_a_part_of_a_file_of_lines(tmp_path: Path) -> None:
     path = tmp_path / "access.txt"
     path.write_bytes(b"\n".join(lines(100_000)))
     one, again, other = (
-        kpress.analyze(path, "none", depths=[1], sample_bytes=2 << 20, seed=seed) for seed in (1, 1, 2)
+        recordpress.analyze(path, "none", depths=[1], sample_bytes=2 << 20, seed=seed) for seed in (1, 1, 2)
     )
     assert sizes(one) == sizes(again) != sizes(other)
     assert one.sample["runs"] == 8 and 0.2 < one.sample["coverage"] < 0.35
 
 
 def test_runs_of_lines_begin_and_end_with_whole_ones(tmp_path: Path) -> None:
-    from kpress.analysis._lines import sample_lines
-    from kpress.files import LocalFileSystem
+    from recordpress.analysis._lines import sample_lines
+    from recordpress.files import LocalFileSystem
 
     values = lines(100_000)
     path = tmp_path / "access.txt"
     path.write_bytes(b"\n".join(values))
     with LocalFileSystem().open(str(path)) as file:
         sample = sample_lines(file, 4 << 20, seed=1)
-    found = kpress.read_columns(bytes(sample.data), ["value"])["value"].to_pylist()
+    found = recordpress.read_columns(bytes(sample.data), ["value"])["value"].to_pylist()
     assert sample.runs == 8 and len(found) == sample.records
     place = {value: number for number, value in enumerate(values)}
     numbers = [place[value] for value in found]  # every one of them is a line
@@ -236,7 +236,7 @@ def test_runs_of_lines_begin_and_end_with_whole_ones(tmp_path: Path) -> None:
 def test_a_line_that_no_broker_takes(tmp_path: Path) -> None:
     path = tmp_path / "one.txt"
     path.write_bytes(b"x" * (3 << 20))
-    assert kpress.analyze(path, "none", depths=[1]).sample["records"] == 3
+    assert recordpress.analyze(path, "none", depths=[1]).sample["records"] == 3
 
 
 # ---- damage
@@ -245,10 +245,10 @@ def test_a_line_that_no_broker_takes(tmp_path: Path) -> None:
 def test_a_damaged_batch_is_a_finding(partition: Path) -> None:
     path = partition / SEGMENT
     data = bytearray(path.read_bytes())
-    first = next(iter(kpress.read_batches(bytes(data)))).size
+    first = next(iter(recordpress.read_batches(bytes(data)))).size
     data[first + 70] ^= 1
     path.write_bytes(data)
-    found = kpress.analyze(partition, "none")
+    found = recordpress.analyze(partition, "none")
     assert [(one.position, one.rule) for one in found.findings] == [(first + 17, "checksum")]
     assert found.sample["records"] == 975 and found.sample["findings"] == [found.findings[0].to_dict()]
 
@@ -256,11 +256,11 @@ def test_a_damaged_batch_is_a_finding(partition: Path) -> None:
 def test_framing_that_is_broken_ends_the_segment_once(partition: Path) -> None:
     path = partition / SEGMENT
     data = bytearray(path.read_bytes())
-    sizes_ = [batch.size for batch in kpress.read_batches(bytes(data))]
+    sizes_ = [batch.size for batch in recordpress.read_batches(bytes(data))]
     position = sum(sizes_[:4])
     struct.pack_into(">i", data, position + 8, 3)
     path.write_bytes(data)
-    found = kpress.analyze(partition, "none")
+    found = recordpress.analyze(partition, "none")
     assert len(found.findings) == 1 and found.findings[0].position is not None
     assert found.sample["records"] == 100
 
@@ -269,8 +269,8 @@ def test_framing_that_is_broken_ends_the_segment_once(partition: Path) -> None:
 def test_nothing_intact(tmp_path: Path, data: bytes) -> None:
     path = tmp_path / SEGMENT
     path.write_bytes(data)
-    with pytest.raises(kpress.InvalidArgumentError, match="no intact record"):
-        kpress.analyze(path)
+    with pytest.raises(recordpress.InvalidArgumentError, match="no intact record"):
+        recordpress.analyze(path)
 
 
 @pytest.mark.parametrize("at", range(0, 1400, 13))
@@ -279,15 +279,15 @@ def test_no_byte_of_a_log_crashes_it(tmp_path: Path, at: int) -> None:
     data = bytearray(path.read_bytes())
     data[at % len(data)] ^= 0xFF
     path.write_bytes(data)
-    with contextlib.suppress(kpress.InvalidArgumentError):  # nothing is intact
-        assert kpress.analyze(path, "none", depths=[1]).sample["records"] <= 15
+    with contextlib.suppress(recordpress.InvalidArgumentError):  # nothing is intact
+        assert recordpress.analyze(path, "none", depths=[1]).sample["records"] <= 15
 
 
 # ---- advice
 
 
 def test_shallow_batches_are_told(tmp_path: Path) -> None:
-    found = kpress.analyze(log_of(tmp_path / "orders-0", batches=500, depth=1), "none/zstd,3")
+    found = recordpress.analyze(log_of(tmp_path / "orders-0", batches=500, depth=1), "none/zstd,3")
     advice = found.recommendation
     assert any("too shallow" in warning for warning in advice["warnings"])
     assert [one["depth"] for one in advice["by_depth"]] == [1, 2, 10, 100]
@@ -297,7 +297,7 @@ def test_shallow_batches_are_told(tmp_path: Path) -> None:
 
 
 def test_deep_batches_are_not_shallow(tmp_path: Path) -> None:
-    found = kpress.analyze(log_of(tmp_path / "orders-0", batches=3, depth=1000), "zstd,3")
+    found = recordpress.analyze(log_of(tmp_path / "orders-0", batches=3, depth=1000), "zstd,3")
     assert found.recommendation["depth"] == 1
     assert not any("too shallow" in warning for warning in found.recommendation["warnings"])
 
@@ -307,15 +307,15 @@ def test_bytes_that_no_codec_makes_smaller(tmp_path: Path) -> None:
 
     values = [Random(seed).randbytes(1000) for seed in range(300)]
     path = tmp_path / SEGMENT
-    path.write_bytes(kpress.write_records(values))
-    found = kpress.analyze(path)
+    path.write_bytes(recordpress.write_records(values))
+    found = recordpress.analyze(path)
     assert found.recommendation["lines"][0] == "compression.type=none"
     assert found.recommendation["saves"]["bytes"] == 0
-    assert kpress.analyze(path, "lz4").recommendation["codec"] == "lz4"
+    assert recordpress.analyze(path, "lz4").recommendation["codec"] == "lz4"
 
 
 def test_what_is_saved(partition: Path) -> None:
-    found = kpress.analyze(partition, "zstd,3", depths=[1], rate="1000records/s", price_gb=2.0)
+    found = recordpress.analyze(partition, "zstd,3", depths=[1], rate="1000records/s", price_gb=2.0)
     [cell] = found.cells
     saves = found.recommendation["saves"]
     stored = (partition / SEGMENT).stat().st_size
@@ -327,7 +327,7 @@ def test_what_is_saved(partition: Path) -> None:
     assert saves["bytes_a_day"] == pytest.approx(86_400_000 * saves["bytes"] / cell.records, rel=1e-6)
     assert found.recommendation["settings"]["linger.ms"] == 25  # 25 records of 1000 a second
     both = [partition, log_of(partition.parent / "orders-1")]
-    several = kpress.analyze(both, "zstd,3", depths=[1], rate="1000records/s")
+    several = recordpress.analyze(both, "zstd,3", depths=[1], rate="1000records/s")
     assert several.recommendation["settings"]["linger.ms"] == 50
 
 
@@ -354,13 +354,13 @@ def test_what_is_saved(partition: Path) -> None:
     ],
 )
 def test_arguments_that_are_refused(partition: Path, options: dict[str, object], field: str) -> None:
-    with pytest.raises((kpress.InvalidArgumentError, kpress.ArgumentTypeError)) as caught:
-        kpress.analyze(partition, **options)  # type: ignore[arg-type]
+    with pytest.raises((recordpress.InvalidArgumentError, recordpress.ArgumentTypeError)) as caught:
+        recordpress.analyze(partition, **options)  # type: ignore[arg-type]
     assert caught.value.field == field
 
 
 def test_progress_comes_to_its_end(tmp_path: Path) -> None:
     seen: list[tuple[int, int]] = []
     path = log_of(tmp_path / "orders-0", batches=2500)
-    kpress.analyze(path, "none/lz4", progress=lambda now: seen.append((now.bytes_done, now.bytes_total)))
+    recordpress.analyze(path, "none/lz4", progress=lambda now: seen.append((now.bytes_done, now.bytes_total)))
     assert seen == sorted(seen) and all(0 < done <= total for done, total in seen)

@@ -1,4 +1,4 @@
-"""The sizes that `kpress.analyze` names are those of the batches that Java's producer makes, and a broker keeps.
+"""The sizes that `recordpress.analyze` names are those of the batches that Java's producer makes, and a broker keeps.
 
 `make broker` brings its jars and runs this; without them it is skipped.
 """
@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "tests" / "log"))
@@ -68,14 +68,14 @@ def send(broker: Broker, directory: Path, values: list[bytes], lines: list[str])
 def bytes_per_record(path: Path, codec: str, depth: float) -> float:
     """What is named for batches some of which have one record more than the others."""
     least = int(depth)
-    found = kpress.analyze(path, codec, depths=[least, least + 1])
+    found = recordpress.analyze(path, codec, depths=[least, least + 1])
     of_batch = {cell.depth: cell.depth * cell.bytes_per_record for cell in found.cells}
     return (of_batch[least] + (depth - least) * (of_batch[least + 1] - of_batch[least])) / depth
 
 
 @pytest.mark.parametrize("name", SETS)
 def test_sizes_are_those_of_javas_producer(broker: Broker, name: str, tmp_path: Path) -> None:
-    log = kpress.open_log(str(ROOT / "demo" / "logs" / f"{name}-*"))
+    log = recordpress.open_log(str(ROOT / "demo" / "logs" / f"{name}-*"))
     values = log.read(["value"]).to_pyarrow()["value"].to_pylist()
     wanted = topics(name)
     one_by_one = f"{name}-single"
@@ -83,7 +83,7 @@ def test_sizes_are_those_of_javas_producer(broker: Broker, name: str, tmp_path: 
     send(broker, tmp_path, values, [f"{one_by_one} batch.size=0", *lines])
     wrong = []
     for topic, (codec, level, _) in wanted.items():
-        made = kpress.analyze(broker.data / f"{topic}-0", "none", depths=[1]).baseline
+        made = recordpress.analyze(broker.data / f"{topic}-0", "none", depths=[1]).baseline
         grid = codec if level is None else f"{codec},{level}"
         named = bytes_per_record(broker.data / f"{one_by_one}-0", grid, made["mean_batch_records"])
         if named != pytest.approx(made["bytes_per_record"], rel=0.02):

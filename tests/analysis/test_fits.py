@@ -1,4 +1,4 @@
-"""kpress.fits: each limit at its edge, from the producer's estimate to the broker's segment."""
+"""recordpress.fits: each limit at its edge, from the producer's estimate to the broker's segment."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-import kpress
-from kpress.analysis import Fits
+import recordpress
+from recordpress.analysis import Fits
 
 ROOT = Path(__file__).parents[2]
 OVERHEAD = 61 + 21 + 1 + 1  # DefaultRecordBatch.estimateBatchSizeUpperBound: no key, no headers
@@ -31,68 +31,68 @@ def test_the_producer_counts_a_record_as_it_is_before_compression(name: str) -> 
     value = bytes(5000)
     size = len(value) + OVERHEAD + 2  # its length takes two bytes
     kafkas = name.replace("_", ".")
-    assert kpress.fits([value], compression_type="zstd", **{name: size})
-    found = kpress.fits([b"", value], compression_type="zstd", **{name: size - 1})
+    assert recordpress.fits([value], compression_type="zstd", **{name: size})
+    found = recordpress.fits([b"", value], compression_type="zstd", **{name: size - 1})
     assert (bool(found), rejected(found)) == (False, [(1, kafkas, size)])
     assert limit(found, kafkas) == (size, 1, 1)
     assert (found.records, found.batches, found.rejected) == (2, 1, 1)
 
 
 def test_keys_and_headers_count() -> None:
-    plain = kpress.fits([b"v"]).limits[1].largest
-    assert kpress.fits([b"v"], [b"0123456789"]).limits[1].largest == plain + 10
-    assert kpress.fits([b"v"], None, None, [[("h", b"xyz")]]).limits[1].largest == plain + 1 + 1 + 1 + 3
-    assert plain == kpress.producer.BatchAccumulator().upper_bound(b"v")
+    plain = recordpress.fits([b"v"]).limits[1].largest
+    assert recordpress.fits([b"v"], [b"0123456789"]).limits[1].largest == plain + 10
+    assert recordpress.fits([b"v"], None, None, [[("h", b"xyz")]]).limits[1].largest == plain + 1 + 1 + 1 + 3
+    assert plain == recordpress.producer.BatchAccumulator().upper_bound(b"v")
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_the_broker_counts_a_batch_as_it_is_compressed(codec: str) -> None:
-    size = len(kpress.write_records([NOISE], compression_type=codec))
+    size = len(recordpress.write_records([NOISE], compression_type=codec))
     settings = {"max.message.bytes": size}
-    assert kpress.fits([b"", NOISE], compression_type=codec, topic_config=settings)
-    found = kpress.fits([b"", NOISE], compression_type=codec, topic_config={"max.message.bytes": size - 1})
+    assert recordpress.fits([b"", NOISE], compression_type=codec, topic_config=settings)
+    found = recordpress.fits([b"", NOISE], compression_type=codec, topic_config={"max.message.bytes": size - 1})
     assert rejected(found) == [(1, "max.message.bytes", size)]
     assert found.rejections[0].error == "MESSAGE_TOO_LARGE"
-    assert kpress.fits([bytes(40_000)], compression_type=codec, topic_config=settings)
+    assert recordpress.fits([bytes(40_000)], compression_type=codec, topic_config=settings)
     assert found.limits[0].over == 1  # a batch of its own
 
 
 def test_a_segment_holds_every_batch() -> None:
-    size = len(kpress.write_records([NOISE]))
-    assert kpress.fits([NOISE], topic_config={"segment.bytes": size}, broker_version="3.9")
-    found = kpress.fits([NOISE], topic_config={"segment.bytes": size - 1}, broker_version="3.9")
+    size = len(recordpress.write_records([NOISE]))
+    assert recordpress.fits([NOISE], topic_config={"segment.bytes": size}, broker_version="3.9")
+    found = recordpress.fits([NOISE], topic_config={"segment.bytes": size - 1}, broker_version="3.9")
     assert rejected(found) == [(0, "segment.bytes", size)]
     assert found.rejections[0].error == "RECORD_LIST_TOO_LARGE"
 
 
 def test_a_batch_that_is_split_is_no_rejection() -> None:
-    found = kpress.fits([bytes(1000)] * 20, topic_config={"max.message.bytes": 5000})
+    found = recordpress.fits([bytes(1000)] * 20, topic_config={"max.message.bytes": 5000})
     assert bool(found) and found.splits > 0 and found.batches >= 20 // 4
     largest, over, none = limit(found, "max.message.bytes")
     assert (largest > 15_000, over, none) == (True, found.splits, 0)
 
 
 def test_defaults_are_those_of_the_release() -> None:
-    assert [one.value for one in kpress.fits([]).limits] == [16384, 1048576, 33554432, 1048588, 1073741824]
-    assert kpress.fits([], broker_version="0.10.2").limits[3].value == 1000012
+    assert [one.value for one in recordpress.fits([]).limits] == [16384, 1048576, 33554432, 1048588, 1073741824]
+    assert recordpress.fits([], broker_version="0.10.2").limits[3].value == 1000012
 
 
 def test_another_reason_than_size() -> None:
-    found = kpress.fits([b"no key"], topic_config={"cleanup.policy": "compact"})
+    found = recordpress.fits([b"no key"], topic_config={"cleanup.policy": "compact"})
     assert rejected(found) == [(0, None, 61 + 13)]
     assert found.rejections[0].error == "INVALID_RECORD"
 
 
 def test_a_recompressed_batch_is_looked_at_again() -> None:
     """LogValidator: the topic's codec may make it larger."""
-    size = len(kpress.write_records([bytes(30_000)], compression_type="zstd"))
+    size = len(recordpress.write_records([bytes(30_000)], compression_type="zstd"))
     settings = {"max.message.bytes": 10 * size, "compression.type": "uncompressed"}
-    found = kpress.fits([bytes(30_000)], compression_type="zstd", topic_config=settings)
+    found = recordpress.fits([bytes(30_000)], compression_type="zstd", topic_config=settings)
     assert rejected(found) == [(0, "max.message.bytes", size)]
 
 
 def test_the_list_of_rejections_is_short() -> None:
-    found = kpress.fits([bytes(1000)] * 250, max_request_size=500)
+    found = recordpress.fits([bytes(1000)] * 250, max_request_size=500)
     assert (found.rejected, len(found.rejections), found.batches) == (250, 100, 0)
 
 
@@ -101,37 +101,37 @@ def test_values_columns_lines_and_logs_are_the_same(tmp_path: Path) -> None:
     values = [bytes(numbers.choices(b"abcdef ", k=numbers.randrange(3000))) for _ in range(300)]
     settings = {"compression_type": "lz4", "topic_config": {"max.message.bytes": 2000}}
     times = [1_700_000_000_000 + i for i in range(len(values))]
-    expected = kpress.fits(values, None, times, **settings).to_dict()
+    expected = recordpress.fits(values, None, times, **settings).to_dict()
     assert expected["rejected"] and expected["splits"]
     table = pa.table({"value": pa.array(values, pa.binary()), "timestamp": times})
-    assert kpress.fits(table, **settings).to_dict() == expected
+    assert recordpress.fits(table, **settings).to_dict() == expected
     (tmp_path / "topic-3").mkdir()
     log = tmp_path / "topic-3" / f"{70:020}.log"
-    log.write_bytes(kpress.write_columns(table, base_offset=70, batch_bytes=5000))
-    of_log = kpress.fits(tmp_path, **settings).to_dict()
+    log.write_bytes(recordpress.write_columns(table, base_offset=70, batch_bytes=5000))
+    of_log = recordpress.fits(tmp_path, **settings).to_dict()
     for one in of_log["rejections"]:
         assert (one.pop("topic"), one.pop("partition"), one.pop("offset")) == ("topic", 3, 70 + one["record"])
     for one in expected["rejections"]:
         assert (one.pop("topic"), one.pop("partition"), one.pop("offset")) == (None, None, None)
     assert of_log == expected
     (tmp_path / "lines.txt").write_bytes(b"\n".join(values))
-    of_lines = kpress.fits(tmp_path / "lines.txt", **settings)
+    of_lines = recordpress.fits(tmp_path / "lines.txt", **settings)
     assert [one.record for one in of_lines.rejections] == [one["record"] for one in expected["rejections"]]
 
 
 def test_partitions_have_batches_of_their_own(tmp_path: Path) -> None:
     for partition in range(3):
         (tmp_path / f"t-{partition}").mkdir()
-        (tmp_path / f"t-{partition}" / f"{0:020}.log").write_bytes(kpress.write_records([b"x"], base_offset=0))
-    found = kpress.fits(tmp_path)
+        (tmp_path / f"t-{partition}" / f"{0:020}.log").write_bytes(recordpress.write_records([b"x"], base_offset=0))
+    found = recordpress.fits(tmp_path)
     assert (found.records, found.batches) == (3, 3)
 
 
 def test_damage_is_told(tmp_path: Path) -> None:
-    batches = [bytearray(kpress.write_records([b"value"], base_offset=n)) for n in range(3)]
+    batches = [bytearray(recordpress.write_records([b"value"], base_offset=n)) for n in range(3)]
     batches[1][-3] ^= 1
     (tmp_path / f"{0:020}.log").write_bytes(b"".join(batches))
-    found = kpress.fits(tmp_path / f"{0:020}.log")
+    found = recordpress.fits(tmp_path / f"{0:020}.log")
     assert (found.records, len(found.findings), bool(found)) == (2, 1, True)
 
 
@@ -147,14 +147,14 @@ def test_damage_is_told(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments(arguments: dict, field: str) -> None:
-    with pytest.raises(kpress.KpressError) as caught:
-        kpress.fits(**arguments)
+    with pytest.raises(recordpress.RecordpressError) as caught:
+        recordpress.fits(**arguments)
     assert caught.value.field == field
 
 
 def test_the_schema() -> None:
     jsonschema = pytest.importorskip("jsonschema")
     schema = json.loads((ROOT / "docs" / "fits.schema.json").read_text())
-    for found in (kpress.fits([]), kpress.fits([b"x", NOISE], max_request_size=100),
-                  kpress.fits([b"x"], topic_config={"cleanup.policy": "compact"})):  # fmt: skip
+    for found in (recordpress.fits([]), recordpress.fits([b"x", NOISE], max_request_size=100),
+                  recordpress.fits([b"x"], topic_config={"cleanup.policy": "compact"})):  # fmt: skip
         jsonschema.validate(found.to_dict(), schema)

@@ -8,16 +8,16 @@ from xml.etree import ElementTree
 
 import pytest
 
-import kpress
+import recordpress
 from headless import BROWSER, COLORS, SCHEMES, picture_of, pixels_of
-from kpress.analysis import html_of
+from recordpress.analysis import html_of
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs" / "access-log-0"
 WIDTH, HEIGHT = 1000, 1250
 
 @pytest.fixture(scope="module")
 def page() -> str:
-    return html_of(kpress.analyze(LOGS))
+    return html_of(recordpress.analyze(LOGS))
 
 
 def test_it_needs_nothing_else(page: str) -> None:

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.analysis import parse_codecs
-from kpress.analysis.sample_tasks import SampleTask, TopicEstimate, measured, placed
-from kpress.typing import CompressionType
+import recordpress
+from recordpress.analysis import parse_codecs
+from recordpress.analysis.sample_tasks import SampleTask, TopicEstimate, measured, placed
+from recordpress.typing import CompressionType
 
 CODECS = "none/gzip,6/lz4/snappy/zstd,1,3"
 
@@ -20,7 +20,7 @@ def write_segment(
 ) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     batches = [
-        kpress.write_records(values[at : at + depth], compression_type=codec, base_offset=base_offset + at)
+        recordpress.write_records(values[at : at + depth], compression_type=codec, base_offset=base_offset + at)
         for at in range(0, len(values), depth)
     ]
     path.write_bytes(b"".join(batches))
@@ -34,7 +34,7 @@ def lines(number: int, seed: int = 0) -> list[bytes]:
 def estimated(
     path: Path, codecs: str = CODECS, sample_bytes: int = 1 << 20, seed: int = 0, task_bytes: int = 1 << 20
 ) -> tuple[dict[str | None, TopicEstimate], list[SampleTask]]:
-    found, tasks = placed(kpress.open_log(path), parse_codecs(codecs), sample_bytes, seed, lambda total: task_bytes)
+    found, tasks = placed(recordpress.open_log(path), parse_codecs(codecs), sample_bytes, seed, lambda total: task_bytes)
     for task in pickle.loads(pickle.dumps(tasks)):
         for topic, one in measured(task):
             found[topic].merge(one)
@@ -49,7 +49,7 @@ def test_of_a_small_log_it_is_what_a_copy_takes(tmp_path: Path) -> None:
     found, _ = estimated(tmp_path / "logs")
     for setting, size, other in zip(parse_codecs(CODECS), found["t"].sizes, found["other"].sizes, strict=True):
         target = tmp_path / str(setting)
-        copy = kpress.transcode(tmp_path / "logs", target, setting.codec, level=setting.level, min_gain=None)
+        copy = recordpress.transcode(tmp_path / "logs", target, setting.codec, level=setting.level, min_gain=None)
         taken = {"t": 0, "other": 0}
         for partition in copy.partitions:
             taken[str(partition.topic)] += sum(segment.bytes for segment in partition.segments)
@@ -74,7 +74,7 @@ def test_samples_are_spread_over_a_large_log(tmp_path: Path) -> None:
     taken_from = {part.segment.url for task in tasks for _, run in task.runs for part in run.stretches}
     assert len(taken_from) >= 8
     for setting, size in zip(parse_codecs("zstd,3/lz4"), one.sizes, strict=True):
-        copy = kpress.transcode(tmp_path / "t-0", tmp_path / setting.codec, setting.codec, level=setting.level)
+        copy = recordpress.transcode(tmp_path / "t-0", tmp_path / setting.codec, setting.codec, level=setting.level)
         taken = copy.totals["bytes"]
         assert one.bytes_after(size) == pytest.approx(taken, rel=0.15)
     again, _ = estimated(tmp_path / "t-0", "zstd,3/lz4", sample_bytes=512 << 10)
@@ -103,10 +103,10 @@ def test_damage_is_left_out_and_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"sample_bytes": 100}, kpress.InvalidArgumentError),
-        ({"sample_bytes": "1m"}, kpress.ArgumentTypeError),
-        ({"seed": -1}, kpress.InvalidArgumentError),
-        ({"codecs": "brotli"}, kpress.InvalidArgumentError),
+        ({"sample_bytes": 100}, recordpress.InvalidArgumentError),
+        ({"sample_bytes": "1m"}, recordpress.ArgumentTypeError),
+        ({"seed": -1}, recordpress.InvalidArgumentError),
+        ({"codecs": "brotli"}, recordpress.InvalidArgumentError),
     ],
 )
 def test_arguments(arguments: dict[str, Any], error: type[Exception], tmp_path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
-import kpress
-from kpress.analysis import _dictionary
+import recordpress
+from recordpress.analysis import _dictionary
 
 RECORDS = 8000
 BATCH_HEADER = 61
@@ -28,7 +28,7 @@ def values() -> list[bytes]:
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("log") / "00000000000000000000.log"
-    path.write_bytes(kpress.write_records(values(), timestamps=TIME, batch_records=4))
+    path.write_bytes(recordpress.write_records(values(), timestamps=TIME, batch_records=4))
     return path
 
 
@@ -41,20 +41,20 @@ def held_out(stretches: int) -> list[list[bytes]]:
 @pytest.mark.parametrize(("depths", "stretches"), [((1, 7, 10), 16), ((3, 60), 8), ((1000, 2000), 4)])
 def test_counts_and_sizes(log: Path, depths: tuple[int, ...], stretches: int) -> None:
     """A stretch holds four batches of the deepest kind, if there are at least four such stretches."""
-    found = kpress.train_dictionary(log, 2048, depths=depths)
+    found = recordpress.train_dictionary(log, 2048, depths=depths)
     plain = zstandard.ZstdCompressor()
     packer = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(found.dictionary.data))
     assert [depth.batch_records for depth in found.depths] == sorted({4, *depths}) and not found.evaluation.skipped
     for depth in found.depths:
-        sets = [kpress.write_records(piece, timestamps=TIME, batch_records=depth.batch_records)
+        sets = [recordpress.write_records(piece, timestamps=TIME, batch_records=depth.batch_records)
                 for piece in held_out(stretches)]
-        batches = [batch for data in sets for batch in kpress.read_batches(data)]
+        batches = [batch for data in sets for batch in recordpress.read_batches(data)]
         assert (depth.batches, depth.records) == (len(batches), sum(batch.records_count for batch in batches))
         assert depth.input_bytes == sum(map(len, sets))
         without = sum(BATCH_HEADER + len(plain.compress(bytes(batch.payload))) for batch in batches)
         assert depth.plain_bytes == pytest.approx(without, rel=0.03)
         packed = sum(
-            len(kpress.write_records([packer.compress(value) for value in piece], timestamps=TIME,
+            len(recordpress.write_records([packer.compress(value) for value in piece], timestamps=TIME,
                                      batch_records=depth.batch_records))
             for piece in held_out(stretches)
         )
@@ -63,14 +63,14 @@ def test_counts_and_sizes(log: Path, depths: tuple[int, ...], stretches: int) ->
 
 def test_a_depth_of_which_nothing_held_out_fills_a_batch_is_skipped(log: Path) -> None:
     longest = RECORDS // 4
-    found = kpress.train_dictionary(log, 2048, depths=(longest, longest + 1))
+    found = recordpress.train_dictionary(log, 2048, depths=(longest, longest + 1))
     assert [depth.batch_records for depth in found.depths] == [4, longest]
     assert found.evaluation.skipped == (longest + 1,)
 
 
 def test_no_more_is_measured_than_it_takes(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_dictionary, "_HELD_OUT_BYTES", 40_000)
-    found = kpress.train_dictionary(log, 2048, depths=(1,))
+    found = recordpress.train_dictionary(log, 2048, depths=(1,))
     measured = found.evaluation.values["bytes"]
     assert 20_000 < measured <= 40_000
     first = [piece[: found.evaluation.values["records"] // 4] for piece in held_out(16)]
@@ -79,18 +79,18 @@ def test_no_more_is_measured_than_it_takes(log: Path, monkeypatch: pytest.Monkey
 
 def test_no_more_is_trained_on_than_makes_it_better(log: Path) -> None:
     """A hundred times the dictionary's size, from all stretches alike."""
-    found = kpress.train_dictionary(log, 1024, depths=(1,)).evaluation
+    found = recordpress.train_dictionary(log, 1024, depths=(1,)).evaluation
     assert 0.9 * 102_400 < found.sample_bytes <= 102_400  # by the column's bytes, offsets among them
     assert found.sample_bytes / found.samples == pytest.approx(sum(map(len, values())) / RECORDS, rel=0.02)
 
 
 def test_the_size_that_is_not_given_is_a_tenth(log: Path) -> None:
-    found = kpress.train_dictionary(log, depths=(1,))
+    found = recordpress.train_dictionary(log, depths=(1,))
     trained_on = sum(map(len, values())) * 3 / 4
     assert trained_on / 20 < len(found.dictionary) <= trained_on / 10 * 1.1
 
 
 def test_what_is_compressed_is_read_back(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_dictionary, "decompress", lambda data, codec, size, dictionaries: bytes(size))
-    with pytest.raises(kpress.CorruptRecordError, match="not read as it was"):
-        kpress.train_dictionary(log, 2048, depths=(1,))
+    with pytest.raises(recordpress.CorruptRecordError, match="not read as it was"):
+        recordpress.train_dictionary(log, 2048, depths=(1,))

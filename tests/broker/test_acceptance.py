@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from acceptance import Case, Exchange, cases, clock, without_topic
 
-import kpress
-from kpress.broker import PartitionLog, Verdict
-from kpress.log import ProducerState
+import recordpress
+from recordpress.broker import PartitionLog, Verdict
+from recordpress.log import ProducerState
 
 CASES = cases()
 PRELUDE = 3  # records were appended before
@@ -58,7 +58,7 @@ def theirs(response: dict[str, Any]) -> dict[str, Any]:
 
 
 def header_of(data: bytes) -> dict[str, Any]:
-    (batch,) = kpress.read_batches(data)
+    (batch,) = recordpress.read_batches(data)
     return {
         "base_offset": batch.base_offset,
         "size": batch.size,
@@ -79,7 +79,7 @@ def header_of(data: bytes) -> dict[str, Any]:
 
 def records_area(data: bytes) -> bytes:
     codec = header_of(data)["codec"]
-    return kpress.decompress(data[61:], codec)
+    return recordpress.decompress(data[61:], codec)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -121,6 +121,6 @@ def test_there_is_something_to_look_at() -> None:
 
 def test_producers_have_the_shape_of_a_snapshot() -> None:
     log = PartitionLog(broker_version="4.3")
-    batch = kpress.write_records([b"a"] * 3, timestamps=[5, 7, 6], producer_id=9, producer_epoch=2, base_sequence=4)
+    batch = recordpress.write_records([b"a"] * 3, timestamps=[5, 7, 6], producer_id=9, producer_epoch=2, base_sequence=4)
     assert log.append(batch).accepted
     assert log.producers == [ProducerState(9, 2, 6, 2, 2, 7, -1, -1)]

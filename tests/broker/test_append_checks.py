@@ -4,10 +4,10 @@ import struct
 
 import pytest
 
-import kpress
-from kpress.broker._analyze import analyze, headers
+import recordpress
+from recordpress.broker._analyze import analyze, headers
 
-BATCH = kpress.write_records([b"a", b"b"], compression_type="lz4")
+BATCH = recordpress.write_records([b"a", b"b"], compression_type="lz4")
 
 
 def changed(data: bytes, at: int, new: bytes) -> bytes:
@@ -15,7 +15,7 @@ def changed(data: bytes, at: int, new: bytes) -> bytes:
 
 
 def with_crc(batch: bytes) -> bytes:
-    return changed(batch, 17, struct.pack(">I", kpress.crc32c(batch[21:])))
+    return changed(batch, 17, struct.pack(">I", recordpress.crc32c(batch[21:])))
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_helpful_codes() -> None:
 
 
 def test_a_broker_knows_the_codecs_of_its_version() -> None:
-    zstd = kpress.write_records([b"a"], compression_type="zstd")
+    zstd = recordpress.write_records([b"a"], compression_type="zstd")
     assert analyze(zstd, max_message_bytes=1000).error_code == 0
     assert analyze(zstd, max_message_bytes=1000, known_codecs=3).error_code == -1
 
@@ -65,7 +65,7 @@ def test_the_size_comes_before_the_checksum_and_after_the_base_offset() -> None:
 
 
 def test_what_whole_entries_say() -> None:
-    messages = kpress.write_records([b"a", b"b", b"c"], magic=1, timestamps=[3, 9, 5], base_offset=4)
+    messages = recordpress.write_records([b"a", b"b", b"c"], magic=1, timestamps=[3, 9, 5], base_offset=4)
     found = analyze(messages + BATCH[:40], max_message_bytes=1000)
     assert (found.error_code, found.valid_bytes, found.entries, found.source_codec) == (0, len(messages), 3, 0)
     assert (found.max_timestamp, found.last_offset, found.error_position, found.scan_error_after) == (9, 6, -1, -1)
@@ -81,7 +81,7 @@ def test_an_error_after_a_good_entry() -> None:
 
 
 def test_headers_of_a_producer() -> None:
-    data = kpress.write_records(
+    data = recordpress.write_records(
         [b"a", b"b"],
         producer_id=7,
         producer_epoch=2,

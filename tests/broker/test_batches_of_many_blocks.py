@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker._validator import Validation, validate_records
+import recordpress
+from recordpress.broker._validator import Validation, validate_records
 
 T = 1_700_000_000_000
 IDS = {"gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
@@ -39,8 +39,8 @@ def record(
 
 
 def batch(records: list[bytes], codec: str, *, count: int | None = None, after: bytes = b"") -> bytes:
-    header = bytearray(kpress.write_records([b""], timestamps=T, compression_type=codec)[:61])
-    data = header + kpress.compress(b"".join(records), codec) + after
+    header = bytearray(recordpress.write_records([b""], timestamps=T, compression_type=codec)[:61])
+    data = header + recordpress.compress(b"".join(records), codec) + after
     struct.pack_into(">i", data, 8, len(data) - 12)
     struct.pack_into(">i", data, 23, (count or COUNT) - 1)
     struct.pack_into(">q", data, 35, T + 5)
@@ -49,7 +49,7 @@ def batch(records: list[bytes], codec: str, *, count: int | None = None, after: 
 
 
 def with_crc(data: bytearray) -> bytes:
-    struct.pack_into(">I", data, 17, kpress.crc32c(data[21:]))
+    struct.pack_into(">I", data, 17, recordpress.crc32c(data[21:]))
     return bytes(data)
 
 
@@ -129,7 +129,7 @@ def test_more_bytes_than_may_be(codec: str) -> None:
     data = batch([record(index) for index in range(COUNT)], codec)
     size = sum(len(record(index)) for index in range(COUNT))
     assert validated(data, codec, max_decompressed_bytes=size + 65536).error_code == 0
-    with pytest.raises(kpress.errors.OutputTooLargeError):
+    with pytest.raises(recordpress.errors.OutputTooLargeError):
         validated(data, codec, max_decompressed_bytes=size - 1)
     assert validated(data, codec, max_decompressed_bytes=size - 1, helpful=True).error_code == 10
 
@@ -144,7 +144,7 @@ def test_what_follows_the_end_is_told() -> None:
 def test_a_raw_block_is_one_piece() -> None:
     """librdkafka's snappy has no framing."""
     rows = [record(index) for index in range(COUNT)]
-    data = bytearray(batch(rows, "snappy")[:61]) + kpress.compress(b"".join(rows), "snappy", raw=True)
+    data = bytearray(batch(rows, "snappy")[:61]) + recordpress.compress(b"".join(rows), "snappy", raw=True)
     struct.pack_into(">i", data, 8, len(data) - 12)
     found = validated(with_crc(data), "snappy")
     assert (found.error_code, found.next_offset) == (0, 100 + COUNT)

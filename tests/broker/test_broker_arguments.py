@@ -1,4 +1,4 @@
-"""Every argument of the calls of kpress.broker, given whatever a caller can hand in."""
+"""Every argument of the calls of recordpress.broker, given whatever a caller can hand in."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker import PartitionLog, validate
+import recordpress
+from recordpress.broker import PartitionLog, validate
 from odd_values import drain, wrong_answers
 
-DATA = kpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
+DATA = recordpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
 
 
 def _log() -> PartitionLog:

@@ -5,9 +5,9 @@ import zlib
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.broker._client import client_of
+from recordpress.broker._client import client_of
 
 TEXT = b"a line of text\n" * 2000
 
@@ -39,7 +39,7 @@ def test_gzip(level: int) -> None:
 )
 def test_kafka_s_java_client(codec: str, expected: str) -> None:
     vectors = [v for v in oracle.RECORD_SETS if v.file == f"batches/clients-4.3.1/json_v2_{codec}.bin"]
-    for batch in kpress.read_batches(vectors[0].data):
+    for batch in recordpress.read_batches(vectors[0].data):
         assert client_of(codec, batch.payload) == expected
 
 

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import pytest
 
-from kpress.broker import Finding, Reason
+from recordpress.broker import Finding, Reason
 
 pytestmark = pytest.mark.build
 ROOT = Path(__file__).parents[2]

@@ -1,4 +1,4 @@
-"""kpress.explain: what is said of record sets, requests and logs."""
+"""recordpress.explain: what is said of record sets, requests and logs."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from cli.logs import SEGMENT, partition
-from kpress.broker import ExplainedBatch, Reason
-from kpress.broker._explain_log import as_produced
+from recordpress.broker import ExplainedBatch, Reason
+from recordpress.broker._explain_log import as_produced
 
 LINES = [b"a line of text that can be compressed %d" % number for number in range(50)]
 NOW = 1_700_000_000_000
@@ -20,14 +20,14 @@ LZ4 = {"compression.type": "lz4"}
 
 
 def record_set(codec: str = "snappy", lines: list[bytes] = LINES, **options: object) -> bytes:
-    return kpress.write_records(lines, timestamps=NOW, compression_type=codec, **options)  # type: ignore[call-overload]
+    return recordpress.write_records(lines, timestamps=NOW, compression_type=codec, **options)  # type: ignore[call-overload]
 
 
 def crafted(name: str) -> bytes:
     return oracle.read(f"batches/crafted/{name}.bin")
 
 
-def only(explanation: kpress.broker.Explanation) -> ExplainedBatch:
+def only(explanation: recordpress.broker.Explanation) -> ExplainedBatch:
     [batch] = explanation.batches
     return batch
 
@@ -36,7 +36,7 @@ def only(explanation: kpress.broker.Explanation) -> ExplainedBatch:
 
 
 def test_a_batch_that_is_kept() -> None:
-    explanation = kpress.explain(record_set(), now_ms=NOW)
+    explanation = recordpress.explain(record_set(), now_ms=NOW)
     batch = only(explanation)
     assert (explanation.kind, explanation.has_findings, explanation.reasons) == ("record set", False, [])
     assert (batch.verdict, batch.relation, batch.error_code, batch.error) == ("kept", "kept", 0, "NONE")
@@ -47,21 +47,21 @@ def test_a_batch_that_is_kept() -> None:
 
 def test_a_batch_that_is_recompressed_says_what_that_costs() -> None:
     sent = record_set()
-    batch = only(kpress.explain(sent, topic_config=LZ4, now_ms=NOW))
+    batch = only(recordpress.explain(sent, topic_config=LZ4, now_ms=NOW))
     assert (batch.verdict, batch.relation, batch.reasons) == ("recompressed", "rebuilt", [Reason.CODEC_DIFFERS])
-    assert batch.cost.size_after == len(kpress.recompress(sent, "lz4")) == batch.cost.bytes_changed
+    assert batch.cost.size_after == len(recordpress.recompress(sent, "lz4")) == batch.cost.bytes_changed
     assert batch.cost.decompress_seconds > 0 and batch.cost.compress_seconds > 0
 
 
 def test_a_header_that_is_rewritten_says_how_many_bytes_change() -> None:
-    batch = only(kpress.explain(record_set(), topic_config={"message.timestamp.type": "LogAppendTime"}, now_ms=NOW + 1))
+    batch = only(recordpress.explain(record_set(), topic_config={"message.timestamp.type": "LogAppendTime"}, now_ms=NOW + 1))
     assert (batch.verdict, batch.relation) == ("rewritten", "header rewritten")
     assert batch.reasons == [Reason.LOG_APPEND_TIME]
     assert 6 <= batch.cost.bytes_changed <= 13  # type bit, checksum, largest timestamp
 
 
 def test_a_batch_that_is_rejected() -> None:
-    explanation = kpress.explain(record_set(), topic_config={"cleanup.policy": "compact"}, now_ms=NOW)
+    explanation = recordpress.explain(record_set(), topic_config={"cleanup.policy": "compact"}, now_ms=NOW)
     batch = only(explanation)
     assert (batch.verdict, batch.relation, batch.error_code) == ("rejected", "nothing stored", 87)
     assert batch.error == "INVALID_RECORD" and len(batch.record_errors) == 50
@@ -72,20 +72,20 @@ def test_a_batch_that_is_rejected() -> None:
 def test_damage_is_a_verdict_and_no_error() -> None:
     sent = bytearray(record_set())
     sent[-1] ^= 1
-    batch = only(kpress.explain(sent))
+    batch = only(recordpress.explain(sent))
     assert (batch.verdict, batch.error_code, batch.reasons) == ("rejected", 2, [Reason.CHECKSUM])
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"\0" * 30, bytes(range(256))])
 def test_any_bytes_get_an_answer(data: bytes) -> None:
-    explanation = kpress.explain(data)
+    explanation = recordpress.explain(data)
     assert explanation.kind == "record set"
     assert [batch.verdict for batch in explanation.batches] == ["rejected"]
 
 
 def test_two_batches_share_their_verdict() -> None:
     one = record_set()
-    explanation = kpress.explain(one + one)
+    explanation = recordpress.explain(one + one)
     assert [batch.position for batch in explanation.batches] == [0, len(one)]
     assert {batch.verdict for batch in explanation.batches} == {"rejected"}
     assert explanation.groups[0].batches == 2
@@ -94,7 +94,7 @@ def test_two_batches_share_their_verdict() -> None:
 def test_the_codec_s_level_is_the_topic_s() -> None:
     sent = record_set("none", LINES * 20)
     sizes = [
-        only(kpress.explain(sent, topic_config={"compression.type": "gzip", "compression.gzip.level": level})).cost
+        only(recordpress.explain(sent, topic_config={"compression.type": "gzip", "compression.gzip.level": level})).cost
         for level in (1, 9)
     ]
     assert sizes[0].size_after > sizes[1].size_after
@@ -115,7 +115,7 @@ def test_the_codec_s_level_is_the_topic_s() -> None:
     ],
 )
 def test_offsets_inside_of_a_batch(name: str, shown: str, says: str | None) -> None:
-    batch = only(kpress.explain(crafted(name)))
+    batch = only(recordpress.explain(crafted(name)))
     assert batch.inner_offsets == shown
     assert batch.diagnosis is None if says is None else says in (batch.diagnosis or "")
 
@@ -123,19 +123,19 @@ def test_offsets_inside_of_a_batch(name: str, shown: str, says: str | None) -> N
 def sarama(magic: int) -> bytes:
     """A wrapper whose messages all have offset 0, as sarama wrote it before PR 1002."""
     inner = b"".join(
-        kpress.write_records([b"line %d" % number], timestamps=NOW, magic=magic, base_offset=0) for number in range(4)
+        recordpress.write_records([b"line %d" % number], timestamps=NOW, magic=magic, base_offset=0) for number in range(4)
     )
-    wrapper = kpress.write_records([kpress.compress(inner, "gzip")], timestamps=NOW, magic=magic)
+    wrapper = recordpress.write_records([recordpress.compress(inner, "gzip")], timestamps=NOW, magic=magic)
     marked = bytearray(wrapper)
     marked[17] |= 1  # gzip
-    marked[12:16] = kpress.crc32(marked[16:]).to_bytes(4, "big")
+    marked[12:16] = recordpress.crc32(marked[16:]).to_bytes(4, "big")
     return bytes(marked)
 
 
 @pytest.mark.parametrize(("magic", "says"), [(0, "cost nothing extra"), (1, "PR 1002")])
 def test_offsets_inside_of_a_compressed_message(magic: int, says: str) -> None:
     settings = {"message.format.version": ("0.9.0", "0.10.0")[magic], "inter.broker.protocol.version": "2.8"}
-    batch = only(kpress.explain(sarama(magic), broker_version="2.8", topic_config=settings, now_ms=NOW))
+    batch = only(recordpress.explain(sarama(magic), broker_version="2.8", topic_config=settings, now_ms=NOW))
     assert (batch.verdict, batch.records, batch.inner_offsets) == ("recompressed", 4, "all 0: 4 records")
     assert says in (batch.diagnosis or "")
     assert batch.reasons == [(Reason.TARGET_V0, Reason.NON_SEQUENTIAL_INNER_OFFSETS)[magic]]
@@ -154,13 +154,13 @@ def test_offsets_inside_of_a_compressed_message(magic: int, says: str) -> None:
 def test_lz4_as_kafka_0_9_has_it(options: dict[str, bool], broken: bool, reason: Reason | None) -> None:
     """KIP-57 tells why old brokers take nothing but the frames of old clients."""
     lz4 = pytest.importorskip("lz4.frame")
-    frame = bytearray(lz4.compress(kpress.write_records([b"line"], magic=0), **options))
+    frame = bytearray(lz4.compress(recordpress.write_records([b"line"], magic=0), **options))
     if broken:
-        kpress.break_lz4_header(frame)
-    wrapper = bytearray(kpress.write_records([bytes(frame)], magic=0))
+        recordpress.break_lz4_header(frame)
+    wrapper = bytearray(recordpress.write_records([bytes(frame)], magic=0))
     wrapper[17] |= 3  # lz4
-    wrapper[12:16] = kpress.crc32(wrapper[16:]).to_bytes(4, "big")
-    batch = only(kpress.explain(wrapper, broker_version="0.9"))
+    wrapper[12:16] = recordpress.crc32(wrapper[16:]).to_bytes(4, "big")
+    batch = only(recordpress.explain(wrapper, broker_version="0.9"))
     assert batch.reasons == [reason or Reason.TARGET_V0]
     assert (batch.verdict, batch.error_code) == (("rejected", -1) if reason else ("recompressed", 0))
 
@@ -185,7 +185,7 @@ def test_a_request_is_judged_by_its_version(version: int, verdict: str, tmp_path
     data = request(sent, version)
     path = tmp_path / "produce.bin"
     path.write_bytes(data)
-    for explanation in (kpress.explain(data, now_ms=NOW), kpress.explain(path, now_ms=NOW)):
+    for explanation in (recordpress.explain(data, now_ms=NOW), recordpress.explain(path, now_ms=NOW)):
         assert explanation.kind == "Produce request" and explanation.notes == []
         assert [(one.topic, one.partition, one.verdict) for one in explanation.batches] == [
             ("orders", 0, verdict),
@@ -199,7 +199,7 @@ def test_a_request_is_judged_by_its_version(version: int, verdict: str, tmp_path
 
 def test_a_version_that_is_given_goes_before_that_of_the_request() -> None:
     data = request(record_set("zstd"), 9)
-    assert {batch.verdict for batch in kpress.explain(data, produce_version=6, now_ms=NOW).batches} == {"rejected"}
+    assert {batch.verdict for batch in recordpress.explain(data, produce_version=6, now_ms=NOW).batches} == {"rejected"}
 
 
 # ---- settings
@@ -208,11 +208,11 @@ def test_a_version_that_is_given_goes_before_that_of_the_request() -> None:
 def test_settings_of_a_broker(tmp_path: Path) -> None:
     path = tmp_path / "server.properties"
     path.write_text("log.dirs=/data\nssl.key.password=secret\ncompression.type=zstd\nconfluent.license=abc\n")
-    explanation = kpress.explain(record_set(), config=path, now_ms=NOW)
+    explanation = recordpress.explain(record_set(), config=path, now_ms=NOW)
     assert only(explanation).reasons == [Reason.CODEC_DIFFERS]
     assert explanation.topic_config == {"compression.type": "zstd"}
     assert explanation.notes == [f"{path}: not Kafka's, and passed over: confluent.license"]
-    explanation = kpress.explain(record_set(), config=path, topic_config={"compression.type": "snappy"}, now_ms=NOW)
+    explanation = recordpress.explain(record_set(), config=path, topic_config={"compression.type": "snappy"}, now_ms=NOW)
     assert only(explanation).verdict == "kept"
 
 
@@ -225,14 +225,14 @@ def test_settings_of_a_broker(tmp_path: Path) -> None:
     ],
 )
 def test_settings_that_are_refused(options: dict[str, object], says: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=says):
-        kpress.explain(record_set(), **options)  # type: ignore[arg-type]
+    with pytest.raises(recordpress.InvalidArgumentError, match=says):
+        recordpress.explain(record_set(), **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("source", [7, None, [], [b"x"], [7]])
 def test_sources_that_are_refused(source: object) -> None:
-    with pytest.raises(kpress.ArgumentTypeError, match="source must"):
-        kpress.explain(source)  # type: ignore[arg-type]
+    with pytest.raises(recordpress.ArgumentTypeError, match="source must"):
+        recordpress.explain(source)  # type: ignore[arg-type]
 
 
 # ---- logs
@@ -248,19 +248,19 @@ def log_of(tmp_path: Path, *codecs: str, **options: object) -> Path:
 
 def test_a_log_is_explained_as_it_was_sent(tmp_path: Path) -> None:
     path = log_of(tmp_path, "gzip", "lz4", "gzip", producer_id=9, producer_epoch=0, base_sequence=0)
-    explanation = kpress.explain(path, topic_config=LZ4)
+    explanation = recordpress.explain(path, topic_config=LZ4)
     assert explanation.kind == "log"
     assert [(group.first.verdict, group.batches) for group in explanation.groups] == [("recompressed", 2), ("kept", 1)]
     recompressed = explanation.groups[0]
     assert recompressed.first.reasons == [Reason.CODEC_DIFFERS]
     assert recompressed.producers == {9: (2, recompressed.bytes)}
     assert recompressed.clients == {"gzip, Java 16, Go or Python": 2}
-    assert recompressed.bytes_after == 2 * len(kpress.recompress(record_set("gzip"), "lz4"))
+    assert recompressed.bytes_after == 2 * len(recordpress.recompress(record_set("gzip"), "lz4"))
     assert min(recompressed.cpu_seconds) > 0
     assert (explanation.groups[1].first.file, explanation.groups[1].first.topic) == (str(path / SEGMENT), "orders")
     assert explanation.groups[1].first.position == len(record_set("gzip"))
     for kept in (path, path / SEGMENT, str(path)):
-        assert not kpress.explain(kept).has_findings
+        assert not recordpress.explain(kept).has_findings
 
 
 SETTINGS = {
@@ -282,7 +282,7 @@ def test_what_a_broker_stored_is_what_it_would_store_again(stored: oracle.Partit
     label = str(stored).partition("/")[0].removeprefix("kafka-")
     release = label.partition("-")[0]
     path = stored.write_to(tmp_path)
-    explanation = kpress.explain(path, broker_version=release, topic_config=SETTINGS.get(label))
+    explanation = recordpress.explain(path, broker_version=release, topic_config=SETTINGS.get(label))
     batches = [batch for log in stored.logs for batch in log.expected["batches"]]
     control = [batch for batch in batches if batch.get("is_control")]
     assert explanation.control_batches == len(control)
@@ -303,9 +303,9 @@ def test_as_produced(magic: int, codec: str, count: int) -> None:
     count = 1 if magic < 2 and codec == "none" else count
     times = [NOW - number for number in range(count)]
     options = dict(compression_type=codec, magic=magic, **({} if magic == 0 else {"timestamps": times}))
-    sent = kpress.write_records([b"x"] * count, **options)  # type: ignore[call-overload]
+    sent = recordpress.write_records([b"x"] * count, **options)  # type: ignore[call-overload]
     stored = bytearray(sent)
-    [batch] = kpress.read_batches(stored)
+    [batch] = recordpress.read_batches(stored)
     batch.set_last_offset(1000)
     if magic == 2:
         batch.set_partition_leader_epoch(7)
@@ -321,7 +321,7 @@ def test_damage_in_a_log_is_a_finding(tmp_path: Path) -> None:
     path = log_of(tmp_path, "gzip", "lz4")
     data = bytearray((path / SEGMENT).read_bytes())
     (path / SEGMENT).write_bytes(data[:-5] + b"\xff" * 40)
-    explanation = kpress.explain(path)
+    explanation = recordpress.explain(path)
     assert [group.first.reasons for group in explanation.groups] == [[Reason.CHECKSUM], []]
     assert explanation.findings and explanation.findings[0].file == str(path / SEGMENT)
     assert explanation.has_findings
@@ -330,7 +330,7 @@ def test_damage_in_a_log_is_a_finding(tmp_path: Path) -> None:
 def test_the_cut_end_of_a_log_is_told(tmp_path: Path) -> None:
     path = log_of(tmp_path, "gzip", "lz4")
     (path / SEGMENT).write_bytes((path / SEGMENT).read_bytes()[:-5])
-    explanation = kpress.explain(path)
+    explanation = recordpress.explain(path)
     size = len(record_set("lz4")) - 5
     assert explanation.notes == [f"{path / SEGMENT}: {size} bytes follow the last whole entry"]
     assert not explanation.has_findings
@@ -341,21 +341,21 @@ def test_a_batch_of_a_log_whose_checksum_is_wrong_is_rejected(tmp_path: Path) ->
     data = bytearray((path / SEGMENT).read_bytes())
     data[100] ^= 1
     (path / SEGMENT).write_bytes(data)
-    rejected, kept = kpress.explain(path).groups
+    rejected, kept = recordpress.explain(path).groups
     assert (rejected.first.reasons, rejected.batches, kept.first.verdict) == ([Reason.CHECKSUM], 1, "kept")
 
 
 def test_damage_in_a_log_with_append_times_stays_visible(tmp_path: Path) -> None:
     """What is taken back of a batch must not repair its checksum, nor trip over what it says."""
     stored = bytearray(record_set("gzip"))
-    [batch] = kpress.read_batches(stored)
+    [batch] = recordpress.read_batches(stored)
     batch.set_max_timestamp(1, NOW)
     for position in (*range(12, 61), *range(61, len(stored), 40)):
         damaged = bytearray(stored)
         damaged[position] ^= 0x80
         (tmp_path / "orders-0").mkdir(exist_ok=True)
         (tmp_path / "orders-0" / SEGMENT).write_bytes(damaged)
-        explanation = kpress.explain(tmp_path)
+        explanation = recordpress.explain(tmp_path)
         reasons = [group.first.reasons for group in explanation.groups]
         is_covered = position > 16  # not the leader epoch, and the magic ends the walk
         passed_over = explanation.control_batches or explanation.compacted_batches or explanation.findings
@@ -370,27 +370,27 @@ def test_any_damage_gets_an_answer() -> None:
             data = bytearray(vector.data)
             data[generator.randrange(len(data))] = generator.randrange(256)
             if data[16:17] == b"\2" and len(data) > 61:
-                data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
+                data[17:21] = recordpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
             for settings in ({}, LZ4, {"message.timestamp.type": "LogAppendTime", "cleanup.policy": "compact"}):
-                json.dumps(kpress.explain(data, topic_config=settings, broker_version="3.9").to_list())
+                json.dumps(recordpress.explain(data, topic_config=settings, broker_version="3.9").to_list())
 
 
 def test_large_logs_are_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = log_of(tmp_path, *["gzip"] * 40)
-    monkeypatch.setattr("kpress.broker._explain_log.OPENED_BATCHES", 4)
-    monkeypatch.setattr("kpress.broker._explain_log.OPENED_THEN", 9)
-    sampled, full = (kpress.explain(path, topic_config=LZ4, full=full) for full in (False, True))
+    monkeypatch.setattr("recordpress.broker._explain_log.OPENED_BATCHES", 4)
+    monkeypatch.setattr("recordpress.broker._explain_log.OPENED_THEN", 9)
+    sampled, full = (recordpress.explain(path, topic_config=LZ4, full=full) for full in (False, True))
     assert sampled.notes == ["8 of 40 batches were opened; the others are taken to be like them"]
     assert full.notes == []
     for explanation in (sampled, full):
         [group] = explanation.groups
         assert (group.batches, group.bytes) == (40, 40 * len(record_set("gzip")))
-        assert group.bytes_after == 40 * len(kpress.recompress(record_set("gzip"), "lz4"))
+        assert group.bytes_after == 40 * len(recordpress.recompress(record_set("gzip"), "lz4"))
 
 
 def test_a_log_in_an_object_store_is_read_in_large_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     fsspec = pytest.importorskip("fsspec")
-    from kpress.files import _fsspec
+    from recordpress.files import _fsspec
 
     reads = []
     read_at = _fsspec._FsspecFile.read_at
@@ -400,7 +400,7 @@ def test_a_log_in_an_object_store_is_read_in_large_pieces(monkeypatch: pytest.Mo
     files = fsspec.filesystem("memory")
     files.pipe(f"/explained/orders-0/{SEGMENT}", log)
     try:
-        explanation = kpress.explain("memory://explained/orders-0", topic_config=LZ4)
+        explanation = recordpress.explain("memory://explained/orders-0", topic_config=LZ4)
     finally:
         files.rm("/explained", recursive=True)
     assert [group.batches for group in explanation.groups] == [60]
@@ -410,20 +410,20 @@ def test_a_log_in_an_object_store_is_read_in_large_pieces(monkeypatch: pytest.Mo
 def test_a_log_and_a_request_are_not_one_source(tmp_path: Path) -> None:
     path = tmp_path / "batch.bin"
     path.write_bytes(record_set())
-    with pytest.raises(kpress.InvalidArgumentError, match="explain it apart from logs"):
-        kpress.explain([log_of(tmp_path, "gzip"), path])
+    with pytest.raises(recordpress.InvalidArgumentError, match="explain it apart from logs"):
+        recordpress.explain([log_of(tmp_path, "gzip"), path])
 
 
 def test_a_file_that_is_too_large_for_a_request(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kpress.broker._explain.MOST_BYTES", 10)
+    monkeypatch.setattr("recordpress.broker._explain.MOST_BYTES", 10)
     path = tmp_path / "batch.bin"
     path.write_bytes(record_set())
-    with pytest.raises(kpress.InvalidArgumentError, match="more than a request may have, 10"):
-        kpress.explain(path)
+    with pytest.raises(recordpress.InvalidArgumentError, match="more than a request may have, 10"):
+        recordpress.explain(path)
 
 
 def test_all_of_it_can_be_json() -> None:
-    [batch] = kpress.explain(record_set(), topic_config=LZ4).to_list()
+    [batch] = recordpress.explain(record_set(), topic_config=LZ4).to_list()
     assert list(batch)[:5] == ["position", "verdict", "error_code", "relation", "reasons"]
     assert list(batch["reasons"][0]) == ["id", "rule", "source", "message", "advice"]
     assert json.loads(json.dumps(batch)) == batch

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from drawn_logs import cut, damage, draw_log
-from kpress.broker import Fetched, Finding, Reason, fetch
-from kpress.log import write_offset_index
+from recordpress.broker import Fetched, Finding, Reason, fetch
+from recordpress.log import write_offset_index
 
 LARGE = 1 << 24
 SENT = re.compile(r"fetched-3\.9\.2/(?P<topic>.+)_v(?P<version>\d+)_o(?P<offset>\d+)_m(?P<limit>\d+)")
@@ -49,11 +49,11 @@ def facts(data: bytes) -> list[tuple[Any, ...]]:
     """The whole entries but for what another build of zlib changes: sizes and checksums."""
     return [
         (batch.magic, batch.base_offset, batch.last_offset, batch.attributes, batch.max_timestamp, rows(batch))
-        for batch in kpress.read_batches(data)
+        for batch in recordpress.read_batches(data)
     ]
 
 
-def rows(batch: kpress.Batch) -> list[tuple[Any, ...]]:
+def rows(batch: recordpress.Batch) -> list[tuple[Any, ...]]:
     return [(record.offset, record.timestamp, record.key, record.value) for record in batch]
 
 
@@ -87,12 +87,12 @@ LINES = [f"line {number:05}".encode() * 4 for number in range(300)]
 
 def batch(offset: int, codec: str = "none", count: int = 20, **options: Any) -> bytes:
     values = LINES[offset % 100 : offset % 100 + count]
-    return kpress.write_records(values, base_offset=offset, compression_type=codec, **options)  # type: ignore[arg-type]
+    return recordpress.write_records(values, base_offset=offset, compression_type=codec, **options)  # type: ignore[arg-type]
 
 
 def marker(offset: int) -> bytes:
     """A commit marker, as the transaction coordinator writes it."""
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, is_control=True, is_transactional=True, producer_id=7, producer_epoch=1
     )
     builder.append_end_txn_marker(True, coordinator_epoch=3, timestamp=5)
@@ -100,7 +100,7 @@ def marker(offset: int) -> bytes:
 
 
 def offsets(fetched: Fetched) -> list[int]:
-    return [record.offset for one in kpress.read_batches(fetched.records) for record in one]
+    return [record.offset for one in recordpress.read_batches(fetched.records) for record in one]
 
 
 # --- isolation levels: a log of nine entries
@@ -111,7 +111,7 @@ def written_by(producer: int, offset: int, count: int = 10) -> bytes:
 
 
 def end_of_transaction(producer: int, offset: int, committed: bool) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, is_control=True, is_transactional=True, producer_id=producer, producer_epoch=0
     )
     builder.append_end_txn_marker(committed, coordinator_epoch=0, timestamp=5)
@@ -156,7 +156,7 @@ def test_reading_committed_records(
     )  # fmt: skip
     assert (fetched.error_code, fetched.last_stable_offset) == (0, stable)
     assert fetched.high_watermark == (61 if watermark is None else watermark)
-    last = [one.last_offset + 1 for one in kpress.read_batches(fetched.records)]
+    last = [one.last_offset + 1 for one in recordpress.read_batches(fetched.records)]
     assert last[-1:] == ([end] if end > offset else [])
     assert fetched.aborted_transactions == aborted
 
@@ -166,7 +166,7 @@ def test_a_client_leaves_aborted_records_out() -> None:
     found = [
         offset
         for one in both
-        for offset in kpress.read_columns(
+        for offset in recordpress.read_columns(
             one.records, ["offset"], aborted_transactions=one.aborted_transactions
         )["offset"].to_pylist()
     ]  # fmt: skip
@@ -213,13 +213,13 @@ def test_a_list_ends_where_the_offset_index_says(
     entries = [(offset, sum(map(len, batches[:number]))) for offset, number in index.items()]
     write_offset_index(place / f"{0:020}.index", entries)
     fetched = fetch(
-        kpress.open_log(place), 0, fetch_version=12, isolation_level="read_committed", partition_max_bytes=1
+        recordpress.open_log(place), 0, fetch_version=12, isolation_level="read_committed", partition_max_bytes=1
     )  # fmt: skip
     assert (fetched.records, fetched.aborted_transactions) == (batches[0], aborted)
 
 
 def test_an_isolation_level_that_there_is_not() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="isolation_level must be read_uncommitted or read_committed"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="isolation_level must be read_uncommitted or read_committed"):
         fetch(b"", 0, fetch_version=12, isolation_level="serializable")  # type: ignore[arg-type]
 
 
@@ -232,9 +232,9 @@ def test_a_filler_is_a_cut_entry_to_every_reader() -> None:
         assert (fetched.error, fetched.size) == ("NONE", len(log) - 10)
         assert fetched.filler_bytes and Finding.OVERFLOW_FILLER in fetched.findings
         assert fetched.reasons == [Reason.DOWN_CONVERSION, Reason.ZSTD_DOWN_CONVERSION]
-        read = kpress.read_batches(fetched.records)
+        read = recordpress.read_batches(fetched.records)
         assert [(one.magic, one.last_offset) for one in read] == [(1, 19)]
-        assert kpress.read_columns(fetched.records).num_rows == 20
+        assert recordpress.read_columns(fetched.records).num_rows == 20
 
 
 @pytest.mark.parametrize("left", [*range(1, 80), 131071, 131072, 131073, 300000])
@@ -246,13 +246,13 @@ def test_readers_take_a_filler_of_any_size_for_a_cut_entry(left: int) -> None:
         filler += one[:rest]
         rest -= len(one)
     assert len(filler) == left
-    assert [one.last_offset for one in kpress.read_batches(good + filler)] == [19]
-    assert kpress.read_columns(good + filler).num_rows == 20
+    assert [one.last_offset for one in recordpress.read_batches(good + filler)] == [19]
+    assert recordpress.read_columns(good + filler).num_rows == 20
 
 
 def zstd_batch(offset: int, size: int) -> bytes:
     """A batch under zstd of about that size."""
-    return kpress.write_records([random.Random(size).randbytes(size)], base_offset=offset, compression_type="zstd")
+    return recordpress.write_records([random.Random(size).randbytes(size)], base_offset=offset, compression_type="zstd")
 
 
 # --- which versions, and which log ----------------------------------------------------------------------------------
@@ -266,7 +266,7 @@ def zstd_batch(offset: int, size: int) -> bytes:
      ("4.0", range(4, 18)), ("4.3", range(4, 19))],
 )  # fmt: skip
 def test_versions_that_a_broker_answers(broker: str, answered: range) -> None:
-    log = kpress.write_records([b"x"], magic=0)
+    log = recordpress.write_records([b"x"], magic=0)
     for version in range(20):
         fetched = fetch(log, 0, fetch_version=version, broker_version=broker)
         if version in answered:
@@ -285,10 +285,10 @@ def test_versions_that_a_broker_answers(broker: str, answered: range) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 def test_the_magic_that_a_client_gets(broker: str, log_magic: int, version: int, magic: int | None, codec: Any) -> None:
-    log = kpress.write_records(LINES[:9], magic=log_magic, compression_type=codec, timestamps=[5] * 9, base_offset=100)
+    log = recordpress.write_records(LINES[:9], magic=log_magic, compression_type=codec, timestamps=[5] * 9, base_offset=100)
     fetched = fetch(log, 100, fetch_version=version, broker_version=broker)
     assert fetched.magic == magic
-    read = list(kpress.read_batches(fetched.records))
+    read = list(recordpress.read_batches(fetched.records))
     assert {one.magic for one in read} == {log_magic if magic is None else min(magic, log_magic)}
     assert [(r.offset, r.value) for one in read for r in one] == [(100 + i, line) for i, line in enumerate(LINES[:9])]
     if magic is not None:
@@ -358,7 +358,7 @@ def test_limits_and_the_first_batch() -> None:
     assert fetch(log, 0, fetch_version=4, partition_max_bytes=10, minimum_one_batch=False).records == b""
     cut = fetch(log, 0, fetch_version=4, partition_max_bytes=size + 30)
     assert (cut.records, cut.cut_bytes, cut.findings) == (log[: size + 30], 30, [Finding.CUT_ENTRY])
-    messages = kpress.write_records([b"x"] * 3, magic=1)
+    messages = recordpress.write_records([b"x"] * 3, magic=1)
     old = fetch(messages, 0, fetch_version=2, broker_version="2.8", partition_max_bytes=5)
     assert old.size == old.cut_bytes == 5
     assert fetch(log, 0, fetch_version=2, partition_max_bytes=size - 1).size == 0  # nothing to convert in it
@@ -375,29 +375,29 @@ def test_a_log_on_disk(tmp_path: Path) -> None:
     segments = [b"".join(batch(offset, count=10) for offset in range(base, base + 500, 10)) for base in (0, 500)]
     for base, data in zip((0, 500), segments, strict=True):
         (directory / f"{base:020}.log").write_bytes(data)
-    kpress.log.reindex(directory)
+    recordpress.log.reindex(directory)
     with open(directory / f"{500:020}.log", "ab") as file:
         file.write(batch(1000)[:100])
-    log = kpress.open_log(directory)
+    log = recordpress.open_log(directory)
     for offset in (0, 255, 499, 500, 777, 1000):
         on_disk = fetch(log, offset, fetch_version=3, partition_max_bytes=5000)
         assert on_disk == fetch(segments, offset, fetch_version=3, partition_max_bytes=5000)
         assert on_disk.high_watermark == 1000
     assert fetch(log.partitions[0], 1001, fetch_version=3).error == "OFFSET_OUT_OF_RANGE"
-    with pytest.raises(kpress.errors.InvalidArgumentError, match="the log has 2"):
-        fetch(kpress.log.Log(log.partitions * 2), 0, fetch_version=3)
+    with pytest.raises(recordpress.errors.InvalidArgumentError, match="the log has 2"):
+        fetch(recordpress.log.Log(log.partitions * 2), 0, fetch_version=3)
 
 
 # --- what is lost, and what goes wrong ------------------------------------------------------------------------------
 
 
 def test_what_an_older_magic_cannot_say() -> None:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=5, producer_id=7, producer_epoch=1, base_sequence=0, is_transactional=True, partition_leader_epoch=3
     )
     for number in range(4):
         builder.append(b"value", timestamp=9, headers=[("a", b"1")] * number)
-    log = builder.build() + marker(9) + kpress.empty_batch(10, 12) + batch(13)
+    log = builder.build() + marker(9) + recordpress.empty_batch(10, 12) + batch(13)
     fetched = fetch(log, 0, fetch_version=3)
     assert fetched.lost == {
         "headers": 6, "producers": 4, "transactions": 4, "markers": 1, "leader_epochs": 4, "empty_batches": 1,
@@ -429,7 +429,7 @@ def test_nothing_but_markers_is_a_filler() -> None:
     fetched = fetch(marker(0) + marker(1), 0, fetch_version=3)
     assert fetched.records == b"\xff" * 8 + struct.pack(">i", 61)
     assert fetched.filler_bytes == 12 and fetched.dropped_control_batches == 2
-    assert list(kpress.read_batches(fetched.records)) == []
+    assert list(recordpress.read_batches(fetched.records)) == []
 
 
 def test_damage_is_answered_as_a_broker_does() -> None:
@@ -456,14 +456,14 @@ def test_a_size_that_no_entry_has_in_a_segment_before_the_last() -> None:
 
 
 def test_a_large_batch_is_capped() -> None:
-    log = kpress.write_records([bytes(1 << 20)], compression_type="gzip")
-    with pytest.raises(kpress.errors.OutputTooLargeError):
+    log = recordpress.write_records([bytes(1 << 20)], compression_type="gzip")
+    with pytest.raises(recordpress.errors.OutputTooLargeError):
         fetch(log, 0, fetch_version=3, max_decompressed_bytes=1 << 19)
 
 
 def test_headers_could_not_be_converted_at_first() -> None:
     """KAFKA-6739."""
-    log = kpress.write_records([b"x"], headers=[[("a", b"1")]])
+    log = recordpress.write_records([b"x"], headers=[[("a", b"1")]])
     codes = {broker: fetch(log, 0, fetch_version=3, broker_version=broker).error_code for broker in
              ("0.11.0.3", "1.0.1", "1.0.2", "1.1.0", "1.1.1", "2.0")}  # fmt: skip
     assert codes == {"0.11.0.3": -1, "1.0.1": -1, "1.0.2": 0, "1.1.0": -1, "1.1.1": 0, "2.0": 0}
@@ -471,17 +471,17 @@ def test_headers_could_not_be_converted_at_first() -> None:
 
 def test_all_records_were_one_batch_before_0_11() -> None:
     """FileMessageSet.toMessageFormat: the first message's codec is that of all."""
-    log = kpress.write_records(LINES[:3], magic=1, compression_type="lz4") + kpress.write_records(
+    log = recordpress.write_records(LINES[:3], magic=1, compression_type="lz4") + recordpress.write_records(
         LINES[:3], magic=1, base_offset=3
     )
     fetched = fetch(log, 0, fetch_version=1, broker_version="0.10.1")
-    [wrapper] = kpress.read_batches(fetched.records)
+    [wrapper] = recordpress.read_batches(fetched.records)
     assert wrapper.compression_type == "lz4" and [record.offset for record in wrapper] == list(range(6))
 
 
 @pytest.mark.parametrize("log", [None, 3, "text", [3], object()])
 def test_what_is_no_log(log: Any) -> None:
-    with pytest.raises(kpress.errors.ArgumentTypeError):
+    with pytest.raises(recordpress.errors.ArgumentTypeError):
         fetch(log, 0, fetch_version=3)
 
 
@@ -495,7 +495,7 @@ def test_any_bytes_are_answered(seed: int) -> None:
             for broker in ("0.10.2", "1.1", "2.8", "3.9"):
                 try:
                     fetched = fetch(log, 0, fetch_version=version, broker_version=broker, max_decompressed_bytes=LARGE)
-                except kpress.KpressError:
+                except recordpress.RecordpressError:
                     continue
                 assert fetched.size == len(fetched.records) <= max(len(log), 12) * 200
     for size in range(40):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.broker import PartitionLog, Reason, validate
+from recordpress.broker import PartitionLog, Reason, validate
 
 NOW = 1700000000000
 
@@ -43,7 +43,7 @@ def test_offsets_are_repaired(codec: str) -> None:
     assert validate(sent, now_ms=NOW).reasons == [Reason.OFFSETS_NOT_REPAIRED]
     verdict = validate(sent, now_ms=NOW, next_offset=10, helpful=True)
     assert (verdict.relation, verdict.reasons) == ("rebuilt", [Reason.NON_SEQUENTIAL_INNER_OFFSETS])
-    [batch] = kpress.read_batches(verdict.records)
+    [batch] = recordpress.read_batches(verdict.records)
     assert [record.offset for record in batch] == [10, 11, 12, 13]
 
 
@@ -60,14 +60,14 @@ def test_lengths_that_lie_are_told_of(name: str, helpful: bool) -> None:
     verdict = validate(crafted(name), now_ms=NOW, helpful=helpful)
     assert verdict.accepted
     assert verdict.findings == ["poisoned"]
-    with pytest.raises(kpress.InvalidRecordError):
-        [list(batch) for batch in kpress.read_batches(verdict.records)]
+    with pytest.raises(recordpress.InvalidRecordError):
+        [list(batch) for batch in recordpress.read_batches(verdict.records)]
 
 
 def test_a_batch_that_holds_more_than_may_be_decompressed() -> None:
-    data = kpress.write_records([bytes(65 << 20)], compression_type="zstd", timestamps=NOW)
+    data = recordpress.write_records([bytes(65 << 20)], compression_type="zstd", timestamps=NOW)
     log = PartitionLog(broker_version="4.3", next_offset=5)
-    with pytest.raises(kpress.OutputTooLargeError):
+    with pytest.raises(recordpress.OutputTooLargeError):
         log.append(data, now_ms=NOW)
     assert log.next_offset == 5
     verdict = validate(data, now_ms=NOW, helpful=True)

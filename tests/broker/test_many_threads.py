@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker import PartitionLog, Verdict, fetch, validate
+import recordpress
+from recordpress.broker import PartitionLog, Verdict, fetch, validate
 
 NOW = 1_700_000_000_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 THREADS, ROUNDS = 8, 6
 LINES = [b"line %d of a log that many threads look at" % number for number in range(400)]
-SENT = {codec: kpress.write_records(LINES, timestamps=NOW, compression_type=codec) for codec in CODECS}
+SENT = {codec: recordpress.write_records(LINES, timestamps=NOW, compression_type=codec) for codec in CODECS}
 
 
 def together(work: Any) -> None:
@@ -57,7 +57,7 @@ def test_verdicts(codec: str, target: str) -> None:
 
 def test_logs_of_their_own_and_fetches_of_one_log() -> None:
     logs = [PartitionLog(topic_config={"compression.type": "gzip"}, broker_version="3.9") for _ in range(THREADS)]
-    stored = [kpress.write_records(LINES, timestamps=NOW, base_offset=offset) for offset in (0, 400)]
+    stored = [recordpress.write_records(LINES, timestamps=NOW, base_offset=offset) for offset in (0, 400)]
 
     def work(number: int) -> None:
         before = logs[number].next_offset

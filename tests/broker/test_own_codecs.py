@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker import PartitionLog, Reason, fetch, validate
+import recordpress
+from recordpress.broker import PartitionLog, Reason, fetch, validate
 
 NOW = 1700000000000
 
@@ -31,7 +31,7 @@ class Lzma:
         return lzma.LZMADecompressor().decompress(data, max_output)
 
 
-TABLE = kpress.CodecRegistry()
+TABLE = recordpress.CodecRegistry()
 TABLE.register("zlib", Zlib())
 TABLE.register("org.example.Lzma", Lzma())
 
@@ -40,17 +40,17 @@ def pluggable(name: str) -> dict[str, Any]:
     return {"compression.type": "pluggable", "pluggable.factory.plugin": name}
 
 
-def log_of(config: dict[str, Any] | None = None, codecs: kpress.CodecRegistry | None = TABLE) -> PartitionLog:
+def log_of(config: dict[str, Any] | None = None, codecs: recordpress.CodecRegistry | None = TABLE) -> PartitionLog:
     return PartitionLog(broker_version="4.3", topic_config=config, codecs=codecs)
 
 
 def sent(compression_type: str, values: int = 50) -> bytes:
     lines = [b"GET /index.html HTTP/1.1"] * values
-    return kpress.write_records(lines, timestamps=NOW, compression_type=compression_type, codecs=TABLE)
+    return recordpress.write_records(lines, timestamps=NOW, compression_type=compression_type, codecs=TABLE)
 
 
 def lines_of(data: bytes) -> list[bytes | None]:
-    return [record.value for batch in kpress.read_batches(data, codecs=TABLE) for record in batch]
+    return [record.value for batch in recordpress.read_batches(data, codecs=TABLE) for record in batch]
 
 
 def test_a_batch_is_kept() -> None:
@@ -63,7 +63,7 @@ def test_a_batch_is_kept() -> None:
 def test_a_topic_may_ask_for_it(codec: str) -> None:
     verdict = log_of(pluggable("zlib")).append(sent(codec), now_ms=NOW)
     assert (verdict.relation, verdict.reasons) == ("rebuilt", [Reason.CODEC_DIFFERS])
-    (batch,) = kpress.read_batches(verdict.records, codecs=TABLE)
+    (batch,) = recordpress.read_batches(verdict.records, codecs=TABLE)
     assert (batch.compression_type, batch.plugin_name, batch.attributes & 7) == ("zlib", "zlib", 5)
     assert lines_of(verdict.records) == lines_of(sent("none"))
     assert verdict.records[61:] == sent("zlib")[61:]
@@ -75,7 +75,7 @@ def test_it_is_kept_where_the_topic_has_its_name() -> None:
 
 
 def test_another_name_is_unsupported() -> None:
-    others = kpress.CodecRegistry()
+    others = recordpress.CodecRegistry()
     others.register("org.example.Lzma", Lzma())
     for config in (None, pluggable("org.example.Lzma"), {"compression.type": "uncompressed"}):
         verdict = log_of(config, others).append(sent("zlib"), now_ms=NOW)
@@ -86,14 +86,14 @@ def test_another_name_is_unsupported() -> None:
 def test_a_name_that_is_none_is_corrupt(name: bytes) -> None:
     data = bytearray(sent("zlib")[:61] + name)
     data[8:12] = (len(data) - 12).to_bytes(4, "big")
-    data[17:21] = kpress.crc32c(memoryview(data)[21:]).to_bytes(4, "big")
+    data[17:21] = recordpress.crc32c(memoryview(data)[21:]).to_bytes(4, "big")
     verdict = log_of().append(data, now_ms=NOW)
     assert (verdict.error_code, verdict.reasons) == (2, [Reason.PLUGIN_NAME])
     assert log_of(codecs=None).append(data, now_ms=NOW).error_code == -1
 
 
 def test_a_log_keeps_the_codecs_it_began_with() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("zlib", Zlib())
     log = log_of(pluggable("zlib"), codecs)
     codecs.unregister("zlib")
@@ -101,17 +101,17 @@ def test_a_log_keeps_the_codecs_it_began_with() -> None:
 
 
 def test_it_is_never_converted_down() -> None:
-    for codecs, code in ((TABLE, 76), (kpress.CodecRegistry(), 76), (None, -1)):
+    for codecs, code in ((TABLE, 76), (recordpress.CodecRegistry(), 76), (None, -1)):
         assert fetch(sent("zlib"), 0, fetch_version=3, codecs=codecs).error_code == code
 
 
 def test_explain_and_validate_know_it() -> None:
     plain = {"compression.type": "uncompressed"}
     assert validate(sent("zlib"), topic_config=plain, now_ms=NOW, codecs=TABLE).relation == "rebuilt"
-    [batch] = kpress.explain(sent("zlib"), topic_config=pluggable("org.example.Lzma"), codecs=TABLE).batches
+    [batch] = recordpress.explain(sent("zlib"), topic_config=pluggable("org.example.Lzma"), codecs=TABLE).batches
     assert (batch.verdict, batch.compression_type, batch.reasons) == ("recompressed", "zlib", [Reason.CODEC_DIFFERS])
     assert batch.cost.decompress_seconds > 0 and batch.cost.compress_seconds > 0
-    [batch] = kpress.explain(sent("zlib")).batches
+    [batch] = recordpress.explain(sent("zlib")).batches
     assert (batch.error_code, batch.compression_type) == (-1, "pluggable")
 
 
@@ -135,6 +135,6 @@ def test_it_needs_the_request_that_zstd_needs(version: int, code: int) -> None:
 def test_a_stream_that_it_cannot_read() -> None:
     data = bytearray(sent("zlib"))
     data[70:90] = bytes(20)
-    data[17:21] = kpress.crc32c(memoryview(data)[21:]).to_bytes(4, "big")
+    data[17:21] = recordpress.crc32c(memoryview(data)[21:]).to_bytes(4, "big")
     assert (verdict := log_of().append(data, now_ms=NOW)).error_code == -1
     assert verdict.reasons == [Reason.DECOMPRESSION]

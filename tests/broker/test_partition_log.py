@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker import PartitionLog, Reason, Verdict, validate
-from kpress.log import ProducerState
+import recordpress
+from recordpress.broker import PartitionLog, Reason, Verdict, validate
+from recordpress.log import ProducerState
 
 NOW = 1700000000000
 LAST_SEQUENCE = 2**31 - 1
@@ -16,7 +16,7 @@ TXN = "orders-txn"
 
 
 def batch(sequence: int, count: int = 1, *, producer: int = 7, epoch: int = 0, txn: bool = False) -> bytes:
-    return kpress.write_records(
+    return recordpress.write_records(
         [b"line"] * count,
         timestamps=NOW,
         producer_id=producer,
@@ -252,9 +252,9 @@ def test_a_marker_ends_a_transaction(committed: bool) -> None:
     append(log, batch(0, 2, txn=True))
     verdict = log.end_transaction(7, 0, commit=committed, coordinator_epoch=15, now_ms=NOW + 5)
     assert outcome(verdict) == (0, OK, 12)
-    [[record]] = kpress.read_batches(verdict.records)
+    [[record]] = recordpress.read_batches(verdict.records)
     assert (len(verdict.records), record.offset, record.timestamp) == (78, 12, NOW + 5)
-    assert kpress.control_record(record).type == ("COMMIT" if committed else "ABORT")
+    assert recordpress.control_record(record).type == ("COMMIT" if committed else "ABORT")
     assert log.producers == [ProducerState(7, 0, 1, 11, 1, NOW + 5, 15, -1)]
     assert (log.open_transactions, log.next_offset) == ({}, 13)
     assert append(log, batch(2, txn=True)).base_offset == 13
@@ -288,7 +288,7 @@ def test_a_marker_of_another_time() -> None:
     [("3.9", 0, 0), ("3.9", 12, None), ("4.0", 2, None), ("4.0", 3, 0), ("4.0", 13, None), ("4.1", 13, 0)],
 )
 def test_versions_that_a_broker_does_not_speak(version: str, produce: int, code: int | None) -> None:
-    data = kpress.write_records([b"a"], timestamps=NOW)
+    data = recordpress.write_records([b"a"], timestamps=NOW)
     verdict = validate(data, broker_version=version, produce_version=produce, now_ms=NOW)
     assert outcome(verdict)[:2] == (code, OK if code == 0 else ["PRODUCE_VERSION"])
     assert verdict.error == ("NONE" if code == 0 else "CONNECTION_CLOSED")
@@ -300,7 +300,7 @@ def test_a_null_record_set() -> None:
     assert validate(None, helpful=True).error_code == 87
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 11, kpress.write_records([b"a"], timestamps=1)[:-1]])
+@pytest.mark.parametrize("data", [b"", b"\0" * 11, recordpress.write_records([b"a"], timestamps=1)[:-1]])
 def test_without_a_whole_batch(data: bytes) -> None:
     assert outcome(validate(data)) == (87, ["NO_BATCH"], -1)
     older = validate(data, broker_version="3.9", produce_version=2)
@@ -310,7 +310,7 @@ def test_without_a_whole_batch(data: bytes) -> None:
 @pytest.mark.parametrize(("size", "code"), [(2**31 - 13, 87), (2**31 - 12, -1), (2**31 - 1, -1)])
 def test_a_size_that_an_int_cannot_hold_with_what_comes_before_it(size: int, code: int) -> None:
     """4.3.1 and 3.9.2 answer -1: ByteBufferLogInputStream adds 12 to the size."""
-    data = kpress.write_records([b"a"], timestamps=NOW)
+    data = recordpress.write_records([b"a"], timestamps=NOW)
     huge = data[:8] + size.to_bytes(4, "big") + data[12:]
     assert outcome(validate(huge, now_ms=NOW))[:2] == (code, ["ENTRY_SIZE" if code == -1 else "NO_BATCH"])
     assert validate(huge[:16], now_ms=NOW).reasons == [Reason.NO_BATCH]
@@ -322,14 +322,14 @@ def test_a_size_that_an_int_cannot_hold_with_what_comes_before_it(size: int, cod
 
 
 def test_a_cut_tail() -> None:
-    data = kpress.write_records([b"a"], timestamps=NOW)
+    data = recordpress.write_records([b"a"], timestamps=NOW)
     verdict = validate(data + data[:30], now_ms=NOW, next_offset=5)
     assert (verdict.relation, verdict.reasons) == ("kept, tail cut", [Reason.PARTIAL_ENTRY])
     assert verdict.records == validate(data, now_ms=NOW, next_offset=5).records
 
 
 def test_the_clock_is_this_machines_without_another() -> None:
-    verdict = validate(kpress.write_records([b"a"]), topic_config={"message.timestamp.type": "LogAppendTime"})
+    verdict = validate(recordpress.write_records([b"a"]), topic_config={"message.timestamp.type": "LogAppendTime"})
     assert verdict.log_append_time > NOW
     assert verdict.reasons == [Reason.LOG_APPEND_TIME]
 
@@ -358,7 +358,7 @@ def test_the_clock_is_this_machines_without_another() -> None:
     ],
 )
 def test_an_argument_that_is_wrong(name: str, value: Any) -> None:
-    arguments: dict[str, Any] = {"records": kpress.write_records([b"a"]), name: value}
-    with pytest.raises((kpress.InvalidArgumentError, kpress.ArgumentTypeError)) as error:
+    arguments: dict[str, Any] = {"records": recordpress.write_records([b"a"]), name: value}
+    with pytest.raises((recordpress.InvalidArgumentError, recordpress.ArgumentTypeError)) as error:
         validate(arguments.pop("records"), **arguments)
     assert name in str(error.value) or error.value.field == name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-import kpress
-from kpress.broker._produce_request import LAST_VERSION, Captured, read_captured
+import recordpress
+from recordpress.broker._produce_request import LAST_VERSION, Captured, read_captured
 
 producer = pytest.importorskip("kafka.protocol.producer")
 
-BATCH = kpress.write_records([b"one", b"two"], timestamps=1_700_000_000_000, compression_type="lz4")
+BATCH = recordpress.write_records([b"one", b"two"], timestamps=1_700_000_000_000, compression_type="lz4")
 VERSIONS = [version for version in range(LAST_VERSION + 1) if version <= producer.ProduceRequest.max_version]
 
 
@@ -81,7 +81,7 @@ def test_what_kafka_s_own_client_sends(version: int) -> None:
     assert (found.version, found.client_id, found.transactional_id, found.acks) == (version, "java-1", "txn", -1)
     [one] = found.partitions
     assert (one.topic, one.partition) == ("orders" if version < 13 else "00010203-0405-0607-0809-0a0b0c0d0e0f", 3)
-    [batch] = kpress.read_batches(one.records or b"")
+    [batch] = recordpress.read_batches(one.records or b"")
     assert [record.value for record in batch] == [b"v1", b"v2"] and batch.compression_type == "gzip"
 
 
@@ -98,7 +98,7 @@ def test_a_request_that_is_cut_says_where(version: int) -> None:
     data = request(version)
     header = data.index(b"client-1") + 8 + (version >= 9)
     for end in range(header, len(data)):
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             read(data[:end])
         assert caught.value.field and caught.value.position is not None and caught.value.position <= end
 
@@ -108,7 +108,7 @@ def test_what_is_no_request() -> None:
     assert read(BATCH) is None
     assert read(b"\0" * 100) is None
     assert read(request(3, header=False) + b"x") is None
-    with pytest.raises(kpress.CorruptRecordError, match="1 bytes after them"):
+    with pytest.raises(recordpress.CorruptRecordError, match="1 bytes after them"):
         read(request(3) + b"x")
 
 

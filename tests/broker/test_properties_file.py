@@ -2,8 +2,8 @@
 
 import pytest
 
-import kpress
-from kpress.broker._properties import read_properties
+import recordpress
+from recordpress.broker._properties import read_properties
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,6 @@ def test_lines(text: str, expected: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("text", ["a=\\u12", "a=\\u12g4", "a=\\u"])
 def test_an_escape_that_is_none(text: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=r"line 2: .*four hexadecimal digits") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"line 2: .*four hexadecimal digits") as caught:
         read_properties("\n" + text, "server.properties")
     assert caught.value.file == "server.properties"

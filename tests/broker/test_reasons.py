@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from kpress.broker import Finding, Reason
+from recordpress.broker import Finding, Reason
 
 ROWS = [*Reason, *Finding]
 

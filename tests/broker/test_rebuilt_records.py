@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker import validate
+import recordpress
+from recordpress.broker import validate
 
 T = 1_700_000_000_000
 COUNT = 4
@@ -50,11 +50,11 @@ def record(
 
 def batch(records: list[bytes], codec: str, base_timestamp: int = T) -> bytes:
     body = b"".join(records)
-    payload = kpress.compress(body, "lz4", magic=2) if codec == "lz4" else body
+    payload = recordpress.compress(body, "lz4", magic=2) if codec == "lz4" else body
     after_crc = struct.pack(">hiqqqhii", 3 if codec == "lz4" else 0, COUNT - 1, base_timestamp, T + COUNT - 1, -1, -1,
                             -1, COUNT)
     after_crc += payload
-    crc = kpress.crc32c(after_crc)
+    crc = recordpress.crc32c(after_crc)
     return struct.pack(">qiibI", 0, 9 + len(after_crc), -1, 2, crc) + after_crc
 
 
@@ -62,10 +62,10 @@ def rebuilt(data: bytes, codec: str) -> bytes:
     """The records that the log holds."""
     verdict = validate(data, topic_config={"compression.type": codec}, now_ms=T)
     assert (verdict.error, verdict.relation) == ("NONE", "rebuilt")
-    [stored] = kpress.read_batches(verdict.records)
+    [stored] = recordpress.read_batches(verdict.records)
     assert (stored.is_valid(), stored.records_count, stored.max_timestamp) == (True, COUNT, T + COUNT - 1)
     body = verdict.records[61:]
-    return body if codec == "uncompressed" else kpress.decompress(body, codec)  # type: ignore[call-overload]
+    return body if codec == "uncompressed" else recordpress.decompress(body, codec)  # type: ignore[call-overload]
 
 
 HEADERS = varint(1) + field(b"name") + field(None)

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker._config import LogConfig, log_config
-from kpress.broker._versions import BrokerRules, rules_of
-from kpress.codecs.table import codecs_given
+import recordpress
+from recordpress.broker._config import LogConfig, log_config
+from recordpress.broker._versions import BrokerRules, rules_of
+from recordpress.codecs.table import codecs_given
 
 LONG_MAX = 2**63 - 1
 
@@ -25,19 +25,19 @@ def test_releases_that_are_known(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["0.8.1", "0.12", "1.2", "2.9", "3.10", "4.4", "5.0", "3", "", "x", "3.9.x", "٣.٩"])
 def test_releases_that_are_not_known(version: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError) as error:
+    with pytest.raises(recordpress.InvalidArgumentError) as error:
         rules_of(version)
     assert error.value.field == "broker_version"
 
 
 def test_an_unknown_release_is_told_the_range() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=r"from 0\.8\.2 to 4\.3, not '4\.9'"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"from 0\.8\.2 to 4\.3, not '4\.9'"):
         rules_of("4.9")
 
 
 @pytest.mark.parametrize("version", [4.3, None, (4, 3), b"4.3"])
 def test_a_release_is_text(version: Any) -> None:
-    with pytest.raises(kpress.ArgumentTypeError):
+    with pytest.raises(recordpress.ArgumentTypeError):
         rules_of(version)
 
 
@@ -140,25 +140,25 @@ def test_an_old_protocol_takes_no_zstd_for_the_topic(protocol: str) -> None:
     ],
 )
 def test_what_kafka_refuses(given: dict[str, Any]) -> None:
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         config(given)
 
 
 def test_settings_that_are_equal_to_python_are_told_apart() -> None:
     assert config({"message.downconversion.enable": True}).downconversion_enable
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         config({"message.downconversion.enable": 1})
 
 
 def test_a_setting_is_not_newer_than_its_broker() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="newer than the broker"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="newer than the broker"):
         config({"message.format.version": "2.9"}, "2.8")
-    with pytest.raises(kpress.InvalidArgumentError, match="zstd"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="zstd"):
         config({"compression.type": "zstd"}, "2.0")
 
 
 def test_a_name_with_a_slip_is_told_the_right_one() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=r"did you mean 'compression\.type'"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"did you mean 'compression\.type'"):
         config({"compresion.type": "zstd"})
 
 
@@ -167,7 +167,7 @@ def test_a_name_with_a_slip_is_told_the_right_one() -> None:
     [{"max.message.bytes": 10**5000}, {"segment.bytes": "9" * 5000}, {"x" * 5000: 1}, {"cleanup.policy": "x" * 5000}],
 )
 def test_messages_stay_short(given: Any) -> None:
-    with pytest.raises(kpress.InvalidArgumentError) as error:
+    with pytest.raises(recordpress.InvalidArgumentError) as error:
         config(given)
     assert len(str(error.value)) < 300
 
@@ -177,7 +177,7 @@ def test_messages_stay_short(given: Any) -> None:
     [3, [("segment.bytes", 1)], "segment.bytes=1", {1: 1}, {"segment.bytes": 1.5}, {"segment.bytes": True}],
 )
 def test_types(given: Any) -> None:
-    with pytest.raises(kpress.ArgumentTypeError):
+    with pytest.raises(recordpress.ArgumentTypeError):
         config(given)
 
 
@@ -189,8 +189,8 @@ class Plain:
         return data
 
 
-def plug_ins() -> kpress.CodecRegistry:
-    codecs = kpress.CodecRegistry()
+def plug_ins() -> recordpress.CodecRegistry:
+    codecs = recordpress.CodecRegistry()
     codecs.register("com.example.Plain", Plain())
     codecs.register("other", Plain())
     return codecs
@@ -204,19 +204,19 @@ def test_a_plug_in() -> None:
     assert found.compression_type == "com.example.Plain"
     assert found.target(0, table) == (table.ids["com.example.Plain"], None)
     for refused in ("pluggable", "com.example.Plain"):
-        with pytest.raises(kpress.InvalidArgumentError, match="must be one of"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="must be one of"):
             config({"compression.type": refused})
-    with pytest.raises(kpress.InvalidArgumentError, match="has no setting 'pluggable"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="has no setting 'pluggable"):
         config(given)
-    with pytest.raises(kpress.InvalidArgumentError, match="must be one of"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="must be one of"):
         log_config({"compression.type": "other"}, rules_of("4.3"), table)
 
 
 @pytest.mark.parametrize("name", [None, "", "Other", "zstd", "com.example.plain", 3])
 def test_a_plug_in_that_is_not_registered(name: Any) -> None:
     given = {"compression.type": "pluggable"} | ({} if name is None else {"pluggable.factory.plugin": name})
-    with pytest.raises(kpress.InvalidArgumentError, match=r"registered \(com.example.Plain, other\)") as caught:
-        kpress.broker.PartitionLog(broker_version="4.3", topic_config=given, codecs=plug_ins())
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"registered \(com.example.Plain, other\)") as caught:
+        recordpress.broker.PartitionLog(broker_version="4.3", topic_config=given, codecs=plug_ins())
     assert caught.value.field == "pluggable.factory.plugin"
 
 

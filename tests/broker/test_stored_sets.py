@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker import PartitionLog, Verdict, validate
+import recordpress
+from recordpress.broker import PartitionLog, Verdict, validate
 
 T = 1700000000000
-SENT = kpress.write_records([b"a", b"b"], [b"k", None], timestamps=[T, T + 1], compression_type="lz4")
-MESSAGES = kpress.write_records([b"a", b"b"], timestamps=[T, T + 1], magic=1)
-WRAPPER = kpress.write_records([b"a", b"b"], timestamps=[T, T + 1], magic=1, compression_type="gzip")
+SENT = recordpress.write_records([b"a", b"b"], [b"k", None], timestamps=[T, T + 1], compression_type="lz4")
+MESSAGES = recordpress.write_records([b"a", b"b"], timestamps=[T, T + 1], magic=1)
+WRAPPER = recordpress.write_records([b"a", b"b"], timestamps=[T, T + 1], magic=1, compression_type="gzip")
 OPTIONS: dict[str, Any] = {"broker_version": "2.8", "now_ms": T + 9, "next_offset": 70, "leader_epoch": 5}
 
 
@@ -45,7 +45,7 @@ def test_any_buffer_gives_the_same(data: bytes, time: str, of: Callable[[bytes],
     settings = {"message.timestamp.type": time, "message.format.version": "2.8" if data is SENT else "0.10.2"}
     expected = stored(data, **settings)
     assert expected.relation == ("header rewritten" if time == "LogAppendTime" else "kept")
-    assert all(batch.is_valid() for batch in kpress.read_batches(expected.records))
+    assert all(batch.is_valid() for batch in recordpress.read_batches(expected.records))
     assert stored(of(data), **settings) == expected
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.broker._validator import FINDINGS, REASONS, Validation, validate_records
+import recordpress
+from recordpress.broker._validator import FINDINGS, REASONS, Validation, validate_records
 
 T = 1_700_000_000_000
 IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
@@ -29,7 +29,7 @@ PRODUCER = {"producer_id": 7, "producer_epoch": 2, "base_sequence": 5}
 def written(compression_type: str = "none", magic: int = 2, rows: Any = None, **options: Any) -> bytes:
     """The rows, without what the magic cannot say."""
     rows = rows or ROWS
-    return kpress.write_records(
+    return recordpress.write_records(
         [row["value"] for row in rows],
         [row.get("key") for row in rows],
         [row.get("timestamp", -1) for row in rows] if magic else None,
@@ -48,7 +48,7 @@ def validated(data: bytes, source: str, target: str | None = None, **options: An
 
 
 def content(data: bytes) -> list[tuple[Any, ...]]:
-    return [(r.offset, r.timestamp, r.key, r.value, r.headers) for b in kpress.read_batches(data) for r in b]
+    return [(r.offset, r.timestamp, r.key, r.value, r.headers) for b in recordpress.read_batches(data) for r in b]
 
 
 def names(bits: int, table: tuple[str, ...]) -> list[str]:
@@ -60,13 +60,13 @@ def changed(data: bytes, at: int, new: bytes) -> bytes:
 
 
 def with_crc(batch: bytes) -> bytes:
-    return changed(batch, 17, struct.pack(">I", kpress.crc32c(batch[21:])))
+    return changed(batch, 17, struct.pack(">I", recordpress.crc32c(batch[21:])))
 
 
 def v2_of(records: bytes, compression_type: str, count: int, **header: int) -> bytes:
     """A batch around record bytes of any kind."""
     batch = bytearray(written(compression_type, rows=[{"offset": 0, "timestamp": T, "value": b""}])[:61])
-    batch += kpress.compress(records, compression_type) if compression_type != "none" else records
+    batch += recordpress.compress(records, compression_type) if compression_type != "none" else records
     struct.pack_into(">i", batch, 8, len(batch) - 12)
     struct.pack_into(">i", batch, 23, header.get("last_offset_delta", count - 1))
     struct.pack_into(">i", batch, 57, count)
@@ -88,7 +88,7 @@ def test_kept_but_for_the_place_in_the_log(compression_type: str) -> None:
     answer = validated(data, compression_type)
     assert (answer.error_code, answer.rebuilt, answer.reasons, answer.findings) == (0, False, 0, 0)
     expected = bytearray(data)
-    [batch] = kpress.read_batches(expected)
+    [batch] = recordpress.read_batches(expected)
     batch.set_last_offset(102)
     batch.set_partition_leader_epoch(3)
     assert answer.records == expected
@@ -109,14 +109,14 @@ def test_log_append_time_changes_headers_alone(magic: int, compression_type: str
     answer = validated(data, compression_type, target_magic=magic, log_append_time=True)
     assert (answer.error_code, answer.rebuilt, answer.log_append_time) == (0, False, T + 50)
     assert [row[1] for row in content(answer.records)] == [T + 50] * 3
-    assert all(batch.is_valid() for batch in kpress.read_batches(answer.records))
+    assert all(batch.is_valid() for batch in recordpress.read_batches(answer.records))
     assert len(answer.records) == len(data)
 
 
 def test_a_wrong_max_timestamp_is_corrected() -> None:
     data = with_crc(changed(written("lz4"), 35, struct.pack(">q", 5)))
     answer = validated(data, "lz4")
-    [batch] = kpress.read_batches(answer.records)
+    [batch] = recordpress.read_batches(answer.records)
     assert (batch.max_timestamp, batch.is_valid(), answer.rebuilt) == (T + 9, True, False)
 
 
@@ -154,7 +154,7 @@ def test_rebuilt_in_another_magic(magic: int, target_magic: int, compression_typ
     answer = validated(data, compression_type, target_magic=target_magic)
     assert answer.error_code == 0
     assert answer.rebuilt == (magic != target_magic or compression_type != "none")
-    assert {batch.magic for batch in kpress.read_batches(answer.records)} == {target_magic}
+    assert {batch.magic for batch in recordpress.read_batches(answer.records)} == {target_magic}
     times = [T, T + 9, T - 5] if magic and target_magic else [-1] * 3
     expected = [(100 + i, times[i], row["key"], row["value"], []) for i, row in enumerate(ROWS)]
     assert content(answer.records) == expected
@@ -227,7 +227,7 @@ def test_a_damaged_stream_counts_where_the_reader_comes_to_it(target: str) -> No
 
 def test_a_frame_that_is_cut_in_the_buffer_of_another_is_the_end_to_java() -> None:
     records = record(0) + record(1, bytes(50))
-    payload = kpress.compress(records[:8], "zstd") + kpress.compress(records[8:], "zstd")
+    payload = recordpress.compress(records[:8], "zstd") + recordpress.compress(records[8:], "zstd")
     for size, codes in ((len(payload) - 3, (0, 0)), (len(payload) - 8, (87, 87))):
         batch = bytearray(v2_of(records, "zstd", 2)[:61] + payload[:size])
         struct.pack_into(">i", batch, 8, len(batch) - 12)
@@ -243,7 +243,7 @@ def test_trailing_bytes_after_the_stream() -> None:
 
 def test_the_cap_is_an_error_of_ours() -> None:
     data = written("zstd", rows=[{"offset": 0, "timestamp": T, "value": bytes(100_000)}])
-    with pytest.raises(kpress.OutputTooLargeError):
+    with pytest.raises(recordpress.OutputTooLargeError):
         validated(data, "zstd", max_decompressed_bytes=1000)
     answer = validated(data, "zstd", max_decompressed_bytes=1000, helpful=True)
     assert (answer.error_code, answer.refusal) == (10, "DECOMPRESSED_TOO_LARGE")
@@ -340,10 +340,10 @@ def test_java_s_difference_of_timestamps_wraps() -> None:
 
 def wrapper(inner: bytes, magic: int, offset: int, compression_type: str = "gzip") -> bytes:
     """A compressed message around bytes of any kind."""
-    payload = kpress.compress(inner, compression_type, magic=magic)
+    payload = recordpress.compress(inner, compression_type, magic=magic)
     time = struct.pack(">q", T) if magic else b""
     body = bytes([magic, IDS[compression_type]]) + time + struct.pack(">ii", -1, len(payload)) + payload
-    return struct.pack(">qiI", offset, len(body) + 4, kpress.crc32(body)) + body
+    return struct.pack(">qiI", offset, len(body) + 4, recordpress.crc32(body)) + body
 
 
 def messages(magic: int, count: int = 3) -> bytes:
@@ -382,7 +382,7 @@ def test_an_entry_that_is_too_small_counts_before_a_stream_that_is_cut() -> None
 def test_lengths_inside_of_messages_are_read_for_a_rebuild_alone() -> None:
     inner = bytearray(messages(1, 1))
     struct.pack_into(">i", inner, 30, 4)  # the value's length: there are three bytes
-    struct.pack_into(">I", inner, 12, kpress.crc32(bytes(inner[16:])))
+    struct.pack_into(">I", inner, 12, recordpress.crc32(bytes(inner[16:])))
     data = wrapper(bytes(inner), 1, 0)
     answer = validated(data, "gzip", target_magic=1)
     assert (answer.error_code, names(answer.findings, FINDINGS)) == (0, ["poisoned"])

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.broker import Reason, validate
+from recordpress.broker import Reason, validate
 
 NOW = 1700000000000
 APPEND_TIME = {"message.timestamp.type": "LogAppendTime"}
@@ -18,14 +18,14 @@ def batch(name: str) -> bytes:
     """A crafted one, or a gzip batch of three lines with more attribute bits."""
     if not name.startswith("bits"):
         return oracle.find(f"crafted/{name}").data
-    data = bytearray(kpress.write_records([b"line"] * 3, timestamps=NOW, compression_type="gzip"))
+    data = bytearray(recordpress.write_records([b"line"] * 3, timestamps=NOW, compression_type="gzip"))
     data[22] |= int(name.removeprefix("bits "), 16)
-    data[17:21] = kpress.crc32c(data[21:]).to_bytes(4, "big")
+    data[17:21] = recordpress.crc32c(data[21:]).to_bytes(4, "big")
     return bytes(data)
 
 
 def messages(count: int, **options: Any) -> bytes:
-    return kpress.write_records([b"line"] * count, timestamps=NOW, magic=1, **options)
+    return recordpress.write_records([b"line"] * count, timestamps=NOW, magic=1, **options)
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_what_is_stored_differs_for_these_reasons(name: str, config: dict[str, A
 
 
 def test_a_mark_of_append_time_is_cleared() -> None:
-    sent = kpress.write_records([b"a"], timestamps=NOW, timestamp_type=1, log_append_time=NOW)
+    sent = recordpress.write_records([b"a"], timestamps=NOW, timestamp_type=1, log_append_time=NOW)
     verdict = validate(sent, now_ms=NOW)
     assert (verdict.relation, verdict.reasons) == ("header rewritten", [Reason.TIMESTAMP_TYPE])
     rebuilt = validate(sent, now_ms=NOW, topic_config={"compression.type": "gzip"})
@@ -74,7 +74,7 @@ def test_a_client_of_old_messages_sends_produce_2() -> None:
 
 
 def test_a_batch_that_grows_beyond_the_limit() -> None:
-    sent = kpress.write_records([b"line" * 100], timestamps=NOW, compression_type="zstd")
+    sent = recordpress.write_records([b"line" * 100], timestamps=NOW, compression_type="zstd")
     config = {"compression.type": "uncompressed", "max.message.bytes": 300}
     verdict = validate(sent, now_ms=NOW, topic_config=config)
     assert (verdict.error_code, verdict.reasons) == (10, [Reason.REBUILT_TOO_LARGE, Reason.CODEC_DIFFERS])
@@ -82,18 +82,18 @@ def test_a_batch_that_grows_beyond_the_limit() -> None:
 
 
 def test_the_request_is_looked_at_first() -> None:
-    sent = kpress.write_records([b"a"], timestamps=NOW)
+    sent = recordpress.write_records([b"a"], timestamps=NOW)
     small = {"max.message.bytes": 10}
     assert validate(sent + sent, now_ms=NOW, topic_config=small).reasons == [Reason.MORE_THAN_ONE_BATCH]
     assert validate(sent, now_ms=NOW, topic_config=small).reasons == [Reason.BATCH_TOO_LARGE]
-    zstd = kpress.write_records([b"a"], timestamps=NOW, compression_type="zstd")
+    zstd = recordpress.write_records([b"a"], timestamps=NOW, compression_type="zstd")
     assert validate(zstd + zstd, produce_version=6, now_ms=NOW).reasons == [Reason.ZSTD_PRODUCE_VERSION]
 
 
 @pytest.mark.parametrize(("protocol", "code"), [("2.0", 76), ("2.1", 0)])
 def test_zstd_for_the_topic_needs_the_protocol(protocol: str, code: int) -> None:
     config = {"compression.type": "zstd", "inter.broker.protocol.version": protocol}
-    sent = kpress.write_records([b"a"], timestamps=NOW)
+    sent = recordpress.write_records([b"a"], timestamps=NOW)
     verdict = validate(sent, broker_version="2.8", topic_config=config, now_ms=NOW)
     assert verdict.error_code == code
     assert verdict.reasons == [Reason.ZSTD_INTER_BROKER_PROTOCOL if code else Reason.CODEC_DIFFERS]

@@ -5,8 +5,8 @@ from types import ModuleType
 
 import pytest
 
-from kpress.broker._validator import RULES
-from kpress.broker._versions import _CHANGES, BrokerRules
+from recordpress.broker._validator import RULES
+from recordpress.broker._versions import _CHANGES, BrokerRules
 
 pytestmark = pytest.mark.build
 ROOT = Path(__file__).parents[2]

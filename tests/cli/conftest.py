@@ -15,8 +15,8 @@ import pytest
 pytest.importorskip("click")
 pytest.importorskip("rich")
 
-INSTALLED = shutil.which("kpress", path=str(Path(sys.executable).parent))
-COMMAND = [INSTALLED] if INSTALLED else [sys.executable, "-m", "kpress"]
+INSTALLED = shutil.which("recordpress", path=str(Path(sys.executable).parent))
+COMMAND = [INSTALLED] if INSTALLED else [sys.executable, "-m", "recordpress"]
 
 
 @dataclass(frozen=True)

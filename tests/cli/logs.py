@@ -3,8 +3,8 @@
 import struct
 from pathlib import Path
 
-import kpress
-from kpress.typing import CompressionType
+import recordpress
+from recordpress.typing import CompressionType
 
 PREFIX = struct.Struct(">q")  # the base offset of a batch
 SEGMENT = "00000000000000000000.log"
@@ -14,7 +14,7 @@ def batches(count: int = 5, records: int = 10, codec: CompressionType = "gzip") 
     """Batches that follow each other from offset 0 on."""
     text = b"a value that can be compressed "
     return [
-        kpress.write_records(
+        recordpress.write_records(
             [text * 20 + b"%d" % offset for offset in range(base, base + records)],
             keys=[b"k%d" % offset for offset in range(base, base + records)],
             timestamps=[1_700_000_000_000 + offset for offset in range(base, base + records)],
@@ -49,7 +49,7 @@ def files_of(directory: Path) -> dict[str, bytes]:
 
 def many_batches(directory: Path, count: int = 200_000) -> Path:
     """A partition whose batches take a while to walk over."""
-    batch = kpress.write_records([b"value"], timestamps=[1_700_000_000_000])
+    batch = recordpress.write_records([b"value"], timestamps=[1_700_000_000_000])
     log = bytearray(batch * count)
     for offset in range(count):  # the checksum does not cover the base offset
         PREFIX.pack_into(log, offset * len(batch), offset)

@@ -1,4 +1,4 @@
-"""kpress analyze."""
+"""recordpress analyze."""
 
 import csv
 import json
@@ -7,7 +7,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import Run
 from cli.logs import SEGMENT, batches, damaged, partition
 
@@ -36,7 +36,7 @@ def test_the_interface_that_others_rely_on(run: Run, tmp_path: Path) -> None:
     assert [cell["batch_records"] for cell in found["cells"]] == [10] * 5 + [100] * 5
     stored = sum(map(len, batches()))  # by libdeflate; Java has zlib
     assert found["cells"][3]["output_bytes"] == pytest.approx(stored, rel=0.02)
-    assert found["versions"]["kpress"] == kpress.__version__ and found["versions"]["zstd"]
+    assert found["versions"]["recordpress"] == recordpress.__version__ and found["versions"]["zstd"]
 
 
 def test_the_default_grid(run: Run, tmp_path: Path) -> None:

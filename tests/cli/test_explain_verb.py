@@ -1,11 +1,11 @@
-"""kpress explain."""
+"""recordpress explain."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import Run
 from cli.logs import SEGMENT, batches, files_of, partition
 
@@ -15,7 +15,7 @@ TO_LZ4 = ("--topic-config", "compression.type=lz4")
 
 
 def record_set(codec: str = "snappy", **options: object) -> bytes:
-    return kpress.write_records(LINES, timestamps=NOW, compression_type=codec, **options)  # type: ignore[call-overload]
+    return recordpress.write_records(LINES, timestamps=NOW, compression_type=codec, **options)  # type: ignore[call-overload]
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_batch_that_is_recompressed(run: Run, sent: Path) -> None:
     done = run("explain", sent, *TO_LZ4, "--broker", "3.9")
     assert (done.status, done.err) == (1, "")
     assert done.lines[0] == "record set; a broker of Kafka 3.9 with compression.type=lz4"
-    before, after = sent.stat().st_size, len(kpress.recompress(sent.read_bytes(), "lz4"))
+    before, after = sent.stat().st_size, len(recordpress.recompress(sent.read_bytes(), "lz4"))
     assert done.lines[1].startswith(f"recompressed: 1 batch, {before} B; {after} B afterwards, about ")
     assert done.lines[4].split() == f"1 recompressed 1 {before} B {after} B 2 snappy - CODEC_DIFFERS".split()
     assert done.lines[-3].startswith("CODEC_DIFFERS (codec; KIP-390, LogValidator)")
@@ -52,10 +52,10 @@ def test_a_batch_that_is_rejected(run: Run, sent: Path) -> None:
 
 def test_a_batch_that_is_poisoned(run: Run, tmp_path: Path) -> None:
     """The length of its only record is wrong; the broker does not look at it."""
-    payload = bytearray(kpress.decompress(record_set("gzip")[61:], "gzip"))
-    records = bytearray(record_set("gzip")[:61]) + kpress.compress(bytes([payload[0] + 2]) + payload[1:], "gzip")
+    payload = bytearray(recordpress.decompress(record_set("gzip")[61:], "gzip"))
+    records = bytearray(record_set("gzip")[:61]) + recordpress.compress(bytes([payload[0] + 2]) + payload[1:], "gzip")
     records[8:12] = (len(records) - 12).to_bytes(4, "big")
-    records[17:21] = kpress.crc32c(bytes(records[21:])).to_bytes(4, "big")
+    records[17:21] = recordpress.crc32c(bytes(records[21:])).to_bytes(4, "big")
     path = tmp_path / "poisoned.bin"
     path.write_bytes(records)
     done = run("explain", path, "--helpful")
@@ -145,7 +145,7 @@ def test_what_is_refused(run: Run, sent: Path, arguments: list[str], status: int
 def test_completion_knows_settings(run: Run) -> None:
     def completed(words: str) -> list[str]:
         number = str(len(words.split(" ")) - 1)
-        return run(_KPRESS_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=number).lines
+        return run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=number).lines
 
-    assert completed("kpress explain -t cleanup") == ["plain,cleanup.policy="]
-    assert completed("kpress explain -t message.timestamp.type=Log") == ["plain,message.timestamp.type=LogAppendTime"]
+    assert completed("recordpress explain -t cleanup") == ["plain,cleanup.policy="]
+    assert completed("recordpress explain -t message.timestamp.type=Log") == ["plain,message.timestamp.type=LogAppendTime"]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import COMMAND, environment
-from kpress.log import read_content, salvage, verify
+from recordpress.log import read_content, salvage, verify
 
 LOG = "00000000000000000000.log"
 WRITERS = {
@@ -31,7 +31,7 @@ def make_log(directory: Path, segments: int = 3, size: int = 2000) -> Path:
     draw = random.Random(5)
     for number in range(segments):
         batches = [
-            kpress.write_records([draw.randbytes(size)] * 5, base_offset=50 * number + 5 * i, compression_type="lz4")
+            recordpress.write_records([draw.randbytes(size)] * 5, base_offset=50 * number + 5 * i, compression_type="lz4")
             for i in range(10)
         ]
         (directory / f"{50 * number:020}.log").write_bytes(b"".join(batches))
@@ -61,7 +61,7 @@ def test_lines_that_do_not_fit_on_the_disk(tmp_path: Path, format_: str, unbuffe
             timeout=120,
         )
     assert done.returncode == 3
-    assert done.stderr.decode().splitlines()[-1] == "kpress: File too large"
+    assert done.stderr.decode().splitlines()[-1] == "recordpress: File too large"
     assert written.stat().st_size == 64 * 512
 
 
@@ -72,7 +72,7 @@ def test_a_stream_that_is_closed(tmp_path: Path) -> None:
 
     directory = make_log(tmp_path / "topic-0", segments=1)
     done = ls(directory, ">&-")
-    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"kpress: standard output is closed\n")
+    assert (done.returncode, done.stdout, done.stderr) == (3, b"", b"recordpress: standard output is closed\n")
     done = ls(directory, "2>&-")
     assert (done.returncode, done.stderr) == (0, b"") and b"topic" in done.stdout
     done = ls(tmp_path / "missing", "2>&-")  # what is said there is not among the results
@@ -111,7 +111,7 @@ def test_a_full_disk_is_one_error(verb: str, size: str, disk: Path, tmp_path: Pa
     name, *options = WRITERS[verb]
     done = on_small_disk(size, disk, [*COMMAND, name, str(source), str(disk / "cold-0"), *options])
     assert done.returncode == 3, done.stderr
-    assert re.fullmatch(r"kpress: \S+: No space left on device\n", done.stderr)
+    assert re.fullmatch(r"recordpress: \S+: No space left on device\n", done.stderr)
     left = done.stdout.split()
     assert not [path for path in left if path.startswith(str(disk / "cold-0"))]
     if verb == "repair":
@@ -153,7 +153,7 @@ def test_what_may_not_be_read_is_one_error(closed: str, verb: str, tmp_path: Pat
         assert (done.returncode, done.stderr) == (0, "")
         return
     assert done.returncode == 3, done.stderr
-    assert done.stderr == f"kpress: {blocked}: Permission denied\n"
+    assert done.stderr == f"recordpress: {blocked}: Permission denied\n"
 
 
 @pytest.mark.parametrize("verb", WRITERS)
@@ -174,7 +174,7 @@ def test_a_copy_of_what_may_not_be_read_or_written(closed: str, verb: str, tmp_p
     before = everything(tmp_path)
     done = without_privileges(name, source, target / "cold-0", *options)
     assert done.returncode == 3, done.stderr
-    assert re.fullmatch(rf"kpress: {re.escape(str(blocked))}\S*: Permission denied\n", done.stderr)
+    assert re.fullmatch(rf"recordpress: {re.escape(str(blocked))}\S*: Permission denied\n", done.stderr)
     for path in (source, target):
         path.chmod(0o755)
     left = [path for path in everything(tmp_path) if path not in before and not path.startswith("orders-0/")]
@@ -188,8 +188,8 @@ def test_a_copy_of_what_may_not_be_read_or_written(closed: str, verb: str, tmp_p
 
 KILLED_AT = """
 import os, signal, sys
-import kpress, kpress.log
-from kpress.log import salvage
+import recordpress, recordpress.log
+from recordpress.log import salvage
 
 step, made, wanted = 0, sys.argv[2], int(sys.argv[3])
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
@@ -217,8 +217,8 @@ print(step)
 """
 WORKS: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
     "transcode": (
-        "kpress.transcode(sys.argv[1], made, 'zstd')",
-        lambda source, target: kpress.transcode(source, target, "zstd"),
+        "recordpress.transcode(sys.argv[1], made, 'zstd')",
+        lambda source, target: recordpress.transcode(source, target, "zstd"),
     ),
     "repair": ("salvage(sys.argv[1], made)", salvage),
 }
@@ -254,7 +254,7 @@ def test_killed_between_any_two_steps(work: str, tmp_path: Path) -> None:
         is_last = step > 0.9 * steps  # threads may take a step more or less
         assert done.returncode == -signal.SIGKILL or (is_last and done.returncode == 0), (step, done.stderr)
         is_done = target.exists()  # then a call does nothing, whether that is an error or not
-        with pytest.raises(kpress.InvalidArgumentError) if is_done and work == "repair" else nullcontext():
+        with pytest.raises(recordpress.InvalidArgumentError) if is_done and work == "repair" else nullcontext():
             WORKS[work][1](source, target)
         assert os.listdir(out) == ["cold-0"], step
         assert [read_content(path).digest for path in sorted(target.glob("*.log"))] == digests, step

@@ -1,4 +1,4 @@
-"""kpress fits."""
+"""recordpress fits."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import Run
 from cli.logs import partition
 
@@ -47,11 +47,11 @@ def test_json_is_what_the_schema_says(run: Run, lines: Path, tmp_path: Path) -> 
     done = run("fits", log, "--json")
     assert done.status == 0
     jsonschema.validate(done.json, schema)
-    assert done.json == kpress.fits(log).to_dict()
+    assert done.json == recordpress.fits(log).to_dict()
 
 
 def test_a_log_with_damage(run: Run, tmp_path: Path) -> None:
-    log = partition(tmp_path, kpress.write_records([b"x"], base_offset=0) + b"\xff" * 100)
+    log = partition(tmp_path, recordpress.write_records([b"x"], base_offset=0) + b"\xff" * 100)
     done = run("fits", log)
     assert done.status == 1 and done.err
 

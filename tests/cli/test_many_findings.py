@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-import kpress
+import recordpress
 from cli.conftest import Run
 
 LOG = "00000000000000000000.log"
 
 
 def test_many_findings(run: Run, tmp_path: Path) -> None:
-    batches = [bytearray(kpress.write_records([b"a"], base_offset=i)) for i in range(2200)]
+    batches = [bytearray(recordpress.write_records([b"a"], base_offset=i)) for i in range(2200)]
     for batch in batches[::2]:
         batch[-1] ^= 1
     (tmp_path / "a-0").mkdir()

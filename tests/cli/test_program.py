@@ -10,28 +10,28 @@ from pathlib import Path
 import pytest
 
 from cli.conftest import COMMAND, Run, environment
-from kpress.cli._app import program
-from kpress.cli._verbs import VERBS
+from recordpress.cli._app import program
+from recordpress.cli._verbs import VERBS
 
 
 @pytest.mark.parametrize("missing", ["click", "rich"])
 def test_without_the_extra_there_is_one_line_to_install_it(missing: str) -> None:
-    code = f"import sys; sys.modules[{missing!r}] = None; from kpress.cli import main; sys.exit(main(['ls']))"
+    code = f"import sys; sys.modules[{missing!r}] = None; from recordpress.cli import main; sys.exit(main(['ls']))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert done.stderr == f"kpress: the command line needs {missing}: pip install 'kpress[cli]'\n"
+    assert done.stderr == f"recordpress: the command line needs {missing}: pip install 'recordpress[cli]'\n"
 
 
-def test_importing_kpress_imports_no_command_line() -> None:
-    code = "import sys, kpress; print([name for name in ('click', 'rich', 'kpress.cli') if name in sys.modules])"
+def test_importing_recordpress_imports_no_command_line() -> None:
+    code = "import sys, recordpress; print([name for name in ('click', 'rich', 'recordpress.cli') if name in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 
 def test_version(run: Run) -> None:
-    import kpress
+    import recordpress
 
-    assert run("--version").text == f"kpress {kpress.__version__}\n"
+    assert run("--version").text == f"recordpress {recordpress.__version__}\n"
 
 
 def test_help_names_every_verb(run: Run) -> None:
@@ -54,8 +54,8 @@ def test_help_of_a_verb_reads_like_a_manual_page(run: Run, name: str) -> None:
     assert sections[:2] == ["NAME", "SYNOPSIS"]
     assert sections[-3:] == ["OPTIONS", "EXAMPLES", "EXIT STATUS"]
     example = done.text.partition("EXAMPLES:\n")[2].splitlines()[0]
-    assert f"kpress {name}" in example
-    assert not any(line.endswith("`") or len(line) > 80 for line in done.lines if f"kpress {name}" not in line)
+    assert f"recordpress {name}" in example
+    assert not any(line.endswith("`") or len(line) > 80 for line in done.lines if f"recordpress {name}" not in line)
 
 
 @pytest.mark.parametrize("name", VERBS)
@@ -69,28 +69,28 @@ def test_the_list_of_verbs_says_what_their_help_says(name: str) -> None:
 def test_a_verb_that_is_not_there(run: Run) -> None:
     done = run("lst")
     assert (done.status, done.text) == (2, "")
-    assert done.err.startswith("kpress: there is no command 'lst'; there are ")
-    assert done.err.endswith("try: kpress --help\n")
+    assert done.err.startswith("recordpress: there is no command 'lst'; there are ")
+    assert done.err.endswith("try: recordpress --help\n")
 
 
 def test_an_option_that_is_not_there(run: Run) -> None:
     done = run("completion", "--nothing", "bash")
     assert (done.status, done.text) == (2, "")
-    assert done.err.startswith("kpress completion: ")
-    assert done.err.endswith("try: kpress completion --help\n")
+    assert done.err.startswith("recordpress completion: ")
+    assert done.err.endswith("try: recordpress completion --help\n")
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts(run: Run, shell: str) -> None:
     done = run("completion", shell)
     assert done.status == 0
-    assert "_KPRESS_COMPLETE" in done.text
+    assert "_RECORDPRESS_COMPLETE" in done.text
 
 
 def test_completion_knows_verbs_and_options(run: Run) -> None:
-    words = run(_KPRESS_COMPLETE="bash_complete", COMP_WORDS="kpress comp", COMP_CWORD="1")
+    words = run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS="recordpress comp", COMP_CWORD="1")
     assert words.lines == ["plain,completion"]
-    shells = run(_KPRESS_COMPLETE="bash_complete", COMP_WORDS="kpress completion ", COMP_CWORD="2")
+    shells = run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS="recordpress completion ", COMP_CWORD="2")
     assert shells.lines == ["plain,bash", "plain,zsh", "plain,fish"]
 
 
@@ -108,17 +108,17 @@ def test_a_reader_that_has_seen_enough() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["transcode", "orders-0"], "kpress transcode: say what is read and, after it, what is written"),
-        (["repair", "orders-0"], "kpress repair: say what is read and, after it, what is written: PATH... TARGET"),
-        (["find", "orders-0", "--header"], "kpress find: Option '--header' requires an argument."),
-        (["dump", "orders-0", "--nothing"], "kpress dump: No such option '--nothing'."),
+        (["transcode", "orders-0"], "recordpress transcode: say what is read and, after it, what is written"),
+        (["repair", "orders-0"], "recordpress repair: say what is read and, after it, what is written: PATH... TARGET"),
+        (["find", "orders-0", "--header"], "recordpress find: Option '--header' requires an argument."),
+        (["dump", "orders-0", "--nothing"], "recordpress dump: No such option '--nothing'."),
     ],
 )
 def test_a_usage_error_names_the_command(run: Run, arguments: list[str], message: str) -> None:
     done = run(*arguments)
     assert (done.status, done.out) == (2, b"")
     assert done.err.startswith(message)
-    assert done.err.endswith(f"try: kpress {arguments[0]} --help\n")
+    assert done.err.endswith(f"try: recordpress {arguments[0]} --help\n")
 
 
 @pytest.mark.parametrize("no_color", ["", "1"])

@@ -16,7 +16,7 @@ import pytest
 from cli.conftest import COMMAND, Run, environment
 from cli.logs import SEGMENT, files_of, many_batches, partition
 
-AT_ONCE = "import sys, kpress.cli, kpress.cli._progress as shown; shown.PATIENCE = 0; sys.exit(kpress.cli.main())"
+AT_ONCE = "import sys, recordpress.cli, recordpress.cli._progress as shown; shown.PATIENCE = 0; sys.exit(recordpress.cli.main())"
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def test_ctrl_c_ends_a_command_that_reads(verb: str, log: Path) -> None:
     command = [sys.executable, "-c", AT_ONCE]
     status, out, shown = on_a_terminal(verb, log, command=command, interrupt=True)
     assert (status, out) == (130, "")
-    assert shown.endswith(" \rkpress: interrupted\r\n")
+    assert shown.endswith(" \rrecordpress: interrupted\r\n")
     assert "Traceback" not in shown
     assert files_of(log) == before
 
@@ -96,7 +96,7 @@ def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
             time.sleep(0.001)
         process.send_signal(signal.SIGINT)
         said = stderr.read().decode()
-        assert (process.wait(60), said.splitlines()[-1:]) == (130, ["kpress: interrupted"])
+        assert (process.wait(60), said.splitlines()[-1:]) == (130, ["recordpress: interrupted"])
         assert 'File "' not in said or "Exception ignored" in said  # Python has finalizers of its own
 
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from cli.conftest import COMMAND, Run, environment
-from kpress.producer import murmur2, partition_for_key
+from recordpress.producer import murmur2, partition_for_key
 
 REAL = [partition for partition in oracle.PARTITIONS if "read_committed" in partition.entry]
 LINES = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/lines-lz4-0")
@@ -32,7 +32,7 @@ def log(tmp_path: Path) -> Path:
         directory.mkdir()
         for base in (0, 10):
             rows = range(base, base + 10)
-            data = kpress.write_records(
+            data = recordpress.write_records(
                 [b"value %d of %d" % (row, number) for row in rows],
                 [b"abcde"[row % 5 : row % 5 + 1] for row in rows],
                 [1_700_000_000_000 + 1000 * row for row in rows],
@@ -165,7 +165,7 @@ def test_files_beside_a_log_as_the_tool_prints_them(run: Run, tmp_path: Path) ->
 def test_batches_tell_of_a_tail_that_is_cut(run: Run, log: Path) -> None:
     segment = sorted((log / "orders-0").glob("*.log"))[-1]
     size = segment.stat().st_size
-    for tail, message in ((b"", ""), (kpress.write_records([b"a"])[:-9], "is cut"), (bytes(100), "zero bytes")):
+    for tail, message in ((b"", ""), (recordpress.write_records([b"a"])[:-9], "is cut"), (bytes(100), "zero bytes")):
         with segment.open("r+b") as file:
             file.truncate(size)
             file.seek(size)
@@ -186,7 +186,7 @@ def test_batches(run: Run, log: Path) -> None:
 def test_values_that_are_no_text_are_sizes_in_a_table(run: Run, tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     directory.mkdir()
-    data = kpress.write_records([b"\xff" * 2048, "grün".encode(), b"a\x1b[31m"], [None, b"\x00", b""])
+    data = recordpress.write_records([b"\xff" * 2048, "grün".encode(), b"a\x1b[31m"], [None, b"\x00", b""])
     (directory / f"{0:020}.log").write_bytes(data)
     lines = run("dump", directory, "--columns", "key,value").lines
     assert lines == ["key  value", "-    2.0 KiB", "1 B  grün", "     5 B"] or lines[1:] == [
@@ -205,8 +205,8 @@ def test_damage_is_an_exit_status_and_a_place(run: Run, log: Path) -> None:
     assert done.status == 1
     assert len(done.lines) == 10  # what comes before
     first, last = done.err.splitlines()
-    assert first.startswith(f"kpress: {path}: byte ") and first.endswith("(checksum)") and "offset 10" in first
-    assert last == f"try: kpress scan {log / 'orders-1'}"
+    assert first.startswith(f"recordpress: {path}: byte ") and first.endswith("(checksum)") and "offset 10" in first
+    assert last == f"try: recordpress scan {log / 'orders-1'}"
     skipped = run("dump", log / "orders-1", "-f", "jsonl", "--on-corrupt", "skip")
     assert skipped.status == 1
     assert "checksum" in skipped.err and len(skipped.lines) == 10
@@ -235,7 +235,7 @@ def test_a_cut_tail_is_told(run: Run, log: Path) -> None:
 def test_wrong_arguments(run: Run, arguments: list[str], said: str) -> None:
     done = run("dump", *arguments)
     assert (done.status, done.text) == (2, "")
-    assert said in done.err and done.err.endswith("try: kpress dump --help\n")
+    assert said in done.err and done.err.endswith("try: recordpress dump --help\n")
 
 
 def test_options_of_one_format_are_refused_with_another(run: Run, log: Path) -> None:
@@ -249,7 +249,7 @@ def test_options_of_one_format_are_refused_with_another(run: Run, log: Path) -> 
 
 def test_paths_that_lead_nowhere(run: Run, tmp_path: Path) -> None:
     missing = run("dump", tmp_path / "missing")
-    assert (missing.status, missing.err) == (3, f"kpress: {tmp_path}/missing: No such file or directory\n")
+    assert (missing.status, missing.err) == (3, f"recordpress: {tmp_path}/missing: No such file or directory\n")
     empty = run("ls", tmp_path)
     assert empty.status == 2 and "no partition is here" in empty.err
 
@@ -328,12 +328,12 @@ def test_tail_follows_a_log_that_grows_until_it_is_interrupted(log: Path) -> Non
     assert process.stdout is not None and process.stderr is not None
     assert json.loads(process.stdout.readline())["offset"] == 19
     with (log / "orders-0" / f"{10:020}.log").open("ab") as file:
-        file.write(kpress.write_records([b"new"], base_offset=20))
+        file.write(recordpress.write_records([b"new"], base_offset=20))
     assert json.loads(process.stdout.readline())["value"] == "new"
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert err.decode().strip() == "kpress: interrupted"
+    assert err.decode().strip() == "recordpress: interrupted"
 
 
 def test_find(run: Run, log: Path) -> None:
@@ -380,12 +380,12 @@ def test_murmur2_is_kafkas(key: str, number: int) -> None:
 # --- terminals ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif("KPRESS_SANITIZED" in os.environ, reason="a sanitizer has a pace of its own")
+@pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer has a pace of its own")
 def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
     """Many small batches, printed through a pipe that is read slowly: this takes long anywhere."""
     directory = tmp_path / "t-0"
     directory.mkdir()
-    data = b"".join(kpress.write_records([b"x" * 500] * 100, base_offset=100 * i) for i in range(600))
+    data = b"".join(recordpress.write_records([b"x" * 500] * 100, base_offset=100 * i) for i in range(600))
     (directory / f"{0:020}.log").write_bytes(data)
     controller, terminal = pty.openpty()
     command = [*COMMAND, "dump", "-f", "jsonl", str(directory)]
@@ -425,7 +425,7 @@ def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
 
 def test_doctor(run: Run) -> None:
     found = run("doctor", "--json").json
-    assert found["kpress"] == kpress.__version__
+    assert found["recordpress"] == recordpress.__version__
     assert set(found["libraries"]) == {"libdeflate", "lz4", "xxhash", "zstd"}
     assert all(speed > 0 for codec in found["speeds"].values() for speed in codec.values())
     assert "click" in run("doctor").text

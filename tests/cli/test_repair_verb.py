@@ -1,4 +1,4 @@
-"""kpress repair and kpress reindex."""
+"""recordpress repair and recordpress reindex."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ def test_repair_copies_what_is_intact(run: Run, tmp_path: Path) -> None:
     assert (target / SEGMENT).read_bytes() == b"".join(parts[:1] + parts[2:])
     assert done.lines[0].startswith(f"{source / SEGMENT}: byte {len(parts[0])}, offset 10: ")
     assert done.lines[-1].startswith("1 finding: 4 intact batches copied, ")
-    assert done.err == f"try: kpress verify {target} --level record\n"
+    assert done.err == f"try: recordpress verify {target} --level record\n"
     assert files_of(source) == before
     assert run("scan", target).status == 0
 
@@ -42,7 +42,7 @@ def test_repair_writes_to_no_directory_that_is_there(run: Run, tmp_path: Path) -
     for target in (source, tmp_path):
         done = run("repair", source, target)
         assert (done.status, done.text) == (2, "")
-        assert done.err == f"kpress: {source} is there already\n"
+        assert done.err == f"recordpress: {source} is there already\n"
     assert files_of(tmp_path) == before
 
 
@@ -79,6 +79,6 @@ def test_reindex_refuses_a_damaged_log_and_names_the_next_command(run: Run, tmp_
     path = partition(tmp_path, b"".join(batches()) + b"\xff" * 100)
     done = run("reindex", path)
     assert (done.status, done.text) == (1, "")
-    assert done.err.startswith(f"kpress: {path / SEGMENT}: byte ")
-    assert done.err.endswith(f"try: kpress scan {path}\n")
+    assert done.err.startswith(f"recordpress: {path / SEGMENT}: byte ")
+    assert done.err.endswith(f"try: recordpress scan {path}\n")
     assert [entry.name for entry in path.iterdir()] == [SEGMENT]

@@ -1,4 +1,4 @@
-"""kpress scan."""
+"""recordpress scan."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ def test_damage_is_a_line_with_file_position_offset_and_rule(run: Run, tmp_path:
     assert done.lines[0].endswith(" (checksum)")
     assert f"before these {second} bytes, offset 20 follows" in done.lines[0]
     assert done.lines[-1].startswith("1 finding: 4 intact batches in 1 segment, ")
-    assert done.err == f"try: kpress repair {path} TARGET\n"
+    assert done.err == f"try: recordpress repair {path} TARGET\n"
 
 
 def test_a_table_says_what_is_intact_and_what_recovery_keeps(run: Run, tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_scan_changes_nothing(run: Run, tmp_path: Path) -> None:
 def test_what_is_not_there_is_not_damage(run: Run, tmp_path: Path) -> None:
     done = run("scan", tmp_path / "nothing")
     assert (done.status, done.text) == (3, "")
-    assert done.err == f"kpress: {tmp_path / 'nothing'}: No such file or directory\n"
+    assert done.err == f"recordpress: {tmp_path / 'nothing'}: No such file or directory\n"
 
 
 def test_a_directory_without_a_partition_is_a_usage_error(run: Run, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``kpress train``: what is printed, written and returned."""
+"""``recordpress train``: what is printed, written and returned."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import Run
-from kpress.dictionaries import Dictionary, DictionaryStore
+from recordpress.dictionaries import Dictionary, DictionaryStore
 
 VALUES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(3000)]
 
@@ -20,7 +20,7 @@ VALUES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")
 def log(tmp_path: Path) -> Path:
     path = tmp_path / "orders-0"
     path.mkdir()
-    (path / "00000000000000000000.log").write_bytes(kpress.write_records(VALUES, batch_records=5))
+    (path / "00000000000000000000.log").write_bytes(recordpress.write_records(VALUES, batch_records=5))
     return path
 
 

@@ -1,4 +1,4 @@
-"""kpress transcode."""
+"""recordpress transcode."""
 
 import json
 import random
@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import Run, environment
 from cli.logs import SEGMENT, batches, damaged, files_of, partition
-from kpress.log import Manifest
+from recordpress.log import Manifest
 
 
 def offsets(path: Path) -> list[int]:
-    return [record.offset for batch in kpress.read_batches(path.read_bytes()) for record in batch]
+    return [record.offset for batch in recordpress.read_batches(path.read_bytes()) for record in batch]
 
 
 def test_a_partition_under_another_codec(run: Run, tmp_path: Path) -> None:
@@ -24,7 +24,7 @@ def test_a_partition_under_another_codec(run: Run, tmp_path: Path) -> None:
     before = files_of(source)
     done = run("transcode", source, target, "--codec", "zstd", "--level", "9")
     assert (done.status, done.err) == (0, "")
-    assert {batch.compression_type for batch in kpress.read_batches((target / SEGMENT).read_bytes())} == {"zstd"}
+    assert {batch.compression_type for batch in recordpress.read_batches((target / SEGMENT).read_bytes())} == {"zstd"}
     assert offsets(target / SEGMENT) == list(range(50))
     assert done.lines[0].split() == ["partition", "segments", "records", "batches", "before", "after", "change"]
     assert done.lines[1].split()[:4] == ["orders-0", "1", "50", "5"]
@@ -44,7 +44,7 @@ def test_json_is_the_manifest(run: Run, tmp_path: Path) -> None:
     source, target = partition(tmp_path), tmp_path / "cold" / "orders-0"
     done = run("transcode", source, target, "--codec", "zstd", "--level", "9", "--json")
     assert (done.status, done.err) == (0, "")
-    assert done.json == json.loads((target / "kpress-manifest.json").read_text())
+    assert done.json == json.loads((target / "recordpress-manifest.json").read_text())
     manifest = Manifest.from_json(done.out)
     assert manifest.complete
     assert manifest.options["compression_type"] == "zstd"
@@ -68,12 +68,12 @@ def test_several_sources(run: Run, tmp_path: Path) -> None:
 def test_small_batches_are_joined(run: Run, tmp_path: Path) -> None:
     source, target = partition(tmp_path), tmp_path / "cold-0"
     assert run("transcode", source, target, "--codec", "zstd", "--batch-bytes", "1MiB").status == 0
-    assert len(list(kpress.read_batches((target / SEGMENT).read_bytes()))) == 1
+    assert len(list(recordpress.read_batches((target / SEGMENT).read_bytes()))) == 1
     assert offsets(target / SEGMENT) == list(range(50))
 
 
 def test_batches_that_would_not_become_smaller_stay(run: Run, tmp_path: Path) -> None:
-    source = partition(tmp_path, kpress.write_records([b"x"]))
+    source = partition(tmp_path, recordpress.write_records([b"x"]))
     done = run("transcode", source, tmp_path / "a-0", "--codec", "gzip")
     assert done.lines[-1] == "unchanged: 1 batch, which gzip would not make smaller"
     done = run("transcode", source, tmp_path / "b-0", "--codec", "gzip", "--even-if-larger")
@@ -122,8 +122,8 @@ def test_damage_is_an_error_with_the_next_command(run: Run, tmp_path: Path) -> N
     source = damaged(tmp_path)
     done = run("transcode", source, tmp_path / "cold", "--codec", "zstd")
     assert (done.status, done.text) == (1, "")
-    assert done.err.startswith(f"kpress: {source / SEGMENT}: byte ")
-    assert done.err.endswith(f" (checksum)\ntry: kpress scan {source}\n")
+    assert done.err.startswith(f"recordpress: {source / SEGMENT}: byte ")
+    assert done.err.endswith(f" (checksum)\ntry: recordpress scan {source}\n")
     assert not (tmp_path / "cold").exists()
 
 
@@ -159,13 +159,13 @@ def test_usage(run: Run, tmp_path: Path, arguments: list[str], message: str) -> 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """The system names no file if a disk is full or a file exceeds its limit."""
-    source = partition(tmp_path, kpress.write_records([random.Random(1).randbytes(1 << 20)]))
-    limited = "import resource, sys, kpress.cli; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
-    code = f"{limited} sys.exit(kpress.cli.main())"
+    source = partition(tmp_path, recordpress.write_records([random.Random(1).randbytes(1 << 20)]))
+    limited = "import resource, sys, recordpress.cli; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
+    code = f"{limited} sys.exit(recordpress.cli.main())"
     for verb, *options in (["transcode", "--codec", "zstd"], ["repair"]):
         target = tmp_path / verb / "cold-0"
         command = [sys.executable, "-c", code, verb, source, target, *options]
         done = subprocess.run(command, capture_output=True, text=True, env=environment())
         assert (done.returncode, done.stdout) == (3, "")
-        assert re.fullmatch(r"kpress: \S+/0{20}\.log: File too large\n", done.stderr)
+        assert re.fullmatch(r"recordpress: \S+/0{20}\.log: File too large\n", done.stderr)
         assert not target.exists()

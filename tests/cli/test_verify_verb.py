@@ -1,13 +1,13 @@
-"""kpress verify."""
+"""recordpress verify."""
 
 from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 from cli.conftest import Run
 from cli.logs import SEGMENT, batches, damaged, files_of, partition
-from kpress.log import reindex
+from recordpress.log import reindex
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_damage(run: Run, tmp_path: Path) -> None:
     assert done.status == 1
     assert done.lines[0].startswith(f"{path / SEGMENT}: byte {len(batches()[0])}, offset 10: stored checksum ")
     assert done.lines[-1].startswith("1 finding: 1 segment, ")
-    assert done.err == f"try: kpress scan {path}\n"
+    assert done.err == f"try: recordpress scan {path}\n"
 
 
 def test_indexes_are_made_again_where_the_log_itself_is_right(run: Run, log: Path) -> None:
@@ -45,14 +45,14 @@ def test_indexes_are_made_again_where_the_log_itself_is_right(run: Run, log: Pat
     assert done.status == 1
     assert len(done.lines) == 2
     assert done.lines[0].startswith(f"{(log / SEGMENT).with_suffix('.index')}: ")
-    assert done.err == f"try: kpress reindex {log}\n"
+    assert done.err == f"try: recordpress reindex {log}\n"
 
 
 def test_records_are_only_looked_at_where_that_is_asked_for(run: Run, tmp_path: Path) -> None:
     """A batch whose checksum is right, and whose records are not what its header says."""
-    bad = bytearray(kpress.write_records([b"value"] * 3))
+    bad = bytearray(recordpress.write_records([b"value"] * 3))
     bad[57:61] = (2).to_bytes(4, "big")  # one record less than there are
-    bad[17:21] = kpress.crc32c(bytes(bad[21:])).to_bytes(4, "big")
+    bad[17:21] = recordpress.crc32c(bytes(bad[21:])).to_bytes(4, "big")
     path = partition(tmp_path, bytes(bad))
     reindex(path)
     assert run("verify", path).status == 0
@@ -81,7 +81,7 @@ def test_json(run: Run, tmp_path: Path) -> None:
 def test_an_unknown_level(run: Run, log: Path) -> None:
     done = run("verify", log, "--level", "bytes")
     assert (done.status, done.text) == (2, "")
-    assert done.err.endswith("try: kpress verify --help\n")
+    assert done.err.endswith("try: recordpress verify --help\n")
 
 
 def test_verify_changes_nothing(run: Run, log: Path) -> None:

@@ -4,7 +4,7 @@ import ctypes
 import random
 from dataclasses import dataclass
 
-import kpress
+import recordpress
 import oracle
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -39,7 +39,7 @@ def exact(data: bytes) -> memoryview:
     return memoryview((ctypes.c_char * len(data)).from_buffer_copy(data)).cast("B") if data else memoryview(b"")
 
 
-def decompressed(stream: kpress.Decompressor, *pieces: bytes) -> bytes:
+def decompressed(stream: recordpress.Decompressor, *pieces: bytes) -> bytes:
     """All the output of a stream: of the pieces and of flush()."""
     return b"".join([stream.decompress(piece) for piece in pieces]) + stream.flush()
 

@@ -7,50 +7,50 @@ from threading import Barrier
 
 import pytest
 
-import kpress
+import recordpress
 
 CODECS = ("gzip", "snappy", "lz4", "zstd")
 
 
 def test_release_unused_frees_contexts_and_blocks() -> None:
-    kpress.release_unused()
+    recordpress.release_unused()
     for codec in CODECS:
-        kpress.decompress(kpress.compress(bytes(100), codec), codec)
-    pooled = sum(kpress.pool_bytes())
-    released = kpress.release_unused()
-    states = released - (pooled - sum(kpress.pool_bytes()))
+        recordpress.decompress(recordpress.compress(bytes(100), codec), codec)
+    pooled = sum(recordpress.pool_bytes())
+    released = recordpress.release_unused()
+    states = released - (pooled - sum(recordpress.pool_bytes()))
     assert states > 1 << 17  # those of zstd take more, and the table of snappy 32 KiB
-    assert kpress.release_unused() == 0
-    result = kpress.read_columns(kpress.write_records([bytes(1 << 20)], compression_type="zstd"))
+    assert recordpress.release_unused() == 0
+    result = recordpress.read_columns(recordpress.write_records([bytes(1 << 20)], compression_type="zstd"))
     del result
-    if "KPRESS_SANITIZED" not in os.environ:  # under a sanitizer no block is pooled
-        assert kpress.pool_bytes()[1] > 0
-        assert kpress.release_unused() > 1 << 20
-        assert kpress.pool_bytes()[1] == 0
+    if "RECORDPRESS_SANITIZED" not in os.environ:  # under a sanitizer no block is pooled
+        assert recordpress.pool_bytes()[1] > 0
+        assert recordpress.release_unused() > 1 << 20
+        assert recordpress.pool_bytes()[1] == 0
     for codec in CODECS:
-        assert kpress.decompress(kpress.compress(b"again", codec), codec) == b"again"
+        assert recordpress.decompress(recordpress.compress(b"again", codec), codec) == b"again"
 
 
 class Nested:
-    """A codec that calls kpress while kpress calls it."""
+    """A codec that calls recordpress while recordpress calls it."""
 
     def compress(self, data: bytes) -> bytes:
-        return kpress.compress(data, "zstd")
+        return recordpress.compress(data, "zstd")
 
     def decompress(self, data: bytes, max_output: int) -> bytes:
-        return kpress.decompress(data, "zstd", max_decompressed_bytes=max_output)
+        return recordpress.decompress(data, "zstd", max_decompressed_bytes=max_output)
 
 
 def test_contexts_in_use_at_once_are_all_kept_and_freed() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("nested", Nested())
-    kpress.release_unused()
-    kpress.compress(bytes(100), "zstd")
-    one = kpress.release_unused()
+    recordpress.release_unused()
+    recordpress.compress(bytes(100), "zstd")
+    one = recordpress.release_unused()
     for _ in range(2):  # the context that the outer call takes now is the one that the inner call had before
-        assert kpress.decompress(kpress.compress(bytes(100), "nested", codecs=codecs), "zstd") == bytes(100)
-    assert kpress.release_unused() >= 2 * one
-    assert kpress.release_unused() == 0
+        assert recordpress.decompress(recordpress.compress(bytes(100), "nested", codecs=codecs), "zstd") == bytes(100)
+    assert recordpress.release_unused() >= 2 * one
+    assert recordpress.release_unused() == 0
 
 
 class Meeting:
@@ -68,33 +68,33 @@ class Meeting:
 
 
 def test_a_thread_is_given_the_context_that_it_had_before() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("meeting", Meeting())
-    kpress.release_unused()
-    kpress.compress(bytes(100), "zstd")
-    one = kpress.release_unused()
+    recordpress.release_unused()
+    recordpress.compress(bytes(100), "zstd")
+    one = recordpress.release_unused()
     with ThreadPoolExecutor(1) as first, ThreadPoolExecutor(1) as second:
-        meetings = [thread.submit(kpress.compress, b"x", "meeting", codecs=codecs) for thread in (first, second)]
+        meetings = [thread.submit(recordpress.compress, b"x", "meeting", codecs=codecs) for thread in (first, second)]
         assert [meeting.result() for meeting in meetings] == [b"x", b"x"]
         for thread in (first, second, first):  # in turn: both contexts are free each time
-            thread.submit(kpress.compress, bytes(100), "zstd").result()
-    assert kpress.release_unused() >= 2 * one
-    assert kpress.release_unused() == 0
+            thread.submit(recordpress.compress, bytes(100), "zstd").result()
+    assert recordpress.release_unused() >= 2 * one
+    assert recordpress.release_unused() == 0
 
 
 def test_the_former_name_of_the_cap() -> None:
     with pytest.warns(DeprecationWarning, match="max_decompressed_bytes"):
-        assert kpress.decompress(b"x", "none", max_size=1) == b"x"
-    with pytest.warns(DeprecationWarning, match="max_size"), pytest.raises(kpress.OutputTooLargeError):
-        kpress.decompressor("none", max_size=1).decompress(b"xx")
-    with pytest.raises(kpress.InvalidArgumentError, match="one of them"):
-        kpress.decompress(b"x", "none", 1, max_size=1)
+        assert recordpress.decompress(b"x", "none", max_size=1) == b"x"
+    with pytest.warns(DeprecationWarning, match="max_size"), pytest.raises(recordpress.OutputTooLargeError):
+        recordpress.decompressor("none", max_size=1).decompress(b"xx")
+    with pytest.raises(recordpress.InvalidArgumentError, match="one of them"):
+        recordpress.decompress(b"x", "none", 1, max_size=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert kpress.decompress(b"x", "none", 1) == kpress.decompress(b"x", "none", max_decompressed_bytes=1)
+        assert recordpress.decompress(b"x", "none", 1) == recordpress.decompress(b"x", "none", max_decompressed_bytes=1)
 
 
-@pytest.mark.parametrize("made", [kpress.Compressor, kpress.Decompressor])
+@pytest.mark.parametrize("made", [recordpress.Compressor, recordpress.Decompressor])
 def test_streams_that_were_not_made_say_so(made: type) -> None:
     stream = made.__new__(made)
     for use in ("compress", "decompress"):
@@ -107,9 +107,9 @@ def test_streams_that_were_not_made_say_so(made: type) -> None:
 
 @pytest.mark.parametrize("flags", [0x08, 0x10])
 def test_a_long_text_in_a_gzip_header_comes_in_small_pieces(flags: int) -> None:
-    whole = kpress.compress(b"data", "gzip")
+    whole = recordpress.compress(b"data", "gzip")
     text = b"name" * 50_000
     payload = whole[:3] + bytes([flags]) + whole[4:10] + text + b"\0" + whole[10:]
-    stream = kpress.decompressor("gzip")
+    stream = recordpress.decompressor("gzip")
     out = b"".join(stream.decompress(payload[i : i + 7]) for i in range(0, len(payload), 7))
-    assert out + stream.flush() == b"data" == kpress.decompress(payload, "gzip")
+    assert out + stream.flush() == b"data" == recordpress.decompress(payload, "gzip")

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import decompressed, exact, text
 
-import kpress
+import recordpress
 
 DATA = text(5000)
 
@@ -25,24 +25,24 @@ def member(data=DATA, flags=0, fields=b"", method=8, crc=None, size=None, wrong_
 
 
 def test_header_is_java_s():
-    for payload in (kpress.compress(DATA, "gzip"), kpress.compressor("gzip").compress(b"")):
+    for payload in (recordpress.compress(DATA, "gzip"), recordpress.compressor("gzip").compress(b"")):
         assert payload[:10].hex(" ") == "1f 8b 08 00 00 00 00 00 00 ff"
 
 
 @pytest.mark.parametrize("level", [None, -1, *range(1, 10)])
 def test_python_reads_it(level):
-    assert gzip.decompress(kpress.compress(DATA, "gzip", level)) == DATA
+    assert gzip.decompress(recordpress.compress(DATA, "gzip", level)) == DATA
 
 
 def test_levels_differ():
-    sizes = [len(kpress.compress(text(100_000), "gzip", level)) for level in (1, 6, 9)]
+    sizes = [len(recordpress.compress(text(100_000), "gzip", level)) for level in (1, 6, 9)]
     assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 3
-    assert kpress.compress(DATA, "gzip") == kpress.compress(DATA, "gzip", 6) == kpress.compress(DATA, "gzip", -1)
+    assert recordpress.compress(DATA, "gzip") == recordpress.compress(DATA, "gzip", 6) == recordpress.compress(DATA, "gzip", -1)
 
 
 def test_streams_are_zlib_s():
     """Java deflates with zlib, memory level 8."""
-    stream = kpress.compressor("gzip", 4)
+    stream = recordpress.compressor("gzip", 4)
     payload = stream.compress(DATA[:100]) + stream.compress(DATA[100:]) + stream.flush()
     deflate = zlib.compressobj(4, zlib.DEFLATED, -15, 8)
     body = deflate.compress(DATA) + deflate.flush()
@@ -52,7 +52,7 @@ def test_streams_are_zlib_s():
 @given(data=st.binary(max_size=500), level=st.integers(0, 9), times=st.integers(1, 5))
 def test_reads_members_of_python(data, level, times):
     payload = gzip.compress(data, level) * times
-    assert kpress.decompress(exact(payload), "gzip") == data * times
+    assert recordpress.decompress(exact(payload), "gzip") == data * times
 
 
 @pytest.mark.parametrize(
@@ -70,13 +70,13 @@ def test_reads_members_of_python(data, level, times):
 )
 def test_header_options(flags, fields):
     payload = member(flags=flags, fields=fields)
-    assert kpress.decompress(exact(payload), "gzip") == DATA
-    stream = kpress.decompressor("gzip")
+    assert recordpress.decompress(exact(payload), "gzip") == DATA
+    stream = recordpress.decompressor("gzip")
     assert b"".join(stream.decompress(payload[i : i + 1]) for i in range(len(payload))) == DATA
     assert stream.eof
     for cut in range(1, 10 + len(fields)):
-        with pytest.raises(kpress.DecompressionError):
-            kpress.decompress(exact(payload[:cut]), "gzip")
+        with pytest.raises(recordpress.DecompressionError):
+            recordpress.decompress(exact(payload[:cut]), "gzip")
 
 
 @pytest.mark.parametrize(
@@ -96,42 +96,42 @@ def test_header_options(flags, fields):
     ],
 )
 def test_refused(payload, field, position):
-    with pytest.raises(kpress.DecompressionError) as caught:
-        kpress.decompress(exact(payload), "gzip")
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        recordpress.decompress(exact(payload), "gzip")
     assert caught.value.field == field
     assert position is None or caught.value.position == position
-    stream = kpress.decompressor("gzip")
-    with pytest.raises(kpress.DecompressionError) as caught:
+    stream = recordpress.decompressor("gzip")
+    with pytest.raises(recordpress.DecompressionError) as caught:
         decompressed(stream, payload)
     assert caught.value.field in (field, "member")
 
 
 @pytest.mark.parametrize("rest", [b"\x00", bytes(100), b"garbage" * 5, member()[:18], b"\x1f\x8b\x08" + b"\xff" * 40])
 def test_what_is_no_member_behind_one_is_ignored(rest):
-    assert kpress.decompress(exact(member() + rest), "gzip") == DATA
-    stream = kpress.decompressor("gzip")
+    assert recordpress.decompress(exact(member() + rest), "gzip") == DATA
+    stream = recordpress.decompressor("gzip")
     assert stream.decompress(member() + rest) + stream.flush() == DATA
     assert stream.unused_data == rest
 
 
 def test_position_is_that_of_the_failing_member():
     first = member()
-    with pytest.raises(kpress.DecompressionError) as caught:
-        kpress.decompress(first + member(crc=1), "gzip")
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        recordpress.decompress(first + member(crc=1), "gzip")
     assert caught.value.position == 2 * len(first) - 8
 
 
 def test_size_field_is_only_a_hint():
     """It covers the last member only, modulo 2^32."""
     payload = member(text(50_000)) + member(b"x")
-    assert kpress.decompress(payload, "gzip") == text(50_000) + b"x"
-    assert kpress.decompress(payload, "gzip", 50_001) == text(50_000) + b"x"
-    with pytest.raises(kpress.OutputTooLargeError):
-        kpress.decompress(payload, "gzip", 50_000)
+    assert recordpress.decompress(payload, "gzip") == text(50_000) + b"x"
+    assert recordpress.decompress(payload, "gzip", 50_001) == text(50_000) + b"x"
+    with pytest.raises(recordpress.OutputTooLargeError):
+        recordpress.decompress(payload, "gzip", 50_000)
 
 
 @pytest.mark.parametrize("last", [1_000, 60_000, 100_000])
 def test_size_field_of_a_dense_last_member(last):
     """The last member's size, which a small payload can set very high, is not the payload's."""
     payload = member(bytes(1 << 20)) + member(bytes(last))
-    assert kpress.decompress(payload, "gzip") == bytes((1 << 20) + last)
+    assert recordpress.decompress(payload, "gzip") == bytes((1 << 20) + last)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HEADER, SIZES, exact, noise, text
 
-import kpress
+import recordpress
 import oracle
 
 MAGIC = bytes.fromhex("04224d18")
@@ -22,8 +22,8 @@ DATA = text(200_000)
 def frame(flg: int, bd: int, blocks: bytes, content_size: bytes = b"", magic: int = 2) -> bytes:
     """A frame with a right header checksum; `blocks` is all that follows it."""
     header = bytearray(MAGIC + bytes([flg, bd]) + content_size + b"\x00")
-    with contextlib.suppress(kpress.DecompressionError):  # where the flags are refused before the checksum is read
-        (kpress.fix_lz4_header if magic else kpress.break_lz4_header)(header)
+    with contextlib.suppress(recordpress.DecompressionError):  # where the flags are refused before the checksum is read
+        (recordpress.fix_lz4_header if magic else recordpress.break_lz4_header)(header)
     return bytes(header) + blocks
 
 
@@ -43,8 +43,8 @@ def blocks(payload: bytes) -> list[tuple[bool, bytes]]:
 
 def test_headers_are_java_s():
     for magic, byte in ((0, "1a"), (1, "82"), (2, "82")):
-        assert kpress.compress(b"", "lz4", magic=magic).hex(" ") == f"04 22 4d 18 60 40 {byte} 00 00 00 00"
-        stream = kpress.compressor("lz4", magic=magic)
+        assert recordpress.compress(b"", "lz4", magic=magic).hex(" ") == f"04 22 4d 18 60 40 {byte} 00 00 00 00"
+        stream = recordpress.compressor("lz4", magic=magic)
         assert (stream.compress(b"") + stream.flush()).hex() == f"04224d186040{byte}00000000"
 
 
@@ -53,7 +53,7 @@ def test_blocks_are_java_s(size):
     """Blocks of 64 KiB, each on its own, stored if they do not get smaller; 65536 bytes are one block."""
     for data in (text(size), noise(size)):
         parts = [data[i : i + 65536] for i in range(0, size, 65536)]
-        found = blocks(kpress.compress(data, "lz4"))
+        found = blocks(recordpress.compress(data, "lz4"))
         assert len(found) == len(parts)
         for (is_stored, block), part in zip(found, parts, strict=True):
             assert len(block) <= len(part)
@@ -63,20 +63,20 @@ def test_blocks_are_java_s(size):
 
 @pytest.mark.parametrize("level", [None, *range(1, 18)])
 def test_lz4_reads_it(level):
-    assert lz4.frame.decompress(kpress.compress(DATA, "lz4", level)) == DATA
+    assert lz4.frame.decompress(recordpress.compress(DATA, "lz4", level)) == DATA
 
 
 def test_level_9_is_the_fast_compressor():
     """Java's odd mapping: the default 9 is faster and larger than 1, and 13 to 17 are 12."""
-    made = {level: kpress.compress(DATA, "lz4", level) for level in range(1, 18)}
-    assert made[9] == kpress.compress(DATA, "lz4")
+    made = {level: recordpress.compress(DATA, "lz4", level) for level in range(1, 18)}
+    assert made[9] == recordpress.compress(DATA, "lz4")
     assert len(made[9]) > len(made[1]) >= len(made[12])
     assert all(made[level] == made[12] for level in range(13, 18))
 
 
 def test_other_levels_are_high_compression():
     data = text(60_000)
-    ((_, block),) = blocks(kpress.compress(data, "lz4", 5))
+    ((_, block),) = blocks(recordpress.compress(data, "lz4", 5))
     assert block == lz4.block.compress(data, mode="high_compression", compression=5, store_size=False)
 
 
@@ -90,9 +90,9 @@ def test_other_levels_are_high_compression():
 def test_reads_frames_of_lz4(data, repeats, block_size, options):
     data *= repeats
     payload = lz4.frame.compress(data, block_size=block_size, block_linked=False, **options)
-    assert kpress.decompress(exact(payload), "lz4") == data
+    assert recordpress.decompress(exact(payload), "lz4") == data
     for magic in (0, 1):
-        assert kpress.decompress(payload, "lz4", magic=magic) == data
+        assert recordpress.decompress(payload, "lz4", magic=magic) == data
 
 
 @pytest.mark.parametrize(
@@ -108,42 +108,42 @@ def test_reads_frames_of_lz4(data, repeats, block_size, options):
 def test_fix_and_break(flg, bd, size, right, broken):
     header = bytearray(MAGIC + bytes([flg, bd]) + size + b"\x55")
     rest = bytearray(header + b"rest")
-    kpress.break_lz4_header(rest)
+    recordpress.break_lz4_header(rest)
     assert rest == header[:-1] + bytes([broken]) + b"rest"
-    kpress.fix_lz4_header(rest)
+    recordpress.fix_lz4_header(rest)
     assert rest == header[:-1] + bytes([right]) + b"rest"
 
 
 def test_fix_and_break_are_what_the_magics_write():
-    new, old = bytearray(kpress.compress(DATA, "lz4")), kpress.compress(DATA, "lz4", magic=0)
-    kpress.break_lz4_header(memoryview(new))
+    new, old = bytearray(recordpress.compress(DATA, "lz4")), recordpress.compress(DATA, "lz4", magic=0)
+    recordpress.break_lz4_header(memoryview(new))
     assert new == old
-    kpress.fix_lz4_header(new)
-    assert new == kpress.compress(DATA, "lz4", magic=1)
+    recordpress.fix_lz4_header(new)
+    assert new == recordpress.compress(DATA, "lz4", magic=1)
 
 
 def test_fix_and_break_refuse():
-    for function in (kpress.fix_lz4_header, kpress.break_lz4_header):
-        with pytest.raises(kpress.InvalidArgumentError, match="writable"):
-            function(kpress.compress(b"", "lz4"))
-        with pytest.raises(kpress.ArgumentTypeError, match="frame must be"):
+    for function in (recordpress.fix_lz4_header, recordpress.break_lz4_header):
+        with pytest.raises(recordpress.InvalidArgumentError, match="writable"):
+            function(recordpress.compress(b"", "lz4"))
+        with pytest.raises(recordpress.ArgumentTypeError, match="frame must be"):
             function("frame")
-        with pytest.raises(kpress.DecompressionError):
+        with pytest.raises(recordpress.DecompressionError):
             function(bytearray(b"\x04\x22\x4d\x18\x60\x40"))
-        with pytest.raises(kpress.DecompressionError):
+        with pytest.raises(recordpress.DecompressionError):
             function(bytearray(20))
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_header_checksum(magic):
-    payload = bytearray(kpress.compress(b"records", "lz4"))
+    payload = bytearray(recordpress.compress(b"records", "lz4"))
     for byte in range(256):
         payload[6] = byte
         if magic == 0 or byte == 0x82:
-            assert kpress.decompress(payload, "lz4", magic=magic) == b"records"
+            assert recordpress.decompress(payload, "lz4", magic=magic) == b"records"
         else:
-            with pytest.raises(kpress.DecompressionError) as caught:
-                kpress.decompress(payload, "lz4", magic=magic)
+            with pytest.raises(recordpress.DecompressionError) as caught:
+                recordpress.decompress(payload, "lz4", magic=magic)
             assert (caught.value.field, caught.value.position) == ("HC", 6)
 
 
@@ -163,8 +163,8 @@ def test_header_checksum(magic):
 )
 def test_refused_flags(flg, bd, field, position):
     for magic in (0, 2):
-        with pytest.raises(kpress.DecompressionError) as caught:
-            kpress.decompress(frame(flg, bd, stored(b"x") + END, magic=magic), "lz4", magic=magic)
+        with pytest.raises(recordpress.DecompressionError) as caught:
+            recordpress.decompress(frame(flg, bd, stored(b"x") + END, magic=magic), "lz4", magic=magic)
         assert (caught.value.field, caught.value.position) == (field, position)
 
 
@@ -186,34 +186,34 @@ def test_refused_flags(flg, bd, field, position):
     ],
 )
 def test_refused(payload, field, position):
-    with pytest.raises(kpress.DecompressionError) as caught:
-        kpress.decompress(exact(payload), "lz4")
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        recordpress.decompress(exact(payload), "lz4")
     assert (caught.value.field, caught.value.position) == (field, position)
 
 
 def test_a_block_that_decodes_to_more_than_the_frame_allows():
     big = lz4.block.compress(bytes(65537), store_size=False)
     payload = frame(0x60, 0x40, len(big).to_bytes(4, "little") + big + END)
-    with pytest.raises(kpress.DecompressionError) as caught:
-        kpress.decompress(payload, "lz4")
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        recordpress.decompress(payload, "lz4")
     assert caught.value.field == "block"
 
 
 def test_java_does_not_verify_these():
     """The content size, the content checksum's value, and whatever follows the end mark."""
     for size in (0, 1, 1 << 62):
-        assert kpress.decompress(frame(0x68, 0x40, stored(b"x") + END, size.to_bytes(8, "little")), "lz4") == b"x"
-    assert kpress.decompress(frame(0x64, 0x40, stored(b"x") + END + b"1234"), "lz4") == b"x"
-    plain = kpress.compress(b"x", "lz4")
+        assert recordpress.decompress(frame(0x68, 0x40, stored(b"x") + END, size.to_bytes(8, "little")), "lz4") == b"x"
+    assert recordpress.decompress(frame(0x64, 0x40, stored(b"x") + END + b"1234"), "lz4") == b"x"
+    plain = recordpress.compress(b"x", "lz4")
     for rest in (b"\x00", b"garbage", plain):
-        assert kpress.decompress(plain + rest, "lz4") == b"x"
-        stream = kpress.decompressor("lz4")
+        assert recordpress.decompress(plain + rest, "lz4") == b"x"
+        stream = recordpress.decompressor("lz4")
         assert stream.decompress(plain + rest[:1]) + stream.decompress(rest[1:]) == b"x"
         assert stream.eof and stream.unused_data == rest
 
 
 def test_a_stored_block_of_no_bytes_is_the_end():
-    assert kpress.decompress(frame(0x60, 0x40, stored(b"x") + stored(b"") + b"more"), "lz4") == b"x"
+    assert recordpress.decompress(frame(0x60, 0x40, stored(b"x") + stored(b"") + b"more"), "lz4") == b"x"
 
 
 @pytest.mark.parametrize("vector", JAVA_S, ids=str)
@@ -221,4 +221,4 @@ def test_java_s_bytes(vector):
     """The fast compressor of liblz4 1.9 and 1.10 gives what lz4-java gives."""
     (batch,) = vector.expected["batches"]
     payload = vector.data[HEADER : batch["size"]]
-    assert kpress.compress(kpress.decompress(payload, "lz4"), "lz4") == payload
+    assert recordpress.compress(recordpress.decompress(payload, "lz4"), "lz4") == payload

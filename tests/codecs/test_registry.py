@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.producer import BatchAccumulator, CompressionRatioEstimator, split
+import recordpress
+from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, split
 
 # The bytes of KIP-984's layout, with the length of the name as one byte: header, 4, "demo", one record.
 DEMO = bytes.fromhex(
@@ -43,8 +43,8 @@ class Zlib:
         return zlib.decompressobj().decompress(data, max_output + 1)
 
 
-def registry(**codecs: Any) -> kpress.CodecRegistry:
-    found = kpress.CodecRegistry()
+def registry(**codecs: Any) -> recordpress.CodecRegistry:
+    found = recordpress.CodecRegistry()
     for name, codec in codecs.items():
         found.register(name, codec)
     return found
@@ -63,15 +63,15 @@ def renamed(name: bytes, batch: bytes = DEMO) -> bytes:
 def resized(batch: bytes) -> bytes:
     changed = bytearray(batch)
     changed[8:12] = (len(batch) - 12).to_bytes(4, "big")
-    changed[17:21] = kpress.crc32c(batch[21:]).to_bytes(4, "big")
+    changed[17:21] = recordpress.crc32c(batch[21:]).to_bytes(4, "big")
     return bytes(changed)
 
 
 READERS: dict[str, Callable[..., Any]] = {
-    "iterate": lambda data, **codecs: [list(batch) for batch in kpress.read_batches(data, **codecs)],
-    "read_columns": lambda data, **codecs: kpress.read_columns(data, **codecs),
-    "iter_columns": lambda data, **codecs: list(kpress.iter_columns(io.BytesIO(data), threads=2, **codecs)),
-    "recompress": lambda data, **codecs: kpress.recompress(data, "lz4", **codecs),
+    "iterate": lambda data, **codecs: [list(batch) for batch in recordpress.read_batches(data, **codecs)],
+    "read_columns": lambda data, **codecs: recordpress.read_columns(data, **codecs),
+    "iter_columns": lambda data, **codecs: list(recordpress.iter_columns(io.BytesIO(data), threads=2, **codecs)),
+    "recompress": lambda data, **codecs: recordpress.recompress(data, "lz4", **codecs),
 }
 
 
@@ -79,10 +79,10 @@ READERS: dict[str, Callable[..., Any]] = {
 
 
 def test_the_bytes_are_those_of_the_kip() -> None:
-    builder = kpress.BatchBuilder(compression_type="demo", codecs=ZLIB)
+    builder = recordpress.BatchBuilder(compression_type="demo", codecs=ZLIB)
     builder.append(b"v", b"k", timestamp=1700000000000)
     assert builder.build() == DEMO
-    [batch] = kpress.read_batches(DEMO, codecs=ZLIB)
+    [batch] = recordpress.read_batches(DEMO, codecs=ZLIB)
     assert (batch.compression_type, batch.plugin_name, batch.attributes, batch.records_count) == ("demo", "demo", 5, 1)
     assert bytes(batch.payload) == DEMO[66:]
     assert [(record.key, record.value) for record in batch] == [(b"k", b"v")]
@@ -90,29 +90,29 @@ def test_the_bytes_are_those_of_the_kip() -> None:
 
 @pytest.mark.parametrize("name", ["zlib", LONGEST])
 def test_every_way_to_write_and_read(name: str) -> None:
-    data = kpress.write_records(LINES, compression_type=name, batch_records=100, timestamps=5, codecs=ZLIB)
+    data = recordpress.write_records(LINES, compression_type=name, batch_records=100, timestamps=5, codecs=ZLIB)
     assert data[61 : 62 + len(name)] == bytes([len(name)]) + name.encode()
-    columns = kpress.read_columns(data, codecs=ZLIB)
+    columns = recordpress.read_columns(data, codecs=ZLIB)
     assert columns["value"].to_pylist() == LINES
-    assert kpress.write_columns(columns, name, batch_records=100, codecs=ZLIB) == data
-    builder = kpress.BatchBuilder(compression_type=name, codecs=ZLIB)
+    assert recordpress.write_columns(columns, name, batch_records=100, codecs=ZLIB) == data
+    builder = recordpress.BatchBuilder(compression_type=name, codecs=ZLIB)
     for line in LINES[:100]:
         assert builder.append(line, timestamp=5)
-    assert builder.build() == next(kpress.read_batches(data)).data
-    plain = kpress.recompress(data, "none", codecs=ZLIB)
-    assert kpress.recompress(plain, name, codecs=ZLIB) == data
-    assert kpress.recompress(data, name, codecs=ZLIB) == data
-    other = kpress.recompress(data, "demo", codecs=ZLIB)
-    assert {batch.plugin_name for batch in kpress.read_batches(other)} == {"demo"}
-    assert kpress.recompress(other, name, codecs=ZLIB) == data
-    payload = kpress.compress(b"line" * 99, name, codecs=ZLIB)
+    assert builder.build() == next(recordpress.read_batches(data)).data
+    plain = recordpress.recompress(data, "none", codecs=ZLIB)
+    assert recordpress.recompress(plain, name, codecs=ZLIB) == data
+    assert recordpress.recompress(data, name, codecs=ZLIB) == data
+    other = recordpress.recompress(data, "demo", codecs=ZLIB)
+    assert {batch.plugin_name for batch in recordpress.read_batches(other)} == {"demo"}
+    assert recordpress.recompress(other, name, codecs=ZLIB) == data
+    payload = recordpress.compress(b"line" * 99, name, codecs=ZLIB)
     assert payload == zlib.compress(b"line" * 99)
-    assert kpress.decompress(payload, name, codecs=ZLIB) == b"line" * 99
+    assert recordpress.decompress(payload, name, codecs=ZLIB) == b"line" * 99
 
 
 def test_a_limit_counts_the_name() -> None:
     for name in ("zlib", LONGEST):
-        builder = kpress.BatchBuilder(compression_type=name, limit=2000, codecs=ZLIB)
+        builder = recordpress.BatchBuilder(compression_type=name, limit=2000, codecs=ZLIB)
         taken = 0
         while builder.append(random.Random(taken).randbytes(40)):
             taken += 1
@@ -121,28 +121,28 @@ def test_a_limit_counts_the_name() -> None:
 
 def test_batches_as_a_table_says() -> None:
     data = b"".join(
-        kpress.write_records([b"line"] * 9, base_offset=at, compression_type=name, codecs=ZLIB)
+        recordpress.write_records([b"line"] * 9, base_offset=at, compression_type=name, codecs=ZLIB)
         for at, name in ((0, "zlib"), (9, "none"), (18, "demo"), (27, "lz4"))
     )
-    table = kpress.batch_table(data, codecs=ZLIB)
+    table = recordpress.batch_table(data, codecs=ZLIB)
     assert table["compressionType"].to_pylist() == ["zlib", "none", "demo", "lz4"]
-    assert kpress.write_columns(kpress.read_columns(data, codecs=ZLIB), batches=table, codecs=ZLIB) == data
-    with pytest.raises(kpress.InvalidArgumentError, match="pluggable"):
-        kpress.write_columns(kpress.read_columns(data, codecs=ZLIB), batches=table)
-    long = kpress.write_records([b"line"], compression_type=LONGEST, codecs=ZLIB)
-    assert kpress.batch_table(long, codecs=ZLIB)["compressionType"].to_pylist() == ["pluggable"]
+    assert recordpress.write_columns(recordpress.read_columns(data, codecs=ZLIB), batches=table, codecs=ZLIB) == data
+    with pytest.raises(recordpress.InvalidArgumentError, match="pluggable"):
+        recordpress.write_columns(recordpress.read_columns(data, codecs=ZLIB), batches=table)
+    long = recordpress.write_records([b"line"], compression_type=LONGEST, codecs=ZLIB)
+    assert recordpress.batch_table(long, codecs=ZLIB)["compressionType"].to_pylist() == ["pluggable"]
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_only_magic_2_has_it(magic: int) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="only magic 2"):
-        kpress.write_records([b"x"], magic=magic, compression_type="zlib", codecs=ZLIB)
-    wrapper = bytearray(kpress.write_records([b"x"], magic=magic, compression_type="gzip"))
+    with pytest.raises(recordpress.InvalidArgumentError, match="only magic 2"):
+        recordpress.write_records([b"x"], magic=magic, compression_type="zlib", codecs=ZLIB)
+    wrapper = bytearray(recordpress.write_records([b"x"], magic=magic, compression_type="gzip"))
     wrapper[17] = 5
-    wrapper[12:16] = kpress.crc32(wrapper[16:]).to_bytes(4, "big")
+    wrapper[12:16] = recordpress.crc32(wrapper[16:]).to_bytes(4, "big")
     for codecs in (ZLIB, None):
-        with pytest.raises(kpress.InvalidRecordError, match="cannot use compression type id 5"):
-            list(next(kpress.read_batches(bytes(wrapper), codecs=codecs)))
+        with pytest.raises(recordpress.InvalidRecordError, match="cannot use compression type id 5"):
+            list(next(recordpress.read_batches(bytes(wrapper), codecs=codecs)))
 
 
 # ---- names
@@ -150,11 +150,11 @@ def test_only_magic_2_has_it(magic: int) -> None:
 
 @pytest.mark.parametrize("name", ["a", "A.b_c$D:e/f-0", "../../etc/passwd", "__import__", "os.system", LONGEST])
 def test_names_that_can_be_registered(name: str) -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register(name, Identity())
     assert codecs.names == (name,) and name in codecs and len(codecs) == 1
-    data = kpress.write_records([b"x"], compression_type=name, codecs=codecs)
-    assert [batch.plugin_name for batch in kpress.read_batches(data)] == [name]
+    data = recordpress.write_records([b"x"], compression_type=name, codecs=codecs)
+    assert [batch.plugin_name for batch in recordpress.read_batches(data)] == [name]
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_names_that_can_be_registered(name: str) -> None:
 )  # fmt: skip
 def test_names_that_cannot(name: str, error: str) -> None:
     codecs = registry(demo=Identity())
-    with pytest.raises(kpress.InvalidArgumentError, match=error):
+    with pytest.raises(recordpress.InvalidArgumentError, match=error):
         codecs.register(name, Identity())
     assert codecs.names == ("demo",)
 
@@ -186,13 +186,13 @@ class Str(str):
 
 
 def test_a_name_is_taken_as_its_text() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register(Str("demo"), Identity())
     assert type(codecs.names[0]) is str and Str("demo") in codecs
     codecs.unregister(Str("demo"))
     assert codecs.names == ()
     for wrong in (b"demo", None, 5):
-        with pytest.raises(kpress.ArgumentTypeError):
+        with pytest.raises(recordpress.ArgumentTypeError):
             codecs.register(wrong, Identity())  # type: ignore[arg-type]
 
 
@@ -213,11 +213,11 @@ HOSTILE = {
 def test_an_unknown_name_is_unsupported_and_told(name: bytes, read: Callable[..., Any]) -> None:
     data = renamed(bytes([len(name)]) + name)
     before = set(sys.modules)
-    for codecs in ({}, {"codecs": kpress.CodecRegistry()}, {"codecs": ZLIB}):
-        with pytest.raises(kpress.UnsupportedCompressionTypeError, match=repr(name.decode())) as caught:
+    for codecs in ({}, {"codecs": recordpress.CodecRegistry()}, {"codecs": ZLIB}):
+        with pytest.raises(recordpress.UnsupportedCompressionTypeError, match=repr(name.decode())) as caught:
             read(data, **codecs)
         assert (caught.value.code, caught.value.position, caught.value.offset) == (76, 62, 0)
-    [batch] = kpress.read_batches(data)
+    [batch] = recordpress.read_batches(data)
     assert (batch.plugin_name, batch.compression_type, batch.records_count, batch.is_valid()) == (
         name.decode(), "pluggable", 1, True,
     )  # fmt: skip
@@ -242,26 +242,26 @@ CORRUPT = {
 @pytest.mark.parametrize("read", READERS.values(), ids=READERS)
 def test_a_name_that_is_none_is_corrupt(name: bytes, read: Callable[..., Any]) -> None:
     data = resized(DEMO[:61] + name)
-    with pytest.raises(kpress.CorruptRecordError, match="name") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="name") as caught:
         read(data, codecs=ZLIB)
     assert caught.value.rule == "KIP-984" and caught.value.position in range(61, 68)
-    with pytest.raises(kpress.UnsupportedCompressionTypeError, match="5"):  # as Kafka, which knows no names
+    with pytest.raises(recordpress.UnsupportedCompressionTypeError, match="5"):  # as Kafka, which knows no names
         read(data)
     for codecs in ({}, {"codecs": ZLIB}):
-        [batch] = kpress.read_batches(data, **codecs)  # type: ignore[call-overload]
+        [batch] = recordpress.read_batches(data, **codecs)  # type: ignore[call-overload]
         assert (batch.compression_type, batch.records_count, batch.is_valid()) == ("pluggable", 1, True)
         for value in ("plugin_name", "payload"):
-            with pytest.raises(kpress.CorruptRecordError):
+            with pytest.raises(recordpress.CorruptRecordError):
                 getattr(batch, value)
 
 
 def test_headers_are_read_without_the_codec() -> None:
-    data = kpress.write_records(LINES, compression_type="zlib", batch_records=150, base_offset=7, codecs=ZLIB)
-    table = kpress.batch_table(data)
+    data = recordpress.write_records(LINES, compression_type="zlib", batch_records=150, base_offset=7, codecs=ZLIB)
+    table = recordpress.batch_table(data)
     assert table["recordsCount"].to_pylist() == [150, 150, 100] and table["baseOffset"].to_pylist() == [7, 157, 307]
-    batches = list(kpress.read_batches(data))
+    batches = list(recordpress.read_batches(data))
     assert [len(batch) for batch in batches] == [150, 150, 100] and all(batch.is_valid() for batch in batches)
-    batches = list(kpress.read_batches(bytearray(data)))
+    batches = list(recordpress.read_batches(bytearray(data)))
     batches[0].set_last_offset(1149)
     assert (batches[0].base_offset, batches[0].is_valid()) == (1000, True)
 
@@ -274,15 +274,15 @@ def test_a_batch_without_records() -> None:
         empty = renamed(name, resized(bytes(data)))
         for read in READERS.values():
             read(empty, codecs=ZLIB)
-        assert kpress.recompress(empty, "zstd", codecs=ZLIB) == empty
+        assert recordpress.recompress(empty, "zstd", codecs=ZLIB) == empty
 
 
 def test_a_cut_name_in_a_stream() -> None:
     """The end of an entry that is not there is not looked at."""
     data = renamed(b"\x7f" + b"x" * 127)
     for size in range(62, len(data)):
-        assert kpress.read_columns(data[:size], codecs=ZLIB).trailing_bytes == size
-        pieces = kpress.iter_columns(io.BytesIO(data[:size]), codecs=ZLIB)
+        assert recordpress.read_columns(data[:size], codecs=ZLIB).trailing_bytes == size
+        pieces = recordpress.iter_columns(io.BytesIO(data[:size]), codecs=ZLIB)
         assert [piece.num_rows for piece in pieces] in ([], [0])
 
 
@@ -291,19 +291,19 @@ def test_a_cut_name_in_a_stream() -> None:
 
 def test_replace_and_unregister() -> None:
     codecs = registry(demo=Identity())
-    data = kpress.write_records(LINES, compression_type="demo", codecs=codecs)
-    reading = kpress.read_batches(data, codecs=codecs)
+    data = recordpress.write_records(LINES, compression_type="demo", codecs=codecs)
+    reading = recordpress.read_batches(data, codecs=codecs)
     codecs.register("demo", Zlib(), replace=True)
     assert [record.value for record in next(reading)] == LINES  # what it began with
-    with pytest.raises(kpress.DecompressionError, match="'demo'"):
+    with pytest.raises(recordpress.DecompressionError, match="'demo'"):
         READERS["iterate"](data, codecs=codecs)
     codecs.unregister("demo")
-    with pytest.raises(kpress.UnsupportedCompressionTypeError):
+    with pytest.raises(recordpress.UnsupportedCompressionTypeError):
         READERS["iterate"](data, codecs=codecs)
     for name in ("demo", "zstd", None, 5):
-        with pytest.raises(kpress.InvalidArgumentError, match="is not registered"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="is not registered"):
             codecs.unregister(name)  # type: ignore[arg-type]
-    assert repr(codecs) == "<kpress.CodecRegistry: empty>"
+    assert repr(codecs) == "<recordpress.CodecRegistry: empty>"
 
 
 @pytest.mark.parametrize("copied", [lambda one: pickle.loads(pickle.dumps(one)), copy.copy, copy.deepcopy])
@@ -311,15 +311,15 @@ def test_a_registry_goes_to_other_processes(copied: Callable[[Any], Any]) -> Non
     codecs = registry(demo=Zlib())
     codecs.load(f"{__name__}:Identity", "loaded")
     again = copied(codecs)
-    assert type(again) is kpress.CodecRegistry and again.names == codecs.names
-    data = kpress.write_records(LINES, compression_type="demo", codecs=codecs)
-    assert kpress.read_columns(data, ["value"], codecs=again)["value"].to_pylist() == LINES
+    assert type(again) is recordpress.CodecRegistry and again.names == codecs.names
+    data = recordpress.write_records(LINES, compression_type="demo", codecs=codecs)
+    assert recordpress.read_columns(data, ["value"], codecs=again)["value"].to_pylist() == LINES
     again.unregister("demo")
     assert "demo" in codecs
 
 
 def test_a_loaded_codec_is_imported_where_it_arrives(module: str) -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.load(f"{module}:Named")
     sent = pickle.dumps(codecs)
     assert b"a_module_with_codecs:Named" in sent
@@ -328,26 +328,26 @@ def test_a_loaded_codec_is_imported_where_it_arrives(module: str) -> None:
 
 
 def test_whether_calls_may_overlap_is_sent_too() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codec = Alone()
     codecs.register("alone", codec, thread_safe=False)
     assert codecs.__reduce__()[1] == ([("register", ("alone", codec), {"thread_safe": False})],)
 
 
 def test_a_registry_holds_56() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     names = [f"codec-{number}" for number in range(56)]
     for name in names:
         codecs.register(name, Zlib())
-    with pytest.raises(kpress.InvalidArgumentError, match="at most 56"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="at most 56"):
         codecs.register("one-more", Zlib())
     codecs.register(names[0], Zlib(), replace=True)
     data = b"".join(
-        kpress.write_records([name.encode()], base_offset=at, compression_type=name, codecs=codecs)
+        recordpress.write_records([name.encode()], base_offset=at, compression_type=name, codecs=codecs)
         for at, name in enumerate(names)
     )
-    assert kpress.read_columns(data, ["value"], codecs=codecs)["value"].to_pylist() == [name.encode() for name in names]
-    assert kpress.batch_table(data, codecs=codecs)["compressionType"].to_pylist() == names
+    assert recordpress.read_columns(data, ["value"], codecs=codecs)["value"].to_pylist() == [name.encode() for name in names]
+    assert recordpress.batch_table(data, codecs=codecs)["compressionType"].to_pylist() == names
 
 
 class Half:
@@ -357,29 +357,29 @@ class Half:
 
 @pytest.mark.parametrize("codec", [None, object(), Half(), Identity, "zlib:compress"])
 def test_what_is_no_codec(codec: Any) -> None:
-    with pytest.raises(kpress.ArgumentTypeError, match="a codec must be an object"):
-        kpress.CodecRegistry().register("demo", codec)
+    with pytest.raises(recordpress.ArgumentTypeError, match="a codec must be an object"):
+        recordpress.CodecRegistry().register("demo", codec)
 
 
 @pytest.mark.parametrize(
     ("attribute", "value", "error"),
     [
-        ("levels", 3, kpress.ArgumentTypeError),
-        ("levels", (3, 1, 2), kpress.InvalidArgumentError),
-        ("levels", (1, 3, 2.0), kpress.ArgumentTypeError),
-        ("joins", 1, kpress.ArgumentTypeError),
-        ("thread_safe", "no", kpress.ArgumentTypeError),
+        ("levels", 3, recordpress.ArgumentTypeError),
+        ("levels", (3, 1, 2), recordpress.InvalidArgumentError),
+        ("levels", (1, 3, 2.0), recordpress.ArgumentTypeError),
+        ("joins", 1, recordpress.ArgumentTypeError),
+        ("thread_safe", "no", recordpress.ArgumentTypeError),
     ],
 )
 def test_attributes_are_checked(attribute: str, value: object, error: type[Exception]) -> None:
     with pytest.raises(error):
-        kpress.CodecRegistry().register("demo", type("Wrong", (Identity,), {attribute: value})())
+        recordpress.CodecRegistry().register("demo", type("Wrong", (Identity,), {attribute: value})())
 
 
 def test_codecs_takes_a_registry() -> None:
-    for wrong in (Identity(), {"demo": Identity()}, kpress.CodecRegistry, "demo"):
-        with pytest.raises(kpress.ArgumentTypeError, match=r"codecs must be a kpress\.CodecRegistry"):
-            kpress.compress(b"", "none", codecs=wrong)  # type: ignore[call-overload]
+    for wrong in (Identity(), {"demo": Identity()}, recordpress.CodecRegistry, "demo"):
+        with pytest.raises(recordpress.ArgumentTypeError, match=r"codecs must be a recordpress\.CodecRegistry"):
+            recordpress.compress(b"", "none", codecs=wrong)  # type: ignore[call-overload]
 
 
 # ---- loading
@@ -406,12 +406,12 @@ number = 3
 
 
 def test_a_codec_is_loaded_by_its_users_word(module: str) -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     assert codecs.load(f"{module}:codec") == "codec"
     assert codecs.load(f"{module}:Named") == "com.example.Named"
     assert codecs.load(f"{module}:factory", "made") == "made"
     assert codecs.names == ("codec", "com.example.Named", "made")
-    assert kpress.read_columns(DEMO.replace(b"", b""), codecs=registry(demo=Identity())).num_rows == 1
+    assert recordpress.read_columns(DEMO.replace(b"", b""), codecs=registry(demo=Identity())).num_rows == 1
 
 
 @pytest.mark.parametrize(
@@ -424,13 +424,13 @@ def test_a_codec_is_loaded_by_its_users_word(module: str) -> None:
     ],
 )  # fmt: skip
 def test_what_cannot_be_loaded(path: str, error: str, module: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=error):
-        kpress.CodecRegistry().load(path)
+    with pytest.raises(recordpress.InvalidArgumentError, match=error):
+        recordpress.CodecRegistry().load(path)
     for wrong in (None, b"json:dumps", 5):
-        with pytest.raises(kpress.ArgumentTypeError):
-            kpress.CodecRegistry().load(wrong)  # type: ignore[arg-type]
-    with pytest.raises(kpress.ArgumentTypeError, match="a codec must be"):
-        kpress.CodecRegistry().load(f"{module}:number")
+        with pytest.raises(recordpress.ArgumentTypeError):
+            recordpress.CodecRegistry().load(wrong)  # type: ignore[arg-type]
+    with pytest.raises(recordpress.ArgumentTypeError, match="a codec must be"):
+        recordpress.CodecRegistry().load(f"{module}:number")
 
 
 # ---- producers
@@ -446,9 +446,9 @@ def test_each_name_has_an_estimate_of_its_own() -> None:
     estimator.reset_estimation("logs")
     assert estimator.estimation("logs", "zlib") == 1.0
     for name in ("pluggable", "unknown"):
-        with pytest.raises(kpress.InvalidArgumentError):
+        with pytest.raises(recordpress.InvalidArgumentError):
             estimator.estimation("logs", name)
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         CompressionRatioEstimator().estimation("logs", "zlib")
 
 
@@ -465,14 +465,14 @@ def test_an_estimate_outlives_changes_of_the_registry() -> None:
 def test_a_producer_fills_and_splits(name: str) -> None:
     accumulator = BatchAccumulator(batch_size=1000, compression_type=name, codecs=ZLIB)
     accumulator.estimator.set_estimation("", name, 0.1)
-    log = kpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 1100}, codecs=ZLIB)
+    log = recordpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 1100}, codecs=ZLIB)
     sent = [random.Random(number).randbytes(90) for number in range(60)]
     stored: list[bytes] = []
 
     def send(batch: Any) -> Any:
         verdict = log.append(batch.records)
         if verdict.accepted:
-            [one] = kpress.read_batches(verdict.records, codecs=ZLIB)
+            [one] = recordpress.read_batches(verdict.records, codecs=ZLIB)
             assert one.plugin_name == name
             assert batch.compression_ratio == pytest.approx(len(one.payload) / batch.uncompressed_size)
             stored.extend(record.value or b"" for record in one)
@@ -485,11 +485,11 @@ def test_a_producer_fills_and_splits(name: str) -> None:
     assert stored == sent
     assert [(at.offset, at.timestamp) for at in placed] == [(number, number) for number in range(len(sent))]
     assert accumulator.metrics()["batch-split-total"] > 0
-    parts = split(kpress.write_records(sent, compression_type=name, codecs=ZLIB), 1000, codecs=ZLIB)
+    parts = split(recordpress.write_records(sent, compression_type=name, codecs=ZLIB), 1000, codecs=ZLIB)
     assert len(parts) > 5
-    assert [r.value for part in parts for b in kpress.read_batches(part, codecs=ZLIB) for r in b] == sent
-    with pytest.raises(kpress.UnsupportedCompressionTypeError):
-        split(kpress.write_records(sent, compression_type=name, codecs=ZLIB), 1000)
+    assert [r.value for part in parts for b in recordpress.read_batches(part, codecs=ZLIB) for r in b] == sent
+    with pytest.raises(recordpress.UnsupportedCompressionTypeError):
+        split(recordpress.write_records(sent, compression_type=name, codecs=ZLIB), 1000)
 
 
 # ---- threads
@@ -517,13 +517,13 @@ class Alone(Identity):
 @pytest.mark.parametrize("declared", [None, False])
 def test_a_codec_that_is_not_thread_safe_is_called_by_one_thread_at_a_time(declared: bool | None) -> None:
     codec = Alone()
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("alone", codec, thread_safe=declared)
-    data = kpress.write_records(LINES, compression_type="alone", batch_records=20, codecs=codecs)
-    for _ in kpress.iter_columns(io.BytesIO(data), batch_bytes=600, threads=4, codecs=codecs):
+    data = recordpress.write_records(LINES, compression_type="alone", batch_records=20, codecs=codecs)
+    for _ in recordpress.iter_columns(io.BytesIO(data), batch_bytes=600, threads=4, codecs=codecs):
         pass
     threads = [
-        threading.Thread(target=kpress.compress, args=(b"x", "alone"), kwargs={"codecs": codecs}) for _ in range(8)
+        threading.Thread(target=recordpress.compress, args=(b"x", "alone"), kwargs={"codecs": codecs}) for _ in range(8)
     ]
     for thread in threads:
         thread.start()
@@ -534,13 +534,13 @@ def test_a_codec_that_is_not_thread_safe_is_called_by_one_thread_at_a_time(decla
 
 def test_one_that_is_thread_safe_is_called_by_several() -> None:
     codec = Alone()
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("alone", codec, thread_safe=True)
     both = threading.Barrier(2, timeout=20)
     codec.compress = lambda data: (both.wait(), data)[1]  # type: ignore[method-assign,assignment]
     codecs.register("both", codec, thread_safe=True)
     threads = [
-        threading.Thread(target=kpress.compress, args=(b"x", "both"), kwargs={"codecs": codecs}) for _ in range(2)
+        threading.Thread(target=recordpress.compress, args=(b"x", "both"), kwargs={"codecs": codecs}) for _ in range(2)
     ]
     for thread in threads:
         thread.start()
@@ -554,6 +554,6 @@ def test_the_page_runs() -> None:
     scope: dict[str, Any] = {}
     exec(page.split("```python\n")[1].split("```")[0], scope)
     assert scope["columns"]["value"].to_pylist() == [b"a line"] * 1000
-    assert kpress.decompress(scope["bz2"].compress(bytes(999)), "com.example.bzip2", 999, codecs=scope["codecs"])
-    with pytest.raises(kpress.KpressError):
-        kpress.decompress(scope["bz2"].compress(bytes(999)), "com.example.bzip2", 998, codecs=scope["codecs"])
+    assert recordpress.decompress(scope["bz2"].compress(bytes(999)), "com.example.bzip2", 999, codecs=scope["codecs"])
+    with pytest.raises(recordpress.RecordpressError):
+        recordpress.decompress(scope["bz2"].compress(bytes(999)), "com.example.bzip2", 998, codecs=scope["codecs"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from samples import HEADER as PAYLOAD
 from samples import SIZES, exact, noise, text
 
-import kpress
+import recordpress
 import oracle
 
 HEADER = bytes.fromhex("82534e41505059000000000100000001")
@@ -45,31 +45,31 @@ def chunks(payload: bytes) -> list[bytes]:
 @pytest.mark.parametrize("size", SIZES)
 def test_chunks_are_java_s(size):
     data = text(size)
-    assert chunks(kpress.compress(data, "snappy")) == [data[i : i + 32768] for i in range(0, size, 32768)]
+    assert chunks(recordpress.compress(data, "snappy")) == [data[i : i + 32768] for i in range(0, size, 32768)]
 
 
 def test_nothing_is_a_header_alone():
-    assert kpress.compress(b"", "snappy") == HEADER
-    assert kpress.decompress(HEADER, "snappy") == b""
+    assert recordpress.compress(b"", "snappy") == HEADER
+    assert recordpress.decompress(HEADER, "snappy") == b""
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_raw(size):
     data = text(size)
-    payload = kpress.compress(data, "snappy", raw=True)
+    payload = recordpress.compress(data, "snappy", raw=True)
     assert snappy.decompress(payload) == bytes(cramjam.snappy.decompress_raw(payload)) == data
-    assert kpress.decompress(exact(payload), "snappy") == data
+    assert recordpress.decompress(exact(payload), "snappy") == data
 
 
 def test_raw_is_smaller():
-    assert len(kpress.compress(DATA, "snappy", raw=True)) < len(kpress.compress(DATA, "snappy"))
+    assert len(recordpress.compress(DATA, "snappy", raw=True)) < len(recordpress.compress(DATA, "snappy"))
 
 
 @given(data=st.binary(max_size=400), repeats=st.integers(1, 200))
 def test_reads_blocks_of_others(data, repeats):
     data *= repeats
-    assert kpress.decompress(exact(bytes(cramjam.snappy.compress_raw(data))), "snappy") == data
-    assert kpress.decompress(exact(HEADER + (chunk(data) if data else b"")), "snappy") == data
+    assert recordpress.decompress(exact(bytes(cramjam.snappy.compress_raw(data))), "snappy") == data
+    assert recordpress.decompress(exact(HEADER + (chunk(data) if data else b"")), "snappy") == data
 
 
 @given(data=st.binary(min_size=1, max_size=200), repeats=st.integers(1, 100), where=st.data())
@@ -84,32 +84,32 @@ def test_damaged_blocks_are_judged_as_others_do(data, repeats, where):
     except (cramjam.DecompressionError, MemoryError, OverflowError):
         expected = None
     try:
-        found = kpress.decompress(exact(block), "snappy", 1 << 20)
-    except kpress.OutputTooLargeError:
+        found = recordpress.decompress(exact(block), "snappy", 1 << 20)
+    except recordpress.OutputTooLargeError:
         return
-    except kpress.DecompressionError:
+    except recordpress.DecompressionError:
         found = None
     assert found == expected
 
 
 @pytest.mark.parametrize("version", [b"\x01\x00\x00\x00" * 2, bytes(8), b"\x00\x00\x00\x09" * 2])
 def test_versions_of_the_first_header_do_not_matter(version):
-    assert kpress.decompress(HEADER[:8] + version + chunk(b"records"), "snappy") == b"records"
+    assert recordpress.decompress(HEADER[:8] + version + chunk(b"records"), "snappy") == b"records"
 
 
 def test_streams_one_after_the_other():
     one = HEADER + chunk(b"first ")
-    assert kpress.decompress(one + HEADER + chunk(b"second"), "snappy") == b"first second"
-    assert kpress.decompress(one + HEADER, "snappy") == b"first "
-    assert kpress.decompress(one + HEADER[:4] + b"\x00" * 12 + b"anything", "snappy") == b"first "  # Java stops
+    assert recordpress.decompress(one + HEADER + chunk(b"second"), "snappy") == b"first second"
+    assert recordpress.decompress(one + HEADER, "snappy") == b"first "
+    assert recordpress.decompress(one + HEADER[:4] + b"\x00" * 12 + b"anything", "snappy") == b"first "  # Java stops
     for rest in (HEADER[:4], HEADER[:15], HEADER[:8] + bytes(8), HEADER[:8] + b"\xff" * 8):
-        with pytest.raises(kpress.DecompressionError) as caught:
-            kpress.decompress(exact(one + rest), "snappy")
+        with pytest.raises(recordpress.DecompressionError) as caught:
+            recordpress.decompress(exact(one + rest), "snappy")
         assert caught.value.position in (len(one), len(one) + 8)
 
 
 def streamed(payload: bytes, size: int) -> bytes:
-    stream = kpress.decompressor("snappy")
+    stream = recordpress.decompressor("snappy")
     out = [stream.decompress(payload[i : i + size]) for i in range(0, len(payload), size)]
     return b"".join(out) + stream.flush()
 
@@ -121,9 +121,9 @@ def test_a_damaged_second_header(at):
     damaged = bytearray(HEADER)
     damaged[at] ^= 0x80
     payload = HEADER + chunk(b"first ") + damaged + chunk(b"second")
-    for read in (lambda: kpress.decompress(exact(payload), "snappy"), lambda: streamed(payload, 5)):
+    for read in (lambda: recordpress.decompress(exact(payload), "snappy"), lambda: streamed(payload, 5)):
         if at == 8:
-            with pytest.raises(kpress.DecompressionError, match="xerial header"):
+            with pytest.raises(recordpress.DecompressionError, match="xerial header"):
                 read()
         else:
             assert read() == (b"first " if at < 8 else b"first second")
@@ -131,7 +131,7 @@ def test_a_damaged_second_header(at):
 
 @pytest.mark.parametrize("rest", [b"\x00", b"\x00\x00", b"\xff\xff\xff"])
 def test_up_to_three_bytes_after_the_last_chunk_are_ignored(rest):
-    assert kpress.decompress(HEADER + chunk(b"x") + rest, "snappy") == b"x"
+    assert recordpress.decompress(HEADER + chunk(b"x") + rest, "snappy") == b"x"
 
 
 @pytest.mark.parametrize(
@@ -156,20 +156,20 @@ def test_up_to_three_bytes_after_the_last_chunk_are_ignored(rest):
     ],
 )
 def test_refused(payload, field, position):
-    with pytest.raises(kpress.DecompressionError) as caught:
-        kpress.decompress(exact(payload), "snappy")
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        recordpress.decompress(exact(payload), "snappy")
     assert (caught.value.field, caught.value.position) == (field, position)
 
 
 def test_an_empty_block_in_a_chunk():
-    assert kpress.decompress(HEADER + b"\x00\x00\x00\x01\x00" + chunk(b"x"), "snappy") == b"x"
+    assert recordpress.decompress(HEADER + b"\x00\x00\x00\x01\x00" + chunk(b"x"), "snappy") == b"x"
 
 
 @pytest.mark.parametrize("kind", [text, noise])
 def test_python_snappy_reads_it(kind):
     """Its `hadoop` and framed formats are others; the blocks are the same."""
     data = kind(70_000)
-    assert b"".join(chunks(kpress.compress(data, "snappy"))) == data
+    assert b"".join(chunks(recordpress.compress(data, "snappy"))) == data
 
 
 @pytest.mark.parametrize("vector", JAVA_S, ids=str)
@@ -177,7 +177,7 @@ def test_java_s_bytes(vector):
     """Clients before 3.6 had a libsnappy with another encoder."""
     for batch in vector.expected["batches"]:
         payload = vector.data[batch["position"] + PAYLOAD : batch["position"] + batch["size"]]
-        assert kpress.compress(kpress.decompress(payload, "snappy"), "snappy") == payload
+        assert recordpress.compress(recordpress.decompress(payload, "snappy"), "snappy") == payload
 
 
 def test_java_s_bytes_are_there():
@@ -188,7 +188,7 @@ def test_java_s_bytes_are_there():
 def test_libsnappy_s_bytes(shape):
     """Of 1.1.10, by digests; snappy_shapes.py says how they were recorded."""
     assert snappy_shapes.digest(snappy_shapes.SHAPES[shape](1 << 20)) == RECORDED["inputs"][shape]
-    found = snappy_shapes.facts(lambda data: kpress.compress(data, "snappy", raw=True), shape)
+    found = snappy_shapes.facts(lambda data: recordpress.compress(data, "snappy", raw=True), shape)
     assert found == RECORDED["blocks"][shape]
 
 
@@ -207,7 +207,7 @@ def test_libsnappy_s_bytes(shape):
     ],
 )
 def test_libsnappy_s_blocks(data, block):
-    assert kpress.compress(data, "snappy", raw=True).hex() == block.replace(" ", "")
+    assert recordpress.compress(data, "snappy", raw=True).hex() == block.replace(" ", "")
 
 
 @given(
@@ -222,14 +222,14 @@ def test_others_read_its_blocks(pieces, repeats):
         repeated = data[-offset:]
         data += (repeated * (length // max(1, len(repeated)) + 1))[:length]
     data = bytes(data)
-    block = kpress.compress(exact(data), "snappy", raw=True)
+    block = recordpress.compress(exact(data), "snappy", raw=True)
     assert len(block) <= 32 + len(data) + len(data) // 6
     assert snappy.decompress(block) == bytes(cramjam.snappy.decompress_raw(block)) == data
-    assert kpress.decompress(exact(block), "snappy") == data
+    assert recordpress.decompress(exact(block), "snappy") == data
 
 
 def test_a_cap_does_not_count_what_is_not_read() -> None:
     """Another stream's magic that is wrong ends the payload: what follows it has no size."""
-    stream = kpress.compress(b"\0" * 1000, "snappy")
+    stream = recordpress.compress(b"\0" * 1000, "snappy")
     payload = stream[:16] + stream[:6] + b"?" + stream[7:]
-    assert kpress.decompress(payload, "snappy", max_decompressed_bytes=100) == b""
+    assert recordpress.decompress(payload, "snappy", max_decompressed_bytes=100) == b""

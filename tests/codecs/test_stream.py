@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import CODECS, FRAMED, KINDS, crafted, decompressed, text
 
-import kpress
+import recordpress
 
 codecs = pytest.mark.parametrize("codec", CODECS)
 framed = pytest.mark.parametrize("codec", FRAMED)
@@ -22,7 +22,7 @@ def cuts(draw: st.DrawFn, data: bytes) -> list[bytes]:
 
 
 def compressed(codec: str, pieces: list[bytes], level: int | None = None, magic: int = 2) -> bytes:
-    stream = kpress.compressor(codec, level, magic=magic)
+    stream = recordpress.compressor(codec, level, magic=magic)
     return b"".join(stream.compress(piece) for piece in pieces) + stream.flush()
 
 
@@ -31,44 +31,44 @@ def compressed(codec: str, pieces: list[bytes], level: int | None = None, magic:
 )
 def test_any_cut(codec, kind, size, where):
     data = KINDS[kind](size)
-    one = kpress.compress(data, codec)
+    one = recordpress.compress(data, codec)
     payload = compressed(codec, where.draw(cuts(data)))
     if codec in SAME_AS_ONE_CALL:
         assert payload == one
     for whole in (one, payload):
-        stream = kpress.decompressor(codec, size)
+        stream = recordpress.decompressor(codec, size)
         assert decompressed(stream, *where.draw(cuts(whole))) == data
         assert stream.eof and stream.unused_data == b""
     if size:
-        with pytest.raises(kpress.OutputTooLargeError):
-            decompressed(kpress.decompressor(codec, size - 1), *where.draw(cuts(payload)))
+        with pytest.raises(recordpress.OutputTooLargeError):
+            decompressed(recordpress.decompressor(codec, size - 1), *where.draw(cuts(payload)))
 
 
 @framed
 def test_byte_by_byte(codec):
     data = text(5000)
     payload = compressed(codec, [data[i : i + 1] for i in range(len(data))])
-    assert kpress.decompress(payload, codec) == data
-    assert decompressed(kpress.decompressor(codec), *[payload[i : i + 1] for i in range(len(payload))]) == data
+    assert recordpress.decompress(payload, codec) == data
+    assert decompressed(recordpress.decompressor(codec), *[payload[i : i + 1] for i in range(len(payload))]) == data
 
 
 def result(read, *arguments):
     """Bytes, or that they are refused."""
     try:
         return read(*arguments)
-    except kpress.DecompressionError:
+    except recordpress.DecompressionError:
         return "refused"
 
 
 @given(codec=st.sampled_from(FRAMED), kind=st.sampled_from(sorted(KINDS)), size=st.integers(1, 5000), where=st.data())
 def test_any_cut_of_damaged_bytes(codec, kind, size, where):
     """What is not refused gives the same bytes, however it is cut."""
-    payload = bytearray(kpress.compress(KINDS[kind](size), codec))
+    payload = bytearray(recordpress.compress(KINDS[kind](size), codec))
     for place, bit in where.draw(st.lists(st.tuples(st.integers(0, len(payload) - 1), st.integers(0, 7)), max_size=3)):
         payload[place] ^= 1 << bit
     del payload[where.draw(st.integers(max(0, len(payload) - 9), len(payload))) :]
-    one = result(kpress.decompress, bytes(payload), codec, 1 << 20)
-    found = result(decompressed, kpress.decompressor(codec, 1 << 20), *where.draw(cuts(bytes(payload))))
+    one = result(recordpress.decompress, bytes(payload), codec, 1 << 20)
+    found = result(decompressed, recordpress.decompressor(codec, 1 << 20), *where.draw(cuts(bytes(payload))))
     assert found == one or (codec in MAY_DIFFER and "refused" in (found, one))
 
 
@@ -85,9 +85,9 @@ def test_what_pieces_decide_otherwise(codec, payload, size):
     data = bytes.fromhex(payload)
     pieces = [data[i : i + 1] for i in range(len(data))]
     found = [
-        result(kpress.decompress, data, codec),
-        result(decompressed, kpress.decompressor(codec), data),
-        result(decompressed, kpress.decompressor(codec), *pieces),
+        result(recordpress.decompress, data, codec),
+        result(decompressed, recordpress.decompressor(codec), data),
+        result(decompressed, recordpress.decompressor(codec), *pieces),
     ]
     assert {len(one) for one in found if one != "refused"} <= {size}  # which of them depends on the library's release
     assert codec != "gzip" or found == [bytes(size), "refused", "refused"]
@@ -96,21 +96,21 @@ def test_what_pieces_decide_otherwise(codec, payload, size):
 @pytest.mark.parametrize(("codec", "level"), [("lz4", 1), ("lz4", 12), ("lz4", 9)])
 def test_levels(codec, level):
     data = text(150_000)
-    assert compressed(codec, [data[:70_000], data[70_000:]], level) == kpress.compress(data, codec, level)
+    assert compressed(codec, [data[:70_000], data[70_000:]], level) == recordpress.compress(data, codec, level)
 
 
 def test_magic():
-    assert compressed("lz4", [b"x"], magic=0) == kpress.compress(b"x", "lz4", magic=0)
-    old = kpress.compress(b"x", "lz4", magic=0)
-    assert decompressed(kpress.decompressor("lz4", magic=0), old) == b"x"
-    with pytest.raises(kpress.DecompressionError):
-        decompressed(kpress.decompressor("lz4", magic=1), old)
+    assert compressed("lz4", [b"x"], magic=0) == recordpress.compress(b"x", "lz4", magic=0)
+    old = recordpress.compress(b"x", "lz4", magic=0)
+    assert decompressed(recordpress.decompressor("lz4", magic=0), old) == b"x"
+    with pytest.raises(recordpress.DecompressionError):
+        decompressed(recordpress.decompressor("lz4", magic=1), old)
 
 
 def test_raw_snappy_comes_at_the_end():
     data = text(100_000)
-    payload = kpress.compress(data, "snappy", raw=True)
-    stream = kpress.decompressor("snappy")
+    payload = recordpress.compress(data, "snappy", raw=True)
+    stream = recordpress.decompressor("snappy")
     assert stream.decompress(payload[:500]) == stream.decompress(payload[500:]) == b""
     assert not stream.eof
     assert stream.flush() == data
@@ -118,10 +118,10 @@ def test_raw_snappy_comes_at_the_end():
 
 def test_blocks_come_early():
     data = text(300_000)
-    stream = kpress.compressor("lz4")
+    stream = recordpress.compressor("lz4")
     assert len(stream.compress(data)) > 10_000
-    payload = kpress.compress(data, "lz4")
-    back = kpress.decompressor("lz4")
+    payload = recordpress.compress(data, "lz4")
+    back = recordpress.decompressor("lz4")
     assert len(back.decompress(payload[: len(payload) // 2])) >= 65536
 
 
@@ -130,27 +130,27 @@ def test_reads_what_one_call_reads(codec):
     """The crafted payloads, in two pieces cut everywhere near an end and in the middle."""
     for payload in crafted(codec):
         try:
-            expected = kpress.decompress(payload.data, codec)
-        except kpress.DecompressionError:
+            expected = recordpress.decompress(payload.data, codec)
+        except recordpress.DecompressionError:
             expected = None
         size = len(payload.data)
         for at in {0, 1, 5, 10, 17, size // 2, size - 9, size - 4, size - 1, size}:
-            stream = kpress.decompressor(codec)
+            stream = recordpress.decompressor(codec)
             try:
                 found = decompressed(stream, payload.data[: max(at, 0)], payload.data[max(at, 0) :])
-            except kpress.DecompressionError:
+            except recordpress.DecompressionError:
                 found = None
             assert found == expected, (payload, at)
 
 
 @framed
 def test_cut_short(codec):
-    payload = kpress.compress(text(3000), codec)
+    payload = recordpress.compress(text(3000), codec)
     for size in (1, 3, len(payload) // 2, len(payload) - 1):
-        stream = kpress.decompressor(codec)
+        stream = recordpress.decompressor(codec)
         stream.decompress(payload[:size])
         assert not stream.eof
-        with pytest.raises(kpress.DecompressionError) as caught:
+        with pytest.raises(recordpress.DecompressionError) as caught:
             stream.flush()
         assert 0 <= caught.value.position <= size
 
@@ -158,68 +158,68 @@ def test_cut_short(codec):
 @framed
 def test_positions_count_from_the_payload_s_start(codec):
     if codec == "zstd":
-        good, bad = kpress.compress(b"x" * 100, codec), b"\x00" * 20
+        good, bad = recordpress.compress(b"x" * 100, codec), b"\x00" * 20
     else:
-        good, bad = kpress.compress(text(70_000), codec), b""
+        good, bad = recordpress.compress(text(70_000), codec), b""
         good, bad = (good[:-6], b"\xff" * 6) if codec in ("gzip", "lz4") else (good, b"\xff\xff\xff\xfd")
     payload = good + bad
-    with pytest.raises(kpress.DecompressionError) as expected:
-        kpress.decompress(payload, codec)
-    with pytest.raises(kpress.DecompressionError) as caught:
-        decompressed(kpress.decompressor(codec), *[payload[i : i + 1000] for i in range(0, len(payload), 1000)])
+    with pytest.raises(recordpress.DecompressionError) as expected:
+        recordpress.decompress(payload, codec)
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        decompressed(recordpress.decompressor(codec), *[payload[i : i + 1000] for i in range(0, len(payload), 1000)])
     assert caught.value.position == expected.value.position
 
 
 @codecs
 def test_ended_streams(codec):
-    stream = kpress.compressor(codec)
+    stream = recordpress.compressor(codec)
     payload = stream.compress(b"records") + stream.flush()
     for call in (stream.flush, lambda: stream.compress(b"more")):
-        with pytest.raises(kpress.ClosedError, match="ended"):
+        with pytest.raises(recordpress.ClosedError, match="ended"):
             call()
-    back = kpress.decompressor(codec)
+    back = recordpress.decompressor(codec)
     assert back.decompress(payload) + back.flush() == b"records"
     for call in (back.flush, lambda: back.decompress(payload)):
-        with pytest.raises(kpress.ClosedError, match="ended"):
+        with pytest.raises(recordpress.ClosedError, match="ended"):
             call()
 
 
 @framed
 def test_failed_streams(codec):
-    stream = kpress.decompressor(codec)
-    with pytest.raises(kpress.DecompressionError):
+    stream = recordpress.decompressor(codec)
+    with pytest.raises(recordpress.DecompressionError):
         stream.decompress(b"\x82SNAPPY\x00" + b"\xff" * 100)
-    with pytest.raises(kpress.ClosedError, match="failed"):
+    with pytest.raises(recordpress.ClosedError, match="failed"):
         stream.decompress(b"")
 
 
 @codecs
 def test_arguments(codec):
-    for stream, feed in ((s := kpress.compressor(codec), s.compress), (d := kpress.decompressor(codec), d.decompress)):
+    for stream, feed in ((s := recordpress.compressor(codec), s.compress), (d := recordpress.decompressor(codec), d.decompress)):
         for bad in ("text", None, 3):
-            with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
+            with pytest.raises(recordpress.ArgumentTypeError, match="data must be a bytes-like object"):
                 feed(bad)
-        with pytest.raises(kpress.InvalidArgumentError, match="contiguous"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="contiguous"):
             feed(memoryview(b"abcd")[::2])
         assert feed(b"") is not None  # bad arguments do not end it
         assert type(stream).__name__.endswith("ompressor")
 
 
 def test_made_by_functions_alone():
-    for made in (kpress.Compressor, kpress.Decompressor):
-        with pytest.raises(TypeError, match=f"use kpress.{made.__name__.lower()}"):
+    for made in (recordpress.Compressor, recordpress.Decompressor):
+        with pytest.raises(TypeError, match=f"use recordpress.{made.__name__.lower()}"):
             made()
 
 
 def test_unused_data_of_nothing():
-    plain = kpress.decompressor("none")
+    plain = recordpress.decompressor("none")
     assert plain.eof and plain.unused_data == b""
 
 
 def test_arguments_after_the_end():
-    stream = kpress.decompressor("lz4")
-    assert stream.decompress(kpress.compress(b"", "lz4")) == b"" and stream.eof
-    with pytest.raises(kpress.ArgumentTypeError, match="data must be a bytes-like object"):
+    stream = recordpress.decompressor("lz4")
+    assert stream.decompress(recordpress.compress(b"", "lz4")) == b"" and stream.eof
+    with pytest.raises(recordpress.ArgumentTypeError, match="data must be a bytes-like object"):
         stream.decompress("text")
 
 
@@ -227,30 +227,30 @@ def test_arguments_after_the_end():
 def test_memory_is_bounded_by_a_piece(codec):
     """10 MB through a stream in pieces of 1 MB."""
     piece = text(1 << 20)
-    stream, back = kpress.compressor(codec), kpress.decompressor(codec)
-    before = sum(kpress.pool_bytes())
+    stream, back = recordpress.compressor(codec), recordpress.decompressor(codec)
+    before = sum(recordpress.pool_bytes())
     total = 0
     for _ in range(10):
         total += len(back.decompress(stream.compress(piece)))
     total += len(back.decompress(stream.flush())) + len(back.flush())
     assert total == 10 << 20
-    assert sum(kpress.pool_bytes()) - before < 8 << 20
+    assert sum(recordpress.pool_bytes()) - before < 8 << 20
 
 
 @pytest.mark.parametrize("cap", [64 << 20, 20 << 20])
 def test_a_stream_keeps_little_of_a_large_output(cap: int) -> None:
     """Whether it is decoded or refused."""
-    payload = kpress.compress(bytes(40 << 20), "zstd")
-    kpress.release_unused()
-    before = sum(kpress.pool_bytes())
-    stream = kpress.decompressor("zstd", cap)
+    payload = recordpress.compress(bytes(40 << 20), "zstd")
+    recordpress.release_unused()
+    before = sum(recordpress.pool_bytes())
+    stream = recordpress.decompressor("zstd", cap)
     if cap < 40 << 20:
-        with pytest.raises(kpress.OutputTooLargeError):
+        with pytest.raises(recordpress.OutputTooLargeError):
             stream.decompress(payload)
     else:
         assert len(stream.decompress(payload)) == 40 << 20
     del stream
-    assert sum(kpress.pool_bytes()) - before < 8 << 20
+    assert sum(recordpress.pool_bytes()) - before < 8 << 20
 
 
 class Waiting:
@@ -270,9 +270,9 @@ class Waiting:
 
 def test_a_stream_that_another_thread_uses_is_not_closed() -> None:
     codec = Waiting()
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("waiting", codec)
-    stream = kpress.compressor("waiting", codecs=codecs)
+    stream = recordpress.compressor("waiting", codecs=codecs)
     assert stream.compress(b"records") == b""
     pieces: list[bytes] = []
     other = Thread(target=lambda: pieces.append(stream.flush()))
@@ -280,7 +280,7 @@ def test_a_stream_that_another_thread_uses_is_not_closed() -> None:
     try:
         codec.works.wait()
         for use in (lambda: stream.compress(b"more"), stream.flush):
-            with pytest.raises(kpress.InvalidArgumentError, match="in use by another thread"):
+            with pytest.raises(recordpress.InvalidArgumentError, match="in use by another thread"):
                 use()
     finally:
         codec.go_on.set()

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytestmark = [
     pytest.mark.memory,
@@ -26,15 +26,15 @@ FRAMED = ("gzip", "snappy", "lz4", "zstd")
 
 PROGRAM = """
 import ctypes, sys
-import kpress
+import recordpress
 
 codec, size, cap, pieces, path = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
 known = {}
 for name in sys.argv[6:]:
     with open(name, "rb") as file:
-        dictionary = kpress.dictionaries.Dictionary(file.read())
+        dictionary = recordpress.dictionaries.Dictionary(file.read())
     known["dictionaries"] = {dictionary.id: dictionary}
-kpress.decompressor(codec, **known).decompress(kpress.compress(b"what is loaded once", codec))
+recordpress.decompressor(codec, **known).decompress(recordpress.compress(b"what is loaded once", codec))
 
 def kib(field):
     [line] = [line for line in open("/proc/self/status") if line.startswith(field)]
@@ -45,12 +45,12 @@ with open(path, "rb") as file:
 step = -(-len(payload) // pieces)
 before, total = kib("VmHWM"), 0
 start = kib("VmRSS")
-stream = kpress.decompressor(codec, cap, **known)
+stream = recordpress.decompressor(codec, cap, **known)
 try:
     for at in range(0, len(payload), step):
         total += len(stream.decompress(payload[at : at + step]))
     total += len(stream.flush())
-except kpress.OutputTooLargeError:
+except recordpress.OutputTooLargeError:
     total = -1
 assert total == (size if size <= cap else -1), total
 del stream
@@ -73,7 +73,7 @@ def cost(codec: str, payload: bytes, path: Path, cap: int, pieces: int, *diction
 def random_payload(codec: str) -> bytes:
     """Hardly smaller than its output."""
     piece = random.Random(0).randbytes(1 << 20)
-    stream = kpress.compressor(codec)
+    stream = recordpress.compressor(codec)
     return b"".join(stream.compress(piece) for _ in range(SIZE >> 20)) + stream.flush()
 
 
@@ -81,7 +81,7 @@ def random_payload(codec: str) -> bytes:
 @pytest.mark.parametrize("cap", [CAP, 20 << 20])
 @pytest.mark.parametrize("codec", FRAMED)
 def test_zeros(codec: str, cap: int, pieces: int, tmp_path: Path) -> None:
-    peak, kept = cost(codec, kpress.compress(bytes(SIZE), codec), tmp_path / "payload", cap, pieces)
+    peak, kept = cost(codec, recordpress.compress(bytes(SIZE), codec), tmp_path / "payload", cap, pieces)
     assert peak < cap + (16 << 20)
     assert kept < 6 << 20
 
@@ -96,7 +96,7 @@ def test_output_that_is_no_larger_than_its_input(codec: str, pieces: int, tmp_pa
 
 
 def test_a_frame_that_is_there_as_a_whole_needs_no_window(tmp_path: Path) -> None:
-    frame = bytearray(kpress.compress(bytes(SIZE), "zstd"))
+    frame = bytearray(recordpress.compress(bytes(SIZE), "zstd"))
     frame[WINDOW_AT] = WINDOW_128_MIB
     peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, 1)
     assert peak < CAP + (16 << 20)
@@ -112,14 +112,14 @@ def noise_and_zeros(size: int) -> bytes:
 
 
 def mixed_payload() -> bytes:
-    return kpress.compress(noise_and_zeros(SIZE), "zstd")
+    return recordpress.compress(noise_and_zeros(SIZE), "zstd")
 
 
 @pytest.mark.parametrize(
     ("make", "pieces"),
     [
-        (lambda: kpress.compress(bytes(SIZE), "zstd"), 2),
-        (lambda: kpress.compress(bytes(SIZE), "zstd"), 9),
+        (lambda: recordpress.compress(bytes(SIZE), "zstd"), 2),
+        (lambda: recordpress.compress(bytes(SIZE), "zstd"), 9),
         (mixed_payload, 2),
         (mixed_payload, 900),
         (lambda: random_payload("zstd"), 900),
@@ -145,10 +145,10 @@ def test_nor_is_it_with_dictionaries(
     make: Callable[[int], bytes], pieces: int, with_id: bool, tmp_path: Path
 ) -> None:
     """Of frames that need one, and of frames that need none."""
-    dictionary = kpress.dictionaries.train([b"a line of %d" % number for number in range(2000)], 1024)
+    dictionary = recordpress.dictionaries.train([b"a line of %d" % number for number in range(2000)], 1024)
     (tmp_path / "dictionary").write_bytes(dictionary.data)
     how: Any = {"dictionary": dictionary} if with_id else {}
-    frame = bytearray(kpress.compress(make(SIZE), "zstd", **how))
+    frame = bytearray(recordpress.compress(make(SIZE), "zstd", **how))
     frame[WINDOW_AT] = WINDOW_128_MIB
     peak, kept = cost("zstd", bytes(frame), tmp_path / "payload", CAP, pieces, tmp_path / "dictionary")
     assert peak < CAP + (16 << 20)
@@ -171,7 +171,7 @@ def touched(feed) -> int:
 def test_a_text_in_a_gzip_header_is_looked_at_once(flags: int) -> None:
     """The cost of a further piece does not grow with what came before it."""
     size = 32 << 20
-    stream = kpress.decompressor("gzip")
+    stream = recordpress.decompressor("gzip")
     stream.decompress(b"\x1f\x8b\x08" + bytes([flags]) + bytes(6))
     before = touched(lambda: stream.decompress(b"n" * 7))
     stream.decompress(b"n" * size)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
-import kpress
+import recordpress
 import oracle
 
 DATA = text(200_000)
@@ -31,7 +31,7 @@ def java_s_way(data: bytes, level: int) -> bytes:
 
 
 def test_example():
-    assert kpress.compress(bytes.fromhex("10 00 00 00 02 6b 02 76 00"), "zstd").hex(" ") == (
+    assert recordpress.compress(bytes.fromhex("10 00 00 00 02 6b 02 76 00"), "zstd").hex(" ") == (
         "28 b5 2f fd 00 58 48 00 00 10 00 00 00 02 6b 02 76 00 01 00 00"
     )
 
@@ -42,8 +42,8 @@ def test_example():
 def test_frames_are_java_s(level, size):
     """No content size, no checksum, the window of an unknown size, an empty last block; from one call and a stream."""
     data = text(size)
-    stream = kpress.compressor("zstd", level)
-    one, pieces = kpress.compress(data, "zstd", level), stream.compress(data) + stream.flush()
+    stream = recordpress.compressor("zstd", level)
+    one, pieces = recordpress.compress(data, "zstd", level), stream.compress(data) + stream.flush()
     java = java_s_way(data or b"", level)
     for payload in (one, pieces):
         assert payload[:5] == MAGIC + b"\x00"
@@ -54,14 +54,14 @@ def test_frames_are_java_s(level, size):
 
 def test_the_window_of_level_22():
     """128 MiB. (A stream would take seconds and nearly a gigabyte of memory.)"""
-    assert kpress.compress(b"x", "zstd", 22)[5] == WINDOWS[22]
+    assert recordpress.compress(b"x", "zstd", 22)[5] == WINDOWS[22]
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("size", SIZES)
 def test_streams_have_java_s_calls(kind, size):
     data = KINDS[kind](size)
-    stream = kpress.compressor("zstd")
+    stream = recordpress.compressor("zstd")
     payload = b"".join(stream.compress(data[i : i + 16384]) for i in range(0, size, 16384)) + stream.flush()
     assert others(payload) == data
     assert abs(len(payload) - len(java_s_way(data, 3))) <= 16 + size // 1000  # bundled libzstd may be another
@@ -83,10 +83,10 @@ def test_kafka_s_frames_are_made_again():
     equal = 0
     for vector in vectors:
         payload = vector.data[HEADER:]
-        data = kpress.decompress(payload, "zstd")
+        data = recordpress.decompress(payload, "zstd")
         level = vector.entry.get("level")
-        stream = kpress.compressor("zstd", level)
-        for ours in (kpress.compress(data, "zstd", level), stream.compress(data) + stream.flush()):
+        stream = recordpress.compressor("zstd", level)
+        for ours in (recordpress.compress(data, "zstd", level), stream.compress(data) + stream.flush()):
             same = 5 if "2.1.1" in str(vector) else 6  # zstd-jni of Kafka 2.1 writes window 50
             assert ours[:same] == payload[:same], vector
             assert ours[-3:] == payload[-3:]
@@ -104,27 +104,27 @@ def test_kafka_s_frames_are_made_again():
 def test_reads_frames_of_others(data, repeats, level, options, times):
     data *= repeats
     payload = zstandard.ZstdCompressor(level=level, **options).compress(data) * times
-    assert kpress.decompress(exact(payload), "zstd") == data * times
-    stream = kpress.decompressor("zstd")
+    assert recordpress.decompress(exact(payload), "zstd") == data * times
+    stream = recordpress.decompressor("zstd")
     assert stream.decompress(payload[:7]) + stream.decompress(payload[7:]) + stream.flush() == data * times
 
 
 @given(level=st.integers(-131072, 22), size=st.integers(0, 3000))
 def test_any_level(level, size):
-    assert others(kpress.compress(text(size), "zstd", level)) == text(size)
+    assert others(recordpress.compress(text(size), "zstd", level)) == text(size)
 
 
 def test_level_0_is_3():
-    assert kpress.compress(DATA, "zstd", 0) == kpress.compress(DATA, "zstd", 3) == kpress.compress(DATA, "zstd")
+    assert recordpress.compress(DATA, "zstd", 0) == recordpress.compress(DATA, "zstd", 3) == recordpress.compress(DATA, "zstd")
 
 
 def test_large_contexts_are_given_back():
     """The hundreds of MB that level 22 takes for a long stream are not kept when it ends."""
-    kpress.release_unused()
-    stream = kpress.compressor("zstd", 22)
-    assert kpress.decompress(stream.compress(DATA) + stream.flush(), "zstd") == DATA
+    recordpress.release_unused()
+    stream = recordpress.compressor("zstd", 22)
+    assert recordpress.decompress(stream.compress(DATA) + stream.flush(), "zstd") == DATA
     del stream
-    assert kpress.release_unused() < 40 << 20
+    assert recordpress.release_unused() < 40 << 20
 
 
 @pytest.mark.parametrize(
@@ -132,19 +132,19 @@ def test_large_contexts_are_given_back():
     [
         (b"", b""),
         (SKIPPABLE, b""),
-        (SKIPPABLE + kpress.compress(b"x", "zstd") + SKIPPABLE + kpress.compress(b"y", "zstd"), b"xy"),
-        (kpress.compress(b"", "zstd") * 3, b""),
+        (SKIPPABLE + recordpress.compress(b"x", "zstd") + SKIPPABLE + recordpress.compress(b"y", "zstd"), b"xy"),
+        (recordpress.compress(b"", "zstd") * 3, b""),
         (MAGIC + b"\x00\x00" + raw_block(b"x", True), b"x"),
         (MAGIC + b"\x20\x01" + raw_block(b"x", True), b"x"),
         (MAGIC + b"\x01\x58\x00" + raw_block(b"x", True), b"x"),  # dictionary 0 is none
         (MAGIC + b"\x00\x58" + b"\x52\x00\x00a\x01\x00\x00", b"a" * 10),
-        (kpress.compress(b"x", "zstd") + b"\x5a", b"x"),  # zstd-jni waits for the rest of a skippable frame
-        (kpress.compress(b"x", "zstd") + b"\x28", b"x"),
+        (recordpress.compress(b"x", "zstd") + b"\x5a", b"x"),  # zstd-jni waits for the rest of a skippable frame
+        (recordpress.compress(b"x", "zstd") + b"\x28", b"x"),
     ],
 )
 def test_accepted(payload, expected):
-    assert kpress.decompress(exact(payload), "zstd") == expected
-    stream = kpress.decompressor("zstd")
+    assert recordpress.decompress(exact(payload), "zstd") == expected
+    stream = recordpress.decompressor("zstd")
     assert b"".join(stream.decompress(payload[i : i + 1]) for i in range(len(payload))) + stream.flush() == expected
     assert stream.eof
 
@@ -159,9 +159,9 @@ CONTENT = zstandard.ZstdCompressor(write_checksum=True).compress(DATA)
         (b"\x5a", "frame header", 0),
         (b"records", "frame header", 0),
         (bytes.fromhex("27b52ffd") + bytes(10), "frame header", 0),
-        (kpress.compress(b"x", "zstd") + b"\x00", "frame header", 13),
-        (kpress.compress(b"x", "zstd") + b"\x5a\x5a", "frame header", 13),
-        (kpress.compress(b"x", "zstd") + b"\x00" * 20, "frame header", 13),
+        (recordpress.compress(b"x", "zstd") + b"\x00", "frame header", 13),
+        (recordpress.compress(b"x", "zstd") + b"\x5a\x5a", "frame header", 13),
+        (recordpress.compress(b"x", "zstd") + b"\x00" * 20, "frame header", 13),
         (MAGIC + b"\x08\x58" + raw_block(b"x", True), "frame header", None),
         (MAGIC + b"\x01\x58\x07" + raw_block(b"x", True), "dictionaryId", 0),
         (MAGIC + b"\x02\x58\x00\x01" + raw_block(b"x", True), "dictionaryId", 0),
@@ -174,17 +174,17 @@ CONTENT = zstandard.ZstdCompressor(write_checksum=True).compress(DATA)
         (CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]), "checksum", 0),
         (CONTENT[:-1], "frame", None),
         (SKIPPABLE[:-1], "frame", 0),
-        (kpress.compress(b"x", "zstd") + SKIPPABLE[:7], "frame", 13),
+        (recordpress.compress(b"x", "zstd") + SKIPPABLE[:7], "frame", 13),
         (MAGIC + b"\x20\x02" + raw_block(b"x", True), "block", None),
     ],
 )
 def test_refused(payload, field, position):
-    with pytest.raises(kpress.DecompressionError) as caught:
-        kpress.decompress(exact(payload), "zstd")
+    with pytest.raises(recordpress.DecompressionError) as caught:
+        recordpress.decompress(exact(payload), "zstd")
     assert caught.value.field == field
     assert position is None or caught.value.position == position
-    stream = kpress.decompressor("zstd")
-    with pytest.raises(kpress.DecompressionError) as caught:
+    stream = recordpress.decompressor("zstd")
+    with pytest.raises(recordpress.DecompressionError) as caught:
         decompressed(stream, payload[:3], payload[3:])
     assert caught.value.field == field
     assert position is None or caught.value.position == position
@@ -192,33 +192,33 @@ def test_refused(payload, field, position):
 
 def test_the_largest_window():
     """2^27, in a frame of a few bytes, needs no such memory."""
-    assert kpress.decompress(MAGIC + b"\x00\x88" + raw_block(b"x", True), "zstd") == b"x"
+    assert recordpress.decompress(MAGIC + b"\x00\x88" + raw_block(b"x", True), "zstd") == b"x"
 
 
 def test_run_length_bombs_are_refused_before_anything_is_decoded():
     payload = MAGIC + b"\x00\x58" + b"\x02\x00\x10\x00" * 8192 + EMPTY_BLOCK
-    before = sum(kpress.pool_bytes())
-    with pytest.raises(kpress.OutputTooLargeError):
-        kpress.decompress(payload, "zstd")
-    assert sum(kpress.pool_bytes()) <= before + (1 << 20)
+    before = sum(recordpress.pool_bytes())
+    with pytest.raises(recordpress.OutputTooLargeError):
+        recordpress.decompress(payload, "zstd")
+    assert sum(recordpress.pool_bytes()) <= before + (1 << 20)
 
 
 def test_a_declared_size_beyond_the_cap_is_refused():
     payload = zstandard.ZstdCompressor().compress(DATA)
-    assert kpress.decompress(payload, "zstd", len(DATA)) == DATA
-    with pytest.raises(kpress.OutputTooLargeError):
-        kpress.decompress(payload, "zstd", len(DATA) - 1)
+    assert recordpress.decompress(payload, "zstd", len(DATA)) == DATA
+    with pytest.raises(recordpress.OutputTooLargeError):
+        recordpress.decompress(payload, "zstd", len(DATA) - 1)
 
 
 def test_noise_is_stored():
     data = noise(300_000)
-    assert len(kpress.compress(data, "zstd")) < len(data) + 20
+    assert len(recordpress.compress(data, "zstd")) < len(data) + 20
 
 
 def test_a_block_larger_than_its_window_is_refused_whatever_room_there_is() -> None:
     """A window of 3328 bytes, a block of 70000: libzstd's streams refuse it, and so Java does."""
     frame = bytes.fromhex("28b52ffd000d54000010000001006b113bc002010000")
-    with pytest.raises(kpress.DecompressionError):
-        kpress.decompress(frame, "zstd")
-    with pytest.raises(kpress.DecompressionError):
-        kpress.decompress_into(frame, bytearray(1 << 20), "zstd")
+    with pytest.raises(recordpress.DecompressionError):
+        recordpress.decompress(frame, "zstd")
+    with pytest.raises(recordpress.DecompressionError):
+        recordpress.decompress_into(frame, bytearray(1 << 20), "zstd")

@@ -12,8 +12,8 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.dictionaries import Dictionary, dictionary_id, train
+import recordpress
+from recordpress.dictionaries import Dictionary, dictionary_id, train
 
 VALUES = [
     b'{"user": %d, "city": "%s", "active": %s}' % (n * 7919 % 10007, city, flag)
@@ -32,46 +32,46 @@ def sized(size: int) -> bytes:
 
 def test_a_trained_dictionary_is_zstd_s() -> None:
     theirs = zstandard.train_dictionary(4096, VALUES)
-    assert TRAINED.id == theirs.dict_id() == dictionary_id(kpress.compress(b"", "zstd", dictionary=TRAINED))
+    assert TRAINED.id == theirs.dict_id() == dictionary_id(recordpress.compress(b"", "zstd", dictionary=TRAINED))
     assert 0.98 < len(TRAINED) / len(theirs.as_bytes()) < 1.02
-    ours = sum(len(kpress.compress(value, "zstd", dictionary=TRAINED)) for value in VALUES)
+    ours = sum(len(recordpress.compress(value, "zstd", dictionary=TRAINED)) for value in VALUES)
     packer = zstandard.ZstdCompressor(dict_data=theirs)
     assert ours <= 1.02 * sum(len(packer.compress(value)) for value in VALUES)
-    assert ours < 0.6 * sum(len(kpress.compress(value, "zstd")) for value in VALUES)
+    assert ours < 0.6 * sum(len(recordpress.compress(value, "zstd")) for value in VALUES)
 
 
 @pytest.mark.parametrize("level", [None, -7, 1, 3, 9, 19])
 @pytest.mark.parametrize("size", SIZES)
 def test_frames_go_both_ways(level: int | None, size: int) -> None:
     value = sized(size)
-    ours = kpress.compress(value, "zstd", level, dictionary=TRAINED)
+    ours = recordpress.compress(value, "zstd", level, dictionary=TRAINED)
     theirs = zstandard.ZstdCompressor(level=3 if level is None else level, dict_data=THEIRS).compress(value)
     assert zstandard.get_frame_parameters(ours).dict_id == TRAINED.id
     assert zstandard.ZstdDecompressor(dict_data=THEIRS).decompress(ours) == value
     for frame in (ours, theirs):
-        assert kpress.decompress(frame, "zstd", dictionaries=TRAINED) == value
-        assert kpress.decompress(frame, "zstd", len(value), dictionaries=BOTH) == value
+        assert recordpress.decompress(frame, "zstd", dictionaries=TRAINED) == value
+        assert recordpress.decompress(frame, "zstd", len(value), dictionaries=BOTH) == value
     assert len(ours) <= 1.02 * len(theirs) + 4
 
 
 def test_into_a_buffer() -> None:
     value = VALUES[3]
-    room = bytearray(kpress.compress_bound(len(value), "zstd"))
-    size = kpress.compress_into(value, room, "zstd", dictionary=TRAINED)
-    assert room[:size] == kpress.compress(value, "zstd", dictionary=TRAINED)
+    room = bytearray(recordpress.compress_bound(len(value), "zstd"))
+    size = recordpress.compress_into(value, room, "zstd", dictionary=TRAINED)
+    assert room[:size] == recordpress.compress(value, "zstd", dictionary=TRAINED)
     out = bytearray(len(value))
-    assert kpress.decompress_into(room[:size], out, "zstd", dictionaries=BOTH) == len(value)
+    assert recordpress.decompress_into(room[:size], out, "zstd", dictionaries=BOTH) == len(value)
     assert out == value
-    with pytest.raises(kpress.InvalidArgumentError, match="too small"):
-        kpress.decompress_into(room[:size], bytearray(len(value) - 1), "zstd", dictionaries=TRAINED)
-    with pytest.raises(kpress.InvalidArgumentError, match="too small"):
-        kpress.compress_into(value, bytearray(8), "zstd", dictionary=TRAINED)
+    with pytest.raises(recordpress.InvalidArgumentError, match="too small"):
+        recordpress.decompress_into(room[:size], bytearray(len(value) - 1), "zstd", dictionaries=TRAINED)
+    with pytest.raises(recordpress.InvalidArgumentError, match="too small"):
+        recordpress.compress_into(value, bytearray(8), "zstd", dictionary=TRAINED)
 
 
 @given(st.lists(st.tuples(st.binary(max_size=300), st.sampled_from([None, TRAINED, OTHER])), max_size=6))
 def test_frames_one_after_another_each_with_its_own(values: list[tuple[bytes, Dictionary | None]]) -> None:
-    data = b"".join(kpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
-    assert kpress.decompress(data, "zstd", dictionaries=BOTH) == b"".join(value for value, _ in values)
+    data = b"".join(recordpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
+    assert recordpress.decompress(data, "zstd", dictionaries=BOTH) == b"".join(value for value, _ in values)
 
 
 def test_the_program_zstd_reads_and_writes_the_same(tmp_path) -> None:
@@ -79,7 +79,7 @@ def test_the_program_zstd_reads_and_writes_the_same(tmp_path) -> None:
     names = {name: tmp_path / name for name in ("dictionary", "value", "ours.zst", "theirs.zst")}
     names["dictionary"].write_bytes(TRAINED.data)
     names["value"].write_bytes(VALUES[5])
-    names["ours.zst"].write_bytes(kpress.compress(VALUES[5], "zstd", dictionary=TRAINED))
+    names["ours.zst"].write_bytes(recordpress.compress(VALUES[5], "zstd", dictionary=TRAINED))
     zstd = ["zstd", "-q", "-D", str(names["dictionary"])]
     try:
         done = subprocess.run([*zstd, "-dc", str(names["ours.zst"])], check=True, capture_output=True)
@@ -87,14 +87,14 @@ def test_the_program_zstd_reads_and_writes_the_same(tmp_path) -> None:
         pytest.skip("the program zstd is not installed")
     assert done.stdout == VALUES[5]
     subprocess.run([*zstd, str(names["value"]), "-o", str(names["theirs.zst"])], check=True)
-    assert kpress.decompress(names["theirs.zst"].read_bytes(), "zstd", dictionaries=TRAINED) == VALUES[5]
+    assert recordpress.decompress(names["theirs.zst"].read_bytes(), "zstd", dictionaries=TRAINED) == VALUES[5]
 
 
 # --- in pieces -------------------------------------------------------------------------------------------------------
 
 
 def read_in_pieces(data: bytes, step: int, dictionaries, cap: int = 1 << 26) -> bytes:
-    stream = kpress.decompressor("zstd", cap, dictionaries=dictionaries)
+    stream = recordpress.decompressor("zstd", cap, dictionaries=dictionaries)
     out = b"".join(stream.decompress(data[at : at + step]) for at in range(0, len(data), step))
     rest = stream.flush()
     assert stream.eof
@@ -105,7 +105,7 @@ def read_in_pieces(data: bytes, step: int, dictionaries, cap: int = 1 << 26) -> 
 @pytest.mark.parametrize("size", SIZES)
 def test_streams_go_both_ways(level: int | None, size: int) -> None:
     value = sized(size)
-    stream = kpress.compressor("zstd", level, dictionary=TRAINED)
+    stream = recordpress.compressor("zstd", level, dictionary=TRAINED)
     ours = b"".join(stream.compress(value[at : at + 7000]) for at in range(0, size, 7000)) + stream.flush()
     packer = zstandard.ZstdCompressor(level=3 if level is None else level, dict_data=THEIRS).compressobj()
     theirs = packer.compress(value) + packer.flush()
@@ -116,8 +116,8 @@ def test_streams_go_both_ways(level: int | None, size: int) -> None:
         for step in (1, 6, 4096, 1 << 20) if size < 10_000 else (4096, 1 << 20):
             assert read_in_pieces(frame, step, TRAINED) == value
             assert read_in_pieces(frame, step, BOTH) == value
-    assert kpress.decompress(ours, "zstd", dictionaries=TRAINED) == value
-    assert kpress.decompress(kpress.compress(value, "zstd"), "zstd") == value  # the context has forgotten it
+    assert recordpress.decompress(ours, "zstd", dictionaries=TRAINED) == value
+    assert recordpress.decompress(recordpress.compress(value, "zstd"), "zstd") == value  # the context has forgotten it
 
 
 SKIPPABLE = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"bytes"
@@ -126,16 +126,16 @@ SKIPPABLE = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"b
 @given(st.lists(st.tuples(st.binary(max_size=300), st.sampled_from([None, TRAINED, OTHER])), max_size=6),
        st.integers(1, 400))
 def test_streams_of_frames_each_with_its_own(values: list[tuple[bytes, Dictionary | None]], step: int) -> None:
-    data = SKIPPABLE.join(kpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
+    data = SKIPPABLE.join(recordpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
     assert read_in_pieces(data, step, BOTH) == b"".join(value for value, _ in values)
 
 
 @pytest.mark.parametrize("step", [1, 5, 1000])
 def test_a_stream_names_a_missing_dictionary(step: int) -> None:
-    before = kpress.compress(VALUES[1], "zstd", dictionary=OTHER)
-    frame = before + kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    before = recordpress.compress(VALUES[1], "zstd", dictionary=OTHER)
+    frame = before + recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
     for known in (OTHER, {OTHER.id: OTHER}):
-        with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
+        with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
             read_in_pieces(frame, step, known)
         assert (caught.value.field, caught.value.position) == ("dictionaryId", len(before))
 
@@ -153,52 +153,52 @@ class Lookup:
 
 
 def test_a_stream_asks_when_it_reads_a_header() -> None:
-    data = b"".join(kpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES[:50])
+    data = b"".join(recordpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES[:50])
     lookup = Lookup(BOTH.get)
     assert read_in_pieces(data, 3, lookup) == b"".join(VALUES[:50])
     assert lookup.asked == [TRAINED.id]
 
 
 def test_what_a_lookup_raises_ends_the_stream() -> None:
-    frame = kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    frame = recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
 
     def again(number: int) -> None:
         stream.decompress(frame)
 
     for answer, error in (
         (lambda number: 1 // 0, ZeroDivisionError),
-        (lambda number: OTHER, kpress.InvalidArgumentError),
-        (lambda number: b"bytes", kpress.ArgumentTypeError),
-        (again, kpress.InvalidArgumentError),
+        (lambda number: OTHER, recordpress.InvalidArgumentError),
+        (lambda number: b"bytes", recordpress.ArgumentTypeError),
+        (again, recordpress.InvalidArgumentError),
     ):
-        stream = kpress.decompressor("zstd", dictionaries=Lookup(answer))
+        stream = recordpress.decompressor("zstd", dictionaries=Lookup(answer))
         with pytest.raises(error):
             stream.decompress(frame)
-        with pytest.raises(kpress.ClosedError):
+        with pytest.raises(recordpress.ClosedError):
             stream.decompress(frame)
 
 
 def test_streams_of_damaged_frames() -> None:
-    stream = kpress.compressor("zstd", dictionary=TRAINED)
+    stream = recordpress.compressor("zstd", dictionary=TRAINED)
     frame = stream.compress(sized(3000)) + stream.flush()
     for at in range(0, len(frame), 7):
         for data in (frame[:at], frame[:at] + bytes([frame[at] ^ 0xFF]) + frame[at + 1 :], bytes(at)):
             for step in (1, 50):
-                with contextlib.suppress(kpress.DecompressionError, kpress.OutputTooLargeError):
+                with contextlib.suppress(recordpress.DecompressionError, recordpress.OutputTooLargeError):
                     read_in_pieces(data, step, BOTH, 10_000)
     for cap in (0, 2999):
-        with pytest.raises(kpress.OutputTooLargeError):
+        with pytest.raises(recordpress.OutputTooLargeError):
             read_in_pieces(frame, 64, TRAINED, cap)
     assert read_in_pieces(frame, 64, TRAINED, 3000) == sized(3000)
 
 
 def test_streams_of_other_codecs_take_none() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="gzip takes no dictionary"):
-        kpress.compressor("gzip", dictionary=TRAINED)
-    with pytest.raises(kpress.InvalidArgumentError, match="lz4 takes no dictionary"):
-        kpress.decompressor("lz4", dictionaries=BOTH)
-    with pytest.raises(kpress.ArgumentTypeError, match="dictionary must be"):
-        kpress.compressor("zstd", dictionary=TRAINED.data)
+    with pytest.raises(recordpress.InvalidArgumentError, match="gzip takes no dictionary"):
+        recordpress.compressor("gzip", dictionary=TRAINED)
+    with pytest.raises(recordpress.InvalidArgumentError, match="lz4 takes no dictionary"):
+        recordpress.decompressor("lz4", dictionaries=BOTH)
+    with pytest.raises(recordpress.ArgumentTypeError, match="dictionary must be"):
+        recordpress.compressor("zstd", dictionary=TRAINED.data)
 
 
 # --- what is missing or wrong ----------------------------------------------------------------------------------------
@@ -206,20 +206,20 @@ def test_streams_of_other_codecs_take_none() -> None:
 
 @pytest.mark.parametrize("given", [OTHER, {}, {OTHER.id: OTHER}])
 def test_a_missing_dictionary_is_named(given: Dictionary | dict[int, Dictionary]) -> None:
-    frame = kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
-    with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
-        kpress.decompress(kpress.compress(b"plain", "zstd") + frame, "zstd", dictionaries=given)
-    assert (caught.value.field, caught.value.position) == ("dictionaryId", len(kpress.compress(b"plain", "zstd")))
+    frame = recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
+        recordpress.decompress(recordpress.compress(b"plain", "zstd") + frame, "zstd", dictionaries=given)
+    assert (caught.value.field, caught.value.position) == ("dictionaryId", len(recordpress.compress(b"plain", "zstd")))
 
 
 def test_without_dictionaries_kafka_s_rule_holds() -> None:
-    frame = kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    frame = recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
     for read in (
-        lambda: kpress.decompress(frame, "zstd"),
-        lambda: kpress.decompressor("zstd").decompress(frame),
-        lambda: kpress.decompress_into(frame, bytearray(100), "zstd"),
+        lambda: recordpress.decompress(frame, "zstd"),
+        lambda: recordpress.decompressor("zstd").decompress(frame),
+        lambda: recordpress.decompress_into(frame, bytearray(100), "zstd"),
     ):
-        with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, Kafka uses none"):
+        with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, Kafka uses none"):
             read()
 
 
@@ -227,9 +227,9 @@ def test_the_right_id_with_another_content_is_damage_or_other_bytes() -> None:
     """The id is all that a frame says of its dictionary: nothing outside of memory is read."""
     wrong = Dictionary(OTHER.data[:4] + TRAINED.data[4:8] + OTHER.data[8:])
     for value in VALUES[:200]:
-        frame = kpress.compress(value, "zstd", dictionary=TRAINED)
-        with contextlib.suppress(kpress.DecompressionError):
-            assert kpress.decompress(frame, "zstd", dictionaries=wrong) != value
+        frame = recordpress.compress(value, "zstd", dictionary=TRAINED)
+        with contextlib.suppress(recordpress.DecompressionError):
+            assert recordpress.decompress(frame, "zstd", dictionaries=wrong) != value
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def test_the_right_id_with_another_content_is_damage_or_other_bytes() -> None:
     ],
 )
 def test_what_is_no_dictionary_is_refused(data: bytes, sentence: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=sentence) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match=sentence) as caught:
         Dictionary(data)
     assert caught.value.field == "data"
 
@@ -258,55 +258,55 @@ def test_changed_dictionaries_are_refused_or_used_without_harm() -> None:
             data[chance.randrange(8, 200)] = chance.randrange(256)
         try:
             changed = Dictionary(data[: chance.choice((len(data), chance.randrange(len(data))))])
-        except kpress.InvalidArgumentError:
+        except recordpress.InvalidArgumentError:
             continue
         used += 1
-        frame = kpress.compress(VALUES[1], "zstd", dictionary=changed)
-        assert kpress.decompress(frame, "zstd", dictionaries=changed) == VALUES[1]
+        frame = recordpress.compress(VALUES[1], "zstd", dictionary=changed)
+        assert recordpress.decompress(frame, "zstd", dictionaries=changed) == VALUES[1]
     assert used > 10
 
 
 def test_cut_and_changed_frames_are_errors_or_other_bytes() -> None:
-    frame = kpress.compress(sized(5000), "zstd", dictionary=TRAINED)
+    frame = recordpress.compress(sized(5000), "zstd", dictionary=TRAINED)
     for end in range(len(frame)):
-        with pytest.raises(kpress.DecompressionError):
-            kpress.decompress(frame[:end] or b"\x00", "zstd", dictionaries=TRAINED)
+        with pytest.raises(recordpress.DecompressionError):
+            recordpress.decompress(frame[:end] or b"\x00", "zstd", dictionaries=TRAINED)
     for at in range(len(frame)):
         for mask in (1, 0x80):
             changed = bytearray(frame)
             changed[at] ^= mask
-            with contextlib.suppress(kpress.DecompressionError, kpress.OutputTooLargeError):
-                kpress.decompress(changed, "zstd", 1 << 20, dictionaries=BOTH)
+            with contextlib.suppress(recordpress.DecompressionError, recordpress.OutputTooLargeError):
+                recordpress.decompress(changed, "zstd", 1 << 20, dictionaries=BOTH)
 
 
 def test_bombs_end_at_the_cap() -> None:
     packer = zstandard.ZstdCompressor(dict_data=THEIRS, write_content_size=False)
     for frame in (
-        kpress.compress(bytes(10_000_000), "zstd", dictionary=TRAINED),
+        recordpress.compress(bytes(10_000_000), "zstd", dictionary=TRAINED),
         packer.compress(bytes(10_000_000)),
     ):
         assert len(frame) < 2000
-        with pytest.raises(kpress.OutputTooLargeError):
-            kpress.decompress(frame, "zstd", 9_999_999, dictionaries=TRAINED)
-        assert len(kpress.decompress(frame, "zstd", 10_000_000, dictionaries=TRAINED)) == 10_000_000
+        with pytest.raises(recordpress.OutputTooLargeError):
+            recordpress.decompress(frame, "zstd", 9_999_999, dictionaries=TRAINED)
+        assert len(recordpress.decompress(frame, "zstd", 10_000_000, dictionaries=TRAINED)) == 10_000_000
 
 
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: kpress.compress(b"", "lz4", dictionary=TRAINED), kpress.InvalidArgumentError, "lz4 takes no"),
-        (lambda: kpress.decompress(b"", "gzip", dictionaries={}), kpress.InvalidArgumentError, "gzip takes no"),
-        (lambda: kpress.decompress(b"", "none", dictionaries=TRAINED), kpress.InvalidArgumentError, "none takes no"),
-        (lambda: kpress.compress(b"", "zstd", dictionary=TRAINED.data), kpress.ArgumentTypeError, "not bytes"),
-        (lambda: kpress.decompress(b"", "zstd", dictionaries=[TRAINED]), kpress.ArgumentTypeError, "not list"),
-        (lambda: kpress.compress(b"", "zstd", 23, dictionary=TRAINED), kpress.InvalidArgumentError, "level of zstd"),
-        (lambda: Dictionary("text"), kpress.ArgumentTypeError, "bytes-like"),
-        (lambda: train([b"a"] * 6), kpress.InvalidArgumentError, "6 samples are too few"),
-        (lambda: train([b""] * 600), kpress.InvalidArgumentError, "finds no dictionary"),
-        (lambda: train(b"text"), kpress.ArgumentTypeError, "samples must be a sequence"),
-        (lambda: train(VALUES, 255), kpress.InvalidArgumentError, "size must be from 256"),
-        (lambda: train(VALUES, dictionary_id=7), kpress.InvalidArgumentError, "dictionary_id must be from 32768"),
-        (lambda: train([1] * 10), kpress.ArgumentTypeError, "bytes-like"),
+        (lambda: recordpress.compress(b"", "lz4", dictionary=TRAINED), recordpress.InvalidArgumentError, "lz4 takes no"),
+        (lambda: recordpress.decompress(b"", "gzip", dictionaries={}), recordpress.InvalidArgumentError, "gzip takes no"),
+        (lambda: recordpress.decompress(b"", "none", dictionaries=TRAINED), recordpress.InvalidArgumentError, "none takes no"),
+        (lambda: recordpress.compress(b"", "zstd", dictionary=TRAINED.data), recordpress.ArgumentTypeError, "not bytes"),
+        (lambda: recordpress.decompress(b"", "zstd", dictionaries=[TRAINED]), recordpress.ArgumentTypeError, "not list"),
+        (lambda: recordpress.compress(b"", "zstd", 23, dictionary=TRAINED), recordpress.InvalidArgumentError, "level of zstd"),
+        (lambda: Dictionary("text"), recordpress.ArgumentTypeError, "bytes-like"),
+        (lambda: train([b"a"] * 6), recordpress.InvalidArgumentError, "6 samples are too few"),
+        (lambda: train([b""] * 600), recordpress.InvalidArgumentError, "finds no dictionary"),
+        (lambda: train(b"text"), recordpress.ArgumentTypeError, "samples must be a sequence"),
+        (lambda: train(VALUES, 255), recordpress.InvalidArgumentError, "size must be from 256"),
+        (lambda: train(VALUES, dictionary_id=7), recordpress.InvalidArgumentError, "dictionary_id must be from 32768"),
+        (lambda: train([1] * 10), recordpress.ArgumentTypeError, "bytes-like"),
     ],
 )
 def test_arguments(call: Callable[[], object], error: type[Exception], sentence: str) -> None:
@@ -315,18 +315,18 @@ def test_arguments(call: Callable[[], object], error: type[Exception], sentence:
 
 
 def test_a_mapping_that_lies() -> None:
-    frame = kpress.compress(b"value", "zstd", dictionary=TRAINED)
-    with pytest.raises(kpress.InvalidArgumentError, match=f"id {OTHER.id} for {TRAINED.id}"):
-        kpress.decompress(frame, "zstd", dictionaries={TRAINED.id: OTHER})
-    with pytest.raises(kpress.ArgumentTypeError, match="not bytes"):
-        kpress.decompress(frame, "zstd", dictionaries={TRAINED.id: TRAINED.data})
+    frame = recordpress.compress(b"value", "zstd", dictionary=TRAINED)
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"id {OTHER.id} for {TRAINED.id}"):
+        recordpress.decompress(frame, "zstd", dictionaries={TRAINED.id: OTHER})
+    with pytest.raises(recordpress.ArgumentTypeError, match="not bytes"):
+        recordpress.decompress(frame, "zstd", dictionaries={TRAINED.id: TRAINED.data})
 
     class Failing(dict):
         def get(self, key, default=None):
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        kpress.decompress(frame, "zstd", dictionaries=Failing())
+        recordpress.decompress(frame, "zstd", dictionaries=Failing())
 
 
 # --- the object ------------------------------------------------------------------------------------------------------
@@ -337,11 +337,11 @@ def test_the_object() -> None:
     assert again == TRAINED and hash(again) == hash(TRAINED) and again.data == TRAINED.data and again != OTHER
     assert again != 5
     assert len(again) == len(again.data)
-    assert repr(again) == f"<kpress.dictionaries.Dictionary {again.id}: {len(again)} bytes>"
+    assert repr(again) == f"<recordpress.dictionaries.Dictionary {again.id}: {len(again)} bytes>"
     before = again.nbytes
-    kpress.compress(b"x", "zstd", 5, dictionary=again)
+    recordpress.compress(b"x", "zstd", 5, dictionary=again)
     after = again.nbytes
-    kpress.compress(b"x", "zstd", 5, dictionary=again)
+    recordpress.compress(b"x", "zstd", 5, dictionary=again)
     assert len(again) < before < after == again.nbytes
     assert train(VALUES, 4096, dictionary_id=77_777).id == 77_777
     assert train(iter(VALUES), 4096) == TRAINED
@@ -349,12 +349,12 @@ def test_the_object() -> None:
 
 def test_plain_frames_are_java_s_after_a_dictionary() -> None:
     """Both use one context."""
-    plain = kpress.compress(VALUES[0], "zstd")
-    kpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
-    assert kpress.compress(VALUES[0], "zstd") == plain
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.compress_into(VALUES[0], bytearray(3), "zstd", dictionary=TRAINED)
-    assert kpress.compress(VALUES[0], "zstd") == plain
+    plain = recordpress.compress(VALUES[0], "zstd")
+    recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
+    assert recordpress.compress(VALUES[0], "zstd") == plain
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.compress_into(VALUES[0], bytearray(3), "zstd", dictionary=TRAINED)
+    assert recordpress.compress(VALUES[0], "zstd") == plain
 
 
 def test_threads_share_a_dictionary() -> None:
@@ -365,8 +365,8 @@ def test_threads_share_a_dictionary() -> None:
         chance = random.Random(number)
         for _ in range(300):
             value, level = chance.choice(VALUES), chance.choice((1, 2, 3, 4, 5))
-            frame = kpress.compress(value, "zstd", level, dictionary=fresh)
-            if kpress.decompress(frame, "zstd", dictionaries=fresh) != value:
+            frame = recordpress.compress(value, "zstd", level, dictionary=fresh)
+            if recordpress.decompress(frame, "zstd", dictionaries=fresh) != value:
                 failed.append(value)
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]

@@ -2,43 +2,43 @@
 
 import pytest
 
-import kpress
+import recordpress
 
 RECORDS = [b"one", b"two"]
-FRAME = kpress.compress(b"more" * 100, "zstd")
+FRAME = recordpress.compress(b"more" * 100, "zstd")
 SKIPPABLE = bytes.fromhex("502a4d18 08000000") + bytes(8)
 
 
 def batch(tail: bytes) -> bytes:
-    data = bytearray(kpress.write_records(RECORDS, compression_type="zstd") + tail)
+    data = bytearray(recordpress.write_records(RECORDS, compression_type="zstd") + tail)
     data[8:12] = (len(data) - 12).to_bytes(4, "big")
-    data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
+    data[17:21] = recordpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
     return bytes(data)
 
 
 @pytest.mark.parametrize("tail", [FRAME[:n] for n in (1, 3, 4, 5, 8, 12)] + [SKIPPABLE[:n] for n in (1, 4, 7, 15)])
 def test_the_start_of_a_frame_is_ignored_in_a_batch_alone(tail: bytes) -> None:
-    [read] = kpress.read_batches(batch(tail))
+    [read] = recordpress.read_batches(batch(tail))
     assert [record.value for record in read] == RECORDS
-    assert kpress.read_columns(batch(tail), ["value"])["value"].to_pylist() == RECORDS
+    assert recordpress.read_columns(batch(tail), ["value"])["value"].to_pylist() == RECORDS
     if len(tail) > 1:
-        with pytest.raises(kpress.DecompressionError):
-            kpress.decompress(kpress.compress(b"x", "zstd") + tail, "zstd")
+        with pytest.raises(recordpress.DecompressionError):
+            recordpress.decompress(recordpress.compress(b"x", "zstd") + tail, "zstd")
 
 
 @pytest.mark.parametrize("tail", [b"\0", b"\x28\xb6", b"\x28\xb5\x2f\xfe", b"\x50\x2a\x4d\x19", FRAME[:-3]])
 def test_other_bytes_are_an_error(tail: bytes) -> None:
-    with pytest.raises(kpress.KpressError):
-        kpress.read_columns(batch(tail))
+    with pytest.raises(recordpress.RecordpressError):
+        recordpress.read_columns(batch(tail))
 
 
-RAW = kpress.compress(bytes(range(256)), "zstd")
+RAW = recordpress.compress(bytes(range(256)), "zstd")
 RAW_BEGINS = 6 + 3  # the headers of the frame and of its first block, a raw one
 LAST_BLOCK = len(FRAME) - 3  # the empty one
 
 
 def streamed(payload: bytes) -> bytes:
-    stream = kpress.decompressor("zstd")
+    stream = recordpress.decompressor("zstd")
     return stream.decompress(payload) + stream.flush()
 
 
@@ -47,28 +47,28 @@ def streamed(payload: bytes) -> bytes:
 )
 def test_prefixes_of_every_length(frame: bytes, longest: int) -> None:
     """In a batch the start of a frame is ignored as long as it has no output; streams and calls ignore one byte."""
-    whole = kpress.compress(b"x", "zstd")
+    whole = recordpress.compress(b"x", "zstd")
     for n in range(1, len(frame)):
         for check in (True, False):
             try:
-                [read] = kpress.read_batches(batch(frame[:n]), check_crcs=check)
+                [read] = recordpress.read_batches(batch(frame[:n]), check_crcs=check)
                 assert [record.value for record in read] == RECORDS
                 assert n <= longest
-            except kpress.KpressError:
+            except recordpress.RecordpressError:
                 assert n > longest, n
-        for read in (lambda data: kpress.decompress(data, "zstd"), streamed):
+        for read in (lambda data: recordpress.decompress(data, "zstd"), streamed):
             if n == 1:
                 assert read(whole + frame[:n]) == b"x"
             else:
-                with pytest.raises(kpress.DecompressionError):
+                with pytest.raises(recordpress.DecompressionError):
                     read(whole + frame[:n])
 
 
 @pytest.mark.parametrize("n", range(1, len(RAW)))
 def test_a_prefix_alone_is_an_error(n: int) -> None:
     """It is only ignored after a whole frame."""
-    data = bytearray(kpress.write_records(RECORDS, compression_type="zstd")[:61] + RAW[:n])
+    data = bytearray(recordpress.write_records(RECORDS, compression_type="zstd")[:61] + RAW[:n])
     data[8:12] = (len(data) - 12).to_bytes(4, "big")
-    data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
-    with pytest.raises(kpress.DecompressionError):
-        [list(read) for read in kpress.read_batches(bytes(data))]
+    data[17:21] = recordpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
+    with pytest.raises(recordpress.DecompressionError):
+        [list(read) for read in recordpress.read_batches(bytes(data))]

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 from arrow_structs import RELEASE, ArrowArray, ArrowSchema, struct_of
 
 LARGE = b"v" * (1 << 20)  # of memory that pool_bytes counts
-DATA = kpress.write_records([b"first", LARGE], headers=[[("h", LARGE)], None])
+DATA = recordpress.write_records([b"first", LARGE], headers=[[("h", LARGE)], None])
 
 
 def release(struct_: Any) -> None:
@@ -28,11 +28,11 @@ def moved(struct_: Any) -> Any:
 
 
 def in_use() -> int:
-    return kpress.pool_bytes()[0]
+    return recordpress.pool_bytes()[0]
 
 
 # With a sanitizer the pool hands every block back at once, and the sanitizer itself sees what is freed twice or kept.
-POOLED = "KPRESS_SANITIZED" not in os.environ
+POOLED = "RECORDPRESS_SANITIZED" not in os.environ
 
 
 @pytest.mark.parametrize("order", ["the child first", "the parent first"])
@@ -40,7 +40,7 @@ POOLED = "KPRESS_SANITIZED" not in os.environ
 def test_a_child_that_is_moved_out_of_its_array(number: int, order: str) -> None:
     """It keeps its memory alive; the last of the two frees it, once."""
     before = in_use()
-    columns = kpress.read_columns(DATA, ["value", "offset", "headers"])
+    columns = recordpress.read_columns(DATA, ["value", "offset", "headers"])
     _, capsule = columns.__arrow_c_array__()
     parent = moved(struct_of(capsule, ArrowArray))
     del columns, capsule
@@ -57,7 +57,7 @@ def test_a_child_that_is_moved_out_of_its_array(number: int, order: str) -> None
 
 def test_a_grandchild_that_is_moved_out() -> None:
     before = in_use()
-    _, capsule = kpress.read_columns(DATA, ["headers"]).__arrow_c_array__()
+    _, capsule = recordpress.read_columns(DATA, ["headers"]).__arrow_c_array__()
     parent = moved(struct_of(capsule, ArrowArray))
     keys = moved(parent.children[0].contents.children[0].contents.children[0].contents)
     release(parent)
@@ -67,7 +67,7 @@ def test_a_grandchild_that_is_moved_out() -> None:
 
 
 def test_a_child_that_is_moved_out_of_its_schema() -> None:
-    capsule = kpress.read_columns(DATA).__arrow_c_schema__()
+    capsule = recordpress.read_columns(DATA).__arrow_c_schema__()
     parent = moved(struct_of(capsule, ArrowSchema))
     child = moved(parent.children[5].contents)
     grandchild = moved(child.children[0].contents)
@@ -79,7 +79,7 @@ def test_a_child_that_is_moved_out_of_its_schema() -> None:
 
 def test_capsules_that_nobody_takes_give_back_their_memory() -> None:
     before = in_use()
-    columns = kpress.read_columns(DATA)
+    columns = recordpress.read_columns(DATA)
     for _ in range(3):
         columns.__arrow_c_array__(), columns.__arrow_c_stream__(), columns["value"].__arrow_c_array__()
         columns[1:].__arrow_c_stream__(), columns["headers"][:1].__arrow_c_stream__()

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from facts import TIMESTAMP_TYPES, Facts
 from oracle import Vector
@@ -42,7 +42,7 @@ READABLE = [vector for vector in oracle.EVERYTHING if "has_error" not in vector.
 @pytest.mark.parametrize("vector", READABLE, ids=str)
 def test_rows(vector: Vector) -> None:
     expected = vector.expected["batches"]
-    table = kpress.batch_table(vector.data).to_numpy()
+    table = recordpress.batch_table(vector.data).to_numpy()
     rows = [{column: row[column].item() for column in COLUMNS} for row in table]
     assert rows == _rows(expected)
     assert [TIMESTAMP_TYPES[number] for number in table["timestampType"]] == [b["timestamp_type"] for b in expected]
@@ -56,7 +56,7 @@ def test_rows(vector: Vector) -> None:
 @pytest.mark.parametrize("vector", READABLE[::10], ids=str)
 def test_arrow_says_the_same(vector: Vector) -> None:
     """If a batch lacks a field, NumPy has -1 and Arrow a null."""
-    table = kpress.batch_table(vector.data)
+    table = recordpress.batch_table(vector.data)
     arrow = pa.table(table)
     rows = table.to_numpy()
     for name in rows.dtype.names:
@@ -72,19 +72,19 @@ def test_arrow_says_the_same(vector: Vector) -> None:
 
 
 def test_more_batches_than_memory_is_first_taken_for() -> None:
-    one = kpress.write_records([b"v"])
+    one = recordpress.write_records([b"v"])
     data = b"".join(number.to_bytes(8, "big") + one[8:] for number in range(5000))
-    rows = kpress.batch_table(data).to_numpy()
+    rows = recordpress.batch_table(data).to_numpy()
     assert rows["baseOffset"].tolist() == list(range(5000))
     assert rows["position"].tolist() == [number * len(one) for number in range(5000)]
-    assert pa.table(kpress.batch_table(data))["baseOffset"].to_pylist() == list(range(5000))
+    assert pa.table(recordpress.batch_table(data))["baseOffset"].to_pylist() == list(range(5000))
 
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_the_bits_of_v2_mean_nothing_in_older_entries(magic: int) -> None:
     """AbstractLegacyRecordBatch knows neither transactions nor control batches."""
-    entry = bytearray(kpress.write_records([b"v"], magic=magic))
+    entry = bytearray(recordpress.write_records([b"v"], magic=magic))
     entry[17] = 0x70
-    [row] = kpress.batch_table(entry).to_numpy()
+    [row] = recordpress.batch_table(entry).to_numpy()
     assert row["attributes"] == 0x70
     assert not (row["isTransactional"] or row["isControl"] or row["hasDeleteHorizon"])

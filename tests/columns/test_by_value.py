@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.dictionaries import Dictionary, train
+import recordpress
+from recordpress.dictionaries import Dictionary, train
 
 VALUES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(2000)]
 TRAINED = train(VALUES, 1024)
@@ -28,11 +28,11 @@ def arrow(column: Any) -> pa.Array:
 
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4", "zstd"])
 def test_values_are_those_of_single_calls(codec: Any) -> None:
-    packed = kpress.compress_values(pa.array(ROWS), codec)
-    assert packed.to_pylist() == [None if row is None else kpress.compress(row, codec) for row in ROWS]
+    packed = recordpress.compress_values(pa.array(ROWS), codec)
+    assert packed.to_pylist() == [None if row is None else recordpress.compress(row, codec) for row in ROWS]
     assert packed.type == "binary" and arrow(packed).validate(full=True) is None
     assert arrow(packed).null_count == 2
-    assert kpress.decompress_values(packed, codec).to_pylist() == ROWS
+    assert recordpress.decompress_values(packed, codec).to_pylist() == ROWS
 
 
 @pytest.mark.parametrize("type", TYPES, ids=str)
@@ -41,26 +41,26 @@ def test_every_type_of_column(type: pa.DataType) -> None:
     array = pa.array(rows, pa.binary()).cast(pa.string() if "string" in str(type) else pa.binary()).cast(type)
     for data in (array, array.slice(1, 2), pa.chunked_array([array, array[:0], array.slice(2)])):
         expected = [row if row is None or isinstance(row, bytes) else row.encode() for row in data.to_pylist()]
-        packed = kpress.compress_values(data, "zstd", dictionary=TRAINED)
-        assert kpress.decompress_values(packed, "zstd", dictionaries=TRAINED).to_pylist() == expected
+        packed = recordpress.compress_values(data, "zstd", dictionary=TRAINED)
+        assert recordpress.decompress_values(packed, "zstd", dictionaries=TRAINED).to_pylist() == expected
 
 
 def test_no_rows_and_nulls_alone() -> None:
     for data in (pa.array([], pa.binary()), pa.chunked_array([], pa.string())):
-        assert kpress.compress_values(data, "lz4").to_pylist() == []
-        assert kpress.crc32c_values(data).to_pylist() == []
-    assert kpress.compress_values(pa.nulls(3), "lz4").to_pylist() == [None] * 3
-    assert kpress.crc32c_values(pa.nulls(3)).to_pylist() == [None] * 3
+        assert recordpress.compress_values(data, "lz4").to_pylist() == []
+        assert recordpress.crc32c_values(data).to_pylist() == []
+    assert recordpress.compress_values(pa.nulls(3), "lz4").to_pylist() == [None] * 3
+    assert recordpress.crc32c_values(pa.nulls(3)).to_pylist() == [None] * 3
 
 
 def test_many_arrays_make_one_column() -> None:
     """Rows of earlier arrays stay as they are when the column grows."""
     rows = [None if n % 7 == 0 else b"value %d" % n for n in range(70_000)]
     arrays = pa.chunked_array([pa.array(rows[at : at + 17_000]) for at in range(0, len(rows), 17_000)])
-    packed = arrow(kpress.compress_values(arrays, "none"))
+    packed = arrow(recordpress.compress_values(arrays, "none"))
     packed.validate(full=True)
     assert packed.to_pylist() == rows
-    sums = arrow(kpress.crc32c_values(arrays))
+    sums = arrow(recordpress.crc32c_values(arrays))
     sums.validate(full=True)
     assert sums.to_pylist() == [None if row is None else google_crc32c.value(row) for row in rows]
 
@@ -71,7 +71,7 @@ def test_checksums_are_those_of_another_library(type: pa.DataType) -> None:
     array = pa.array(rows, pa.binary()).cast(pa.string() if "string" in str(type) else pa.binary()).cast(type)
     expected = [None if row is None else google_crc32c.value(row) for row in rows]
     for data, sums in ((array, expected), (array.slice(1, 3), expected[1:4]), (array[1:2], [None])):
-        found = kpress.crc32c_values(data)
+        found = recordpress.crc32c_values(data)
         assert (found.name, found.type, found.to_pylist()) == ("crc", "int64", sums)
 
 
@@ -85,8 +85,8 @@ def test_checksums_are_those_of_another_library(type: pa.DataType) -> None:
     )
 )
 def test_a_dictionary_for_each_value(rows: list[tuple[bytes, Dictionary | None] | None]) -> None:
-    packed = pa.array([row and kpress.compress(row[0], "zstd", dictionary=row[1]) for row in rows], pa.binary())
-    found = kpress.decompress_values(packed, "zstd", dictionaries={TRAINED.id: TRAINED, OTHER.id: OTHER})
+    packed = pa.array([row and recordpress.compress(row[0], "zstd", dictionary=row[1]) for row in rows], pa.binary())
+    found = recordpress.decompress_values(packed, "zstd", dictionaries={TRAINED.id: TRAINED, OTHER.id: OTHER})
     assert found.to_pylist() == [row and row[0] for row in rows]
 
 
@@ -98,20 +98,20 @@ def test_a_dictionary_is_looked_up_once() -> None:
             asked.append(key)
             return super().get(key, default)
 
-    packed = kpress.compress_values(pa.array(VALUES), "zstd", dictionary=TRAINED)
+    packed = recordpress.compress_values(pa.array(VALUES), "zstd", dictionary=TRAINED)
     known = Asked({TRAINED.id: TRAINED})
-    assert kpress.decompress_values(packed, "zstd", dictionaries=known).to_pylist() == VALUES
+    assert recordpress.decompress_values(packed, "zstd", dictionaries=known).to_pylist() == VALUES
     assert asked == [TRAINED.id]
 
 
 def test_errors_name_the_row() -> None:
-    rows = [kpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES[:4]]
-    rows[2] = kpress.compress(VALUES[2], "zstd", dictionary=OTHER)
+    rows = [recordpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES[:4]]
+    rows[2] = recordpress.compress(VALUES[2], "zstd", dictionary=OTHER)
     sentence = f"^row 2: the frame needs dictionary {OTHER.id}, which"
-    with pytest.raises(kpress.DecompressionError, match=sentence) as caught:
-        kpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED)
+    with pytest.raises(recordpress.DecompressionError, match=sentence) as caught:
+        recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED)
     assert caught.value.position == 0
-    found = kpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED, errors="null").to_pylist()
+    found = recordpress.decompress_values(pa.array(rows), "zstd", dictionaries=TRAINED, errors="null").to_pylist()
     assert found == [VALUES[0], VALUES[1], None, VALUES[3]]
 
 
@@ -119,30 +119,30 @@ def test_values_that_cannot_be_read_become_null_if_asked() -> None:
     chance = random.Random(5)
     rows: list[bytes] = []
     for value in VALUES[:500]:
-        frame = bytearray(kpress.compress(value, "zstd", dictionary=TRAINED))
+        frame = bytearray(recordpress.compress(value, "zstd", dictionary=TRAINED))
         frame[chance.randrange(len(frame))] ^= 1 << chance.randrange(8)
         rows.append(bytes(frame[: chance.choice((len(frame), chance.randrange(len(frame))))]))
-    found = kpress.decompress_values(pa.array(rows), "zstd", 1000, dictionaries=TRAINED, errors="null").to_pylist()
+    found = recordpress.decompress_values(pa.array(rows), "zstd", 1000, dictionaries=TRAINED, errors="null").to_pylist()
     for row, value in zip(rows, found, strict=True):
-        with contextlib.suppress(kpress.KpressError):  # not all damage is seen each time: libzstd has two decoders
-            assert value in (None, kpress.decompress(row, "zstd", 1000, dictionaries=TRAINED))
+        with contextlib.suppress(recordpress.RecordpressError):  # not all damage is seen each time: libzstd has two decoders
+            assert value in (None, recordpress.decompress(row, "zstd", 1000, dictionaries=TRAINED))
     assert 0 < found.count(None) < len(found)
 
 
 def test_bombs_end_at_the_cap() -> None:
-    rows = pa.array([kpress.compress(bytes(size), "zstd", dictionary=TRAINED) for size in (10, 10_000_000, 20)])
-    with pytest.raises(kpress.OutputTooLargeError, match=r"^row 1: .* larger than 1000 bytes"):
-        kpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED)
-    found = kpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED, errors="null")
+    rows = pa.array([recordpress.compress(bytes(size), "zstd", dictionary=TRAINED) for size in (10, 10_000_000, 20)])
+    with pytest.raises(recordpress.OutputTooLargeError, match=r"^row 1: .* larger than 1000 bytes"):
+        recordpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED)
+    found = recordpress.decompress_values(rows, "zstd", 1000, dictionaries=TRAINED, errors="null")
     assert found.to_pylist() == [bytes(10), None, bytes(20)]
 
 
 @pytest.mark.memory
 def test_a_column_is_one_array_of_arrow() -> None:
-    rows = pa.array([kpress.compress(bytes(600 << 20), "zstd")] * 4)
+    rows = pa.array([recordpress.compress(bytes(600 << 20), "zstd")] * 4)
     for errors in ("raise", "null"):
-        with pytest.raises(kpress.OutputTooLargeError, match=r"^row 3: .* fewer rows"):
-            kpress.decompress_values(rows, "zstd", 600 << 20, errors=errors)
+        with pytest.raises(recordpress.OutputTooLargeError, match=r"^row 3: .* fewer rows"):
+            recordpress.decompress_values(rows, "zstd", 600 << 20, errors=errors)
 
 
 class Plugin:
@@ -160,32 +160,32 @@ class Plugin:
 
 def test_a_codec_of_the_caller_s_own() -> None:
     plugin = Plugin()
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register(plugin.name, plugin)
     rows = pa.array([b"abc", b"?", b""])
-    assert kpress.compress_values(rows, "plugin", codecs=codecs).to_pylist() == [b"cba", b"?", b""]
-    with pytest.raises(kpress.DecompressionError, match=r"^row 1: .*by hand"):
-        kpress.decompress_values(rows, "plugin", codecs=codecs)
-    assert kpress.decompress_values(rows, "plugin", errors="null", codecs=codecs).to_pylist() == [b"cba", None, b""]
+    assert recordpress.compress_values(rows, "plugin", codecs=codecs).to_pylist() == [b"cba", b"?", b""]
+    with pytest.raises(recordpress.DecompressionError, match=r"^row 1: .*by hand"):
+        recordpress.decompress_values(rows, "plugin", codecs=codecs)
+    assert recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs).to_pylist() == [b"cba", None, b""]
     plugin.error = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
-        kpress.decompress_values(rows, "plugin", errors="null", codecs=codecs)
+        recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs)
 
 
 @pytest.mark.parametrize(
     "data", [pa.array([1]), pa.table({"value": [b"x"]}), pa.array(["x"]).dictionary_encode(), [b"x"], b"x", None]
 )
 def test_what_is_no_column_of_values_is_refused(data: Any) -> None:
-    calls = ((kpress.compress_values, "zstd"), (kpress.decompress_values, "zstd"), (kpress.crc32c_values,))
+    calls = ((recordpress.compress_values, "zstd"), (recordpress.decompress_values, "zstd"), (recordpress.crc32c_values,))
     for call, *codec in calls:
-        with pytest.raises(kpress.ArgumentTypeError, match="data") as caught:
+        with pytest.raises(recordpress.ArgumentTypeError, match="data") as caught:
             call(data, *codec)  # type: ignore[operator]
         assert caught.value.field == "data"
 
 
 def test_arguments() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="errors must be") as caught:
-        kpress.decompress_values(pa.array([b"x"]), "zstd", errors="ignore")  # type: ignore[call-overload]
+    with pytest.raises(recordpress.InvalidArgumentError, match="errors must be") as caught:
+        recordpress.decompress_values(pa.array([b"x"]), "zstd", errors="ignore")  # type: ignore[call-overload]
     assert caught.value.field == "errors"
-    with pytest.raises(kpress.InvalidArgumentError, match="lz4 takes no dictionary"):
-        kpress.compress_values(pa.array([b"x"]), "lz4", dictionary=TRAINED)
+    with pytest.raises(recordpress.InvalidArgumentError, match="lz4 takes no dictionary"):
+        recordpress.compress_values(pa.array([b"x"]), "lz4", dictionary=TRAINED)

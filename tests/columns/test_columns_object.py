@@ -12,16 +12,16 @@ from typing import Any, Literal
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
-from kpress.columns import Column
+from recordpress.columns import Column
 from oracle import Vector
 
 T = 1_700_000_000_000
 EVERY = RECORD_COLUMNS + BATCH_COLUMNS
 DATA = b"".join(
-    kpress.write_records(
+    recordpress.write_records(
         [b"value", None, b"", b"v" * 40],
         [None, b"key", b"k" * 300, b""],
         [T + 1, -1, 0, T],
@@ -35,12 +35,12 @@ DATA = b"".join(
 )
 
 
-def columns_of(**options: Any) -> kpress.Columns:
-    return kpress.read_columns(DATA, EVERY, **options)
+def columns_of(**options: Any) -> recordpress.Columns:
+    return recordpress.read_columns(DATA, EVERY, **options)
 
 
 def values(column: pa.ChunkedArray) -> list[Any]:
-    """As kpress's to_pylist shows them: headers are pairs."""
+    """As recordpress's to_pylist shows them: headers are pairs."""
     found = column.to_pylist()
     if pa.types.is_list(column.type):
         return [[(header["key"], header["value"]) for header in row] for row in found]
@@ -111,7 +111,7 @@ def test_one_array_and_a_stream() -> None:
     assert pa.array(one["value"]).to_pylist() == one["value"].to_pylist()
     assert pa.record_batch(one[2:5])["offset"].to_pylist() == [2, 3, 4]
     assert not hasattr(many["value"], "__arrow_c_array__")
-    with pytest.raises(kpress.InvalidArgumentError, match="3 record batches are not one array"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="3 record batches are not one array"):
         _ = many["value"].__arrow_c_array__
     assert pa.chunked_array(many["value"]).num_chunks == 3
     assert pa.record_batch(many[5:7])["offset"].to_pylist() == [5, 6]
@@ -122,7 +122,7 @@ def test_rows_by_number() -> None:
     column = columns_of(threads=3)["offset"]
     assert [column[row] for row in (0, 4, 11, -1, -12)] == [0, 4, 11, 11, 0]
     for row in (12, -13, 2**70):
-        with pytest.raises(kpress.InvalidArgumentError) as caught:
+        with pytest.raises(recordpress.InvalidArgumentError) as caught:
             column[row]
         assert caught.value.field == "key"
     with pytest.raises(IndexError):
@@ -138,25 +138,25 @@ def test_a_column_keeps_its_memory() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "says"),
     [
-        (lambda columns: columns["nothing"], kpress.InvalidArgumentError, "there are offset, timestamp"),
+        (lambda columns: columns["nothing"], recordpress.InvalidArgumentError, "there are offset, timestamp"),
         (lambda columns: columns["nothing"], KeyError, "there are offset, timestamp"),
-        (lambda columns: columns[0], kpress.ArgumentTypeError, "by name"),
-        (lambda columns: columns[::2], kpress.InvalidArgumentError, "step"),
-        (lambda columns: columns["offset"]["offset"], kpress.ArgumentTypeError, "int"),
-        (lambda columns: columns["offset"][::-1], kpress.InvalidArgumentError, "step"),
-        (lambda columns: columns.slice(-1), kpress.InvalidArgumentError, "offset"),
-        (lambda columns: columns.slice(0, -1), kpress.InvalidArgumentError, "length"),
-        (lambda columns: columns.slice("0"), kpress.ArgumentTypeError, "offset"),
+        (lambda columns: columns[0], recordpress.ArgumentTypeError, "by name"),
+        (lambda columns: columns[::2], recordpress.InvalidArgumentError, "step"),
+        (lambda columns: columns["offset"]["offset"], recordpress.ArgumentTypeError, "int"),
+        (lambda columns: columns["offset"][::-1], recordpress.InvalidArgumentError, "step"),
+        (lambda columns: columns.slice(-1), recordpress.InvalidArgumentError, "offset"),
+        (lambda columns: columns.slice(0, -1), recordpress.InvalidArgumentError, "length"),
+        (lambda columns: columns.slice("0"), recordpress.ArgumentTypeError, "offset"),
     ],
 )
-def test_refused(call: Callable[[kpress.Columns], object], error: type[Exception], says: str) -> None:
+def test_refused(call: Callable[[recordpress.Columns], object], error: type[Exception], says: str) -> None:
     with pytest.raises(error, match=says) as caught:
         call(columns_of())
-    assert isinstance(caught.value, kpress.KpressError)
+    assert isinstance(caught.value, recordpress.RecordpressError)
     assert caught.value.field
 
 
-@pytest.mark.parametrize("kind", [kpress.Columns, Column, kpress.BatchTable])
+@pytest.mark.parametrize("kind", [recordpress.Columns, Column, recordpress.BatchTable])
 def test_classes_that_no_caller_can_make(kind: type) -> None:
     for make in (kind, lambda: kind.__new__(kind), lambda: kind.__new__(kind, None)):
         with pytest.raises(TypeError, match="by"):
@@ -164,18 +164,18 @@ def test_classes_that_no_caller_can_make(kind: type) -> None:
 
 
 def test_repr_shows_what_is_held() -> None:
-    columns = kpress.read_columns(DATA, ["timestamp", "value"])
+    columns = recordpress.read_columns(DATA, ["timestamp", "value"])
     assert repr(columns).splitlines() == [
-        "<kpress.Columns: 12 rows",
+        "<recordpress.Columns: 12 rows",
         "  timestamp: timestamp[ms, tz=UTC] = 2023-11-14 22:13:20.001000+00:00, None, 1970-01-01 00:00:00+00:00, ...",
         "  value: binary = b'value', None, b'', ...>",
     ]
-    assert repr(columns[3:4]["value"]) == f"<kpress.Column: 1 row of value: binary = b'{'v' * 35}...>"
+    assert repr(columns[3:4]["value"]) == f"<recordpress.Column: 1 row of value: binary = b'{'v' * 35}...>"
 
 
 def test_times_that_no_datetime_can_hold() -> None:
-    columns = kpress.read_columns(kpress.write_records([b"a", b"b"], timestamps=[2**60, 5]))
-    with pytest.raises(kpress.InvalidArgumentError, match="years 1 to 9999") as caught:
+    columns = recordpress.read_columns(recordpress.write_records([b"a", b"b"], timestamps=[2**60, 5]))
+    with pytest.raises(recordpress.InvalidArgumentError, match="years 1 to 9999") as caught:
         columns["timestamp"].to_pylist()
     assert caught.value.field == "timestamp"
     assert columns["timestamp"][1] == datetime(1970, 1, 1, 0, 0, 0, 5000, UTC)
@@ -189,7 +189,7 @@ def _datetimes_know(times: pa.ChunkedArray) -> bool:
 @pytest.mark.parametrize("vector", [v for v in oracle.EVERYTHING if "has_error" not in v.entry][::6], ids=str)
 def test_vectors(vector: Vector) -> None:
     for options in [options for kind, options in KINDS.items() if kind != "microseconds"]:
-        columns = kpress.read_columns(vector.data, EVERY, control=True, check_crcs=False, **options)
+        columns = recordpress.read_columns(vector.data, EVERY, control=True, check_crcs=False, **options)
         table = pa.table(columns)
         for name in EVERY:
             if name != "timestamp" or _datetimes_know(table[name]):
@@ -201,10 +201,10 @@ def test_vectors(vector: Vector) -> None:
 
 def test_pandas() -> None:
     pandas = pytest.importorskip("pandas")
-    columns, table = columns_of(threads=2), kpress.batch_table(DATA)
+    columns, table = columns_of(threads=2), recordpress.batch_table(DATA)
     assert columns.to_pandas().shape == (12, len(EVERY))
     assert columns.to_pandas()["value"].tolist() == columns["value"].to_pylist()
-    with pytest.raises(kpress.ArgumentTypeError, match=r"columns\.to_pandas\(\)"):
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"columns\.to_pandas\(\)"):
         pandas.DataFrame(columns)
     assert pandas.Series(columns["offset"]).tolist() == list(range(12))
     assert table.to_pandas()["baseOffset"].tolist() == pandas.DataFrame(table)["baseOffset"].tolist() == [0, 4, 8]
@@ -212,7 +212,7 @@ def test_pandas() -> None:
 
 def test_polars() -> None:
     polars = pytest.importorskip("polars")
-    columns, table = columns_of(threads=2), kpress.batch_table(DATA)
+    columns, table = columns_of(threads=2), recordpress.batch_table(DATA)
     for frame in (columns.to_polars(), polars.DataFrame(columns)):
         assert frame.shape == (12, len(EVERY))
         assert frame["value"].to_list() == columns["value"].to_pylist()
@@ -225,19 +225,19 @@ def test_polars() -> None:
 def test_nothing_else_is_needed() -> None:
     code = (
         "import sys; sys.modules.update(dict.fromkeys(('pyarrow', 'numpy', 'pandas', 'polars')))\n"
-        "import kpress\n"
-        "data = kpress.write_records([b'a', None], timestamps=5)\n"
-        "columns = kpress.read_columns(data)\n"
+        "import recordpress\n"
+        "data = recordpress.write_records([b'a', None], timestamps=5)\n"
+        "columns = recordpress.read_columns(data)\n"
         "assert columns['value'].to_pylist() == [b'a', None] and columns['timestamp'][0].year == 1970\n"
-        "assert kpress.batch_table(data)['recordsCount'].to_pylist() == [2]\n"
-        "repr(columns), columns[1:].nbytes, repr(kpress.batch_table(data)), columns.schema\n"
+        "assert recordpress.batch_table(data)['recordsCount'].to_pylist() == [2]\n"
+        "repr(columns), columns[1:].nbytes, repr(recordpress.batch_table(data)), columns.schema\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
 @pytest.mark.parametrize("binary_type", ["binary", "large_binary"])
 def test_nbytes_of_a_slice(binary_type: Literal["binary", "large_binary"]) -> None:
-    columns = kpress.read_columns(DATA, ["offset", "key", "value"], binary_type=binary_type)
+    columns = recordpress.read_columns(DATA, ["offset", "key", "value"], binary_type=binary_type)
     table = pa.table(columns)
     for name in ("key", "value"):
         assert columns[4:8][name].nbytes == table[name][4:8].nbytes
@@ -247,21 +247,21 @@ def test_nbytes_of_a_slice(binary_type: Literal["binary", "large_binary"]) -> No
 
 
 def test_the_table_of_batches() -> None:
-    table = kpress.batch_table(DATA)
+    table = recordpress.batch_table(DATA)
     arrow = pa.table(table)
     assert list(map(repr, table.schema)) == str(arrow.schema).splitlines()
     assert list(table) == arrow.to_pylist()
     assert table["lastOffset"].to_pylist() == [3, 7, 11]
-    assert repr(table) == "<kpress.BatchTable: 3 batches, offsets 0 to 11, none>"
+    assert repr(table) == "<recordpress.BatchTable: 3 batches, offsets 0 to 11, none>"
     for part in (table[1:2], table.slice(1, 1)):
         assert pa.table(part).equals(arrow.slice(1, 1))
         assert part.to_numpy()["baseOffset"].tolist() == [4]
     assert table.nbytes == arrow.nbytes
-    assert (len(table[3:]), repr(table[3:])) == (0, "<kpress.BatchTable: 0 batches>")
+    assert (len(table[3:]), repr(table[3:])) == (0, "<recordpress.BatchTable: 0 batches>")
 
 
 def test_the_array_of_batches_cannot_be_written_to() -> None:
-    array = kpress.batch_table(DATA).to_numpy()
+    array = recordpress.batch_table(DATA).to_numpy()
     assert not array.flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         array["crc"] = 0
@@ -269,7 +269,7 @@ def test_the_array_of_batches_cannot_be_written_to() -> None:
 
 
 def test_a_field_is_carried_by_pickle_and_cannot_be_changed() -> None:
-    fields = kpress.read_columns(kpress.write_records([b"a"]), ["offset", "headers"]).schema
+    fields = recordpress.read_columns(recordpress.write_records([b"a"]), ["offset", "headers"]).schema
     for field in fields:
         again = pickle.loads(pickle.dumps(field))
         assert repr(again) == repr(field) and again.nullable == field.nullable

@@ -7,7 +7,7 @@ import struct
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS, column_facts, expected_columns
 from facts import Facts, bytes_fact, error_class
@@ -18,17 +18,17 @@ ALL_COLUMNS = RECORD_COLUMNS + BATCH_COLUMNS
 
 def _read(data: bytes, **options: object) -> pa.Table:
     options.setdefault("columns", ALL_COLUMNS)
-    return pa.table(kpress.read_columns(data, **options))  # type: ignore[arg-type]
+    return pa.table(recordpress.read_columns(data, **options))  # type: ignore[arg-type]
 
 
-def _first_error(expected: Facts, check_crcs: bool) -> type[kpress.KpressError] | None:
+def _first_error(expected: Facts, check_crcs: bool) -> type[recordpress.RecordpressError] | None:
     """The error that stands first in the bytes; a v0/v1 record has both its checksums read."""
     if "decoder_error" in expected:
-        return kpress.CorruptRecordError
+        return recordpress.CorruptRecordError
     for batch in expected["batches"]:
         damaged = not batch["valid"] or any(not record.get("valid", True) for record in batch["records"])
         if check_crcs and damaged:
-            return kpress.CorruptRecordError
+            return recordpress.CorruptRecordError
         if "records_error" in batch:
             return error_class(batch["records_error"])
     return error_class(expected["scan_error"]) if "scan_error" in expected else None
@@ -46,9 +46,9 @@ def test_records(vector: Vector) -> None:
     for check_crcs in (True, False):
         error = _first_error(expected, check_crcs)
         if error:
-            with pytest.raises(kpress.KpressError) as caught:
+            with pytest.raises(recordpress.RecordpressError) as caught:
                 _read(data, check_crcs=check_crcs, control=True)
-            assert caught.type is (kpress.DecompressionError if str(vector) == CHECKSUM_FIRST else error)
+            assert caught.type is (recordpress.DecompressionError if str(vector) == CHECKSUM_FIRST else error)
         else:
             columns = column_facts(_read(data, check_crcs=check_crcs, control=True))
             for name, values in expected_columns(expected["batches"]).items():
@@ -87,11 +87,11 @@ def test_control_batches_are_left_out_unless_asked_for(vector: Vector) -> None:
 def test_entries_in_any_order_hold_the_same() -> None:
     """Entries with and without timestamps, keys, headers: later ones may have what the first ones lack."""
     data = oracle.find("clients-4.3.1/multi_all").data
-    entries = [data[batch.position : batch.position + batch.size] for batch in kpress.read_batches(data)]
+    entries = [data[batch.position : batch.position + batch.size] for batch in recordpress.read_batches(data)]
     for first in range(len(entries)):
         turned = b"".join(entries[first:] * 40 + entries[:first])
         columns = column_facts(_read(turned))
-        records = [record for batch in kpress.read_batches(turned) for record in batch]
+        records = [record for batch in recordpress.read_batches(turned) for record in batch]
         assert columns["timestamp"] == [record.timestamp for record in records]
         assert columns["key"] == [bytes_fact(record.key) for record in records]
         assert columns["value"] == [bytes_fact(record.value) for record in records]

@@ -9,7 +9,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
+import recordpress
 
 COLUMNS = ["offset", "key", "value", "baseOffset"]
 
@@ -38,11 +38,11 @@ def logs(draw: st.DrawFn) -> bytes:
         codec = draw(st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]))
         magic = draw(st.sampled_from([1, 2])) if codec != "zstd" else 2
         values = [bytes([number + 65]) * size for number, size in enumerate(sizes)]
-        data += kpress.write_records(values, base_offset=len(data), compression_type=codec, magic=magic)
+        data += recordpress.write_records(values, base_offset=len(data), compression_type=codec, magic=magic)
     return data
 
 
-def rows_of(pieces: list[kpress.Columns]) -> list[dict[str, Any]]:
+def rows_of(pieces: list[recordpress.Columns]) -> list[dict[str, Any]]:
     return [row for piece in pieces for row in pa.table(piece).to_pylist()]
 
 
@@ -58,10 +58,10 @@ def test_any_cut_of_a_file(
     log: bytes, cut: int, batch_bytes: int, sizes: list[int], binary_type: Any, threads: int
 ) -> None:
     data = log[: max(0, len(log) - cut)]
-    ends = {entry.position + len(entry.data) for entry in kpress.read_batches(data)}
-    whole = kpress.read_columns(data, COLUMNS, binary_type=binary_type)
+    ends = {entry.position + len(entry.data) for entry in recordpress.read_batches(data)}
+    whole = recordpress.read_columns(data, COLUMNS, binary_type=binary_type)
     for source in (data, io.BytesIO(data), InPieces(data, sizes)):
-        iterator = kpress.iter_columns(
+        iterator = recordpress.iter_columns(
             source, COLUMNS, batch_bytes=batch_bytes, binary_type=binary_type, threads=threads
         )
         pieces, positions = [], [0]
@@ -76,10 +76,10 @@ def test_any_cut_of_a_file(
 
 @given(data=logs(), batch_bytes=st.integers(1, 400), steps=st.integers(0, 5))
 def test_a_walk_resumes_after_any_piece(data: bytes, batch_bytes: int, steps: int) -> None:
-    first = kpress.iter_columns(data, COLUMNS, batch_bytes=batch_bytes)
+    first = recordpress.iter_columns(data, COLUMNS, batch_bytes=batch_bytes)
     pieces = [piece for piece, _ in zip(first, range(steps), strict=False)]
     position = sum(piece.valid_bytes for piece in pieces)
     file = io.BytesIO(data)
     file.seek(position)
-    for rest in (kpress.iter_columns(data, COLUMNS, start_position=position), kpress.iter_columns(file, COLUMNS)):
-        assert rows_of([*pieces, *rest]) == pa.table(kpress.read_columns(data, COLUMNS)).to_pylist()
+    for rest in (recordpress.iter_columns(data, COLUMNS, start_position=position), recordpress.iter_columns(file, COLUMNS)):
+        assert rows_of([*pieces, *rest]) == pa.table(recordpress.read_columns(data, COLUMNS)).to_pylist()

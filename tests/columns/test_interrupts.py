@@ -14,11 +14,11 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are cou
 
 SETUP = """
 import gc, io, pathlib, random, signal, sys, threading, time
-import kpress
+import recordpress
 
 def log(n, codec):
     values = [random.randbytes(50) * 40] * 50
-    return b"".join(kpress.write_records(values, base_offset=50 * i, compression_type=codec) for i in range(n))
+    return b"".join(recordpress.write_records(values, base_offset=50 * i, compression_type=codec) for i in range(n))
 
 def tasks():
     return len(list(pathlib.Path("/proc/self/task").iterdir()))
@@ -96,7 +96,7 @@ def test_read_columns(codec: str, binary_type: str) -> None:
     def work():
         pages = mmap.mmap(-1, len(data))
         pages[:] = data
-        kpress.read_columns(pages, binary_type="{binary_type}", threads=4)
+        recordpress.read_columns(pages, binary_type="{binary_type}", threads=4)
 
     many(work, seconds(work), 60)
     """)
@@ -109,7 +109,7 @@ def test_iter_columns(codec: str, source: str) -> None:
     data = log(60, "{codec}")
 
     def work():
-        for columns in kpress.iter_columns({source}(data), batch_bytes=1, threads=4):
+        for columns in recordpress.iter_columns({source}(data), batch_bytes=1, threads=4):
             pass
 
     many(work, seconds(work), 60)
@@ -125,7 +125,7 @@ def test_a_thread_that_does_not_start() -> None:
         raise Interrupt
 
     threading.Thread.start = start
-    for read in (lambda: kpress.read_columns(data, threads=3), lambda: list(kpress.iter_columns(data, threads=3))):
+    for read in (lambda: recordpress.read_columns(data, threads=3), lambda: list(recordpress.iter_columns(data, threads=3))):
         try:
             read()
         except Interrupt:
@@ -134,17 +134,17 @@ def test_a_thread_that_does_not_start() -> None:
     """)
 
 
-@pytest.mark.skipif("KPRESS_SANITIZED" in os.environ, reason="a sanitizer takes address space of its own")
+@pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer takes address space of its own")
 def test_no_thread_is_to_be_had() -> None:
     """The caller does all the work then."""
     _run("""
     import resource
     data = log(10, "lz4")
-    expected = kpress.read_columns(data).num_rows
+    expected = recordpress.read_columns(data).num_rows
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     size = 4096 * int(pathlib.Path("/proc/self/statm").read_text().split()[0])
     resource.setrlimit(resource.RLIMIT_AS, (size + (6 << 20), hard))  # less than a thread's stack
-    found = sum(columns.num_rows for columns in kpress.iter_columns(data, threads=5, batch_bytes=1))
+    found = sum(columns.num_rows for columns in recordpress.iter_columns(data, threads=5, batch_bytes=1))
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     assert found == expected
     """)
@@ -161,7 +161,7 @@ def test_an_iteration_that_was_interrupted_is_over() -> None:
             return super().readinto(into[:1000])
 
     for many_threads in (1, 3):
-        pieces = kpress.iter_columns(Slow(data), batch_bytes=1, threads=many_threads)
+        pieces = recordpress.iter_columns(Slow(data), batch_bytes=1, threads=many_threads)
         try:
             list(pieces)
         except Interrupt:
@@ -179,13 +179,13 @@ def test_a_call_within_a_call_is_refused() -> None:
             for call in (pieces.__next__, pieces.close):
                 try:
                     call()
-                except kpress.InUseError:
+                except recordpress.InUseError:
                     self.refused += 1
             return super().readinto(into)
 
     file = File(log(1, "none"))
     file.refused = 0
-    pieces = kpress.iter_columns(file)
+    pieces = recordpress.iter_columns(file)
     assert sum(columns.num_rows for columns in pieces) == 50
     assert file.refused >= 4
     """)
@@ -200,7 +200,7 @@ def test_garbage_that_threads_still_read() -> None:
     data = log(100, "zstd")
     for i in range(50):
         file = File(data)
-        file.pieces = kpress.iter_columns(file, batch_bytes=1, threads=4, binary_type="binary_view")
+        file.pieces = recordpress.iter_columns(file, batch_bytes=1, threads=4, binary_type="binary_view")
         next(file.pieces)
         del file
         gc.collect()
@@ -233,13 +233,13 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
 
     main, first = threading.get_ident(), threading.Lock()
     begun, handed_out, still_there, freed = [threading.Event() for _ in range(4)]
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("codec", Codec())
     source = bytearray().join(
-        kpress.write_records([b"value %d" % i], base_offset=i, compression_type="codec", codecs=codecs)
+        recordpress.write_records([b"value %d" % i], base_offset=i, compression_type="codec", codecs=codecs)
         for i in range(9)
     )
-    held = [kpress.iter_columns(source, batch_bytes=1, threads=3, codecs=codecs)]
+    held = [recordpress.iter_columns(source, batch_bytes=1, threads=3, codecs=codecs)]
     assert next(held[0]).num_rows == 1
     handed_out.set()
     assert freed.wait(20) and still_there.is_set()
@@ -267,8 +267,8 @@ def test_who_waits_for_another_thread_does_not_hold_the_gil() -> None:
     faulthandler.dump_traceback_later(60, exit=True)  # a caller that holds the GIL waits for ever: this needs none
     main, theirs, ours = threading.get_ident(), threading.Event(), threading.Event()
     sys.setswitchinterval(1000)  # nobody is asked to give the GIL up: it goes over only where it is given up
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("codec", Codec(), thread_safe=True)
-    data = kpress.write_records([b"a", b"b"], batch_records=1, compression_type="codec", codecs=codecs)
-    assert kpress.read_columns(data, ["value"], threads=2, codecs=codecs)["value"].to_pylist() == [b"a", b"b"]
+    data = recordpress.write_records([b"a", b"b"], batch_records=1, compression_type="codec", codecs=codecs)
+    assert recordpress.read_columns(data, ["value"], threads=2, codecs=codecs)["value"].to_pylist() == [b"a", b"b"]
     """)

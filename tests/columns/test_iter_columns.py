@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 
 pa = pytest.importorskip("pyarrow")
 
 COLUMNS = ["offset", "key", "value"]
 BATCHES = [
-    kpress.write_records(
+    recordpress.write_records(
         [b"%d" % i * 50] * 20, keys=[b"k"] * 20, base_offset=20 * i, compression_type=["zstd", "none", "lz4"][i % 3]
     )
     for i in range(40)
@@ -26,13 +26,13 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="threads are cou
 THREADS = pytest.mark.parametrize("threads", [1, 2, 3, 8])
 
 
-def threads_of_kpress(expected: int) -> int:
+def threads_of_recordpress(expected: int) -> int:
     """How many there are. A thread that was joined may be in /proc for a moment more."""
     until = time.monotonic() + 10
     while True:
         names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
-        if names.count("kpress") == expected or time.monotonic() > until:
-            return names.count("kpress")
+        if names.count("recordpress") == expected or time.monotonic() > until:
+            return names.count("recordpress")
         time.sleep(0.01)
 
 
@@ -42,11 +42,11 @@ def threads_of_kpress(expected: int) -> int:
 def test_holds_the_same_in_the_same_order(source, batch_bytes, threads):
     pieces = [
         pa.table(columns)
-        for columns in kpress.iter_columns(source(LOG), COLUMNS, batch_bytes=batch_bytes, threads=threads)
+        for columns in recordpress.iter_columns(source(LOG), COLUMNS, batch_bytes=batch_bytes, threads=threads)
     ]
-    assert pa.concat_tables(pieces).combine_chunks() == pa.table(kpress.read_columns(LOG, COLUMNS)).combine_chunks()
+    assert pa.concat_tables(pieces).combine_chunks() == pa.table(recordpress.read_columns(LOG, COLUMNS)).combine_chunks()
     assert batch_bytes != 1 or len(pieces) == len(BATCHES)
-    assert threads_of_kpress(0) == 0
+    assert threads_of_recordpress(0) == 0
 
 
 class Watched(io.BytesIO):
@@ -68,9 +68,9 @@ class Watched(io.BytesIO):
 @pytest.mark.parametrize("end", [0, 50])
 def test_a_block_is_read_into_again_once_nothing_points_into_it(binary_type, end, threads):
     """By the ends of the blocks, as each begins with what was left of the one before."""
-    entries = [kpress.write_records([b"%04d" % i * 25] * 10, base_offset=10 * i) for i in range(200)]
+    entries = [recordpress.write_records([b"%04d" % i * 25] * 10, base_offset=10 * i) for i in range(200)]
     file = Watched(b"".join(entries) + entries[0][:end])
-    results = kpress.iter_columns(file, COLUMNS, batch_bytes=1 << 14, binary_type=binary_type, threads=threads)
+    results = recordpress.iter_columns(file, COLUMNS, batch_bytes=1 << 14, binary_type=binary_type, threads=threads)
     pieces = [pa.table(columns) for columns in results]
     values = [bytes(value) for piece in pieces for value in piece.column("value").to_pylist()]
     assert values == [b"%04d" % i * 25 for i in range(200) for _ in range(10)]
@@ -85,28 +85,28 @@ def test_results_before_a_wrong_entry_come_first(threads):
     good = b"".join(BATCHES[:9])
     wrong = bytearray(BATCHES[9])
     wrong[-1] ^= 1
-    pieces = kpress.iter_columns(good + wrong + BATCHES[10] + wrong, COLUMNS, batch_bytes=1, threads=threads)
+    pieces = recordpress.iter_columns(good + wrong + BATCHES[10] + wrong, COLUMNS, batch_bytes=1, threads=threads)
     found = [next(pieces) for _ in range(9)]
     assert pa.table(found[-1]).column("offset").to_pylist() == list(range(160, 180))
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         next(pieces)
     assert 0 <= caught.value.position - len(good) < len(wrong)
-    assert threads_of_kpress(0) == 0
+    assert threads_of_recordpress(0) == 0
 
 
 @THREADS
 def test_no_thread_outlives_a_closed_iteration(threads):
-    pieces = kpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=threads)
+    pieces = recordpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=threads)
     assert next(pieces).num_rows == 20
-    assert threads_of_kpress(threads - 1) == threads - 1
+    assert threads_of_recordpress(threads - 1) == threads - 1
     pieces.close()
-    assert threads_of_kpress(0) == 0
+    assert threads_of_recordpress(0) == 0
 
 
 @THREADS
 def test_a_buffer_is_the_callers_again_after_the_last_result(threads):
     source = bytearray(LOG)
-    pieces = list(kpress.iter_columns(source, COLUMNS, batch_bytes=1, threads=threads))
+    pieces = list(recordpress.iter_columns(source, COLUMNS, batch_bytes=1, threads=threads))
     source.append(0)  # a BufferError while anything reads from it
     assert len(pieces) == len(BATCHES)
 
@@ -126,14 +126,14 @@ def test_an_error_of_the_file_goes_through(threads):
 
     file = Failing(LOG)
     with pytest.raises(OSError, match="the disk is gone"):
-        list(kpress.iter_columns(file, COLUMNS, batch_bytes=1, threads=threads))
+        list(recordpress.iter_columns(file, COLUMNS, batch_bytes=1, threads=threads))
     assert file.failures == 1
-    assert threads_of_kpress(0) == 0
+    assert threads_of_recordpress(0) == 0
 
 
 def test_python_exits_while_an_iteration_is_open():
     script = (
-        "import kpress, sys; i = kpress.iter_columns(bytes.fromhex(sys.argv[1]), batch_bytes=1, threads=2); next(i)"
+        "import recordpress, sys; i = recordpress.iter_columns(bytes.fromhex(sys.argv[1]), batch_bytes=1, threads=2); next(i)"
     )
     subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=60)
 
@@ -142,7 +142,7 @@ def test_python_exits_while_an_iteration_is_open():
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_of_fork_closes_an_iteration():
     """A child of fork has none of the threads."""
-    pieces = kpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=2)
+    pieces = recordpress.iter_columns(LOG, COLUMNS, batch_bytes=1, threads=2)
     next(pieces)
     child = os.fork()
     if child == 0:
@@ -155,8 +155,8 @@ def test_a_child_of_fork_closes_an_iteration():
 
 @pytest.mark.parametrize("path", ["00000000000000000000.log", Path("00000000000000000000.log")])
 def test_a_path_is_told_which_call_reads_it(path):
-    with pytest.raises(kpress.errors.ArgumentTypeError, match=r"open\(path, 'rb'\).*open_log\(path\)") as caught:
-        kpress.iter_columns(path)
+    with pytest.raises(recordpress.errors.ArgumentTypeError, match=r"open\(path, 'rb'\).*open_log\(path\)") as caught:
+        recordpress.iter_columns(path)
     assert caught.value.field == "source"
-    with pytest.raises(kpress.errors.ArgumentTypeError, match="not list"):
-        kpress.iter_columns([])
+    with pytest.raises(recordpress.errors.ArgumentTypeError, match="not list"):
+        recordpress.iter_columns([])

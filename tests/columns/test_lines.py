@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.columns import csv_rows, dump_lines, json_lines, with_constants
+import recordpress
+from recordpress.columns import csv_rows, dump_lines, json_lines, with_constants
 
 BYTES = st.one_of(
     st.none(),
@@ -44,7 +44,7 @@ def shown(value: bytes | None, values: str) -> Any:
 
 def written(rows: list[Any], **options: Any) -> bytes:
     keys, contents, headers, timestamps = map(list, zip(*rows, strict=True))
-    return kpress.write_records(contents, keys, timestamps, headers, base_offset=5, **options)
+    return recordpress.write_records(contents, keys, timestamps, headers, base_offset=5, **options)
 
 
 def has_surrogates(rows: list[Any]) -> bool:
@@ -60,7 +60,7 @@ def has_surrogates(rows: list[Any]) -> bool:
 def test_json_lines_are_what_python_reads(rows: list[Any], values: Any, binary: Any) -> None:
     if has_surrogates(rows):
         return
-    columns = kpress.read_columns(written(rows), binary_type=binary)
+    columns = recordpress.read_columns(written(rows), binary_type=binary)
     lines = json_lines(columns, values).split(b"\n")
     assert lines.pop() == b""
     for number, ((key, value, headers, timestamp), line) in enumerate(zip(rows, lines, strict=True)):
@@ -96,7 +96,7 @@ def test_values_that_are_the_same_in_all_rows_of_a_part_are_each_rows_own(
     log, expected = b"", []
     for keys, timestamp, headers, epoch in batches:
         count = len(keys)
-        log += kpress.write_records(
+        log += recordpress.write_records(
             [b""] * count, keys, [timestamp] * (count - 1) + [5], [headers] * count, base_offset=len(expected),
             partition_leader_epoch=epoch,
         )  # fmt: skip
@@ -106,7 +106,7 @@ def test_values_that_are_the_same_in_all_rows_of_a_part_are_each_rows_own(
             for row, key in enumerate(keys)
         ]
     # a part for each batch, or one
-    columns = kpress.read_columns(log, [name for name in names if name not in ("topic", "partition")],
+    columns = recordpress.read_columns(log, [name for name in names if name not in ("topic", "partition")],
                                   **({"chunk_bytes": 1} if by_batch else {}))  # fmt: skip
     columns = with_constants(columns, names, {"topic": (str, "t"), "partition": (int, 3)})
     start, count = min(cut[0], len(expected)), cut[1]
@@ -118,7 +118,7 @@ def test_values_that_are_the_same_in_all_rows_of_a_part_are_each_rows_own(
 def test_csv_rows_are_what_python_reads(rows: list[Any], values: Any) -> None:
     if has_surrogates(rows):
         return
-    columns = kpress.read_columns(written(rows), ["offset", "timestamp", "key", "value", "headers"])
+    columns = recordpress.read_columns(written(rows), ["offset", "timestamp", "key", "value", "headers"])
     text = csv_rows(columns, values, header=True).decode()
     names, *found = csv.reader(io.StringIO(text, newline=""))
     assert names == ["offset", "timestamp", "key", "value", "headers"]
@@ -129,7 +129,7 @@ def test_csv_rows_are_what_python_reads(rows: list[Any], values: Any) -> None:
 
 
 def test_csv_tells_null_from_empty() -> None:
-    columns = kpress.read_columns(kpress.write_records([None, b""]), ["value"])
+    columns = recordpress.read_columns(recordpress.write_records([None, b""]), ["value"])
     for values in ("utf8", "hex", "base64", "json"):
         assert csv_rows(columns, values) == b'\r\n""\r\n'  # type: ignore[arg-type]
 
@@ -146,7 +146,7 @@ def test_csv_tells_null_from_empty() -> None:
 )
 @pytest.mark.parametrize("before", [b"", b"12345678", b"123456"])
 def test_bytes_that_are_not_utf8_are_replaced_as_java_does(value: bytes, text: str, before: bytes) -> None:
-    columns = kpress.read_columns(kpress.write_records([before + value + b"end"]), ["value"])
+    columns = recordpress.read_columns(recordpress.write_records([before + value + b"end"]), ["value"])
     assert json.loads(json_lines(columns))["value"] == before.decode() + text + "end"
     assert csv_rows(columns).decode() == f'"{before.decode()}{text}end"\r\n'
 
@@ -154,7 +154,7 @@ def test_bytes_that_are_not_utf8_are_replaced_as_java_does(value: bytes, text: s
 @given(document=JSON, indent=st.sampled_from([None, 1]))
 def test_json_values_are_put_in_as_they_are(document: Any, indent: int | None) -> None:
     value = json.dumps(document, indent=indent, ensure_ascii=False).encode("utf-8", "replace")
-    line = json_lines(kpress.read_columns(kpress.write_records([value]), ["value"]), "json")
+    line = json_lines(recordpress.read_columns(recordpress.write_records([value]), ["value"]), "json")
     assert line.count(b"\n") == 1
     assert json.loads(line) == {"value": json.loads(value)}
 
@@ -169,13 +169,13 @@ def test_json_values_are_put_in_as_they_are(document: Any, indent: int | None) -
     ],
 )  # fmt: skip
 def test_values_that_are_not_json_are_text(value: bytes) -> None:
-    line = json_lines(kpress.read_columns(kpress.write_records([value]), ["value"]), "json")
+    line = json_lines(recordpress.read_columns(recordpress.write_records([value]), ["value"]), "json")
     assert json.loads(line) == {"value": as_java(value)}
 
 
 @given(value=st.binary(max_size=30).map(lambda b: bytes(b'{}[]",:\\ \n0123456789.eE+-truefalsn'[c % 33] for c in b)))
 def test_what_python_takes_for_json_is_json(value: bytes) -> None:
-    line = json_lines(kpress.read_columns(kpress.write_records([value]), ["value"]), "json")
+    line = json_lines(recordpress.read_columns(recordpress.write_records([value]), ["value"]), "json")
     try:
         expected = json.loads(value)
     except ValueError:
@@ -184,10 +184,10 @@ def test_what_python_takes_for_json_is_json(value: bytes) -> None:
 
 
 def test_columns_of_every_kind() -> None:
-    data = kpress.write_records([b"a"], timestamps=[7], producer_id=3, producer_epoch=1, base_sequence=9)
+    data = recordpress.write_records([b"a"], timestamps=[7], producer_id=3, producer_epoch=1, base_sequence=9)
     names = ["offset", "timestamp", "producerId", "producerEpoch", "sequence", "isTransactional", "isControl"]
     columns = with_constants(
-        kpress.read_columns(data, names), ["topic", "partition", *names], {"topic": (str, 'a"b'), "partition": (int, 2)}
+        recordpress.read_columns(data, names), ["topic", "partition", *names], {"topic": (str, 'a"b'), "partition": (int, 2)}
     )
     assert json.loads(json_lines(columns)) == {
         "topic": 'a"b', "partition": 2, "offset": 0, "timestamp": 7, "producerId": 3, "producerEpoch": 1, "sequence": 9,
@@ -203,7 +203,7 @@ def test_columns_of_every_kind() -> None:
 @pytest.mark.parametrize("byte", [0x00, 0x1F, 0x22, 0x5C, 0x7F, 0x80])
 def test_a_byte_that_needs_care_is_found_anywhere(size: int, byte: int) -> None:
     values = [b"x" * at + bytes([byte]) + b"y" * (size - at) for at in range(size + 1)]
-    lines = json_lines(kpress.read_columns(kpress.write_records(values), ["value"])).splitlines()
+    lines = json_lines(recordpress.read_columns(recordpress.write_records(values), ["value"])).splitlines()
     assert [json.loads(line)["value"] for line in lines] == [as_java(value) for value in values]
 
 
@@ -212,26 +212,26 @@ EDGES = [10**digits + more for digits in range(19) for more in (-1, 0, 1)]
 
 @pytest.mark.parametrize("number", [-(1 << 31), -12345678, -2])
 def test_negative_numbers(number: int) -> None:
-    columns = kpress.read_columns(kpress.write_records([b""]), ["offset"])
+    columns = recordpress.read_columns(recordpress.write_records([b""]), ["offset"])
     assert json_lines(with_constants(columns, ["number"], {"number": (int, number)})) == b'{"number":%d}\n' % number
 
 
 @pytest.mark.parametrize("number", [*EDGES, 12345, 1234567890123456789, (1 << 63) - 1])
 def test_numbers(number: int) -> None:
-    data = kpress.write_records([b""], producer_id=number, producer_epoch=0, base_sequence=0)
-    assert json_lines(kpress.read_columns(data, ["producerId"])) == b'{"producerId":%d}\n' % number
+    data = recordpress.write_records([b""], producer_id=number, producer_epoch=0, base_sequence=0)
+    assert json_lines(recordpress.read_columns(data, ["producerId"])) == b'{"producerId":%d}\n' % number
 
 
 def test_parts_and_slices() -> None:
-    data = b"".join(kpress.write_records([b"v"] * 3, base_offset=3 * i) for i in range(5))
-    columns = kpress.read_columns(data, ["offset"], threads=3)
+    data = b"".join(recordpress.write_records([b"v"] * 3, base_offset=3 * i) for i in range(5))
+    columns = recordpress.read_columns(data, ["offset"], threads=3)
     offsets = [json.loads(line)["offset"] for line in json_lines(columns[2:11]).splitlines()]
     assert offsets == list(range(2, 11))
     assert json_lines(columns[4:4]) == b""
 
 
 def test_names_of_any_length() -> None:
-    columns = kpress.read_columns(kpress.write_records([b""]), ["offset"])
+    columns = recordpress.read_columns(recordpress.write_records([b""]), ["offset"])
     names = ["n" * size for size in (1, 27, 28, 29, 60, 61, 200)]
     named = with_constants(columns, names, {name: (int, len(name)) for name in names})
     assert json.loads(json_lines(named)) == {name: len(name) for name in names}
@@ -239,8 +239,8 @@ def test_names_of_any_length() -> None:
 
 def test_lines_of_dump_log_segments() -> None:
     names = ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"]
-    data = kpress.write_records([b"v", None], [None, b"k"], [1, 2], [[("h", b"x"), ("i", None)], []])
-    columns = kpress.read_columns(data, names)
+    data = recordpress.write_records([b"v", None], [None, b"k"], [1, 2], [[("h", b"x"), ("i", None)], []])
+    columns = recordpress.read_columns(data, names)
     first = b"| offset: 0 CreateTime: 1 keySize: -1 valueSize: 1 sequence: -1 headerKeys: [h,i]"
     second = b"| offset: 1 CreateTime: 2 keySize: 1 valueSize: -1 sequence: -1 headerKeys: []"
     assert dump_lines(columns, contents=False) == first + b"\n" + second + b"\n"
@@ -251,11 +251,11 @@ def test_lines_of_dump_log_segments() -> None:
 
 
 def test_arguments() -> None:
-    columns = kpress.read_columns(b"", ["offset"])
-    with pytest.raises(kpress.ArgumentTypeError, match="not list"):
+    columns = recordpress.read_columns(b"", ["offset"])
+    with pytest.raises(recordpress.ArgumentTypeError, match="not list"):
         json_lines([])  # type: ignore[arg-type]
-    with pytest.raises(kpress.InvalidArgumentError, match="values must be"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="values must be"):
         json_lines(columns, "ascii")  # type: ignore[arg-type]
-    with pytest.raises(kpress.InvalidArgumentError, match="columns must have timestamp, "):
+    with pytest.raises(recordpress.InvalidArgumentError, match="columns must have timestamp, "):
         dump_lines(columns)
     assert (json_lines(columns), csv_rows(columns), csv_rows(columns, header=True)) == (b"", b"", b"offset\r\n")

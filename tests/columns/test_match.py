@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.columns import matching_rows
+import recordpress
+from recordpress.columns import matching_rows
 
 SHORT = st.binary(max_size=4).map(lambda b: bytes(c % 3 + 97 for c in b))
 ROWS = st.lists(
@@ -17,7 +17,7 @@ ROWS = st.lists(
 )
 
 
-def found(columns: kpress.Columns, **wanted: Any) -> list[int]:
+def found(columns: recordpress.Columns, **wanted: Any) -> list[int]:
     return [row for start, number in matching_rows(columns, **wanted) for row in range(start, start + number)]
 
 
@@ -33,7 +33,7 @@ def test_rows_are_those_that_python_finds(
     rows: list[Any], key: bytes | None, part: bytes | None, header: str | None, value: bytes | None, binary: Any
 ) -> None:
     keys, values, headers = map(list, zip(*rows, strict=True))
-    columns = kpress.read_columns(kpress.write_records(values, keys, headers=headers), binary_type=binary)
+    columns = recordpress.read_columns(recordpress.write_records(values, keys, headers=headers), binary_type=binary)
     header_value = value if header is not None else None
     expected = [
         number
@@ -51,13 +51,13 @@ def test_rows_are_those_that_python_finds(
 
 
 def test_arguments() -> None:
-    columns = kpress.read_columns(b"", ["key"])
-    with pytest.raises(kpress.ArgumentTypeError, match="not list"):
+    columns = recordpress.read_columns(b"", ["key"])
+    with pytest.raises(recordpress.ArgumentTypeError, match="not list"):
         matching_rows([])  # type: ignore[arg-type]
-    with pytest.raises(kpress.InvalidArgumentError, match="columns must have value"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="columns must have value"):
         matching_rows(columns, value_contains=b"a")
-    with pytest.raises(kpress.InvalidArgumentError, match="header_value needs header"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="header_value needs header"):
         matching_rows(columns, header_value=b"a")
-    with pytest.raises(kpress.ArgumentTypeError, match="header must be str, not bytes"):
-        matching_rows(kpress.read_columns(b""), header=b"h")  # type: ignore[arg-type]
+    with pytest.raises(recordpress.ArgumentTypeError, match="header must be str, not bytes"):
+        matching_rows(recordpress.read_columns(b""), header=b"h")  # type: ignore[arg-type]
     assert matching_rows(columns) == []

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.memory, pytest.mark.skipif(sys.platform != "linux", re
 
 SETUP = """
 import random, resource, struct, sys
-import kpress
+import recordpress
 
 MIB = 1 << 20
 
@@ -41,30 +41,30 @@ def test_views_into_many_small_batches(codec: str) -> None:
     """15,000 batches of 200 bytes give 3 MB; a block for each would take gigabytes."""
     _run(f"""
     data = b"".join(
-        kpress.write_records([random.randbytes(20) * 10], base_offset=i, compression_type="{codec}")
+        recordpress.write_records([random.randbytes(20) * 10], base_offset=i, compression_type="{codec}")
         for i in range(15_000)
     )
-    kpress.read_columns(data[:1000], ["value"], binary_type="binary_view")
+    recordpress.read_columns(data[:1000], ["value"], binary_type="binary_view")
     before, room = resident(), reserved()
-    columns = kpress.read_columns(data, ["value"], binary_type="binary_view")
+    columns = recordpress.read_columns(data, ["value"], binary_type="binary_view")
     assert columns.num_rows == 15_000
     assert resident() - before < 16 * MIB
     assert reserved() - room < 32 * MIB
-    assert kpress.pool_bytes()[0] < 16 * MIB
+    assert recordpress.pool_bytes()[0] < 16 * MIB
     """)
 
 
 def test_nothing_is_kept_for_views_where_no_binary_column_is_asked() -> None:
     _run("""
-    data = kpress.write_records([bytes(1000)] * 20_000, compression_type="zstd")
-    columns = kpress.read_columns(data, ["offset"], binary_type="binary_view")
-    assert kpress.pool_bytes()[0] < 8 * MIB
+    data = recordpress.write_records([bytes(1000)] * 20_000, compression_type="zstd")
+    columns = recordpress.read_columns(data, ["offset"], binary_type="binary_view")
+    assert recordpress.pool_bytes()[0] < 8 * MIB
     """)
 
 
 SPARSE = """
     size = 1 << 30
-    head = bytearray(kpress.write_records([b"v"])[:61])
+    head = bytearray(recordpress.write_records([b"v"])[:61])
     head[8:12] = struct.pack(">i", {entry})
     {change}
     with open(sys.argv[1], "wb") as file:
@@ -72,10 +72,10 @@ SPARSE = """
         file.truncate(size)
     before, found = peak(), None
     with open(sys.argv[1], "rb") as file:
-        pieces = kpress.iter_columns(file, ["offset"]{options})
+        pieces = recordpress.iter_columns(file, ["offset"]{options})
         try:
             list(pieces)
-        except kpress.KpressError as error:
+        except recordpress.RecordpressError as error:
             found = error
     assert peak() - before < {most} * MIB, (peak() - before) // MIB
     for found in pieces.errors or filter(None, [found]):
@@ -127,12 +127,12 @@ def test_a_large_entry_is_read(tmp_path: Path) -> None:
         """
     values = [bytes(40 * MIB), b"x"]
     for records in (values, values[::-1]):
-        log = kpress.write_records(records, batch_bytes=64 * MIB)
+        log = recordpress.write_records(records, batch_bytes=64 * MIB)
         with open(sys.argv[1], "wb") as file:
             file.write(log)
         for size in (1, 62, 70, MIB):
             with open(sys.argv[1], "rb") as file:
-                [columns] = kpress.iter_columns(file, ["value"], batch_bytes=size)
+                [columns] = recordpress.iter_columns(file, ["value"], batch_bytes=size)
                 assert [len(value) for value in columns["value"]] == [len(value) for value in records]
     """,
         tmp_path / "00000000000000000000.log",
@@ -143,23 +143,23 @@ def test_a_large_bad_entry_is_passed_over(tmp_path: Path) -> None:
     """What follows it is read, and whoever resumes after it is told the same offsets."""
     _run(
         """
-    bad = bytearray(kpress.write_records([b"v"], base_offset=1, compression_type="lz4")[:61])
+    bad = bytearray(recordpress.write_records([b"v"], base_offset=1, compression_type="lz4")[:61])
     bad[8:12] = struct.pack(">i", (1 << 30) - 12)
     with open(sys.argv[1], "wb") as file:
-        file.write(kpress.write_records([b"a"]) + bad)
+        file.write(recordpress.write_records([b"a"]) + bad)
         start = file.tell() - 61
         file.seek(start + (1 << 30))
-        file.write(kpress.write_records([b"b"], base_offset=2) + kpress.write_records([b"c"], base_offset=3)[:-1])
+        file.write(recordpress.write_records([b"b"], base_offset=2) + recordpress.write_records([b"c"], base_offset=3)[:-1])
     before = peak()
     for options in ({}, {"threads": 3}, {"batch_bytes": 1}, {"binary_type": "binary_view"}):
         with open(sys.argv[1], "rb") as file:
-            pieces = kpress.iter_columns(file, ["value"], on_corrupt="skip", **options)
+            pieces = recordpress.iter_columns(file, ["value"], on_corrupt="skip", **options)
             found = [value for columns in pieces for value in columns["value"].to_pylist()]
         assert found == [b"a", b"b"], found
         assert [(error.position, error.field) for error in pieces.errors] == [(start + 17, "crc")]
         assert (pieces.next_offset, pieces.trailing_bytes) == (3, 68), (pieces.next_offset, pieces.trailing_bytes)
     with open(sys.argv[1], "rb") as file:  # neither is an entry read of which nothing is asked for
-        pieces = kpress.iter_columns(file, ["value"], start_offset=2)
+        pieces = recordpress.iter_columns(file, ["value"], start_offset=2)
         assert [columns["value"].to_pylist() for columns in pieces] == [[b"b"]]
     assert peak() - before < 32 * MIB, (peak() - before) // MIB
     """,
@@ -177,15 +177,15 @@ def test_a_large_bad_entry_is_passed_over(tmp_path: Path) -> None:
         "log.count()",
         "log.verify('record')",
         "log.batch_table(check_crcs=True)",
-        "kpress.log.stats_of(log.partitions[0], full=True)",
-        "kpress.log.scan(path)",
-        "kpress.log.salvage(path, path.parent / 'new')",
-        "kpress.log.isolation_of(log.partitions[0].segments)",
-        "kpress.log.reindex(path.parent)",
-        "kpress.transcode(path.parent, path.parent.with_name('new-0'), 'zstd')",
-        "kpress.convert(path.parent, path.parent.with_name('new-0'), 1)",
-        "kpress.explain(path)",
-        "kpress.analyze(path)",
+        "recordpress.log.stats_of(log.partitions[0], full=True)",
+        "recordpress.log.scan(path)",
+        "recordpress.log.salvage(path, path.parent / 'new')",
+        "recordpress.log.isolation_of(log.partitions[0].segments)",
+        "recordpress.log.reindex(path.parent)",
+        "recordpress.transcode(path.parent, path.parent.with_name('new-0'), 'zstd')",
+        "recordpress.convert(path.parent, path.parent.with_name('new-0'), 1)",
+        "recordpress.explain(path)",
+        "recordpress.analyze(path)",
     ],
 )
 @pytest.mark.parametrize("control", [0, 0x30])
@@ -195,20 +195,20 @@ def test_readers_of_logs_do_not_believe_a_large_entry(tmp_path: Path, reading: s
     _run(
         f"""
     import contextlib, pathlib
-    import kpress.log
-    head = bytearray(kpress.write_records([b"v"] * 5, producer_id=7, producer_epoch=1, base_sequence=0,
+    import recordpress.log
+    head = bytearray(recordpress.write_records([b"v"] * 5, producer_id=7, producer_epoch=1, base_sequence=0,
                                           compression_type="lz4"))
     head[8:12] = struct.pack(">i", (1 << 30) - 12)
     head[22] |= {control}
     path = pathlib.Path(sys.argv[1])
-    path.write_bytes(kpress.write_records([b"a"], compression_type="lz4") + head)
+    path.write_bytes(recordpress.write_records([b"a"], compression_type="lz4") + head)
     with open(path, "r+b") as file:
         file.truncate((1 << 30) + path.stat().st_size - len(head))
-    log = kpress.open_log(path)
-    with contextlib.suppress(kpress.CorruptRecordError):
+    log = recordpress.open_log(path)
+    with contextlib.suppress(recordpress.CorruptRecordError):
         list(log.read(["value"], end_offset=1))
     before = peak()
-    with contextlib.suppress(kpress.CorruptRecordError, kpress.InvalidArgumentError):  # analyze() finds no record
+    with contextlib.suppress(recordpress.CorruptRecordError, recordpress.InvalidArgumentError):  # analyze() finds no record
         {reading}
     assert peak() - before < 100 * MIB, (peak() - before) // MIB
     """,

@@ -11,13 +11,13 @@ import sys
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 
 VALUES = [b"a value that is too long to lie in a view", None, b"short"]
 
 
 def _transactional(offset: int, value: bytes) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
     )
     builder.append(value)
@@ -25,7 +25,7 @@ def _transactional(offset: int, value: bytes) -> bytes:
 
 
 def _marker(offset: int, commit: bool) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, producer_id=7, producer_epoch=0, is_transactional=True, is_control=True
     )
     builder.append_end_txn_marker(commit, coordinator_epoch=1)
@@ -36,52 +36,52 @@ def _marker(offset: int, commit: bool) -> bytes:
 def test_one_abort_marker_ends_all_aborted_transactions_before_it(aborted: list[tuple[int, int]]) -> None:
     """Whoever reads from the middle of a log gives transactions that had ended before (CompletedFetch has a set)."""
     data = _transactional(8, b"aborted") + _marker(10, False) + _transactional(11, b"committed") + _marker(12, True)
-    columns = kpress.read_columns(data, ["value"], aborted_transactions=aborted)
+    columns = recordpress.read_columns(data, ["value"], aborted_transactions=aborted)
     assert pa.table(columns)["value"].to_pylist() == [b"committed"]
 
 
 def test_what_the_producer_writes_outside_its_transaction_is_kept() -> None:
     """CompletedFetch.isBatchAborted asks for the transactional bit, too."""
-    builder = kpress.BatchBuilder(base_offset=9, producer_id=7, producer_epoch=0, base_sequence=1)
+    builder = recordpress.BatchBuilder(base_offset=9, producer_id=7, producer_epoch=0, base_sequence=1)
     builder.append(b"outside")
     data = _transactional(8, b"aborted") + builder.build() + _marker(10, False)
-    columns = kpress.read_columns(data, ["value"], aborted_transactions=[(7, 8)])
+    columns = recordpress.read_columns(data, ["value"], aborted_transactions=[(7, 8)])
     assert pa.table(columns)["value"].to_pylist() == [b"outside"]
 
 
 def test_a_wrapper_as_librdkafka_sends_it_is_looked_into() -> None:
     """Offset 0 and the first message's timestamp: its header does not tell which ranges it overlaps."""
     times = [1000 + i for i in range(10)]
-    data = bytearray(kpress.write_records([b"v"] * 10, magic=1, compression_type="lz4", timestamps=times))
+    data = bytearray(recordpress.write_records([b"v"] * 10, magic=1, compression_type="lz4", timestamps=times))
     data[0:8] = bytes(8)
     data[18:26] = (1000).to_bytes(8, "big")
-    data[12:16] = kpress.crc32(data[16:]).to_bytes(4, "big")
-    every = pa.table(kpress.read_columns(data, ["offset"]))["offset"].to_pylist()
+    data[12:16] = recordpress.crc32(data[16:]).to_bytes(4, "big")
+    every = pa.table(recordpress.read_columns(data, ["offset"]))["offset"].to_pylist()
     assert every == list(range(10))
     for bounds in ({"start_offset": 5}, {"start_timestamp": 1005}, {"start_offset": 5, "end_timestamp": 1010}):
-        assert pa.table(kpress.read_columns(data, ["offset"], **bounds))["offset"].to_pylist() == every[5:]
+        assert pa.table(recordpress.read_columns(data, ["offset"], **bounds))["offset"].to_pylist() == every[5:]
 
 
 def test_a_file_without_bytes_for_now_is_not_at_its_end() -> None:
     end, other = os.pipe()
     os.set_blocking(end, False)
-    os.write(other, kpress.write_records(VALUES)[:-1])
-    with os.fdopen(end, "rb", buffering=0) as file, pytest.raises(kpress.InvalidArgumentError, match="non-blocking"):
-        list(kpress.iter_columns(file))
+    os.write(other, recordpress.write_records(VALUES)[:-1])
+    with os.fdopen(end, "rb", buffering=0) as file, pytest.raises(recordpress.InvalidArgumentError, match="non-blocking"):
+        list(recordpress.iter_columns(file))
     os.close(other)
 
 
 def test_a_file_in_one_piece() -> None:
-    data = kpress.write_records(VALUES) * 100
-    assert [columns.num_rows for columns in kpress.iter_columns(io.BytesIO(data), batch_bytes=1 << 62)] == [300]
+    data = recordpress.write_records(VALUES) * 100
+    assert [columns.num_rows for columns in recordpress.iter_columns(io.BytesIO(data), batch_bytes=1 << 62)] == [300]
 
 
 def test_a_timestamp_beyond_microseconds_has_a_place() -> None:
-    good = kpress.write_records([b"a"], timestamps=[5])
-    data = good + kpress.write_records([b"b"], base_offset=1, timestamps=[1 << 60])
-    pieces = kpress.iter_columns(data, ["timestamp"], timestamp_unit="us")
+    good = recordpress.write_records([b"a"], timestamps=[5])
+    data = good + recordpress.write_records([b"b"], base_offset=1, timestamps=[1 << 60])
+    pieces = recordpress.iter_columns(data, ["timestamp"], timestamp_unit="us")
     assert next(pieces).num_rows == 1
-    with pytest.raises(kpress.InvalidArgumentError, match="microseconds") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match="microseconds") as caught:
         next(pieces)
     assert (caught.value.position, caught.value.offset) == (len(good), 1)
 
@@ -90,27 +90,27 @@ def test_a_timestamp_beyond_microseconds_has_a_place() -> None:
 @pytest.mark.parametrize("n_batches", [0, 1, 3])
 def test_polars_takes_any_number_of_record_batches(binary_type: str, n_batches: int) -> None:
     polars = pytest.importorskip("polars")
-    data = b"".join(kpress.write_records(VALUES, base_offset=3 * i) for i in range(n_batches))
-    columns = kpress.read_columns(data, ["value"], binary_type=binary_type, threads=3)
+    data = b"".join(recordpress.write_records(VALUES, base_offset=3 * i) for i in range(n_batches))
+    columns = recordpress.read_columns(data, ["value"], binary_type=binary_type, threads=3)
     assert polars.DataFrame(columns)["value"].to_list() == VALUES * n_batches
 
 
 def test_several_record_batches_are_not_one_array() -> None:
-    columns = kpress.read_columns(kpress.write_records(VALUES) * 2, threads=2)
+    columns = recordpress.read_columns(recordpress.write_records(VALUES) * 2, threads=2)
     assert not hasattr(columns, "__arrow_c_array__")
-    with pytest.raises(kpress.InvalidArgumentError, match="2 record batches"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="2 record batches"):
         columns.__arrow_c_array__()
 
 
 def test_several_record_batches_are_written() -> None:
-    columns = kpress.read_columns(kpress.write_records(VALUES) * 2, ["value"], threads=2)
-    written = kpress.write_columns(columns)
-    assert [record.value for batch in kpress.read_batches(written) for record in batch] == VALUES * 2
+    columns = recordpress.read_columns(recordpress.write_records(VALUES) * 2, ["value"], threads=2)
+    written = recordpress.write_columns(columns)
+    assert [record.value for batch in recordpress.read_batches(written) for record in batch] == VALUES * 2
 
 
 RELEASED_LATE = """
-import ctypes, kpress
-columns = kpress.read_columns(kpress.write_records([b"v" * 100]), ["value"], binary_type="binary_view")
+import ctypes, recordpress
+columns = recordpress.read_columns(recordpress.write_records([b"v" * 100]), ["value"], binary_type="binary_view")
 address = ctypes.pythonapi.PyCapsule_GetPointer
 address.restype, address.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 _, capsule = columns.__arrow_c_array__()

@@ -12,18 +12,18 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.columns import Columns, ConstantColumns, constant_field, stream_of, with_constants
+import recordpress
+from recordpress.columns import Columns, ConstantColumns, constant_field, stream_of, with_constants
 
 pa = pytest.importorskip("pyarrow")
 
 DATA = b"".join(
-    kpress.write_records([b"a", None, b"ccc"], base_offset=3 * i, headers=[[("h", b"x")], None, None]) for i in range(4)
+    recordpress.write_records([b"a", None, b"ccc"], base_offset=3 * i, headers=[[("h", b"x")], None, None]) for i in range(4)
 )
 
 
 def columns(threads: int = 1) -> Columns:
-    return kpress.read_columns(DATA, threads=threads)
+    return recordpress.read_columns(DATA, threads=threads)
 
 
 class Source:
@@ -101,7 +101,7 @@ def test_slices_and_several_record_batches() -> None:
 
 
 def test_the_columns_live_as_long_as_they_are_needed() -> None:
-    given = kpress.read_columns(bytearray(DATA), ["value"], binary_type="binary_view")
+    given = recordpress.read_columns(bytearray(DATA), ["value"], binary_type="binary_view")
     seen = sys.getrefcount(given)
     found = with_constants(given, ["value", "t"], {"t": (str, "x")})
     table = pa.table(found)
@@ -155,8 +155,8 @@ def test_a_stream_that_is_let_go_is_closed() -> None:
 @pytest.mark.parametrize(
     ("error", "kind"),
     [
-        (kpress.CorruptRecordError("damage", file="a.log", position=7), pa.ArrowInvalid),
-        (kpress.StorageError("503", file="s3://a"), OSError),
+        (recordpress.CorruptRecordError("damage", file="a.log", position=7), pa.ArrowInvalid),
+        (recordpress.StorageError("503", file="s3://a"), OSError),
         (OSError("disk"), OSError),
         (MemoryError(), MemoryError),
         (ValueError("\ud800"), OSError),
@@ -241,7 +241,7 @@ def test_nothing_is_left_behind() -> None:
 def test_constants_for_many_results_are_filled_once() -> None:
     place = ConstantColumns({"t": (str, "orders"), "n": (int, None)})
     short, long = columns()[:3], columns()
-    of_sliced = kpress.read_columns(DATA[: len(DATA) // 4], ["value"])
+    of_sliced = recordpress.read_columns(DATA[: len(DATA) // 4], ["value"])
     found = [pa.table(with_constants(one, ["n", "t"], place)) for one in (of_sliced, short, long, long)]
     for one in found:
         one.validate(full=True)

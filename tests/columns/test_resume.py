@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
-import kpress
+import recordpress
 
 pa = pytest.importorskip("pyarrow")
 
 PIECES = [
-    kpress.write_records(
+    recordpress.write_records(
         [b"%d" % i] * 4,
         base_offset=4 * i,
         magic=2 if i % 4 else 1,
@@ -27,12 +27,12 @@ SOURCES = pytest.mark.parametrize("source", [bytes, io.BytesIO])
 THREADS = pytest.mark.parametrize("threads", [1, 3])
 
 
-def offsets(columns: kpress.Columns) -> list[int]:
+def offsets(columns: recordpress.Columns) -> list[int]:
     return pa.table(columns)["offset"].to_pylist()  # type: ignore[no-any-return]
 
 
 def rows(data: object, **options: object) -> list[int]:
-    pieces = kpress.iter_columns(data, ["offset"], **options)  # type: ignore[arg-type]
+    pieces = recordpress.iter_columns(data, ["offset"], **options)  # type: ignore[arg-type]
     return [offset for columns in pieces for offset in offsets(columns)]
 
 
@@ -40,7 +40,7 @@ def rows(data: object, **options: object) -> list[int]:
 @SOURCES
 def test_position_and_offset_are_those_after_the_result(source: Callable[[bytes], object], threads: int) -> None:
     """However far the threads have read ahead."""
-    with kpress.iter_columns(source(LOG), ["offset"], batch_bytes=1, threads=threads) as pieces:
+    with recordpress.iter_columns(source(LOG), ["offset"], batch_bytes=1, threads=threads) as pieces:
         assert (pieces.position, pieces.next_offset, pieces.valid_bytes) == (0, None, 0)
         for i, columns in enumerate(pieces):
             last = offsets(columns)[-1]
@@ -53,7 +53,7 @@ def test_position_and_offset_are_those_after_the_result(source: Callable[[bytes]
 
 @pytest.mark.parametrize("batch_bytes", [1, 500])
 def test_a_walk_is_taken_up_at_any_entry(batch_bytes: int) -> None:
-    first = kpress.iter_columns(LOG, ["offset"], batch_bytes=batch_bytes)
+    first = recordpress.iter_columns(LOG, ["offset"], batch_bytes=batch_bytes)
     seen: list[int] = []
     for columns in first:
         seen += offsets(columns)
@@ -66,7 +66,7 @@ def test_a_walk_is_taken_up_at_any_entry(batch_bytes: int) -> None:
 @SOURCES
 @pytest.mark.parametrize("end", range(49))
 def test_a_walk_ends_at_an_offset_and_goes_on_from_there(source: Callable[[bytes], object], end: int) -> None:
-    first = kpress.iter_columns(source(LOG), ["offset"], end_offset=end)
+    first = recordpress.iter_columns(source(LOG), ["offset"], end_offset=end)
     seen = [offset for columns in first for offset in offsets(columns)]
     assert seen == list(range(end))
     assert first.next_offset == (end if end or first.position else first.next_offset)
@@ -90,11 +90,11 @@ def test_a_walk_ends_at_a_byte(source: Callable[[bytes], object], entries: int, 
     """As if the source ended there: an entry that reaches beyond it is cut."""
     whole = ENDS[entries - 1] if entries else 0
     end = whole + (cut if entries < 12 else 0)
-    pieces = kpress.iter_columns(source(LOG), ["offset"], end_position=end, batch_bytes=200)
+    pieces = recordpress.iter_columns(source(LOG), ["offset"], end_position=end, batch_bytes=200)
     assert [offset for columns in pieces for offset in offsets(columns)] == rows(LOG[:end])
     assert pieces.position + pieces.trailing_bytes == end
     if pieces.trailing_bytes:
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             rows(source(LOG), end_position=end, complete=True)
         assert caught.value.position == pieces.position
 
@@ -104,11 +104,11 @@ def test_positions_count_from_where_a_file_stood(tmp_path) -> None:  # type: ign
     path.write_bytes(b"before" + LOG[:-1])
     with path.open("rb") as file:
         file.seek(6)
-        pieces = kpress.iter_columns(file, ["offset"], batch_bytes=100)
+        pieces = recordpress.iter_columns(file, ["offset"], batch_bytes=100)
         assert sum(columns.num_rows for columns in pieces) == 44
         assert pieces.position + pieces.trailing_bytes == len(LOG) - 1
-    with path.open("rb") as file, pytest.raises(kpress.InvalidArgumentError, match="seek") as caught:
-        kpress.iter_columns(file, start_position=6)
+    with path.open("rb") as file, pytest.raises(recordpress.InvalidArgumentError, match="seek") as caught:
+        recordpress.iter_columns(file, start_position=6)
     assert caught.value.field == "start_position"
 
 
@@ -116,7 +116,7 @@ def test_positions_count_from_where_a_file_stood(tmp_path) -> None:  # type: ign
 
 
 def _transactional(producer: int, offset: int) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, producer_id=producer, producer_epoch=0, base_sequence=0, is_transactional=True
     )
     builder.append(b"v")
@@ -124,7 +124,7 @@ def _transactional(producer: int, offset: int) -> bytes:
 
 
 def _marker(producer: int, offset: int, commit: bool) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, producer_id=producer, producer_epoch=0, is_transactional=True, is_control=True
     )
     builder.append_end_txn_marker(commit, coordinator_epoch=1)
@@ -153,7 +153,7 @@ def test_read_committed_is_taken_up_at_any_entry() -> None:
     assert rows(data, aborted_transactions=aborted) == [3, 8, 10]
     for stop in range(len(log) + 1):
         at = sum(map(len, log[:stop]))
-        first = kpress.iter_columns(data, ["offset"], end_position=at, aborted_transactions=aborted)
+        first = recordpress.iter_columns(data, ["offset"], end_position=at, aborted_transactions=aborted)
         seen = [offset for columns in first for offset in offsets(columns)]
         assert first.position == at
         rest = rows(data, start_position=at, aborted_transactions=first.aborted_transactions)
@@ -164,7 +164,7 @@ def test_read_committed_is_taken_up_at_any_entry() -> None:
 @THREADS
 def test_the_state_of_transactions_is_that_after_the_result(threads: int) -> None:
     log = [_transactional(5, 0), _transactional(7, 1), _transactional(5, 2), _marker(7, 3, False), _transactional(7, 4)]
-    pieces = kpress.iter_columns(
+    pieces = recordpress.iter_columns(
         b"".join(log), ["offset"], batch_bytes=1, threads=threads, aborted_transactions=[(7, 1)]
     )
     found = [(offsets(columns), pieces.aborted_transactions) for columns in pieces]
@@ -176,11 +176,11 @@ def test_after_an_error_a_walk_stands_before_the_entry_that_is_wrong() -> None:
     wrong[-1] ^= 1
     log = [_transactional(5, 0), _transactional(7, 1), bytes(wrong), _transactional(7, 3)]
     data = b"".join(log)
-    pieces = kpress.iter_columns(data, ["offset"], aborted_transactions=[(7, 1), (9, 50)])
+    pieces = recordpress.iter_columns(data, ["offset"], aborted_transactions=[(7, 1), (9, 50)])
     assert offsets(next(pieces)) == [0]
     at = len(log[0] + log[1])
     assert (pieces.position, pieces.next_offset, pieces.aborted_transactions) == (at, 2, [(7, 1), (9, 50)])
-    with pytest.raises(kpress.CorruptRecordError):
+    with pytest.raises(recordpress.CorruptRecordError):
         next(pieces)
     assert pieces.position == at
     assert rows(data, start_position=at + len(wrong), aborted_transactions=pieces.aborted_transactions) == []
@@ -193,41 +193,41 @@ def test_after_an_error_a_walk_stands_before_the_entry_that_is_wrong() -> None:
 def test_every_reader_tells_of_a_cut_tail(size: int) -> None:
     good, tail = PIECES[1], PIECES[2][:size]
     data = good + tail
-    columns, table = kpress.read_columns(data), kpress.batch_table(data)
-    pieces = kpress.iter_columns(data)
+    columns, table = recordpress.read_columns(data), recordpress.batch_table(data)
+    pieces = recordpress.iter_columns(data)
     found = list(pieces)
     for reader in (columns, table, pieces):
         assert (reader.valid_bytes, reader.trailing_bytes) == (len(good), size)
     assert found[0].valid_bytes == len(good)
     calls: list[Callable[..., object]] = [
-        lambda **options: kpress.read_columns(data, **options),
-        lambda **options: list(kpress.iter_columns(data, **options)),
-        lambda **options: list(kpress.iter_columns(io.BytesIO(data), batch_bytes=70, **options)),
-        lambda **options: kpress.batch_table(data, **options),
+        lambda **options: recordpress.read_columns(data, **options),
+        lambda **options: list(recordpress.iter_columns(data, **options)),
+        lambda **options: list(recordpress.iter_columns(io.BytesIO(data), batch_bytes=70, **options)),
+        lambda **options: recordpress.batch_table(data, **options),
     ]
     for call in calls:
         call(complete=False)
         if size == 0:
             call(complete=True)
             continue
-        with pytest.raises(kpress.CorruptRecordError, match="cut") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="cut") as caught:
             call(complete=True)
         assert caught.value.position == len(good)
 
 
 def test_a_cut_tail_comes_after_the_rows_and_is_the_last_of_the_errors() -> None:
     data = PIECES[1] + PIECES[2][:-1]
-    pieces = kpress.iter_columns(data, complete=True)
+    pieces = recordpress.iter_columns(data, complete=True)
     assert next(pieces).num_rows == 4
-    with pytest.raises(kpress.CorruptRecordError):
+    with pytest.raises(recordpress.CorruptRecordError):
         next(pieces)
-    pieces = kpress.iter_columns(data, complete=True, on_corrupt="skip")
+    pieces = recordpress.iter_columns(data, complete=True, on_corrupt="skip")
     assert [columns.num_rows for columns in pieces] == [4]
     assert [error.position for error in pieces.errors] == [len(PIECES[1])]
 
 
 def test_an_iteration_is_closed_once_and_for_all() -> None:
-    pieces = kpress.iter_columns(LOG, batch_bytes=1)
+    pieces = recordpress.iter_columns(LOG, batch_bytes=1)
     next(pieces)
     at = pieces.position
     pieces.close()
@@ -239,7 +239,7 @@ def test_an_iteration_is_closed_once_and_for_all() -> None:
 @pytest.mark.parametrize("threads", [1, 3])
 def test_a_closed_iteration_holds_no_memory_of_the_caller(threads: int) -> None:
     data = bytearray(LOG)
-    pieces = kpress.iter_columns(data, ["offset"], batch_bytes=1, threads=threads)
+    pieces = recordpress.iter_columns(data, ["offset"], batch_bytes=1, threads=threads)
     next(pieces)
     with pytest.raises(BufferError):
         data.append(0)
@@ -249,7 +249,7 @@ def test_a_closed_iteration_holds_no_memory_of_the_caller(threads: int) -> None:
 
 def test_valid_bytes_count_from_the_start_position() -> None:
     start, cut = len(PIECES[0]), PIECES[2][:20]
-    pieces = kpress.iter_columns(PIECES[0] + PIECES[1] + cut, start_position=start)
+    pieces = recordpress.iter_columns(PIECES[0] + PIECES[1] + cut, start_position=start)
     assert [columns.valid_bytes for columns in pieces] == [len(PIECES[1])]
     assert (pieces.position, pieces.valid_bytes, pieces.trailing_bytes) == (start + len(PIECES[1]), len(PIECES[1]), 20)
 
@@ -259,6 +259,6 @@ def test_valid_bytes_count_from_the_start_position() -> None:
     [("on_corrupt", "ignore"), ("start_position", len(LOG) + 1), ("end_position", -1), ("max_message_bytes", 0)],
 )
 def test_a_wrong_option_is_named(option: str, value: object) -> None:
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
-        kpress.iter_columns(LOG, **{option: value})  # type: ignore[arg-type]
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
+        recordpress.iter_columns(LOG, **{option: value})  # type: ignore[arg-type]
     assert caught.value.field == option

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-import kpress
+import recordpress
 
 VALUES = [b"value %d" % i for i in range(12)]
 
@@ -33,12 +33,12 @@ class Meeting:
         return bytes(data)
 
 
-def read(data: bytes, threads: int, codecs: kpress.CodecRegistry) -> list[bytes]:
-    return kpress.read_columns(data, ["value"], threads=threads, codecs=codecs)["value"].to_pylist()
+def read(data: bytes, threads: int, codecs: recordpress.CodecRegistry) -> list[bytes]:
+    return recordpress.read_columns(data, ["value"], threads=threads, codecs=codecs)["value"].to_pylist()
 
 
-def iterate(data: bytes, threads: int, codecs: kpress.CodecRegistry) -> list[bytes]:
-    with kpress.iter_columns(data, ["value"], batch_bytes=1, threads=threads, codecs=codecs) as pieces:
+def iterate(data: bytes, threads: int, codecs: recordpress.CodecRegistry) -> list[bytes]:
+    with recordpress.iter_columns(data, ["value"], batch_bytes=1, threads=threads, codecs=codecs) as pieces:
         return [value for columns in pieces for value in columns["value"].to_pylist()]
 
 
@@ -46,9 +46,9 @@ def iterate(data: bytes, threads: int, codecs: kpress.CodecRegistry) -> list[byt
 @pytest.mark.parametrize("call", [read, iterate])
 def test_all_threads_decode_at_once(call: Callable[..., list[bytes]], threads: int) -> None:
     codec = Meeting(threads)
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("meeting", codec, thread_safe=True)
-    data = kpress.write_records(VALUES, batch_records=1, compression_type="meeting", codecs=codecs)
+    data = recordpress.write_records(VALUES, batch_records=1, compression_type="meeting", codecs=codecs)
     assert call(data, threads, codecs) == VALUES
     assert len(codec.threads) == threads
     assert threading.get_ident() in codec.threads

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
+import recordpress
 import oracle
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
 from arrow_structs import ArrowSchema, struct_of
 from facts import Facts, batch_facts, record_facts
-from kpress.columns import with_constants
+from recordpress.columns import with_constants
 from oracle import Vector
 
 EVERY = RECORD_COLUMNS + BATCH_COLUMNS
@@ -32,14 +32,14 @@ KNOWN = 0x37  # attributes that columns and arguments say: codec, transactional,
 COMPRESSED = ("size", "position", "crc")  # what another encoder's payload changes
 
 
-def columns_of(data: bytes, names: tuple[str, ...] = EVERY) -> kpress.Columns:
-    return kpress.read_columns(data, names, control=True)
+def columns_of(data: bytes, names: tuple[str, ...] = EVERY) -> recordpress.Columns:
+    return recordpress.read_columns(data, names, control=True)
 
 
 def facts(data: bytes, left_out: tuple[str, ...] = ()) -> list[Facts]:
     """All that Kafka reads. The size of a record tells how its own timestamp was written, which LogAppendTime hides."""
     found = []
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         header = {name: value for name, value in batch_facts(batch).items() if name not in left_out}
         records = [record_facts(record, batch.magic) for record in batch]
         if batch.timestamp_type == 1:
@@ -51,7 +51,7 @@ def facts(data: bytes, left_out: tuple[str, ...] = ()) -> list[Facts]:
 def _readable(vector: Vector) -> bool:
     try:
         columns_of(vector.data)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return False
     return True
 
@@ -63,7 +63,7 @@ def unseen(vector: Vector) -> bool:
     return str(vector).partition("/")[2].startswith(UNSEEN)
 
 
-def broken(batch: kpress.Batch) -> bool:
+def broken(batch: recordpress.Batch) -> bool:
     """Whether its records break a rule that writers keep."""
     offsets = [record.offset for record in batch]
     times = [record.timestamp for record in batch]
@@ -75,7 +75,7 @@ def broken(batch: kpress.Batch) -> bool:
     )
 
 
-def whole(batch: kpress.Batch) -> bool:
+def whole(batch: recordpress.Batch) -> bool:
     """Whether its header follows from its records: v2, CreateTime, no delete horizon, the last record is there."""
     records = list(batch)
     return (
@@ -91,7 +91,7 @@ def whole(batch: kpress.Batch) -> bool:
 
 PLAIN = []
 for vector in READABLE:
-    batches = list(kpress.read_batches(vector.data))
+    batches = list(recordpress.read_batches(vector.data))
     if (
         batches
         and all(map(whole, batches))
@@ -108,8 +108,8 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize("vector", PLAIN, ids=str)
 def test_by_columns(vector: Vector) -> None:
-    codec = kpress.batch_table(vector.data)["compressionType"][0]
-    again = kpress.write_columns(columns_of(vector.data), codec)
+    codec = recordpress.batch_table(vector.data)["compressionType"][0]
+    again = recordpress.write_columns(columns_of(vector.data), codec)
     if codec == "none":
         assert again == vector.data
     assert facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
@@ -117,30 +117,30 @@ def test_by_columns(vector: Vector) -> None:
 
 @pytest.mark.parametrize("vector", READABLE, ids=str)
 def test_by_the_table(vector: Vector) -> None:
-    columns, table = columns_of(vector.data), kpress.batch_table(vector.data)
-    if any(map(broken, kpress.read_batches(vector.data))):
-        with pytest.raises(kpress.InvalidArgumentError):
-            kpress.write_columns(columns, batches=table)
+    columns, table = columns_of(vector.data), recordpress.batch_table(vector.data)
+    if any(map(broken, recordpress.read_batches(vector.data))):
+        with pytest.raises(recordpress.InvalidArgumentError):
+            recordpress.write_columns(columns, batches=table)
         return
-    again = kpress.write_columns(columns, batches=table)
+    again = recordpress.write_columns(columns, batches=table)
     if unseen(vector):
         return
     assert facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
-    if {(b.compression_type, b.magic, b.timestamp_type) for b in kpress.read_batches(vector.data)} == {("none", 2, 0)}:
+    if {(b.compression_type, b.magic, b.timestamp_type) for b in recordpress.read_batches(vector.data)} == {("none", 2, 0)}:
         assert again == vector.data[: len(again)]  # a fetched set may end in an entry that is cut
 
 
-# --- sets that kpress wrote: the encoder is the same, so every byte is
+# --- sets that recordpress wrote: the encoder is the same, so every byte is
 
 
 def codec_of(data: bytes) -> Any:
-    return next(iter(kpress.batch_table(data)["compressionType"]), "none")
+    return next(iter(recordpress.batch_table(data)["compressionType"]), "none")
 
 
-def written(source: Any, codec: Any) -> bytes | kpress.InvalidArgumentError:
+def written(source: Any, codec: Any) -> bytes | recordpress.InvalidArgumentError:
     try:
-        return kpress.write_columns(source, codec)
-    except kpress.InvalidArgumentError as error:
+        return recordpress.write_columns(source, codec)
+    except recordpress.InvalidArgumentError as error:
         return error
 
 
@@ -153,7 +153,7 @@ def test_by_columns_whole_or_refused(vector: Vector) -> None:
             assert unseen(vector) or facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
             continue
         assert vector not in PLAIN
-        if not any(map(broken, kpress.read_batches(vector.data))):
+        if not any(map(broken, recordpress.read_batches(vector.data))):
             assert again.field == "baseOffset"
             assert re.search(r"the batch at offset -?\d+ (has|holds) .*batches=.*leave the column", again.message)
 
@@ -161,9 +161,9 @@ def test_by_columns_whole_or_refused(vector: Vector) -> None:
 def test_every_codec_byte_for_byte() -> None:
     for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
         for vector in PLAIN[::9]:
-            data = kpress.write_columns(columns_of(vector.data), codec)
-            assert kpress.write_columns(columns_of(data), codec) == data
-            assert kpress.write_columns(columns_of(data), batches=kpress.batch_table(data)) == data
+            data = recordpress.write_columns(columns_of(vector.data), codec)
+            assert recordpress.write_columns(columns_of(data), codec) == data
+            assert recordpress.write_columns(columns_of(data), batches=recordpress.batch_table(data)) == data
 
 
 @st.composite
@@ -175,7 +175,7 @@ def batches(draw: st.DrawFn) -> list[bytes]:
         offset += draw(st.sampled_from([0, 0, 7]))
         base = offset
         producer = {} if kind == "plain" else {"producer_id": draw(st.integers(0, 3)), "producer_epoch": 2}
-        builder = kpress.BatchBuilder(
+        builder = recordpress.BatchBuilder(
             compression_type=draw(st.shared(st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]), key="codec")),
             base_offset=base,
             base_sequence=sequence if kind in ("idempotent", "transactional") else -1,
@@ -201,21 +201,21 @@ def batches(draw: st.DrawFn) -> list[bytes]:
 @given(batches(), st.sampled_from(["binary", "large_binary", "binary_view"]), st.sampled_from(["ms", "us"]))
 def test_drawn_sets(made: list[bytes], binary_type: Any, unit: Any) -> None:
     data = b"".join(made)
-    columns = kpress.read_columns(data, EVERY, control=True, binary_type=binary_type, timestamp_unit=unit)
-    table = kpress.batch_table(data)
+    columns = recordpress.read_columns(data, EVERY, control=True, binary_type=binary_type, timestamp_unit=unit)
+    table = recordpress.batch_table(data)
     codec = table["compressionType"][0]
     parts = pa.concat_tables([pa.table(columns).slice(0, 3), pa.table(columns).slice(3)])
     for source in (columns, pa.table(columns), parts, pa.table(columns).select(EVERY[::-1])):
-        assert kpress.write_columns(source, batches=table) == data
+        assert recordpress.write_columns(source, batches=table) == data
         if not _gap(table):
-            assert kpress.write_columns(source, codec) == data
+            assert recordpress.write_columns(source, codec) == data
             continue
-        with pytest.raises(kpress.InvalidArgumentError, match="batches=") as caught:
-            kpress.write_columns(source, codec)
+        with pytest.raises(recordpress.InvalidArgumentError, match="batches=") as caught:
+            recordpress.write_columns(source, codec)
         assert caught.value.field == "sequence"
 
 
-def _gap(table: kpress.BatchTable) -> bool:
+def _gap(table: recordpress.BatchTable) -> bool:
     """Whether between two batches of a producer both offsets and sequences are missing."""
     rows = list(table)
     return any(
@@ -233,19 +233,19 @@ def _gap(table: kpress.BatchTable) -> bool:
 
 def changed(**fields: int) -> bytes:
     """A batch at offset 10 with three records, whose header says otherwise."""
-    data = bytearray(kpress.write_records([b"a", b"b", b"c"], timestamps=[1000, 3000, 2000], base_offset=10))
+    data = bytearray(recordpress.write_records([b"a", b"b", b"c"], timestamps=[1000, 3000, 2000], base_offset=10))
     places = {"attributes": (21, ">h"), "last": (23, ">i"), "max": (35, ">q"), "sequence": (53, ">i")}
     places["delta"] = 63, ">b"  # of the first record's timestamp, a zigzag varint
     for name, value in fields.items():
         struct.pack_into(places[name][1], data, places[name][0], value)
-    struct.pack_into(">I", data, 17, kpress.crc32c(bytes(data[21:])))
+    struct.pack_into(">I", data, 17, recordpress.crc32c(bytes(data[21:])))
     return bytes(data)
 
 
 class WithMetadata:
     """The columns, with these bytes as the metadata of their schema."""
 
-    def __init__(self, columns: kpress.Columns, metadata: bytes) -> None:
+    def __init__(self, columns: recordpress.Columns, metadata: bytes) -> None:
         self.columns, self.metadata = columns, metadata
 
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]:
@@ -258,11 +258,11 @@ class WithMetadata:
         return schema, array
 
 
-RECORDS = kpress.write_records([b"x", b"y"], base_offset=0)
-EMPTY = kpress.empty_batch(base_offset=10, last_offset=12)
-V1 = kpress.write_records([b"z"], base_offset=10, magic=1)
-HORIZON = kpress.write_records([b"z"], base_offset=10, delete_horizon_ms=5)
-APPENDED = kpress.write_records([b"z"], base_offset=10, timestamp_type=1, log_append_time=9)
+RECORDS = recordpress.write_records([b"x", b"y"], base_offset=0)
+EMPTY = recordpress.empty_batch(base_offset=10, last_offset=12)
+V1 = recordpress.write_records([b"z"], base_offset=10, magic=1)
+HORIZON = recordpress.write_records([b"z"], base_offset=10, delete_horizon_ms=5)
+APPENDED = recordpress.write_records([b"z"], base_offset=10, timestamp_type=1, log_append_time=9)
 NOT_HELD = {
     "magic": (V1, "has magic 1"),
     "no records": (EMPTY, "holds no records"),
@@ -270,7 +270,7 @@ NOT_HELD = {
     "a delete horizon": (HORIZON, "has a delete horizon"),
     "an attribute": (changed(attributes=0x80), "has attributes 0x80 of no known meaning"),
     "a codec": (
-        kpress.write_records([b"z"], base_offset=10, compression_type="lz4"),
+        recordpress.write_records([b"z"], base_offset=10, compression_type="lz4"),
         "has another codec than those before it",
     ),
     "a last offset": (changed(last=5), "has last offset 15, and its last record has offset 12"),
@@ -285,67 +285,67 @@ NOT_HELD = {
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize(("batch", "says"), NOT_HELD.values(), ids=NOT_HELD)
 def test_what_columns_do_not_hold(batch: bytes, says: str, threads: int, unit: Any) -> None:
-    later = kpress.write_records([b"later"], base_offset=20)
+    later = recordpress.write_records([b"later"], base_offset=20)
     data = RECORDS + batch + later
-    columns = kpress.read_columns(data, EVERY, control=True, threads=threads, timestamp_unit=unit)
+    columns = recordpress.read_columns(data, EVERY, control=True, threads=threads, timestamp_unit=unit)
     table = pa.table(columns)
     for source in (columns, table, table.slice(1), table.take([0]), pa.Table.from_batches(table.to_batches())):
-        with pytest.raises(kpress.InvalidArgumentError) as caught:
-            kpress.write_columns(source)
+        with pytest.raises(recordpress.InvalidArgumentError) as caught:
+            recordpress.write_columns(source)
         assert str(caught.value).startswith(
             "columns alone cannot give back the batches they were read from: the batch at offset 10 " + says
         )
         assert caught.value.field == "baseOffset"
-    anew = kpress.write_columns(table.drop_columns("baseOffset"))
-    assert [record.offset for batch in kpress.read_batches(anew) for record in batch] == table["offset"].to_pylist()
-    assert kpress.write_columns(columns_of(RECORDS + later)) == RECORDS + later
+    anew = recordpress.write_columns(table.drop_columns("baseOffset"))
+    assert [record.offset for batch in recordpress.read_batches(anew) for record in batch] == table["offset"].to_pylist()
+    assert recordpress.write_columns(columns_of(RECORDS + later)) == RECORDS + later
 
 
 def test_one_codec_may_become_another() -> None:
-    assert kpress.write_columns(columns_of(kpress.recompress(RECORDS, "zstd"))) == RECORDS
+    assert recordpress.write_columns(columns_of(recordpress.recompress(RECORDS, "zstd"))) == RECORDS
 
 
 def test_what_filters_left_out_is_not_missed() -> None:
-    data = kpress.write_records([b"a", b"b", b"c"], timestamps=[1, 3, 2])
+    data = recordpress.write_records([b"a", b"b", b"c"], timestamps=[1, 3, 2])
     for limits in ({"end_offset": 2}, {"start_offset": 1}, {"end_timestamp": 3}):
-        columns = kpress.read_columns(data, EVERY, **limits)
-        assert len(kpress.read_columns(kpress.write_columns(columns))) == 2
-    kpress.write_columns(kpress.read_columns(data + HORIZON, EVERY, end_offset=3))
-    with pytest.raises(kpress.InvalidArgumentError, match="offset 10 has a delete horizon"):
-        kpress.write_columns(kpress.read_columns(data + HORIZON, EVERY, start_offset=2))
+        columns = recordpress.read_columns(data, EVERY, **limits)
+        assert len(recordpress.read_columns(recordpress.write_columns(columns))) == 2
+    recordpress.write_columns(recordpress.read_columns(data + HORIZON, EVERY, end_offset=3))
+    with pytest.raises(recordpress.InvalidArgumentError, match="offset 10 has a delete horizon"):
+        recordpress.write_columns(recordpress.read_columns(data + HORIZON, EVERY, start_offset=2))
 
 
 def test_a_piece_tells_of_batches_without_records_before_it() -> None:
-    empty = kpress.empty_batch(base_offset=2, last_offset=4)
-    pieces = list(kpress.iter_columns(RECORDS + empty + EMPTY + changed() + RECORDS, EVERY, batch_bytes=1))
+    empty = recordpress.empty_batch(base_offset=2, last_offset=4)
+    pieces = list(recordpress.iter_columns(RECORDS + empty + EMPTY + changed() + RECORDS, EVERY, batch_bytes=1))
     assert [piece.num_rows for piece in pieces] == [2, 3, 2]
-    with pytest.raises(kpress.InvalidArgumentError, match="the batch at offset 2 holds no records"):
-        kpress.write_columns(pieces[1])
-    assert kpress.write_columns(pieces[0]) == kpress.write_columns(pieces[2]) == RECORDS
+    with pytest.raises(recordpress.InvalidArgumentError, match="the batch at offset 2 holds no records"):
+        recordpress.write_columns(pieces[1])
+    assert recordpress.write_columns(pieces[0]) == recordpress.write_columns(pieces[2]) == RECORDS
 
 
 def test_parts_tell_of_their_own_batches() -> None:
-    columns = kpress.read_columns(RECORDS + HORIZON, EVERY, threads=2)
+    columns = recordpress.read_columns(RECORDS + HORIZON, EVERY, threads=2)
     first, second = columns
-    assert kpress.write_columns(first) == kpress.write_columns(columns[:2]) == RECORDS
+    assert recordpress.write_columns(first) == recordpress.write_columns(columns[:2]) == RECORDS
     for source in (second, columns[1:], with_constants(columns, EVERY, {})):
-        with pytest.raises(kpress.InvalidArgumentError, match="offset 10 has a delete horizon"):
-            kpress.write_columns(source)
+        with pytest.raises(recordpress.InvalidArgumentError, match="offset 10 has a delete horizon"):
+            recordpress.write_columns(source)
 
 
 def test_only_reads_of_base_offsets_take_note() -> None:
     data = RECORDS + HORIZON
     assert pa.table(columns_of(RECORDS)).schema.metadata is None
     assert pa.table(columns_of(data, RECORD_COLUMNS)).schema.metadata is None
-    told = {b"kpress.not_in_columns": b"the batch at offset 10 has a delete horizon"}
+    told = {b"recordpress.not_in_columns": b"the batch at offset 10 has a delete horizon"}
     columns = columns_of(data)
     assert pa.table(columns).schema.metadata == told
     assert pa.record_batch(columns).schema.metadata == told
     for start in (b"\1\0\0\0\xff\xff\xff\xff", b"\1\0\0\0\0\0\0\0\xff\xff\xff\xff"):
-        with pytest.raises(kpress.InvalidArgumentError, match="metadata has a negative size"):
-            kpress.write_columns(WithMetadata(columns_of(RECORDS), start + bytes(8)))
-    assert kpress.write_columns(WithMetadata(columns_of(RECORDS), b"\xff\xff\xff\xff")) == RECORDS
-    assert kpress.write_columns(pa.table(columns_of(RECORDS)).replace_schema_metadata({"a": "b"})) == RECORDS
+        with pytest.raises(recordpress.InvalidArgumentError, match="metadata has a negative size"):
+            recordpress.write_columns(WithMetadata(columns_of(RECORDS), start + bytes(8)))
+    assert recordpress.write_columns(WithMetadata(columns_of(RECORDS), b"\xff\xff\xff\xff")) == RECORDS
+    assert recordpress.write_columns(pa.table(columns_of(RECORDS)).replace_schema_metadata({"a": "b"})) == RECORDS
 
 
 # --- what is refused, and what cuts batches
@@ -358,7 +358,7 @@ def table_of(**columns: Any) -> pa.Table:
 
 def headers_of(table: pa.Table, **options: Any) -> list[tuple[int, ...]]:
     names = ("baseOffset", "recordsCount", "producerId", "producerEpoch", "baseSequence", "partitionLeaderEpoch")
-    batches = kpress.batch_table(kpress.write_columns(table, **options))
+    batches = recordpress.batch_table(recordpress.write_columns(table, **options))
     return list(zip(*(batches[name].to_pylist() for name in names), strict=True))
 
 
@@ -388,7 +388,7 @@ def test_a_sequence_that_does_not_count_on_begins_a_batch() -> None:
 @pytest.mark.parametrize("column", ["isTransactional", "isControl"])
 def test_flags_begin_batches(column: str) -> None:
     table = table_of(**{column: [False, True, True, None]}, producerId=[1] * 4, producerEpoch=[0] * 4)
-    batches = kpress.batch_table(kpress.write_columns(table))
+    batches = recordpress.batch_table(recordpress.write_columns(table))
     assert batches[column].to_pylist() == [False, True, False]
     assert batches["recordsCount"].to_pylist() == [1, 2, 1]
 
@@ -397,7 +397,7 @@ def test_base_offsets_are_the_batches() -> None:
     table = table_of(offset=[5, 6, 9, 2**33], baseOffset=[2, 2, 9, 2**33 - 1])
     assert [row[:2] for row in headers_of(table, batch_bytes=1)] == [(2, 2), (9, 1), (2**33 - 1, 1)]
     chunks = pa.concat_tables([table.slice(0, 1), table.slice(1, 0), table.slice(1)])
-    assert kpress.write_columns(chunks) == kpress.write_columns(table)
+    assert recordpress.write_columns(chunks) == recordpress.write_columns(table)
 
 
 def test_batches_of_many_rows() -> None:
@@ -474,19 +474,19 @@ def test_refused(columns: dict[str, list[Any]], options: dict[str, Any], field: 
     table = table_of(**columns)
     if "timestampType" in columns:
         table = table.set_column(3, "timestampType", table["timestampType"].cast(pa.int32()))
-    with pytest.raises(kpress.InvalidArgumentError, match=says) as caught:
-        kpress.write_columns(table, **options)
+    with pytest.raises(recordpress.InvalidArgumentError, match=says) as caught:
+        recordpress.write_columns(table, **options)
     assert caught.value.field == field
 
 
 @pytest.mark.parametrize("column", ["producerId", "isControl", "baseOffset"])
 def test_header_columns_of_another_type(column: str) -> None:
-    with pytest.raises(kpress.ArgumentTypeError) as caught:
-        kpress.write_columns(table_of(**{column: ["1", "2"]}))
+    with pytest.raises(recordpress.ArgumentTypeError) as caught:
+        recordpress.write_columns(table_of(**{column: ["1", "2"]}))
     assert caught.value.field == column
 
 
-SET = kpress.write_records([b"a", b"b"]) + kpress.write_records([b"c", b"d"], base_offset=2, compression_type="zstd")
+SET = recordpress.write_records([b"a", b"b"]) + recordpress.write_records([b"c", b"d"], base_offset=2, compression_type="zstd")
 
 
 @pytest.mark.parametrize(
@@ -502,13 +502,13 @@ SET = kpress.write_records([b"a", b"b"]) + kpress.write_records([b"c", b"d"], ba
     ],
 )
 def test_batches_of_another_set(rows: slice, batches: slice, says: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=says) as caught:
-        kpress.write_columns(columns_of(SET)[rows], batches=kpress.batch_table(SET)[batches])
+    with pytest.raises(recordpress.InvalidArgumentError, match=says) as caught:
+        recordpress.write_columns(columns_of(SET)[rows], batches=recordpress.batch_table(SET)[batches])
     assert caught.value.field == "batches"
 
 
 def test_nothing_of_nothing() -> None:
-    assert kpress.write_columns(columns_of(SET)[:0], batches=kpress.batch_table(b"")) == b""
+    assert recordpress.write_columns(columns_of(SET)[:0], batches=recordpress.batch_table(b"")) == b""
 
 
 @pytest.mark.parametrize(
@@ -525,34 +525,34 @@ def test_nothing_of_nothing() -> None:
 )
 def test_options_that_batches_say(option: str, value: Any) -> None:
     options = {option: value} | ({"producer_epoch": 0, "base_sequence": 0} if option == "producer_id" else {})
-    with pytest.raises(kpress.InvalidArgumentError, match="each batch has its own") as caught:
-        kpress.write_columns(columns_of(SET), batches=kpress.batch_table(SET), **options)
+    with pytest.raises(recordpress.InvalidArgumentError, match="each batch has its own") as caught:
+        recordpress.write_columns(columns_of(SET), batches=recordpress.batch_table(SET), **options)
     assert caught.value.field == option
 
 
 def test_batches_of_another_type_or_without_offsets() -> None:
-    with pytest.raises(kpress.ArgumentTypeError, match=r"kpress\.BatchTable") as caught:
-        kpress.write_columns(columns_of(SET), batches=[1])  # type: ignore[arg-type]
+    with pytest.raises(recordpress.ArgumentTypeError, match=r"recordpress\.BatchTable") as caught:
+        recordpress.write_columns(columns_of(SET), batches=[1])  # type: ignore[arg-type]
     assert caught.value.field == "batches"
-    with pytest.raises(kpress.InvalidArgumentError, match="offset column"):
-        kpress.write_columns(columns_of(SET, ("value",)), batches=kpress.batch_table(SET))
+    with pytest.raises(recordpress.InvalidArgumentError, match="offset column"):
+        recordpress.write_columns(columns_of(SET, ("value",)), batches=recordpress.batch_table(SET))
 
 
 def test_a_level_with_batches() -> None:
-    plain = kpress.write_columns(columns_of(SET), batches=kpress.batch_table(SET))
+    plain = recordpress.write_columns(columns_of(SET), batches=recordpress.batch_table(SET))
     assert plain == SET
-    deep = kpress.write_columns(columns_of(SET), level=19, batches=kpress.batch_table(SET))
+    deep = recordpress.write_columns(columns_of(SET), level=19, batches=recordpress.batch_table(SET))
     assert facts(deep, COMPRESSED) == facts(SET, COMPRESSED)
 
 
 def test_batches_without_records() -> None:
-    empty = kpress.empty_batch(base_offset=4, last_offset=9, producer_id=3, producer_epoch=1, base_sequence=0)
-    for data in (empty, SET + empty, empty + kpress.write_records([b"z"], base_offset=20), empty + empty):
-        assert kpress.write_columns(columns_of(data), batches=kpress.batch_table(data)) == data
+    empty = recordpress.empty_batch(base_offset=4, last_offset=9, producer_id=3, producer_epoch=1, base_sequence=0)
+    for data in (empty, SET + empty, empty + recordpress.write_records([b"z"], base_offset=20), empty + empty):
+        assert recordpress.write_columns(columns_of(data), batches=recordpress.batch_table(data)) == data
 
 
 def test_the_codec_is_the_second_argument() -> None:
-    assert kpress.write_columns(table_of(value=[b"v"]), "gzip", 9) == kpress.write_columns(
+    assert recordpress.write_columns(table_of(value=[b"v"]), "gzip", 9) == recordpress.write_columns(
         table_of(value=[b"v"]), compression_type="gzip", level=9
     )
 
@@ -560,9 +560,9 @@ def test_the_codec_is_the_second_argument() -> None:
 def test_append_times_do_not_become_the_timestamps_that_producers_set() -> None:
     """Columns have the append time alone. Records get the batch's base timestamp: here that is what they had."""
     append_time = 1_700_000_000_099
-    data = kpress.write_records(
+    data = recordpress.write_records(
         [b"a", b"b"], timestamps=1_700_000_000_000, timestamp_type=1, log_append_time=append_time
     )
-    columns = kpress.read_columns(data)
+    columns = recordpress.read_columns(data)
     assert columns.to_pyarrow()["timestamp"].cast("int64").to_pylist() == [append_time] * 2
-    assert kpress.write_columns(columns, batches=kpress.batch_table(data)) == data
+    assert recordpress.write_columns(columns, batches=recordpress.batch_table(data)) == data

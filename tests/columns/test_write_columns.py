@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-import kpress
+import recordpress
 from other_thread import another_thread
 
 pa = pytest.importorskip("pyarrow")
@@ -21,7 +21,7 @@ HEADER_TYPE = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
 def records(data):
     return [
-        (r.offset, r.timestamp, r.key, r.value, list(r.headers)) for batch in kpress.read_batches(data) for r in batch
+        (r.offset, r.timestamp, r.key, r.value, list(r.headers)) for batch in recordpress.read_batches(data) for r in batch
     ]
 
 
@@ -49,7 +49,7 @@ def table(binary=None, lists=pa.list_, time=None):
     "time", [pa.timestamp("ms", "UTC"), pa.timestamp("us", "UTC"), pa.timestamp("ns", "UTC"), pa.int64()], ids=str
 )
 def test_layouts(binary, lists, time):
-    assert records(kpress.write_columns(table(binary, lists, time))) == EXPECTED
+    assert records(recordpress.write_columns(table(binary, lists, time))) == EXPECTED
 
 
 @pytest.mark.parametrize("name", ["binary_view", "string_view"])
@@ -61,7 +61,7 @@ def test_views(name):
     for column in ("key", "value"):
         at = source.column_names.index(column)
         source = source.set_column(at, column, pa.array(source[column].to_pylist(), pa.binary()).cast(view))
-    assert records(kpress.write_columns(source)) == EXPECTED
+    assert records(recordpress.write_columns(source)) == EXPECTED
 
 
 def test_seconds_are_whole_and_map_is_a_header_list():
@@ -72,7 +72,7 @@ def test_seconds_are_whole_and_map_is_a_header_list():
             "headers": pa.array([[("h", b"x")]], pa.map_(pa.string(), pa.binary())),
         }
     )
-    assert records(kpress.write_columns(source)) == [(0, T, None, b"v", [("h", b"x")])]
+    assert records(recordpress.write_columns(source)) == [(0, T, None, b"v", [("h", b"x")])]
 
 
 @pytest.mark.parametrize(
@@ -80,34 +80,34 @@ def test_seconds_are_whole_and_map_is_a_header_list():
 )
 def test_timestamps_are_rounded_down_when_asked(unit, time, ms):
     source = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit, "UTC"))})
-    assert records(kpress.write_columns(source, coerce_timestamps=True))[0][1] == ms
+    assert records(recordpress.write_columns(source, coerce_timestamps=True))[0][1] == ms
     naive = pa.table({"value": [b""], "timestamp": pa.array([time], pa.timestamp(unit))})
-    assert records(kpress.write_columns(naive, coerce_timestamps=True))[0][1] == ms
+    assert records(recordpress.write_columns(naive, coerce_timestamps=True))[0][1] == ms
 
 
 @pytest.mark.parametrize(("unit", "time"), [("us", 1999), ("us", 1), ("ns", 1_000_001), ("ns", 999_999), ("us", -1)])
 def test_parts_of_a_millisecond_are_refused(unit, time):
     source = pa.table({"value": [b"", b""], "timestamp": pa.array([0, time], pa.timestamp(unit, "UTC"))})
-    with pytest.raises(kpress.InvalidArgumentError, match=r"record 1: .*coerce_timestamps=True") as caught:
-        kpress.write_columns(source)
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"record 1: .*coerce_timestamps=True") as caught:
+        recordpress.write_columns(source)
     assert caught.value.field == "timestamp"
 
 
 @pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
 def test_timestamps_without_a_zone_are_refused(unit):
     source = pa.table({"value": [b""], "timestamp": pa.array([0], pa.timestamp(unit))})
-    with pytest.raises(kpress.InvalidArgumentError, match="time zone") as caught:
-        kpress.write_columns(source)
+    with pytest.raises(recordpress.InvalidArgumentError, match="time zone") as caught:
+        recordpress.write_columns(source)
     assert caught.value.field == "timestamp"
     other_zone = source.set_column(1, "timestamp", pa.array([0], pa.timestamp(unit, "Asia/Tokyo")))
-    assert records(kpress.write_columns(other_zone))[0][1] == 0
+    assert records(recordpress.write_columns(other_zone))[0][1] == 0
 
 
 @pytest.mark.parametrize(("unit", "time"), [("ms", -2), ("us", -1), ("us", -999), ("ns", -1), ("us", -1001), ("s", -1)])
 def test_negative_timestamps_are_refused(unit, time):
     source = pa.table({"value": [b"", b""], "timestamp": pa.array([0, time], pa.timestamp(unit, "UTC"))})
-    with pytest.raises(kpress.InvalidArgumentError, match=r"record 1: timestamp .*negative") as caught:
-        kpress.write_columns(source, coerce_timestamps=True)
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"record 1: timestamp .*negative") as caught:
+        recordpress.write_columns(source, coerce_timestamps=True)
     assert caught.value.field == "timestamp"
 
 
@@ -115,42 +115,42 @@ def test_negative_timestamps_are_refused(unit, time):
 @pytest.mark.parametrize("stop", range(5))
 def test_slices(start, stop):
     batch = table().combine_chunks().to_batches()[0]
-    got = records(kpress.write_columns(batch.slice(start, max(stop - start, 0)), base_offset=start))
+    got = records(recordpress.write_columns(batch.slice(start, max(stop - start, 0)), base_offset=start))
     assert got == EXPECTED[start:stop]
     struct = pa.StructArray.from_arrays(batch.columns, batch.schema.names)[start:stop] if stop > start else None
     if struct is not None:
-        assert records(kpress.write_columns(struct, base_offset=start)) == EXPECTED[start:stop]
+        assert records(recordpress.write_columns(struct, base_offset=start)) == EXPECTED[start:stop]
 
 
 def test_chunked_and_empty():
     whole = table()
     parts = pa.concat_tables([whole.slice(0, 2), whole.slice(0, 0), whole.slice(2)])
     assert parts["key"].num_chunks > 1
-    assert kpress.write_columns(parts) == kpress.write_columns(whole)
-    assert kpress.write_columns(whole.slice(0, 0)) == b""
-    assert kpress.write_columns(whole.slice(0, 0), compression_type="zstd") == b""
+    assert recordpress.write_columns(parts) == recordpress.write_columns(whole)
+    assert recordpress.write_columns(whole.slice(0, 0)) == b""
+    assert recordpress.write_columns(whole.slice(0, 0), compression_type="zstd") == b""
 
 
 def test_many_rows_and_batches():
     n = 3000
     source = pa.table({"value": [b"%d" % i * 9 for i in range(n)]})
     for codec in ("none", "gzip", "snappy", "lz4", "zstd"):
-        data = kpress.write_columns(source, compression_type=codec, batch_bytes=4096)
-        sizes = [sum(record.size for record in batch) for batch in kpress.read_batches(data)]
+        data = recordpress.write_columns(source, compression_type=codec, batch_bytes=4096)
+        sizes = [sum(record.size for record in batch) for batch in recordpress.read_batches(data)]
         assert all(61 + size <= 4096 for size in sizes)
         assert all(61 + size + 64 > 4096 for size in sizes[:-1])
         assert [r[3] for r in records(data)] == source["value"].to_pylist()
-    counts = [batch.records_count for batch in kpress.read_batches(kpress.write_columns(source, batch_records=1000))]
+    counts = [batch.records_count for batch in recordpress.read_batches(recordpress.write_columns(source, batch_records=1000))]
     assert counts == [1000, 1000, 1000]
-    one = kpress.write_columns(source, batch_bytes=1)
-    assert [batch.records_count for batch in kpress.read_batches(one)] == [1] * n
+    one = recordpress.write_columns(source, batch_bytes=1)
+    assert [batch.records_count for batch in recordpress.read_batches(one)] == [1] * n
 
 
 def test_offsets_are_kept_and_cut_batches():
     offsets = [5, 6, 100, 100 + 2**31, 101 + 2**31]
     source = pa.table({"offset": offsets, "value": [b"v"] * 5})
-    data = kpress.write_columns(source, producer_id=1, producer_epoch=0, base_sequence=2**31 - 2)
-    batches = list(kpress.read_batches(data))
+    data = recordpress.write_columns(source, producer_id=1, producer_epoch=0, base_sequence=2**31 - 2)
+    batches = list(recordpress.read_batches(data))
     assert [(b.base_offset, b.last_offset, b.base_sequence) for b in batches] == [
         (5, 100, 2**31 - 2),
         (100 + 2**31, 101 + 2**31, (2**31 - 2 + 95 + 2**31) % 2**31),
@@ -160,8 +160,8 @@ def test_offsets_are_kept_and_cut_batches():
 
 @pytest.mark.parametrize("offsets", [[1, 1], [2, 1], [-1, 0], [0, None]])
 def test_offsets_must_increase(offsets):
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
-        kpress.write_columns(pa.table({"offset": pa.array(offsets, pa.int64()), "value": [b"", b""]}))
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
+        recordpress.write_columns(pa.table({"offset": pa.array(offsets, pa.int64()), "value": [b"", b""]}))
     assert caught.value.field == "offset"
 
 
@@ -173,8 +173,8 @@ def test_timestamp_types_make_batches():
             "value": [b"a", b"b", b"c", b"d", b"e"],
         }
     )
-    data = kpress.write_columns(source)
-    assert [(int(b.timestamp_type), b.records_count, b.max_timestamp) for b in kpress.read_batches(data)] == [
+    data = recordpress.write_columns(source)
+    assert [(int(b.timestamp_type), b.records_count, b.max_timestamp) for b in recordpress.read_batches(data)] == [
         (0, 2, T + 1),
         (1, 2, T + 9),
         (1, 1, T + 10),
@@ -187,50 +187,50 @@ def test_timestamp_types_make_batches():
 def test_columns_of_the_reader_are_written_again(magic, codec):
     if magic < 2 and codec == "zstd":
         pytest.skip("zstd needs magic 2")
-    data = kpress.write_records(
+    data = recordpress.write_records(
         VALUES, KEYS, T, HEADERS if magic == 2 else None, offsets=[3, 4, 9, 10, 11], magic=magic, compression_type=codec
     )
     for kind in ("binary", "large_binary", "binary_view"):
-        again = kpress.write_columns(kpress.read_columns(data, binary_type=kind), magic=magic, compression_type=codec)
+        again = recordpress.write_columns(recordpress.read_columns(data, binary_type=kind), magic=magic, compression_type=codec)
         assert again == data
 
 
 def test_other_producers_of_arrow():
     polars = pytest.importorskip("polars")
     frame = polars.DataFrame({"key": [b"k", None], "value": ["a", None]})
-    assert [r[2:4] for r in records(kpress.write_columns(frame))] == [(b"k", b"a"), (None, None)]
+    assert [r[2:4] for r in records(recordpress.write_columns(frame))] == [(b"k", b"a"), (None, None)]
     reader = pa.RecordBatchReader.from_batches(table().schema, table().to_batches())
-    assert records(kpress.write_columns(reader)) == EXPECTED
+    assert records(recordpress.write_columns(reader)) == EXPECTED
 
 
 def test_null_columns():
     source = pa.table({"key": pa.nulls(2), "value": pa.nulls(2), "timestamp": pa.nulls(2), "headers": pa.nulls(2)})
-    assert records(kpress.write_columns(source)) == [(0, -1, None, None, []), (1, -1, None, None, [])]
+    assert records(recordpress.write_columns(source)) == [(0, -1, None, None, []), (1, -1, None, None, [])]
 
 
 @pytest.mark.parametrize(
     ("source", "error", "field"),
     [
-        (b"bytes", kpress.ArgumentTypeError, "data"),
-        (pa.array([1]), kpress.ArgumentTypeError, "data"),
-        (pa.table({"value": [1]}), kpress.ArgumentTypeError, "value"),
-        (pa.table({"value": [b""], "other": [1]}), kpress.InvalidArgumentError, "other"),
-        (pa.table({"timestamp": [1]}), kpress.InvalidArgumentError, "data"),
-        (pa.table({"value": [b""], "offset": ["0"]}), kpress.ArgumentTypeError, "offset"),
-        (pa.table({"value": [b""], "headers": pa.array([["h"]])}), kpress.ArgumentTypeError, "headers"),
-        (pa.table({"value": pa.array([b"a"]).dictionary_encode()}), kpress.ArgumentTypeError, "value"),
+        (b"bytes", recordpress.ArgumentTypeError, "data"),
+        (pa.array([1]), recordpress.ArgumentTypeError, "data"),
+        (pa.table({"value": [1]}), recordpress.ArgumentTypeError, "value"),
+        (pa.table({"value": [b""], "other": [1]}), recordpress.InvalidArgumentError, "other"),
+        (pa.table({"timestamp": [1]}), recordpress.InvalidArgumentError, "data"),
+        (pa.table({"value": [b""], "offset": ["0"]}), recordpress.ArgumentTypeError, "offset"),
+        (pa.table({"value": [b""], "headers": pa.array([["h"]])}), recordpress.ArgumentTypeError, "headers"),
+        (pa.table({"value": pa.array([b"a"]).dictionary_encode()}), recordpress.ArgumentTypeError, "value"),
         (
             pa.table({"value": [b""], "headers": pa.array([[{"key": None, "value": b""}]], pa.list_(HEADER_TYPE))}),
-            kpress.InvalidArgumentError,
+            recordpress.InvalidArgumentError,
             "headers",
         ),
-        (pa.array([{"value": b"a"}, None]), kpress.InvalidArgumentError, "data"),
+        (pa.array([{"value": b"a"}, None]), recordpress.InvalidArgumentError, "data"),
     ],
     ids=str,
 )
 def test_refused(source, error, field):
     with pytest.raises(error) as caught:
-        kpress.write_columns(source)
+        recordpress.write_columns(source)
     assert caught.value.field == field
 
 
@@ -248,8 +248,8 @@ def test_refused(source, error, field):
     ],
 )
 def test_options_out_of_range(options):
-    with pytest.raises(kpress.KpressError):
-        kpress.write_columns(pa.table({"value": [b""]}), **options)
+    with pytest.raises(recordpress.RecordpressError):
+        recordpress.write_columns(pa.table({"value": [b""]}), **options)
 
 
 class Capsules:
@@ -286,8 +286,8 @@ def test_capsules_that_another_consumer_emptied(kind):
     batch = pa.record_batch({"value": [b"v" * 100]})
     data = kind(batch if kind is Capsules else pa.table(batch))
     assert pa.table(data).num_rows == 1
-    with pytest.raises(kpress.InvalidArgumentError, match="emptied"):
-        kpress.write_columns(data)
+    with pytest.raises(recordpress.InvalidArgumentError, match="emptied"):
+        recordpress.write_columns(data)
 
 
 def test_null_rows_that_nobody_counted():
@@ -296,10 +296,10 @@ def test_null_rows_that_nobody_counted():
         word(array, 1).value = -1
 
     rows = pa.StructArray.from_arrays([pa.array([b"a", b"b", b"c"])], ["value"], mask=pa.array([False, True, False]))
-    with pytest.raises(kpress.InvalidArgumentError, match="null as a whole"):
-        kpress.write_columns(Capsules(rows, forget))
+    with pytest.raises(recordpress.InvalidArgumentError, match="null as a whole"):
+        recordpress.write_columns(Capsules(rows, forget))
     valid = pa.StructArray.from_arrays([pa.array([b"a", b"b"])], ["value"], mask=pa.array([False, False]))
-    assert len(records(kpress.write_columns(Capsules(valid, lambda schema, array: None)))) == 2
+    assert len(records(recordpress.write_columns(Capsules(valid, lambda schema, array: None)))) == 2
 
 
 def test_a_column_without_a_name():
@@ -307,21 +307,21 @@ def test_a_column_without_a_name():
         child = word(word(schema, 5).value, 0).value
         word(child, 1).value = 0
 
-    with pytest.raises(kpress.InvalidArgumentError, match="column ''"):
-        kpress.write_columns(Capsules(pa.record_batch({"value": [b"a"]}), forget))
+    with pytest.raises(recordpress.InvalidArgumentError, match="column ''"):
+        recordpress.write_columns(Capsules(pa.record_batch({"value": [b"a"]}), forget))
 
 
 def test_a_column_twice():
-    with pytest.raises(kpress.InvalidArgumentError, match="twice"):
-        kpress.write_columns(pa.table([[b"a"], [b"b"]], names=["value", "value"]))
+    with pytest.raises(recordpress.InvalidArgumentError, match="twice"):
+        recordpress.write_columns(pa.table([[b"a"], [b"b"]], names=["value", "value"]))
 
 
 def test_a_null_timestamp_type_is_create_time():
     """Whatever number lies below the null."""
     ones = pa.array([1, 1, 1], pa.int32()).buffers()[1]
     types = pa.Array.from_buffers(pa.int32(), 3, [pa.array([True, None, True]).buffers()[0], ones])
-    data = kpress.write_columns(pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T], "timestampType": types}))
-    assert [batch.timestamp_type for batch in kpress.read_batches(data)] == [1, 0, 1]
+    data = recordpress.write_columns(pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T], "timestampType": types}))
+    assert [batch.timestamp_type for batch in recordpress.read_batches(data)] == [1, 0, 1]
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
@@ -331,8 +331,8 @@ def test_a_value_that_no_entry_can_hold(magic, codec):
     size = (1 << 31) + 100
     offsets = pa.py_buffer(struct.pack("<2q", 0, size))
     value = pa.Array.from_buffers(pa.large_binary(), 1, [None, offsets, pa.py_buffer(mmap.mmap(-1, size))])
-    with pytest.raises(kpress.InvalidArgumentError, match="record 0: "):
-        kpress.write_columns(pa.table({"value": value}), magic=magic, compression_type=codec, batch_bytes=None)
+    with pytest.raises(recordpress.InvalidArgumentError, match="record 0: "):
+        recordpress.write_columns(pa.table({"value": value}), magic=magic, compression_type=codec, batch_bytes=None)
 
 
 class Counted:
@@ -382,7 +382,7 @@ PART = pa.record_batch({"offset": [1, 2], "value": [b"a", b"b"]})
 def test_every_array_of_a_stream_is_released():
     rising = [PART.set_column(0, "offset", pa.array([i, i + 1])) for i in (1, 5, 9)]
     stream = Counted(pa.RecordBatchReader.from_batches(PART.schema, rising))
-    assert [r[0] for r in records(kpress.write_columns(stream))] == [1, 2, 5, 6, 9, 10]
+    assert [r[0] for r in records(recordpress.write_columns(stream))] == [1, 2, 5, 6, 9, 10]
     assert (stream.taken, stream.held) == (4, 0)
 
 
@@ -391,8 +391,8 @@ def test_every_array_of_a_stream_is_released():
 )
 def test_what_was_taken_of_a_stream_is_released_after_an_error(options, taken):
     stream = Counted(pa.RecordBatchReader.from_batches(PART.schema, [PART, PART, PART]))
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.write_columns(stream, **options)
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.write_columns(stream, **options)
     assert (stream.taken, stream.held) == (taken, 0)
 
 
@@ -401,22 +401,22 @@ def test_a_stream_that_fails_is_not_taken_for_one_that_ends():
         yield PART
         raise OSError("the disk is gone")
 
-    with pytest.raises(kpress.InvalidArgumentError, match=r"stream failed: .*the disk is gone"):
-        kpress.write_columns(pa.RecordBatchReader.from_batches(PART.schema, parts()))
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"stream failed: .*the disk is gone"):
+        recordpress.write_columns(pa.RecordBatchReader.from_batches(PART.schema, parts()))
 
 
 def test_header_fields_go_by_their_names():
     swapped = pa.struct([("value", pa.binary()), ("key", pa.string())])
     headers = pa.array([[{"key": "k", "value": b"v"}]], pa.list_(swapped))
-    assert records(kpress.write_columns(pa.table({"value": [b""], "headers": headers})))[0][4] == [("k", b"v")]
+    assert records(recordpress.write_columns(pa.table({"value": [b""], "headers": headers})))[0][4] == [("k", b"v")]
 
 
 @pytest.mark.parametrize("names", [("key", "value", "more"), ("key",), ("key", "key"), ("key", "other")])
 def test_a_header_is_a_key_and_a_value(names):
     struct_ = pa.StructArray.from_arrays([pa.array(["k"])] * len(names), names)
     headers = pa.ListArray.from_arrays(pa.array([0, 1], pa.int32()), struct_)
-    with pytest.raises(kpress.ArgumentTypeError) as caught:
-        kpress.write_columns(pa.table({"value": [b""], "headers": headers}))
+    with pytest.raises(recordpress.ArgumentTypeError) as caught:
+        recordpress.write_columns(pa.table({"value": [b""], "headers": headers}))
     assert caught.value.field == "headers"
 
 
@@ -428,9 +428,9 @@ def test_a_header_that_is_null():
 
     def written(items):
         headers = pa.ListArray.from_arrays(pa.array([0, 2], pa.int32()), items)
-        return records(kpress.write_columns(pa.table({"value": [b""], "headers": headers})))
+        return records(recordpress.write_columns(pa.table({"value": [b""], "headers": headers})))
 
-    with pytest.raises(kpress.InvalidArgumentError, match="record 0: ") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match="record 0: ") as caught:
         written(structs)
     assert caught.value.field == "headers"
     assert written(structs[1:])[0][4] == [("b", b"2"), ("c", b"3")]
@@ -442,10 +442,10 @@ def test_seconds_beyond_what_milliseconds_can_say():
     def source(seconds):
         return pa.table({"value": [b"", b""], "timestamp": pa.array([0, seconds], pa.timestamp("s", "UTC"))})
 
-    assert records(kpress.write_columns(source(most)))[1][1] == most * 1000
+    assert records(recordpress.write_columns(source(most)))[1][1] == most * 1000
     for seconds in (most + 1, 2**62, 2**63 - 1, -most - 1, -(2**63)):
-        with pytest.raises(kpress.InvalidArgumentError, match=r"^record 1: ") as caught:
-            kpress.write_columns(source(seconds))
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"^record 1: ") as caught:
+            recordpress.write_columns(source(seconds))
         assert caught.value.field == "timestamp"
 
 
@@ -457,7 +457,7 @@ def test_every_size_of_a_value(name):
     values = [bytes(range(100, 100 + size)) for size in range(140)]
     source = pa.table({"value": pa.array(values, pa.binary()).cast(getattr(pa, name)())})
     for magic in (1, 2):
-        assert [r[3] for r in records(kpress.write_columns(source, magic=magic))] == values
+        assert [r[3] for r in records(recordpress.write_columns(source, magic=magic))] == values
 
 
 TYPED = pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T + 1], "timestampType": pa.array([0, 1, 1])})
@@ -467,7 +467,7 @@ TYPED = TYPED.set_column(2, "timestampType", TYPED["timestampType"].cast(pa.int3
 @pytest.mark.parametrize("timestamp_type", [0, 1])
 def test_the_argument_is_stronger_than_the_timestamp_type_column(timestamp_type):
     options = {"timestamp_type": timestamp_type, "log_append_time": T + 9 if timestamp_type else -1}
-    [batch] = kpress.read_batches(kpress.write_columns(TYPED, **options))
+    [batch] = recordpress.read_batches(recordpress.write_columns(TYPED, **options))
     assert (batch.timestamp_type, batch.max_timestamp) == (timestamp_type, T + 9 if timestamp_type else T + 1)
 
 
@@ -475,13 +475,13 @@ def test_the_argument_is_stronger_than_the_timestamp_type_column(timestamp_type)
 def test_magic_0_knows_no_timestamp_type(codec):
     """Bit 3 of the attributes is v1's (LegacyRecord.TIMESTAMP_TYPE_MASK), and nothing of it makes another wrapper."""
     for typed in (TYPED, TYPED.slice(1)):
-        plain = kpress.write_columns(typed.select(["value"]), magic=0, compression_type=codec)
-        assert kpress.write_columns(typed, magic=0, compression_type=codec) == plain
+        plain = recordpress.write_columns(typed.select(["value"]), magic=0, compression_type=codec)
+        assert recordpress.write_columns(typed, magic=0, compression_type=codec) == plain
 
 
 def test_base_offset_beside_an_offset_column():
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
-        kpress.write_columns(pa.table({"value": [b""], "offset": [1]}), base_offset=1)
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
+        recordpress.write_columns(pa.table({"value": [b""], "offset": [1]}), base_offset=1)
     assert caught.value.field == "base_offset"
 
 
@@ -498,13 +498,13 @@ class OneArray:
 @pytest.mark.parametrize("more", [[], ["baseOffset"]])
 def test_another_thread_goes_on_while_columns_are_written(more):
     """While rows are, not only where the last batch is ended: the last row is refused, so that it is not."""
-    last = kpress.write_records([b""], base_offset=4999)
-    data = kpress.write_records([bytes(range(256)) * 40] * 5000) + last
-    rows = OneArray(kpress.read_columns(data, ["offset", "value", *more]))
+    last = recordpress.write_records([b""], base_offset=4999)
+    data = recordpress.write_records([bytes(range(256)) * 40] * 5000) + last
+    rows = OneArray(recordpress.read_columns(data, ["offset", "value", *more]))
 
     def write():
-        with pytest.raises(kpress.InvalidArgumentError, match=r"record 5000: .*offset"):
-            kpress.write_columns(rows, batch_bytes=None)
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"record 5000: .*offset"):
+            recordpress.write_columns(rows, batch_bytes=None)
 
     with another_thread() as goes_on:
         assert goes_on(write)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from facts import record_facts
 from oracle import Vector
@@ -30,8 +30,8 @@ PLAIN = {
 
 def _write(vector: Vector) -> bytes:
     columns = ["offset", "timestamp", "timestampType", "key", "value", "headers"]
-    return kpress.write_columns(
-        kpress.read_columns(vector.data, columns),
+    return recordpress.write_columns(
+        recordpress.read_columns(vector.data, columns),
         magic=vector.entry["magic"],
         compression_type=vector.entry["codec"],
         batch_bytes=None,
@@ -44,7 +44,7 @@ def test_records_are_kept(vector: Vector) -> None:
     batches = [batch for batch in vector.expected["batches"] if not batch.get("is_control")]
     expected = [{name: record[name] for name in kept} for batch in batches for record in batch["records"]]
     magic = vector.entry["magic"]
-    written = [record_facts(record, magic) for batch in kpress.read_batches(_write(vector)) for record in batch]
+    written = [record_facts(record, magic) for batch in recordpress.read_batches(_write(vector)) for record in batch]
     assert [{name: facts[name] for name in kept} for facts in written] == expected
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.columns import Columns, csv_rows, json_lines, write_lines
+import recordpress
+from recordpress.columns import Columns, csv_rows, json_lines, write_lines
 
 LINES = {"json": json_lines, "csv": csv_rows}
 NAMES = ["offset", "key", "value", "headers"]
@@ -16,15 +16,15 @@ NAMES = ["offset", "key", "value", "headers"]
 def results(sizes: list[int], value: bytes = b"v" * 99) -> list[Columns]:
     """Each of so many rows."""
     return [
-        kpress.read_columns(kpress.write_records([value] * size, base_offset=1000 * number), NAMES)
+        recordpress.read_columns(recordpress.write_records([value] * size, base_offset=1000 * number), NAMES)
         if size
-        else kpress.read_columns(b"", NAMES)
+        else recordpress.read_columns(b"", NAMES)
         for number, size in enumerate(sizes)
     ]
 
 
 def in_use() -> int:
-    return kpress.pool_bytes()[0]
+    return recordpress.pool_bytes()[0]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -42,8 +42,8 @@ def test_the_order_is_that_of_the_results(kind: Any, values: Any, threads: int) 
 @pytest.mark.parametrize("keep", [False, True])
 def test_results_of_several_pieces(threads: int, keep: bool) -> None:
     given = [
-        kpress.read_columns(
-            b"".join(kpress.write_records([b"v" * 999] * 300, base_offset=300 * i) for i in range(first, first + 10)),
+        recordpress.read_columns(
+            b"".join(recordpress.write_records([b"v" * 999] * 300, base_offset=300 * i) for i in range(first, first + 10)),
             NAMES,
             threads=2,
         )
@@ -61,10 +61,10 @@ def test_an_error_in_place_of_a_result_comes_after_the_lines_before_it(threads: 
 
     def broken() -> Iterator[Columns]:
         yield from given
-        raise kpress.CorruptRecordError("bad")
+        raise recordpress.CorruptRecordError("bad")
 
     written: list[bytes] = []
-    with pytest.raises(kpress.CorruptRecordError, match="bad"):
+    with pytest.raises(recordpress.CorruptRecordError, match="bad"):
         write_lines(broken(), lambda text: written.append(bytes(text)), threads=threads)
     assert b"".join(written) == b"".join(map(json_lines, given))
 
@@ -141,7 +141,7 @@ def test_no_thread_is_left() -> None:
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ([[]], {}, "must be kpress.Columns, not list"),
+        ([[]], {}, "must be recordpress.Columns, not list"),
         ([], {"kind": "dump"}, "kind must be"),
         ([], {"values": "ascii"}, "values must be"),
         ([], {"threads": 0}, "threads must be"),
@@ -149,7 +149,7 @@ def test_no_thread_is_left() -> None:
     ],
 )
 def test_arguments(given: Any, options: Any, message: str) -> None:
-    with pytest.raises((kpress.ArgumentTypeError, kpress.InvalidArgumentError), match=message):
+    with pytest.raises((recordpress.ArgumentTypeError, recordpress.InvalidArgumentError), match=message):
         write_lines(given, len, **options)
     with pytest.raises(TypeError, match="not iterable"):
         write_lines(3, len)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from aiokafka.record import MemoryRecords
 
-import kpress
+import recordpress
 
 N = 700
 T = 1_700_000_000_000
@@ -54,27 +54,27 @@ def table(**others: object) -> pa.Table:
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 @pytest.mark.parametrize("start", [0, 13, 255, 256])
 def test_columns(codec: str, start: int) -> None:
-    assert peer_rows(kpress.write_columns(table().slice(start), compression_type=codec)) == EXPECTED[start:]
+    assert peer_rows(recordpress.write_columns(table().slice(start), compression_type=codec)) == EXPECTED[start:]
 
 
 @pytest.mark.parametrize("codec", ["none", "gzip"])
 def test_sequences(codec: str) -> None:
     times = [-1 if time is None else time for time in TIMES]
-    data = kpress.write_records(VALUES, KEYS, times, HEADERS, offsets=OFFSETS, compression_type=codec)
+    data = recordpress.write_records(VALUES, KEYS, times, HEADERS, offsets=OFFSETS, compression_type=codec)
     assert peer_rows(data) == EXPECTED
 
 
 def test_counted_offsets() -> None:
     for data in (
-        kpress.write_records(VALUES, base_offset=40),
-        kpress.write_columns(table().select(["value"]), base_offset=40),
+        recordpress.write_records(VALUES, base_offset=40),
+        recordpress.write_columns(table().select(["value"]), base_offset=40),
     ):
         assert [row[0] for row in peer_rows(data)] == list(range(40, 40 + N))
 
 
 def test_copies_of_what_is_not_bytes_are_held() -> None:
     """Each is the only one of its bytes."""
-    data = kpress.write_records([bytearray(value) * 50 for value in VALUES], map(memoryview, VALUES))
+    data = recordpress.write_records([bytearray(value) * 50 for value in VALUES], map(memoryview, VALUES))
     assert [row[2:4] for row in peer_rows(data)] == [(value, value * 50) for value in VALUES]
 
 
@@ -82,7 +82,7 @@ def test_copies_of_what_is_not_bytes_are_held() -> None:
 def test_timestamp_types(number: pa.DataType) -> None:
     types = [int(i % 11 > 5) for i in range(N)]
     columns = table(timestampType=pa.array(types, number), timestamp=pa.array([T] * N, pa.timestamp("ms", "UTC")))
-    batches = kpress.read_batches(kpress.write_columns(columns))
+    batches = recordpress.read_batches(recordpress.write_columns(columns))
     runs = [(type_, len(list(run))) for type_, run in groupby(types)]
     assert [(int(batch.timestamp_type), batch.records_count) for batch in batches] == runs
 
@@ -100,8 +100,8 @@ def test_the_record_is_named(column: str, at: int) -> None:
     type_, wrong, sentence = WRONG[column]
     right = {"offset": list(range(N)), "timestamp": [0] * N, "headers": [[]] * N}[column]
     values = pa.array([*right[:at], wrong, *right[at + 1 :]], type_)
-    with pytest.raises(kpress.InvalidArgumentError, match=f"^record {at}: {sentence}") as caught:
-        kpress.write_columns(table(**{column: values}))
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"^record {at}: {sentence}") as caught:
+        recordpress.write_columns(table(**{column: values}))
     assert caught.value.field == column
 
 
@@ -109,5 +109,5 @@ def test_the_first_record_that_is_wrong_is_named() -> None:
     """No matter which rule each breaks."""
     times = pa.array([-5 if i == 300 else 0 for i in range(N)], pa.int64())
     offsets = pa.array([None if i == 400 else i for i in range(N)], pa.int64())
-    with pytest.raises(kpress.InvalidArgumentError, match=r"^record 300: timestamp"):
-        kpress.write_columns(table(timestamp=times, offset=offsets))
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"^record 300: timestamp"):
+        recordpress.write_columns(table(timestamp=times, offset=offsets))

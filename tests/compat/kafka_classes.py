@@ -77,7 +77,7 @@ class Kafka:
         self.version = version
 
     def __enter__(self) -> Kafka:
-        self.directory = tempfile.TemporaryDirectory(prefix="kpress-kafka-", dir=IN_MEMORY)
+        self.directory = tempfile.TemporaryDirectory(prefix="recordpress-kafka-", dir=IN_MEMORY)
         classes = Path(self.directory.name)
         path = f"{classes}:{JARS[self.version]}/*"
         sources = [*JAVA.glob("*.java"), *(JAVA / SOURCES[self.version]).rglob("*.java")]

@@ -20,7 +20,7 @@ import xxhash
 sys.path.insert(0, str(Path(__file__).parents[1] / "hostile"))
 from hostile_sets import SMALL_SETS, with_right_crc
 
-import kpress
+import recordpress
 from messages import message
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -197,20 +197,20 @@ def _xerial(draw: random.Random, data: bytes) -> bytes:
     """Blocks of other sizes than Kafka's."""
     size = draw.choice((1, 100, 1024, 32768, 40000))
     head = b"\x82SNAPPY\0" + struct.pack(">ii", *draw.choice(((1, 1), (1, 1), (2, 1), (1, 2), (0, 1))))
-    raw = [kpress.compress(data[start : start + size], "snappy")[16:] for start in range(0, len(data), size)]
+    raw = [recordpress.compress(data[start : start + size], "snappy")[16:] for start in range(0, len(data), size)]
     return head + b"".join(raw)
 
 
 def _raw_snappy(data: bytes) -> bytes:
     """One block without a frame; only good where Kafka's framing makes one block of it."""
-    framed = kpress.compress(data, "snappy")
+    framed = recordpress.compress(data, "snappy")
     return framed[20:] if len(data) <= 32768 and framed[16:] else framed
 
 
 def _other_stream(draw: random.Random, codec: str, data: bytes) -> bytes:
     """The same content as others may write it."""
     half = draw.randrange(len(data) + 1)
-    parts = [kpress.compress(part, codec) for part in (data[:half], data[half:])]
+    parts = [recordpress.compress(part, codec) for part in (data[:half], data[half:])]
     if codec == "gzip":
         return draw.choice((_gzip_member(draw, data), b"".join(parts)))
     if codec == "snappy":
@@ -218,7 +218,7 @@ def _other_stream(draw: random.Random, codec: str, data: bytes) -> bytes:
     if codec == "lz4":
         return draw.choice((_lz4_frame(draw, data), _lz4_frame(draw, data), b"".join(parts)))
     skippable = b"\x50\x2a\x4d\x18\4\0\0\0abcd"
-    best = kpress.compress(data, "zstd", level=19)
+    best = recordpress.compress(data, "zstd", level=19)
     return draw.choice((b"".join(parts), skippable + b"".join(parts), parts[0] + skippable + parts[1], best))
 
 
@@ -240,7 +240,7 @@ def damaged(draw: random.Random, data: bytes) -> bytes:
 def stream(draw: random.Random, codec: str, data: bytes, oddness: float) -> bytes:
     if codec == "none":
         return data
-    whole = _other_stream(draw, codec, data) if draw.random() < 0.15 else kpress.compress(data, codec)
+    whole = _other_stream(draw, codec, data) if draw.random() < 0.15 else recordpress.compress(data, codec)
     return damaged(draw, whole) if draw.random() < oddness else whole
 
 
@@ -371,8 +371,8 @@ def legacy(draw: random.Random, magic: int, times: Times, oddness: float) -> byt
 def _as_before_0_10(frame: bytes) -> bytes:
     """With the header checksum of magic 0 (KIP-57)."""
     changed = bytearray(frame)
-    with contextlib.suppress(kpress.KpressError):  # damaged
-        kpress.break_lz4_header(changed)
+    with contextlib.suppress(recordpress.RecordpressError):  # damaged
+        recordpress.break_lz4_header(changed)
     return bytes(changed)
 
 

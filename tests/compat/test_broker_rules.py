@@ -1,4 +1,4 @@
-"""Kafka's own classes, 3.9.2 and 4.3.1, and kpress.broker get the same record sets, with the same settings: the same
+"""Kafka's own classes, 3.9.2 and 4.3.1, and recordpress.broker get the same record sets, with the same settings: the same
 errors, and the same bytes in the log. What is different on purpose is in docs/differences.md.
 
 `make broker-rules` brings Kafka's jars and asks 200,000 sets; without the jars this is skipped. A disagreement has a
@@ -16,14 +16,14 @@ import pytest
 from kafka_classes import Answer, Case, Kafka, Request, missing
 from produce_cases import KNOWN, cases
 
-import kpress
-from kpress.broker import PartitionLog, Verdict
+import recordpress
+from recordpress.broker import PartitionLog, Verdict
 
-SETS = int(os.environ.get("KPRESS_BROKER_SETS", "5000"))
-SEED = int(os.environ.get("KPRESS_BROKER_SEED", "1"))
+SETS = int(os.environ.get("RECORDPRESS_BROKER_SETS", "5000"))
+SEED = int(os.environ.get("RECORDPRESS_BROKER_SEED", "1"))
 # The codecs whose compressed bytes depend on the library's release; of lz4 only levels 1 and 2 do.
 OTHER_BUILDS = {1: "gzip", 3: "lz4", 4: "zstd"}
-PARTITION = " in topic partition topic-0"  # which kpress cannot know
+PARTITION = " in topic partition topic-0"  # which recordpress cannot know
 
 pytestmark = pytest.mark.build
 
@@ -36,10 +36,10 @@ def _version(version: str) -> object:
 VERSIONS = [_version("4.3"), _version("3.9")]
 
 
-# ---- the same question to kpress
+# ---- the same question to recordpress
 
 
-def ask_kpress(case: Case, version: str) -> list[Verdict]:
+def ask_recordpress(case: Case, version: str) -> list[Verdict]:
     log = PartitionLog(
         broker_version=version,
         topic_config=case.settings,
@@ -158,7 +158,7 @@ def _opened(entry: bytes, target: str | None) -> object:
     if codec is None or (codec == "lz4" and target != "lz4") or 12 + _size(entry) != len(entry):
         return entry
     fields = (entry[21:61], entry[12:16]) if is_v2 else entry[16 : at - 4]
-    stream = kpress.decompressor(codec, 1 << 30, magic=entry[16])
+    stream = recordpress.decompressor(codec, 1 << 30, magic=entry[16])
     return entry[:8], entry[16], fields, stream.decompress(entry[at:]) + stream.flush()
 
 
@@ -170,7 +170,7 @@ def compare(asked: Sequence[Case], kafka: Kafka) -> Counter[str]:
     ends: Counter[str] = Counter()
     different = []
     for case, answers in zip(asked, kafka.ask(asked), strict=True):
-        verdicts = ask_kpress(case, kafka.version)
+        verdicts = ask_recordpress(case, kafka.version)
         for index, (request, answer, verdict) in enumerate(zip(case.requests, answers, verdicts, strict=True)):
             ends[f"{verdict.error} {verdict.relation}"] += 1
             if "OutOfMemoryError" in answer.cause:  # a size that lies: no answer to compare

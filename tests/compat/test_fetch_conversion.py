@@ -1,4 +1,4 @@
-"""Kafka 3.9's own classes convert logs for old clients and send them (java/ConvertSets.java); kpress sends the same.
+"""Kafka 3.9's own classes convert logs for old clients and send them (java/ConvertSets.java); recordpress sends the same.
 
 `make differential` brings the jars and runs this with more sets; without them it is skipped.
 """
@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import pytest
 
-import kpress
+import recordpress
 from drawn_logs import cut, damage, draw_log, is_same_but_for_gzip
-from kpress.broker._lazy_conversion import DownConversion
+from recordpress.broker._lazy_conversion import DownConversion
 
 ROOT = Path(__file__).parents[2]
 JARS = ROOT / "build/old-brokers/3.9.2"
 DRIVER = Path(__file__).parent / "java/ConvertSets.java"
-SETS = int(os.environ.get("KPRESS_FETCH_SETS", 2000))
+SETS = int(os.environ.get("RECORDPRESS_FETCH_SETS", 2000))
 CLOSED, NO_ANSWER = 1000, 1001  # of the driver; the latter where a header makes Java allocate room for 2^30 records
 CAP = 1 << 26  # what the JVM has memory for
 
@@ -68,10 +68,10 @@ def read_answer(source: io.BytesIO) -> Answer:
     return Answer(code, size, converted, temporary, source.read(length))
 
 
-def ask_kpress(question: Question) -> Answer:
+def ask_recordpress(question: Question) -> Answer:
     try:
         done = DownConversion(question.log, question.magic, question.offset, max_decompressed_bytes=CAP)
-    except kpress.errors.OutputTooLargeError:
+    except recordpress.errors.OutputTooLargeError:
         return Answer(-1, 0, 0, 0, b"")
     if done.closed:
         return Answer(CLOSED, done.size, done.converted_records, done.temporary_bytes, b"")
@@ -111,7 +111,7 @@ def test_kafka_sends_the_same(damaged: bool) -> None:
         questions = drawn(start, min(1000, SETS - start), damaged=damaged)
         for question, kafka in zip(questions, ask_kafka(questions), strict=True):
             seen[kafka.code] += 1
-            if kafka.code != NO_ANSWER and (different := differences(question, kafka, ask_kpress(question))):
+            if kafka.code != NO_ANSWER and (different := differences(question, kafka, ask_recordpress(question))):
                 wrong.append(f"{different}: {question.log[:4000].hex()} {question[1:]}")
     assert not wrong, f"{len(wrong)} of {SETS}: " + "\n".join(wrong[:3])
     assert seen[0] and seen[76] and seen[CLOSED] and (not damaged or (seen[87] and seen[-1] and seen[2]))

@@ -15,8 +15,8 @@ from typing import Literal
 import kafka_schemas
 import pytest
 
-import kpress
-from kpress.log import DumpOptions, SegmentDump
+import recordpress
+from recordpress.log import DumpOptions, SegmentDump
 
 JARS = Path(__file__).parents[2] / "build/broker"
 JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encoding=UTF-8", "-Dfile.encoding=UTF-8"]
@@ -45,7 +45,7 @@ def tool_lines(log: Path, decoder: str, *more: str) -> list[bytes]:
 
 
 def own_lines(log: Path, decoder: Decoder, skip_record_metadata: bool = False) -> list[bytes]:
-    [partition] = kpress.open_log(log.parent).partitions
+    [partition] = recordpress.open_log(log.parent).partitions
     options = DumpOptions(print_data_log=True, skip_record_metadata=skip_record_metadata, decoder=decoder)
     text = b"".join(SegmentDump(partition.segments[0], options))
     return [line for line in text.split(b"\n") if line.startswith(b"|")]
@@ -54,7 +54,7 @@ def own_lines(log: Path, decoder: Decoder, skip_record_metadata: bool = False) -
 def compare(directory: Path, pairs: list[Pair], decoder: Decoder) -> None:
     log = directory / f"{0:020}.log"
     values, keys = [value for _, value in pairs], [key for key, _ in pairs]
-    log.write_bytes(kpress.write_records(values, keys, [5] * len(pairs)))
+    log.write_bytes(recordpress.write_records(values, keys, [5] * len(pairs)))
     expected = tool_lines(log, decoder)
     found = own_lines(log, decoder)
     assert len(found) == len(expected) == len(pairs)

@@ -1,10 +1,10 @@
-"""aiokafka and kafka-python read what kpress writes, and kpress reads what they write."""
+"""aiokafka and kafka-python read what recordpress writes, and recordpress reads what they write."""
 
 from __future__ import annotations
 
 import pytest
 
-import kpress
+import recordpress
 from peers import BUILDERS, READERS
 from strategies import FORMATS, DrawnRecord
 
@@ -37,7 +37,7 @@ def _mix(magic: int) -> list[DrawnRecord]:
 
 
 def _write(magic: int, codec: str, rows: list[DrawnRecord], **arguments: object) -> bytes:
-    builder = kpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=rows[0].offset, **arguments)
+    builder = recordpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=rows[0].offset, **arguments)
     for row in rows:
         builder.append(row.value, key=row.key, timestamp=row.timestamp, headers=row.headers, offset=row.offset)
     return builder.build()
@@ -105,7 +105,7 @@ def test_we_read_what_a_peer_writes(peer: str, magic: int, codec: str) -> None:
     rows = _mix(magic)
     found = [
         DrawnRecord(r.offset + 100, r.timestamp, r.key, r.value, r.headers)
-        for batch in kpress.read_batches(_write_with_peer(peer, magic, codec, rows))
+        for batch in recordpress.read_batches(_write_with_peer(peer, magic, codec, rows))
         for r in batch
         if batch.is_valid() and r.is_valid()
     ]

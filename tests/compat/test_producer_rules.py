@@ -1,4 +1,4 @@
-"""Kafka's own producer classes, 4.3.1, and kpress.producer get the same records, times and answers: the same batches.
+"""Kafka's own producer classes, 4.3.1, and recordpress.producer get the same records, times and answers: the same batches.
 
 `make producer-rules` brings Kafka's jars and asks 1,000 streams and 10^6 updates; without the jars this is skipped.
 Codec libraries differ by some bytes between releases, so both sides go on with the ratios that Java's batches have.
@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import pytest
 from kafka_classes import JARS, OPTIONS, missing
 
-from kpress.producer import BatchAccumulator, CompressionRatioEstimator, ProducerBatch
+from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProducerBatch
 
-STREAMS = int(os.environ.get("KPRESS_PRODUCER_STREAMS", "50"))
-UPDATES = int(os.environ.get("KPRESS_PRODUCER_UPDATES", "100000"))
-SEED = int(os.environ.get("KPRESS_PRODUCER_SEED", "1"))
+STREAMS = int(os.environ.get("RECORDPRESS_PRODUCER_STREAMS", "50"))
+UPDATES = int(os.environ.get("RECORDPRESS_PRODUCER_UPDATES", "100000"))
+SEED = int(os.environ.get("RECORDPRESS_PRODUCER_SEED", "1"))
 SOURCE = Path(__file__).parent / "java" / "AskProducer.java"
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 SUCCESS, TOO_LARGE, AGAIN = 0, 10, 6  # MESSAGE_TOO_LARGE, NOT_LEADER_OR_FOLLOWER
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.build, pytest.mark.skipif(reason is not None, reason=s
 
 @pytest.fixture(scope="module")
 def classes() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="kpress-producer-") as directory:
+    with tempfile.TemporaryDirectory(prefix="recordpress-producer-") as directory:
         command = ["javac", "-nowarn", "-d", directory, "-cp", f"{JARS['4.3']}/*", str(SOURCE)]
         subprocess.run(command, check=True, timeout=300)
         yield Path(directory)
@@ -270,7 +270,7 @@ class Ours:
         self.estimator.next = [ratio]
         self.accumulator.complete(batch, TOO_LARGE if java.parts else step.code % TOO_LARGE, step.now_ms)
         if java.parts == 1:
-            self.halved = True  # Java sends it again as it is, kpress.producer halves it: what follows is different
+            self.halved = True  # Java sends it again as it is, recordpress.producer halves it: what follows is different
         else:
             assert self.accumulator.undrained - waiting == java.parts + (step.code == AGAIN)
 

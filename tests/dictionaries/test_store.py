@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-import kpress
-from kpress.dictionaries import Dictionary, DictionaryCodec, DictionaryStore, train
+import recordpress
+from recordpress.dictionaries import Dictionary, DictionaryCodec, DictionaryStore, train
 
 VALUES = [b"value %d of many, in %s" % (n * 7919, (b"Paris", b"Lyon")[n % 2]) for n in range(2000)]
 ONE = train(VALUES, 1024, dictionary_id=70_001)
@@ -48,22 +48,22 @@ def test_add_get_list_remove(store: DictionaryStore) -> None:
             again[5]
     store.remove(ONE.id)
     assert list(store) == [TWO.id] and store.get(ONE.id) is None
-    with pytest.raises(kpress.InvalidArgumentError, match="has no dictionary 70001"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="has no dictionary 70001"):
         store.remove(ONE.id)
 
 
 def test_what_another_object_adds_and_removes_is_seen(store: DictionaryStore) -> None:
     other = DictionaryStore(store.path)
     store.add(ONE)
-    frame = kpress.compress(VALUES[0], "zstd", dictionary=TWO)
-    with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TWO.id}, which is not"):
-        kpress.decompress(frame, "zstd", dictionaries=store)
+    frame = recordpress.compress(VALUES[0], "zstd", dictionary=TWO)
+    with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TWO.id}, which is not"):
+        recordpress.decompress(frame, "zstd", dictionaries=store)
     other.add(TWO)
-    assert kpress.decompress(frame, "zstd", dictionaries=store) == VALUES[0]
+    assert recordpress.decompress(frame, "zstd", dictionaries=store) == VALUES[0]
     other.remove(TWO.id)
     assert list(store) == [ONE.id]
-    with pytest.raises(kpress.DecompressionError, match="needs dictionary"):
-        kpress.decompress(frame, "zstd", dictionaries=store)
+    with pytest.raises(recordpress.DecompressionError, match="needs dictionary"):
+        recordpress.decompress(frame, "zstd", dictionaries=store)
 
 
 def test_an_old_directory_is_not_listed_again(store: DictionaryStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,11 +77,11 @@ def test_an_old_directory_is_not_listed_again(store: DictionaryStore, monkeypatc
 
 def test_another_dictionary_of_the_same_id_is_refused(store: DictionaryStore) -> None:
     store.add(ONE)
-    with pytest.raises(kpress.InvalidArgumentError, match="another dictionary with the id 70001"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="another dictionary with the id 70001"):
         store.add(SAME_ID)
     assert store[ONE.id] == ONE and files(store) == [name_of(ONE)]
     (Path(store.path) / name_of(SAME_ID)).write_bytes(SAME_ID.data)
-    with pytest.raises(kpress.InvalidArgumentError, match=f"several files .*{name_of(SAME_ID)}"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"several files .*{name_of(SAME_ID)}"):
         DictionaryStore(store.path)[ONE.id]
 
 
@@ -101,13 +101,13 @@ def test_a_damaged_file_is_refused_by_name(store: DictionaryStore, kind: str) ->
     path = Path(store.path) / name_of(ONE)
     path.write_bytes(DAMAGE[kind](ONE.data))
     fresh = DictionaryStore(store.path)
-    frame = kpress.compress(VALUES[0], "zstd", dictionary=ONE)
+    frame = recordpress.compress(VALUES[0], "zstd", dictionary=ONE)
     for read in (
         lambda: fresh[ONE.id],
         lambda: fresh.add(ONE),
-        lambda: kpress.decompress(frame, "zstd", dictionaries=fresh),
+        lambda: recordpress.decompress(frame, "zstd", dictionaries=fresh),
     ):
-        with pytest.raises(kpress.CorruptRecordError, match="SHA-256 is not the one in its name") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="SHA-256 is not the one in its name") as caught:
             read()
         assert caught.value.file == str(path)
     assert fresh[TWO.id] == TWO
@@ -124,15 +124,15 @@ def test_names_that_lie(store: DictionaryStore) -> None:
         (70_010, b"no dictionary at all", "not a zstd dictionary"),
     ):
         (Path(store.path) / f"{id}.{hashlib.sha256(data).hexdigest()}.zdict").write_bytes(data)
-        with pytest.raises(kpress.CorruptRecordError, match=sentence):
+        with pytest.raises(recordpress.CorruptRecordError, match=sentence):
             store[id]
     huge = Path(store.path) / f"70011.{'0' * 64}.zdict"
     huge.touch()
     os.truncate(huge, (64 << 20) + 1)
-    with pytest.raises(kpress.CorruptRecordError, match="at most 67108864"):
+    with pytest.raises(recordpress.CorruptRecordError, match="at most 67108864"):
         store[70_011]
     os.mkfifo(Path(store.path) / f"70012.{'0' * 64}.zdict")
-    with pytest.raises(kpress.InvalidArgumentError, match="named pipe"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="named pipe"):
         store[70_012]
     (Path(store.path) / "70013.zdict").write_bytes(ONE.data)
     (Path(store.path) / "../outside.zdict").write_bytes(ONE.data)
@@ -144,17 +144,17 @@ def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         store.get(5)
     with pytest.raises(FileNotFoundError):
-        kpress.decompress(kpress.compress(b"x", "zstd", dictionary=ONE), "zstd", dictionaries=store)
+        recordpress.decompress(recordpress.compress(b"x", "zstd", dictionary=ONE), "zstd", dictionaries=store)
     assert store.add(ONE) == ONE.id and list(store) == [ONE.id]
-    with pytest.raises(kpress.ArgumentTypeError, match="path must be"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="path must be"):
         DictionaryStore(b"bytes")  # type: ignore[arg-type]
-    with pytest.raises(kpress.ArgumentTypeError, match="bytes-like"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="bytes-like"):
         store.add(5)  # type: ignore[arg-type]
 
 
 WRITER = """
 import sys
-from kpress.dictionaries import Dictionary, DictionaryStore
+from recordpress.dictionaries import Dictionary, DictionaryStore
 store = DictionaryStore(sys.argv[1])
 for path in sys.argv[2:]:
     try:
@@ -206,7 +206,7 @@ def test_threads_that_write_and_read(store: DictionaryStore) -> None:
 
 KILLED = """
 import os, sys, time
-from kpress.dictionaries import Dictionary, DictionaryStore
+from recordpress.dictionaries import Dictionary, DictionaryStore
 os.replace = lambda *paths: (print("now", flush=True), time.sleep(100))
 DictionaryStore(sys.argv[1]).add(open(sys.argv[2], "rb").read())
 """
@@ -233,25 +233,25 @@ def test_a_killed_writer_leaves_nothing(store: DictionaryStore, tmp_path: Path) 
 
 def test_the_codec() -> None:
     codec = DictionaryCodec(ONE, {TWO.id: TWO}, level=5)
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register(codec.name, codec)
-    written = kpress.write_records([b"a value"] * 9, compression_type="zstd-dict", codecs=codecs)
-    assert [batch.plugin_name for batch in kpress.read_batches(written)] == ["zstd-dict"]
-    assert kpress.read_columns(written, ["value"], codecs=codecs)["value"].to_pylist() == [b"a value"] * 9
+    written = recordpress.write_records([b"a value"] * 9, compression_type="zstd-dict", codecs=codecs)
+    assert [batch.plugin_name for batch in recordpress.read_batches(written)] == ["zstd-dict"]
+    assert recordpress.read_columns(written, ["value"], codecs=codecs)["value"].to_pylist() == [b"a value"] * 9
     packed = codec.compress(VALUES[0] * 9)
-    assert packed == kpress.compress(VALUES[0] * 9, "zstd", 5, dictionary=ONE)
-    assert codec.compress(VALUES[0] * 9, 19) == kpress.compress(VALUES[0] * 9, "zstd", 19, dictionary=ONE)
+    assert packed == recordpress.compress(VALUES[0] * 9, "zstd", 5, dictionary=ONE)
+    assert codec.compress(VALUES[0] * 9, 19) == recordpress.compress(VALUES[0] * 9, "zstd", 19, dictionary=ONE)
     assert codec.levels == (-131072, 22, 5) and DictionaryCodec(ONE).levels[2] == 3
     assert codec.decompress(packed, 1 << 40) == VALUES[0] * 9
-    assert codec.decompress(kpress.compress(b"old", "zstd", dictionary=TWO), 3) == b"old"
-    with pytest.raises(kpress.OutputTooLargeError):
+    assert codec.decompress(recordpress.compress(b"old", "zstd", dictionary=TWO), 3) == b"old"
+    with pytest.raises(recordpress.OutputTooLargeError):
         codec.decompress(packed, 10)
-    with pytest.raises(kpress.DecompressionError, match=f"needs dictionary {TWO.id}, which"):
-        DictionaryCodec(ONE).decompress(kpress.compress(b"old", "zstd", dictionary=TWO), 10)
+    with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TWO.id}, which"):
+        DictionaryCodec(ONE).decompress(recordpress.compress(b"old", "zstd", dictionary=TWO), 10)
     for wrong in (ONE.data, None, 5):
-        with pytest.raises(kpress.ArgumentTypeError, match="dictionary must be"):
+        with pytest.raises(recordpress.ArgumentTypeError, match="dictionary must be"):
             DictionaryCodec(wrong)  # type: ignore[arg-type]
-    with pytest.raises(kpress.ArgumentTypeError, match="dictionaries must be"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="dictionaries must be"):
         DictionaryCodec(ONE, [TWO])  # type: ignore[arg-type]
-    with pytest.raises(kpress.InvalidArgumentError, match="level of zstd"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="level of zstd"):
         DictionaryCodec(ONE, level=23)

@@ -61,7 +61,7 @@ def test_members_have_docstrings(names: dict[str, str]) -> None:
 
     without = []
     for _, name in public_names():
-        if not inspect.isclass(name.value) or not name.value.__module__.startswith("kpress"):
+        if not inspect.isclass(name.value) or not name.value.__module__.startswith("recordpress"):
             continue
         text = inspect.getdoc(name.value) or ""
         for kind, member, _ in stubs.members(name.value):
@@ -77,11 +77,11 @@ def test_an_example_that_is_skipped_is_none() -> None:
 
 
 def test_every_error_has_a_remedy(names: dict[str, str]) -> None:
-    """Those that rooms have besides kpress.errors, too."""
-    import kpress
+    """Those that rooms have besides recordpress.errors, too."""
+    import recordpress
     from build_support.site.tables import public_errors
 
     errors = public_errors()
-    assert {f"kpress.{name}" for name in kpress.errors.__all__} < set(errors)
-    assert "kpress.producer.RecordTooLargeError" in errors
+    assert {f"recordpress.{name}" for name in recordpress.errors.__all__} < set(errors)
+    assert "recordpress.producer.RecordTooLargeError" in errors
     assert [full for full in errors if "\nRemedy\n---" not in names[full]] == []

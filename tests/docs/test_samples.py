@@ -88,7 +88,7 @@ def test_samples(page: Path, place: Path, names: dict[str, Any], capfd: pytest.C
 
 
 def run_commands(text: str, where: str, capfd: pytest.CaptureFixture[str]) -> None:
-    from kpress.cli import main
+    from recordpress.cli import main
 
     for command in re.split(r"^(?=\$ )", text, flags=re.M):
         if not command.startswith("$ "):
@@ -96,7 +96,7 @@ def run_commands(text: str, where: str, capfd: pytest.CaptureFixture[str]) -> No
         typed, _, expected = command[2:].partition("\n")
         capfd.readouterr()
         arguments = shlex.split(typed)
-        assert arguments[0] == "kpress", where
+        assert arguments[0] == "recordpress", where
         status = main(expanded(arguments[1:]))
         sys.stdout.flush()
         shown = capfd.readouterr()

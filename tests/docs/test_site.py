@@ -133,8 +133,8 @@ def bright(color: str) -> bool:
 @pytest.mark.parametrize(
     ("words", "page"),
     [
-        ("transcode", "reference/kpress.html"),
-        ("kpress.BatchBuilder", "reference/kpress.html"),
+        ("transcode", "reference/recordpress.html"),
+        ("recordpress.BatchBuilder", "reference/recordpress.html"),
         ("recompress", "howto/recompress-a-topic.html"),
     ],
 )

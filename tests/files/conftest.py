@@ -111,8 +111,8 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
 
 @pytest.fixture(scope="session")
 def azurite() -> Iterator[Any]:
-    """pyarrow's file system of Azure, on Azurite, which KPRESS_AZURITE says the script of: `make azure`."""
-    script = os.environ.get("KPRESS_AZURITE")
+    """pyarrow's file system of Azure, on Azurite, which RECORDPRESS_AZURITE says the script of: `make azure`."""
+    script = os.environ.get("RECORDPRESS_AZURITE")
     if not script:
         pytest.skip("no Azurite: make azure")
     fs = pytest.importorskip("pyarrow.fs")

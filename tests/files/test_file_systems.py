@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.files import Buffered, FileSystem, LocalFileSystem, RandomAccessFile, Walked, coalesce, read_ahead, resolve
+import recordpress
+from recordpress.files import Buffered, FileSystem, LocalFileSystem, RandomAccessFile, Walked, coalesce, read_ahead, resolve
 
 pa_fs = pytest.importorskip("pyarrow.fs")
 fsspec = pytest.importorskip("fsspec")
@@ -96,7 +96,7 @@ def test_bytes_at_any_position(store: Store) -> None:
             buffer = bytearray(b"x" * length)
             count = file.read_into(position, buffer)
             assert buffer[:count] == DATA[position : position + length]
-        with pytest.raises(kpress.CorruptRecordError, match="truncated while it was read"):
+        with pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read"):
             file.read_exactly(len(DATA) - 3, 10)
 
 
@@ -190,7 +190,7 @@ class Counted(RandomAccessFile):
 
 
 def readers() -> list[threading.Thread]:
-    return [thread for thread in threading.enumerate() if thread.name == "kpress read-ahead"]
+    return [thread for thread in threading.enumerate() if thread.name == "recordpress read-ahead"]
 
 
 @pytest.mark.parametrize("size", [1, 999, 5000, 100_000])
@@ -248,17 +248,17 @@ def test_an_error_of_a_piece_is_raised_where_it_is_due() -> None:
     file = Counted(DATA[:2500], size=len(DATA))
     with read_ahead(file, piece=1000) as part:
         assert [part.readinto(bytearray(1000)) for _ in range(2)] == [1000, 1000]
-        with pytest.raises(kpress.CorruptRecordError, match="now ends at 2500") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="now ends at 2500") as caught:
             part.readinto(bytearray(1000))
     assert caught.value.file == "test://file"
     assert readers() == []
 
 
 def test_columns_of_a_remote_file() -> None:
-    data = b"".join(kpress.write_records([b"x" * 100] * 10, base_offset=10 * i) for i in range(100))
+    data = b"".join(recordpress.write_records([b"x" * 100] * 10, base_offset=10 * i) for i in range(100))
     file = Counted(data)
     with read_ahead(file, piece=10_000) as part:
-        rows = [offset for columns in kpress.iter_columns(part, ["offset"]) for offset in columns["offset"]]
+        rows = [offset for columns in recordpress.iter_columns(part, ["offset"]) for offset in columns["offset"]]
     assert rows == list(range(1000))
     assert len(file.asked) == -(-len(data) // 10_000)
 
@@ -307,7 +307,7 @@ def test_a_walk_over_a_file_that_was_truncated() -> None:
     with Walked(file, piece=1000) as walked:
         assert walked.read_at(1400, 600) == DATA[1400:2000]
         for _ in range(2):
-            with pytest.raises(kpress.CorruptRecordError, match="now ends at 2500"):
+            with pytest.raises(recordpress.CorruptRecordError, match="now ends at 2500"):
                 walked.read_at(2100, 1000)
     assert readers() == []
 
@@ -335,12 +335,12 @@ def test_a_pipe_is_refused_and_links_are_told(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "dangling").symlink_to("nothing")
     (tmp_path / "out").symlink_to("/etc")
-    with pytest.raises(kpress.InvalidArgumentError, match="named pipe"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="named pipe"):
         files.open(str(tmp_path / "pipe"))
     kinds = {info.name: (info.kind, info.is_link) for info in files.list(str(tmp_path))}
     assert kinds == {"pipe": ("other", False), "dangling": ("missing", True), "out": ("directory", True)}
     for info in files.list(str(tmp_path))[:2]:
-        with pytest.raises(kpress.InvalidArgumentError, match=f"{info.name} is a symbolic link to"):
+        with pytest.raises(recordpress.InvalidArgumentError, match=f"{info.name} is a symbolic link to"):
             files.check_link(info, str(tmp_path))
 
 
@@ -403,7 +403,7 @@ def test_containers_in_azure(url: str, path: str) -> None:
     ],
 )
 def test_what_cannot_be_resolved(url: str, text: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=text):
+    with pytest.raises(recordpress.InvalidArgumentError, match=text):
         resolve(url)
 
 
@@ -412,22 +412,22 @@ def test_a_store_that_cannot_be_reached_is_named_without_the_password(monkeypatc
         raise ConnectionRefusedError("nobody listens")
 
     monkeypatch.setattr(fsspec.core, "url_to_fs", refused)
-    with pytest.raises(kpress.StorageError, match="nobody listens") as caught:
+    with pytest.raises(recordpress.StorageError, match="nobody listens") as caught:
         resolve("ftp://me:secret@host/logs")
     assert caught.value.file == "ftp://host/logs"
 
 
 def test_arguments_of_other_types() -> None:
-    with pytest.raises(kpress.ArgumentTypeError, match="filesystem must be"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="filesystem must be"):
         resolve("a", object())
-    with pytest.raises(kpress.ArgumentTypeError, match="path must be text"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="path must be text"):
         resolve(b"a")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("url", "missing", "line"),
     [
-        ("s3://bucket/a", "pyarrow", r"s3:// needs pyarrow: pip install 'kpress\[arrow\]'"),
+        ("s3://bucket/a", "pyarrow", r"s3:// needs pyarrow: pip install 'recordpress\[arrow\]'"),
         ("memory://a", "fsspec", "memory:// needs fsspec .*: pip install 'fsspec'"),
     ],
 )
@@ -435,7 +435,7 @@ def test_a_missing_package_is_named(url: str, missing: str, line: str, monkeypat
     for name in ("pyarrow", "pyarrow.fs", "fsspec"):
         if name.startswith(missing):
             monkeypatch.setitem(__import__("sys").modules, name, None)
-    with pytest.raises(kpress.InvalidArgumentError, match=line):
+    with pytest.raises(recordpress.InvalidArgumentError, match=line):
         resolve(url)
 
 
@@ -449,7 +449,7 @@ def test_a_store_that_fails_is_one_error_with_the_address(monkeypatch: pytest.Mo
             raise RuntimeError("503 Slow Down")
 
         monkeypatch.setattr(type(memory), "cat_file", fail)
-        with pytest.raises(kpress.StorageError, match="503 Slow Down") as caught:
+        with pytest.raises(recordpress.StorageError, match="503 Slow Down") as caught:
             file.read_at(0, 3)
     assert caught.value.file == "memory:///logs/b"
     assert isinstance(caught.value, OSError) and caught.value.code == 56

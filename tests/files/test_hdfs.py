@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyarrow.fs")
 
@@ -19,11 +19,11 @@ def test_a_log_is_read_verified_and_copied(hdfs: Any, name_node: int, target: st
         with hdfs.open_output_stream(f"/logs/sessions-0/{path.name}") as stream:
             stream.write(path.read_bytes())
     root = f"hdfs://127.0.0.1:{name_node}"
-    (partition,) = kpress.open_log(f"{root}/lo*/sess*-0").partitions
+    (partition,) = recordpress.open_log(f"{root}/lo*/sess*-0").partitions
     assert partition.url == f"{root}/logs/sessions-0"
-    assert kpress.log.verify(f"{root}/logs", "record").findings == []
-    kpress.transcode(f"{root}/logs/sessions-0", f"{root}/{target}", "zstd")
-    copy = kpress.open_log(f"{root}/{target}")
+    assert recordpress.log.verify(f"{root}/logs", "record").findings == []
+    recordpress.transcode(f"{root}/logs/sessions-0", f"{root}/{target}", "zstd")
+    copy = recordpress.open_log(f"{root}/{target}")
     assert sum(columns.num_rows for columns in copy.read(["offset"])) == 1634
     assert {header.compression_type for header in copy.batches()} == {"none", "zstd"}  # control batches have none
     hdfs.delete_dir(f"/{target}")

@@ -1,4 +1,4 @@
-"""A file that is read from start to end, local or remote, as `kpress.iter_columns` uses it."""
+"""A file that is read from start to end, local or remote, as `recordpress.iter_columns` uses it."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.files import RandomAccessFile, read_ahead
+import recordpress
+from recordpress.files import RandomAccessFile, read_ahead
 
 MIB = 1 << 20
 DATA = bytes(range(251)) * 40
@@ -54,21 +54,21 @@ def test_it_is_read_and_moved_as_a_plain_file(is_remote: bool, piece: int, steps
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_large_entry_is_read_if_it_is_sound(is_remote: bool, magic: int) -> None:
     def entry(value: bytes, offset: int) -> bytes:
-        return kpress.write_records([value], base_offset=offset, magic=magic)
+        return recordpress.write_records([value], base_offset=offset, magic=magic)
 
     value = bytes(20 * MIB)
     log = entry(b"a", 0) + entry(value, 1) + entry(b"b", 2)
     with read_ahead(Stored(log, is_remote)) as file:
-        found = [value for columns in kpress.iter_columns(file, ["value"]) for value in columns["value"].to_pylist()]
+        found = [value for columns in recordpress.iter_columns(file, ["value"]) for value in columns["value"].to_pylist()]
     assert found == [b"a", value, b"b"]
     damaged = bytearray(log)
     damaged[10 * MIB] ^= 1
     stored = Stored(bytes(damaged), is_remote)
     with read_ahead(stored) as file:
-        pieces = kpress.iter_columns(file, ["value"], on_corrupt="skip")
+        pieces = recordpress.iter_columns(file, ["value"], on_corrupt="skip")
         found = [value for columns in pieces for value in columns["value"].to_pylist()]
     assert found == [b"a", b"b"] and [error.field for error in pieces.errors] == ["crc"]
     assert stored.largest <= 8 * MIB
     with read_ahead(Stored(bytes(damaged), is_remote)) as file:  # who asks for no checksums gets it
-        [columns] = kpress.iter_columns(file, ["value"], check_crcs=False, start_offset=1, end_offset=2)
+        [columns] = recordpress.iter_columns(file, ["value"], check_crcs=False, start_offset=1, end_offset=2)
     assert sum(columns["value"].to_pylist()[0]) == 1

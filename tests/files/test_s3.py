@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from files.conftest import S3Server
-from kpress.files import resolve
+from recordpress.files import resolve
 
 pytest.importorskip("pyarrow")
 
@@ -21,14 +21,14 @@ LARGE = 20 << 20
 
 def large_log() -> bytes:
     """Batches of about 16 KB."""
-    batch = kpress.write_records([b"x" * 100] * 160, timestamps=[1700000000000] * 160)
+    batch = recordpress.write_records([b"x" * 100] * 160, timestamps=[1700000000000] * 160)
     count = LARGE // len(batch)
     return b"".join((160 * i).to_bytes(8, "big") + batch[8:] for i in range(count))
 
 
 def offset_index(data: bytes, every: int = 4096) -> bytes:
     found, last = b"", 0
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         if batch.position - last > every:
             found += batch.last_offset.to_bytes(4, "big") + batch.position.to_bytes(4, "big")
             last = batch.position
@@ -44,24 +44,24 @@ def test_a_log_is_read_as_from_a_directory(s3: S3Server, tmp_path: Path) -> None
     directory = TXN.write_to(tmp_path)
     for path in directory.iterdir():
         s3.put(f"logs/backup/{directory.name}/{path.name}", path.read_bytes())
-    s3.put("logs/backup/other-topic.x-3/00000000000000000007.log", kpress.write_records([b"a"], base_offset=7))
-    here, there = kpress.open_log(s3.url(f"logs/backup/{directory.name}")), kpress.open_log(directory)
+    s3.put("logs/backup/other-topic.x-3/00000000000000000007.log", recordpress.write_records([b"a"], base_offset=7))
+    here, there = recordpress.open_log(s3.url(f"logs/backup/{directory.name}")), recordpress.open_log(directory)
     for level in ("read_committed", "read_uncommitted"):
         assert here.read(isolation_level=level).to_pyarrow().equals(there.read(isolation_level=level).to_pyarrow())
     assert here.count() == there.count()
-    both = kpress.open_log(s3.url("logs/backup"))
+    both = recordpress.open_log(s3.url("logs/backup"))
     assert [str(partition) for partition in both.partitions] == ["other-topic.x-3", directory.name]
     assert both.partitions[0].url == "s3://logs/backup/other-topic.x-3"
     for place in ("logs/back*/other-*", "logs/backup/*-3", "logs/backup/other-topic.x-3/00000000000000000007.log"):
-        assert [str(partition) for partition in kpress.open_log(s3.url(place)).partitions] == ["other-topic.x-3"]
+        assert [str(partition) for partition in recordpress.open_log(s3.url(place)).partitions] == ["other-topic.x-3"]
 
 
 def test_opening_lists_each_directory_once_and_reads_no_data(s3: S3Server) -> None:
     for number in range(3):
         for base in range(0, 50, 10):
-            s3.put(f"logs/t/orders-{number}/{base:020}.log", kpress.write_records([b"a"] * 10, base_offset=base))
+            s3.put(f"logs/t/orders-{number}/{base:020}.log", recordpress.write_records([b"a"] * 10, base_offset=base))
     s3.requests.clear()
-    log = kpress.open_log(s3.url("logs/t"))
+    log = recordpress.open_log(s3.url("logs/t"))
     assert sum(segment.size or 0 for partition in log.partitions for segment in partition.segments) > 0
     assert len(s3.asked("LIST")) <= 5  # the three partitions, their parent, and whether that is a directory
     assert s3.asked("GET") == []
@@ -69,10 +69,10 @@ def test_opening_lists_each_directory_once_and_reads_no_data(s3: S3Server) -> No
 
 def test_a_full_read_streams_ahead_and_fetches_nothing_twice(s3: S3Server, data: bytes) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", data)
-    log = kpress.open_log(s3.url("logs/t-0"))
+    log = recordpress.open_log(s3.url("logs/t-0"))
     s3.requests.clear()
     rows = sum(columns.num_rows for columns in log.read(["offset"]))
-    assert rows == kpress.read_columns(data, ["offset"]).num_rows
+    assert rows == recordpress.read_columns(data, ["offset"]).num_rows
     ranges = [part for _, part in s3.asked("GET")]
     piece = 8 << 20
     assert ranges == [f"bytes={start}-{min(start + piece, len(data)) - 1}" for start in range(0, len(data), piece)]
@@ -80,17 +80,17 @@ def test_a_full_read_streams_ahead_and_fetches_nothing_twice(s3: S3Server, data:
 
 def test_headers_are_never_a_request_each(s3: S3Server, data: bytes) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", data)
-    log = kpress.open_log(s3.url("logs/t-0"))
+    log = recordpress.open_log(s3.url("logs/t-0"))
     s3.requests.clear()
-    assert log.count() == kpress.read_columns(data, ["offset"]).num_rows
+    assert log.count() == recordpress.read_columns(data, ["offset"]).num_rows
     assert len(s3.asked("GET")) <= 4
 
 
 def test_a_seek_is_an_index_and_a_range(s3: S3Server, data: bytes) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", data)
     s3.put(f"logs/t-0/{SEGMENT.replace('.log', '.index')}", offset_index(data))
-    log = kpress.open_log(s3.url("logs/t-0"))
-    last = kpress.read_columns(data, ["offset"]).num_rows - 1
+    log = recordpress.open_log(s3.url("logs/t-0"))
+    last = recordpress.read_columns(data, ["offset"]).num_rows - 1
     s3.requests.clear()
     assert log.read(["offset"], start_offset=last - 100).to_pyarrow()["offset"].to_pylist() == list(
         range(last - 100, last + 1)
@@ -118,26 +118,26 @@ def test_a_written_object_appears_whole(s3: S3Server) -> None:
 @pytest.mark.parametrize("status", ["403 Forbidden", "404 Not Found", "416 Range Not Satisfiable"])
 def test_a_store_that_refuses_is_one_clear_error(status: str, s3: S3Server, data: bytes) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", data[: 1 << 20])
-    log = kpress.open_log(s3.url("logs/t-0"))
+    log = recordpress.open_log(s3.url("logs/t-0"))
     s3.answers += [status] * 50
-    with pytest.raises(kpress.StorageError) as caught:
+    with pytest.raises(recordpress.StorageError) as caught:
         list(log.read())
     assert caught.value.file == f"s3://logs/t-0/{SEGMENT}"
     assert "reading a file failed" in str(caught.value)
 
 
 def test_a_store_that_fails_for_a_moment_is_asked_again(s3: S3Server) -> None:
-    s3.put(f"logs/t-0/{SEGMENT}", kpress.write_records([b"a"] * 10))
-    log = kpress.open_log(s3.url("logs/t-0"))
+    s3.put(f"logs/t-0/{SEGMENT}", recordpress.write_records([b"a"] * 10))
+    log = recordpress.open_log(s3.url("logs/t-0"))
     s3.answers += ["503 Slow Down"]
     assert sum(columns.num_rows for columns in log.read()) == 10
 
 
 def test_what_is_not_there(s3: S3Server) -> None:
     with pytest.raises(FileNotFoundError, match="s3://logs/nowhere"):
-        kpress.open_log(s3.url("logs/nowhere"))
-    with pytest.raises((FileNotFoundError, kpress.InvalidArgumentError)):
-        kpress.open_log(s3.url("missing/logs"))
+        recordpress.open_log(s3.url("logs/nowhere"))
+    with pytest.raises((FileNotFoundError, recordpress.InvalidArgumentError)):
+        recordpress.open_log(s3.url("missing/logs"))
 
 
 def test_an_interrupted_reader_leaves_no_thread(s3: S3Server, data: bytes) -> None:
@@ -145,15 +145,15 @@ def test_an_interrupted_reader_leaves_no_thread(s3: S3Server, data: bytes) -> No
     s3.put(f"logs/t-0/{SEGMENT}", data)
     script = """
 import signal, sys, threading
-import kpress
-reader = kpress.open_log(sys.argv[1]).read()
+import recordpress
+reader = recordpress.open_log(sys.argv[1]).read()
 next(reader)
 signal.setitimer(signal.ITIMER_REAL, 0.01)
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 try:
     for _ in range(1000):
         for columns in reader: pass
-        reader = kpress.open_log(sys.argv[1]).read()
+        reader = recordpress.open_log(sys.argv[1]).read()
 except KeyboardInterrupt:
     reader.close()
     print([t.name for t in threading.enumerate() if "read-ahead" in t.name])
@@ -165,16 +165,16 @@ except KeyboardInterrupt:
 
 
 def test_hadoops_names_of_schemes(s3: S3Server) -> None:
-    s3.put(f"logs/t-0/{SEGMENT}", kpress.write_records([b"a"]))
-    assert kpress.open_log(s3.url("logs/t-0").replace("s3://", "s3a://")).count() == 1
+    s3.put(f"logs/t-0/{SEGMENT}", recordpress.write_records([b"a"]))
+    assert recordpress.open_log(s3.url("logs/t-0").replace("s3://", "s3a://")).count() == 1
 
 
 def test_a_file_system_that_is_given(s3: S3Server) -> None:
     from pyarrow.fs import S3FileSystem
 
-    s3.put(f"logs/t-0/{SEGMENT}", kpress.write_records([b"a"]))
+    s3.put(f"logs/t-0/{SEGMENT}", recordpress.write_records([b"a"]))
     given: Any = S3FileSystem(
         access_key="key", secret_key="secret", endpoint_override=s3.endpoint.removeprefix("http://"), scheme="http"
     )
-    log = kpress.open_log("logs/t-0", filesystem=given)
+    log = recordpress.open_log("logs/t-0", filesystem=given)
     assert (log.count(), log.partitions[0].url) == (1, "s3://logs/t-0")

@@ -1,13 +1,13 @@
-"""df.write.format("kpress") to an object store, which cannot rename: the same log, and nothing besides."""
+"""df.write.format("recordpress") to an object store, which cannot rename: the same log, and nothing besides."""
 
 from contextlib import suppress
 from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 from files.conftest import S3Server
-from kpress.files import resolve
+from recordpress.files import resolve
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -15,10 +15,10 @@ pytestmark = pytest.mark.spark
 
 from pyspark import cloudpickle
 
-from kpress.files import _arrow
-from kpress.log import _lease, _publish, _roll_forward, verify
-from kpress.spark import KafkaLogDataSource
-from kpress.spark.schema import spark_schema
+from recordpress.files import _arrow
+from recordpress.log import _lease, _publish, _roll_forward, verify
+from recordpress.spark import KafkaLogDataSource
+from recordpress.spark.schema import spark_schema
 
 
 def started(path: str, *tasks: int, overwrite: bool = False) -> tuple[Any, list[Any]]:
@@ -31,7 +31,7 @@ def started(path: str, *tasks: int, overwrite: bool = False) -> tuple[Any, list[
 
 
 def values(path: str) -> list[bytes]:
-    found = [pa.table(columns)["value"].to_pylist() for columns in kpress.open_log(path).read(["value"])]
+    found = [pa.table(columns)["value"].to_pylist() for columns in recordpress.open_log(path).read(["value"])]
     return sorted(value for part in found for value in part)
 
 
@@ -42,7 +42,7 @@ def expected(*tasks: int) -> list[bytes]:
 def test_a_log_in_a_store(s3: S3Server) -> None:
     path = s3.url("logs/a")
     writer, messages = started(path, 1, 2)
-    assert all("/.kpress-staging/" in key for key in s3.keys("logs") if key.endswith(".log"))
+    assert all("/.recordpress-staging/" in key for key in s3.keys("logs") if key.endswith(".log"))
     writer.write(iter([pa.record_batch({"value": [b"of an attempt that does not count"]})]))
     writer.commit(messages)
     assert values(path) == expected(1, 2)
@@ -68,7 +68,7 @@ def test_what_the_store_damaged_is_not_committed(s3: S3Server) -> None:
     data = bytearray(s3.get(f"logs/{key}"))
     data[-1] ^= 1
     s3.put(f"logs/{key}", bytes(data))
-    with pytest.raises(kpress.CorruptRecordError, match="is read back") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="is read back") as caught:
         writer.commit(messages)
     assert not hasattr(caught.value, "__notes__")
     writer.abort(messages)
@@ -89,7 +89,7 @@ def test_a_segment_that_is_gone_is_not_passed_over(s3: S3Server, monkeypatch: py
     for key in s3.keys("logs"):
         if key.endswith(".log"):
             s3.client.delete_object(Bucket="logs", Key=key)
-    with pytest.raises(kpress.StorageError, match="a segment of a committed job is gone"):
+    with pytest.raises(recordpress.StorageError, match="a segment of a committed job is gone"):
         started(path, 2)[0].commit([])
 
 

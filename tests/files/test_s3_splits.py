@@ -8,8 +8,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import kpress
-from kpress.log import _copy_parts, _file_records, _overlap, copy_tasks, splits
+import recordpress
+from recordpress.log import _copy_parts, _file_records, _overlap, copy_tasks, splits
 
 SEGMENT_BYTES = 3 << 20
 
@@ -23,10 +23,10 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for size in (SEGMENT_BYTES, 50_000, 50_000):
         data, base = b"", offset
         while len(data) < size:
-            data += kpress.write_records([os.urandom(500) for _ in range(20)], base_offset=offset)
+            data += recordpress.write_records([os.urandom(500) for _ in range(20)], base_offset=offset)
             offset += 20
         (path / f"{base:020d}.log").write_bytes(data)
-    kpress.log.reindex(path)
+    recordpress.log.reindex(path)
     return path
 
 
@@ -48,7 +48,7 @@ def read(pieces: Any) -> pa.Table:
 
 def test_a_plan_lists_and_reads_nothing(stored: Any, directory: Path) -> None:
     for size in (1 << 20, 1 << 30):
-        log = kpress.open_log(stored.url("logs/backup"))
+        log = recordpress.open_log(stored.url("logs/backup"))
         pieces = splits.plan(log.partitions, size)
         assert stored.asked("GET") == []
         assert len(pieces) == (4 if size == 1 << 20 else 1)
@@ -57,9 +57,9 @@ def test_a_plan_lists_and_reads_nothing(stored: Any, directory: Path) -> None:
 
 def test_parts_of_a_segment_are_fetched_once(stored: Any, directory: Path) -> None:
     """But for an index and one batch where two parts meet."""
-    pieces = splits.plan(kpress.open_log(stored.url("logs/backup")).partitions, 1 << 20)
+    pieces = splits.plan(recordpress.open_log(stored.url("logs/backup")).partitions, 1 << 20)
     table = read(pieces)
-    assert table.equals(kpress.open_log(directory).read(["offset", "value"]).to_pyarrow().combine_chunks())
+    assert table.equals(recordpress.open_log(directory).read(["offset", "value"]).to_pyarrow().combine_chunks())
     fetched = 0
     for path, part in stored.asked("GET"):
         if path.endswith(".log") and part:
@@ -73,10 +73,10 @@ def test_parts_of_a_segment_are_fetched_once(stored: Any, directory: Path) -> No
 def test_segments_that_overlap_without_an_index(s3: Any, tail_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The one before a part is asked where it ends: it costs as much as its last batch may have, unless it overlaps."""
     monkeypatch.setattr(_overlap, "_TAIL_BYTES", tail_bytes)
-    batches = [kpress.write_records([b"v" * 5000], base_offset=number) for number in range(200)]
+    batches = [recordpress.write_records([b"v" * 5000], base_offset=number) for number in range(200)]
     for first, end in ((0, 100), (50, 150), (150, 200)):
         s3.put(f"logs/flat/t-0/{first:020d}.log", b"".join(batches[first:end]))
-    pieces = splits.plan(kpress.open_log(s3.url("logs/flat")).partitions, 1 << 19)
+    pieces = splits.plan(recordpress.open_log(s3.url("logs/flat")).partitions, 1 << 19)
     assert len(pieces) > 2
     assert read(pieces)["offset"].to_pylist() == list(range(200))
 
@@ -99,10 +99,10 @@ def test_a_copy_made_by_others(stored: Any, directory: Path, tmp_path: Path) -> 
     assert manifest.resumed_segments == 2
     names = {key.removeprefix("copy/") for key in stored.keys("logs") if key.startswith("copy/")}
     logs = {f"t-0/{path.name}" for path in directory.glob("*.log")}
-    assert logs | {"_SUCCESS", "kpress-manifest.json"} <= names
+    assert logs | {"_SUCCESS", "recordpress-manifest.json"} <= names
     assert not [name for name in names if "_done" in name or name.rpartition("/")[2].startswith(".")]
-    copied = kpress.open_log(target).read(["offset", "value"]).to_pyarrow()
-    assert copied.equals(kpress.open_log(directory).read(["offset", "value"]).to_pyarrow())
+    copied = recordpress.open_log(target).read(["offset", "value"]).to_pyarrow()
+    assert copied.equals(recordpress.open_log(directory).read(["offset", "value"]).to_pyarrow())
 
 
 def test_a_large_segment_copied_in_parts(
@@ -141,7 +141,7 @@ def test_a_large_segment_copied_in_parts(
     )
     size = sum(path.stat().st_size for path in directory.glob("*.log"))
     assert fetched < 1.5 * size  # each part is fetched once, and some batches where two of them meet
-    kpress.transcode(directory, tmp_path / "t-0", "zstd", min_gain=None)
+    recordpress.transcode(directory, tmp_path / "t-0", "zstd", min_gain=None)
     for path in (tmp_path / "t-0").glob("*.log"):
         assert stored.get(f"logs/copy/t-0/{path.name}") == path.read_bytes()
     names = [key.rpartition("/")[2] for key in stored.keys("logs") if key.startswith("copy/")]
@@ -169,12 +169,12 @@ def test_files_are_published_as_a_whole(s3: Any) -> None:
         write(work, "topic=t/a.parquet")
         assert "out/_SUCCESS" not in left(s3)
         with (
-            pytest.raises(kpress.InvalidArgumentError, match="another call is writing"),
+            pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"),
             copy_tasks.published(target),
         ):
             raise AssertionError("two at once")
     assert left(s3) == {"out/topic=t/a.parquet", "out/_SUCCESS"}
-    with pytest.raises(kpress.InvalidArgumentError, match="exists"), copy_tasks.published(target):
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"), copy_tasks.published(target):
         raise AssertionError("again")
     assert left(s3) == {"out/topic=t/a.parquet", "out/_SUCCESS"}
 
@@ -190,10 +190,10 @@ def test_what_failed_or_was_killed_leaves_nothing(s3: Any) -> None:
     with pytest.raises(RuntimeError, match="a task failed"):
         failing()
     assert left(s3) == set()
-    s3.put("logs/out/_kpress-unfinished", b"")  # a driver that was killed
+    s3.put("logs/out/_recordpress-unfinished", b"")  # a driver that was killed
     s3.put("logs/out/topic=t/partition=0/old.parquet", b"old")
     with copy_tasks.published(target) as work:
-        assert left(s3) == {"out/_kpress-unfinished", *[key for key in left(s3) if "at-work" in key]}
+        assert left(s3) == {"out/_recordpress-unfinished", *[key for key in left(s3) if "at-work" in key]}
         write(work, "topic=t/b.parquet")
     assert left(s3) == {"out/topic=t/b.parquet", "out/_SUCCESS"}
 
@@ -201,7 +201,7 @@ def test_what_failed_or_was_killed_leaves_nothing(s3: Any) -> None:
 def test_files_of_others_are_not_touched(s3: Any) -> None:
     s3.put("logs/out/deep/theirs", b"")
     with (
-        pytest.raises(kpress.InvalidArgumentError, match="exists"),
+        pytest.raises(recordpress.InvalidArgumentError, match="exists"),
         copy_tasks.published(s3.url("logs/out")),
     ):
         raise AssertionError("written")

@@ -14,12 +14,12 @@ from uuid import uuid4
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from files.conftest import S3Server
-from kpress.files import resolve
-from kpress.log import _lease, reindex, salvage, scan, stats_of, verify
-from kpress.log import _stats as sampling
+from recordpress.files import resolve
+from recordpress.log import _lease, reindex, salvage, scan, stats_of, verify
+from recordpress.log import _stats as sampling
 
 fs = pytest.importorskip("pyarrow.fs")
 
@@ -30,12 +30,12 @@ PARTITION = next(
 
 
 def batches_of(n: int, size: int = 1000) -> list[bytes]:
-    return [kpress.write_records([b"%04d" % i * size] * 5, base_offset=5 * i, timestamps=[i] * 5) for i in range(n)]
+    return [recordpress.write_records([b"%04d" % i * size] * 5, base_offset=5 * i, timestamps=[i] * 5) for i in range(n)]
 
 
 def command(*arguments: str) -> Any:
     done = subprocess.run(
-        [sys.executable, "-m", "kpress", *arguments], capture_output=True, check=False, timeout=120, env=os.environ
+        [sys.executable, "-m", "recordpress", *arguments], capture_output=True, check=False, timeout=120, env=os.environ
     )
     assert done.returncode == 0, done.stderr.decode()
     return json.loads(done.stdout)
@@ -84,18 +84,18 @@ def impatient(s3: S3Server) -> Any:
 def test_a_failure_that_passes_is_not_noticed(failure: Any, s3: S3Server, impatient: Any) -> None:
     data = b"".join(batches_of(100))
     s3.put(f"logs/t-0/{SEGMENT}", data)
-    log = kpress.open_log("logs/t-0", filesystem=impatient)
+    log = recordpress.open_log("logs/t-0", filesystem=impatient)
     s3.answers += [failure]
-    assert log.read().to_pyarrow().equals(kpress.read_columns(data).to_pyarrow())
+    assert log.read().to_pyarrow().equals(recordpress.read_columns(data).to_pyarrow())
     assert s3.answers == []
 
 
 @pytest.mark.parametrize("failure", [reset, cut, hang])
 def test_a_failure_that_stays_is_one_error(failure: Any, s3: S3Server, impatient: Any) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
-    log = kpress.open_log("logs/t-0", filesystem=impatient)
+    log = recordpress.open_log("logs/t-0", filesystem=impatient)
     s3.answers += [failure] * 20
-    with pytest.raises(kpress.StorageError) as caught:
+    with pytest.raises(recordpress.StorageError) as caught:
         list(log.read())
     assert caught.value.file == f"s3://logs/t-0/{SEGMENT}"
     s3.answers.clear()
@@ -103,17 +103,17 @@ def test_a_failure_that_stays_is_one_error(failure: Any, s3: S3Server, impatient
 
 
 def stats(path: str, filesystem: Any) -> None:
-    for partition in kpress.open_log(path, filesystem=filesystem).partitions:
+    for partition in recordpress.open_log(path, filesystem=filesystem).partitions:
         stats_of(partition)
 
 
 @pytest.mark.parametrize("work", [scan, verify, stats])
 def test_a_store_that_fails_is_no_damage(work: Any, s3: S3Server, impatient: Any) -> None:
     s3.put(f"logs/t-0/{SEGMENT}", b"".join(batches_of(100)))
-    log = kpress.open_log("logs/t-0", filesystem=impatient)
+    log = recordpress.open_log("logs/t-0", filesystem=impatient)
     assert log.count() == 500
     s3.answers += [reset] * 20
-    with pytest.raises(kpress.StorageError):
+    with pytest.raises(recordpress.StorageError):
         work("logs/t-0", filesystem=impatient)
 
 
@@ -124,15 +124,15 @@ def test_what_a_killed_upload_left_is_swept(s3: S3Server, tmp_path: Path) -> Non
     source = tmp_path / "t-0"
     source.mkdir()
     (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
-    left = [f"cold/t-0/.{SEGMENT}.{uuid4().hex}", f"cold/t-0/.kpress-manifest.json.{uuid4().hex}"]
+    left = [f"cold/t-0/.{SEGMENT}.{uuid4().hex}", f"cold/t-0/.recordpress-manifest.json.{uuid4().hex}"]
     other = f"cold/t-1/.{SEGMENT}.{uuid4().hex}"
     for key in [*left, other]:
         s3.put(f"logs/{key}", b"part")
-    assert kpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
+    assert recordpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
     assert [key for key in s3.keys("logs") if "/." in key] == [other]
     s3.put("logs/cold/t-2/.hidden", b"not of a name that we give")
-    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
-        kpress.transcode(source, s3.url("logs/cold/t-2"), "zstd")
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"):
+        recordpress.transcode(source, s3.url("logs/cold/t-2"), "zstd")
 
 
 @pytest.mark.parametrize("killed_at", [1, 2, 3])
@@ -145,7 +145,7 @@ def test_a_run_sweeps_what_the_one_before_left(killed_at: int, s3: S3Server, tmp
         (source / f"{50 * number:020}.log").write_bytes(data)
     script = """
 import os, sys
-import kpress, kpress.files._arrow as arrow
+import recordpress, recordpress.files._arrow as arrow
 moved = 0
 def move(self, source, target):
     global moved
@@ -154,18 +154,18 @@ def move(self, source, target):
         os._exit(9)
     self._fs.move(source, target)
 arrow.ArrowFileSystem.move = move
-kpress.transcode(sys.argv[1], sys.argv[2], "zstd")
+recordpress.transcode(sys.argv[1], sys.argv[2], "zstd")
 """
     target = s3.url("logs/cold/t-0")
     run = [sys.executable, "-c", script, str(source), target, str(killed_at)]
     assert subprocess.run(run, check=False, timeout=120).returncode == 9
     hidden = [key for key in s3.keys("logs") if "/." in key]
     assert len(hidden) == 2  # the upload, and what says that a call is at work
-    manifest = kpress.transcode(source, target, "zstd")
+    manifest = recordpress.transcode(source, target, "zstd")
     assert manifest.complete
     assert manifest.resumed_segments <= killed_at - 1
     assert not [key for key in s3.keys("logs") if "/." in key]
-    assert kpress.open_log(target).count() == 150
+    assert recordpress.open_log(target).count() == 150
 
 
 # ---- two calls with one target
@@ -176,7 +176,7 @@ def hidden_in(s3: S3Server) -> list[str]:
 
 
 def lease_of(**said: object) -> tuple[str, bytes]:
-    return f".kpress-at-work-{uuid4().hex}", json.dumps(said).encode()
+    return f".recordpress-at-work-{uuid4().hex}", json.dumps(said).encode()
 
 
 @pytest.mark.parametrize("said", [{"system": "another", "process": 1}, {"process": 1}, {"system": 5, "process": "x"}])
@@ -189,8 +189,8 @@ def test_a_second_call_with_the_same_target_is_refused(said: dict[str, object], 
     s3.put(f"logs/{name}", data)
     for target in ("logs/cold/t-0", f"logs/{SEGMENT}"):
         given = source if target.endswith("0") else source / SEGMENT
-        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing") as caught:
-            kpress.transcode(given, s3.url(target), "zstd")
+        with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing") as caught:
+            recordpress.transcode(given, s3.url(target), "zstd")
         assert (caught.value.field, name in str(caught.value)) == ("dst", True)
     assert sorted(hidden_in(s3)) == sorted([f"cold/t-0/{name}", name])
     assert not [key for key in s3.keys("logs") if key.endswith(".log")]
@@ -202,15 +202,15 @@ def test_two_calls_at_once(s3: S3Server, tmp_path: Path) -> None:
     source.mkdir()
     (source / SEGMENT).write_bytes(b"".join(batches_of(10)))
     target = s3.url("logs/cold/t-0")
-    refused: list[kpress.KpressError] = []
+    refused: list[recordpress.RecordpressError] = []
 
     def meanwhile(_: object) -> None:
         if not refused:
-            with pytest.raises(kpress.InvalidArgumentError, match="another call is writing") as caught:
-                kpress.transcode(source, target, "gzip")
+            with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing") as caught:
+                recordpress.transcode(source, target, "gzip")
             refused.append(caught.value)
 
-    assert kpress.transcode(source, target, "zstd", progress=meanwhile).complete
+    assert recordpress.transcode(source, target, "zstd", progress=meanwhile).complete
     assert refused
     assert not [key for key in s3.keys("logs") if "/." in key]
 
@@ -226,11 +226,11 @@ def test_what_a_dead_call_said_counts_no_longer(
     ended.wait()
     name, data = lease_of(system=_lease.system_id(), process=ended.pid)
     s3.put(f"logs/cold/t-0/{name}", data)
-    assert kpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
+    assert recordpress.transcode(source, s3.url("logs/cold/t-0"), "zstd").complete
     name, data = lease_of(system="another", process=1)
     s3.put(f"logs/cold/t-1/{name}", data)
     monkeypatch.setattr(_lease, "COUNTS_FOR", 0.0)
-    assert kpress.transcode(source, s3.url("logs/cold/t-1"), "zstd").complete
+    assert recordpress.transcode(source, s3.url("logs/cold/t-1"), "zstd").complete
     assert not [key for key in s3.keys("logs") if "/." in key]
 
 
@@ -263,10 +263,10 @@ def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatc
         s3.client.delete_object(Bucket="logs", Key=held.partition("/")[2])
         monkeypatch.setattr(_lease, "RENEWED_EVERY", 0.01)
         _lease._renew(files, held, Event())
-        with pytest.raises(kpress.StorageError, match="another one has taken its place"):
+        with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
             late.publish()
         late.discard()
-        with pytest.raises(kpress.StorageError, match="another one has taken its place"):
+        with pytest.raises(recordpress.StorageError, match="another one has taken its place"):
             fenced.delete(f"{path}/before")
     assert [key for key in s3.keys("logs") if not key.endswith("/")] == ["cold/before"]
 
@@ -287,7 +287,7 @@ def test_salvage_from_a_store_and_to_one(s3: S3Server, tmp_path: Path) -> None:
     from_store = salvage(s3.url("logs/t-0"), tmp_path / "there" / "t-0")
     assert [s.batches for s in to_store.segments] == [s.batches for s in from_store.segments] == [49]
     for path in here.iterdir():
-        if path.name != ".kpress":
+        if path.name != ".recordpress":
             assert s3.get(f"logs/saved/t-0/{path.name}") == path.read_bytes(), path.name
             assert (tmp_path / "there" / "t-0" / path.name).read_bytes() == path.read_bytes(), path.name
 
@@ -347,7 +347,7 @@ def test_stats_of_a_large_segment_asks_for_the_ranges_that_its_index_names(
     large.client.delete_object(Bucket="logs", Key=f"t-0/{5000:020}.log")
     batches = batches_of(1100)
     large.put(f"logs/t-0/{SEGMENT}", b"".join(batches))  # 22 MB
-    [partition] = kpress.open_log(large.url("logs/t-0")).partitions
+    [partition] = recordpress.open_log(large.url("logs/t-0")).partitions
     large.requests.clear()
     stats = stats_of(partition)
     assert stats.sampled and stats.findings == []
@@ -383,7 +383,7 @@ def ranges_asked(s3: S3Server, name: str = ".log") -> list[tuple[int, int]]:
 @pytest.mark.parametrize("level", ["batch", "record", "scan", "count", "batches"])
 def test_every_walk_streams_ahead_and_fetches_nothing_twice(level: str, large: S3Server) -> None:
     """Never a request for a batch, of which each segment has a thousand."""
-    log, url = kpress.open_log(large.url("logs/t-0")), large.url("logs/t-0")
+    log, url = recordpress.open_log(large.url("logs/t-0")), large.url("logs/t-0")
     large.requests.clear()
     if level == "scan":
         assert scan(url).findings == []

@@ -15,24 +15,24 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.files import LocalFileSystem, only_one, unfinished_file
-from kpress.log import unfinished_directory
-from kpress.log.staging import Stage, StagedPartition, publish
+import recordpress
+from recordpress.files import LocalFileSystem, only_one, unfinished_file
+from recordpress.log import unfinished_directory
+from recordpress.log.staging import Stage, StagedPartition, publish
 
 pytest.importorskip("pyarrow")
 
-MOUNTS = os.environ.get("KPRESS_NFS", "").split()
+MOUNTS = os.environ.get("RECORDPRESS_NFS", "").split()
 OTHER = """
 import contextlib, sys
 if sys.argv[3] == "like":
     import nfs_flock
     nfs_flock.install()
 from pathlib import Path
-import kpress.log
-from kpress.files import LocalFileSystem, unfinished_directory, unfinished_file
-from kpress.log._publish import _locked as publishing
-from kpress.log._target import locked_work
+import recordpress.log
+from recordpress.files import LocalFileSystem, unfinished_directory, unfinished_file
+from recordpress.log._publish import _locked as publishing
+from recordpress.log._target import locked_work
 
 @contextlib.contextmanager
 def work(path):
@@ -41,7 +41,7 @@ def work(path):
         yield
 
 def publish(path):
-    return publishing(LocalFileSystem(), str(path / ".kpress-staging"), str(path))
+    return publishing(LocalFileSystem(), str(path / ".recordpress-staging"), str(path))
 
 with globals()[sys.argv[1]](Path(sys.argv[2])):
     print("ready", flush=True)
@@ -87,7 +87,7 @@ def names(path: Path) -> set[str]:
 def log_at(path: Path) -> Path:
     partition = path / "logs" / "t-0"
     partition.mkdir(parents=True)
-    (partition / f"{0:020}.log").write_bytes(kpress.write_records([b"value" * 20] * 100))
+    (partition / f"{0:020}.log").write_bytes(recordpress.write_records([b"value" * 20] * 100))
     return path / "logs"
 
 
@@ -109,33 +109,33 @@ def test_two_hosts_do_not_make_the_same_copy(places: tuple[Path, Path]) -> None:
     here, there = places
     logs = log_at(here)
     with another_host("work", there / "copy") as process:
-        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
-            kpress.transcode(logs, here / "copy", "zstd")
+        with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"):
+            recordpress.transcode(logs, here / "copy", "zstd")
         assert [path.read_bytes() for path in here.glob(".copy.unfinished/*/half")] == [b"done"]
         kill(process)
-        kpress.transcode(logs, here / "copy", "zstd")
-    assert kpress.open_log(here / "copy").count() == 100
+        recordpress.transcode(logs, here / "copy", "zstd")
+    assert recordpress.open_log(here / "copy").count() == 100
     assert names(here) == {"logs", "copy"}
 
 
 def staged(target: Path) -> tuple[Stage, Any]:
     stage = Stage.new(LocalFileSystem(), str(target))
     partition = StagedPartition(stage, stage.attempt(), "t", 0, 1 << 20, False)
-    partition.write(kpress.write_records([b"value"] * 10))
+    partition.write(recordpress.write_records([b"value"] * 10))
     partition.close()
     return stage, partition.segments
 
 
 def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kpress.log._publish._PATIENCE", 0.2)
+    monkeypatch.setattr("recordpress.log._publish._PATIENCE", 0.2)
     here, there = places
     stage, segments = staged(here / "dst")
     with another_host("publish", there / "dst") as process:
-        with pytest.raises(kpress.InvalidArgumentError, match="another job is publishing"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="another job is publishing"):
             publish(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
         kill(process)
         publish(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
-    assert kpress.open_log(here / "dst").count() == 10
+    assert recordpress.open_log(here / "dst").count() == 10
     assert names(here / "dst") == {"t-0", "_SUCCESS"}
 
 

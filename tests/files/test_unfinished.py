@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-import kpress
-from kpress.files import LocalFileSystem, unfinished_file
-from kpress.log import copy_offset_files, list_partitions, sweep_directory, unfinished_directory
+import recordpress
+from recordpress.files import LocalFileSystem, unfinished_file
+from recordpress.log import copy_offset_files, list_partitions, sweep_directory, unfinished_directory
 
 pytest.importorskip("pyarrow")
 
@@ -22,7 +22,7 @@ ATTEMPT = "0123456789abcdef" * 2
 HOLD = """
 import sys
 from pathlib import Path
-from kpress.files import unfinished_directory, unfinished_file
+from recordpress.files import unfinished_directory, unfinished_file
 
 with globals()[sys.argv[1]](Path(sys.argv[2])):
     print("ready", flush=True)
@@ -148,8 +148,8 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="names of open files 
 @linux
 def test_a_segment_is_on_disk_before_it_has_its_name(calls: list[tuple[str, str]], tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
-    source.write_bytes(kpress.write_records([b"a"]))
-    kpress.log.transcode_segment(source, target, "gzip")
+    source.write_bytes(recordpress.write_records([b"a"]))
+    recordpress.log.transcode_segment(source, target, "gzip")
     (first, unfinished), *rest = calls
     assert first == "fsync" and Path(unfinished).name.startswith(".target.log.")
     assert rest == [("replace", str(target)), ("fsync", str(tmp_path))]

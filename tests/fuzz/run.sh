@@ -2,7 +2,7 @@
 # Fuzz every target for SECONDS each, and say how many runs that were.
 #   run.sh SECONDS [TARGET ...]
 # Works in build/fuzz: programs, seeds, the growing corpus of each target, and in found/ every input that fails, which
-# then belongs into tests/fuzz/corpus. CLANG names the compiler, PYTHON the environment that has kpress' build tools.
+# then belongs into tests/fuzz/corpus. CLANG names the compiler, PYTHON the environment that has recordpress' build tools.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=tests/fuzz work=build/fuzz python=${PYTHON:-.venv/bin/python} clang=${CLANG:-clang}

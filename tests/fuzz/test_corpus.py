@@ -42,7 +42,7 @@ def test_every_header_has_a_target():
     command = [*COMPILER, "-std=gnu11", "-MM", f"-I{INCLUDE}", *map(str, TARGETS)]
     included = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
     reached = {Path(name).name for name in included}
-    assert {path.name for path in (INCLUDE / "kpress").glob("*.h")} - reached == {
+    assert {path.name for path in (INCLUDE / "recordpress").glob("*.h")} - reached == {
         "arrow_c_data.h",
         "atomics.h",
         "threads.h",

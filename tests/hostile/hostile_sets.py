@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import crc32c
 
-import kpress
+import recordpress
 from strategies import FORMATS
 
 T = 1_700_000_000_000
@@ -34,7 +34,7 @@ ALL_COLUMNS = (
 
 def small_set(magic: int, codec: str) -> bytes:
     """Three records, one with headers where the format has them."""
-    builder = kpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=7)
+    builder = recordpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=7)
     headers = [("h", b"x"), ("n", None)] if magic == 2 else []
     for key, value in ((b"k", b"value"), (None, b""), (b"", None)):
         builder.append(value, key=key, timestamp=T if magic else -1, headers=headers)
@@ -94,33 +94,33 @@ BATCH_ATTRIBUTES = (
 )
 
 
-class Errors(list[kpress.KpressError]):
+class Errors(list[recordpress.RecordpressError]):
     """The errors of questions that may have one."""
 
     def of(self, question: Callable[..., object], *arguments: object) -> None:
         try:
             question(*arguments)
-        except kpress.KpressError as error:
+        except recordpress.RecordpressError as error:
             self.append(error)
 
 
-def _read_record(record: kpress.Record) -> None:
+def _read_record(record: recordpress.Record) -> None:
     _ = record.offset, record.timestamp, record.timestamp_type, record.sequence, record.size, record.attributes
     _ = record.key, record.value, record.headers, record.is_valid()
 
 
-def _read_records(batch: kpress.Batch) -> None:
+def _read_records(batch: recordpress.Batch) -> None:
     for record in batch:
         _read_record(record)
 
 
-def _read_control_records(batch: kpress.Batch) -> None:
+def _read_control_records(batch: recordpress.Batch) -> None:
     for record in batch:
-        kpress.control_record(record)
+        recordpress.control_record(record)
 
 
 def _read_batches(data: bytes | memoryview, cap: int, errors: Errors) -> None:
-    for batch in kpress.read_batches(data, max_decompressed_bytes=cap):
+    for batch in recordpress.read_batches(data, max_decompressed_bytes=cap):
         for name in BATCH_ATTRIBUTES:
             errors.of(getattr, batch, name)
         errors.of(batch.ensure_valid)
@@ -136,12 +136,12 @@ def read_objects(data: bytes | memoryview, cap: int = 1 << 20) -> Errors:
     return errors
 
 
-def read_columns(data: bytes | memoryview, **options: object) -> kpress.KpressError | None:
+def read_columns(data: bytes | memoryview, **options: object) -> recordpress.RecordpressError | None:
     """The error of reading every column, if there is one."""
     options = {"max_decompressed_bytes": 1 << 20, "control": True, "columns": ALL_COLUMNS} | options
     try:
-        columns = kpress.read_columns(data, **options)  # type: ignore[arg-type]
+        columns = recordpress.read_columns(data, **options)  # type: ignore[arg-type]
         assert columns.num_rows >= 0
-    except kpress.KpressError as error:
+    except recordpress.RecordpressError as error:
         return error
     return None

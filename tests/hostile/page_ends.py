@@ -6,7 +6,7 @@ As in a mapped segment of a whole number of pages. A program of its own, for tes
 import ctypes
 import mmap
 
-import kpress
+import recordpress
 
 PAGE = mmap.PAGESIZE
 # A literal whose length takes four bytes although it is 16, then a copy whose offset does: the most that one turn of
@@ -25,15 +25,15 @@ def at_page_end(data: bytes) -> memoryview:
 
 def batch(payload: bytes) -> bytes:
     """A record batch that says it holds one record in `payload`."""
-    base = kpress.write_records([b"x"], compression_type="snappy")[:61]
+    base = recordpress.write_records([b"x"], compression_type="snappy")[:61]
     header = bytearray(base)
     header[8:12] = (61 + len(payload) - 12).to_bytes(4, "big")
-    header[17:21] = kpress.crc32c(bytes(header[21:]) + payload).to_bytes(4, "big")
+    header[17:21] = recordpress.crc32c(bytes(header[21:]) + payload).to_bytes(4, "big")
     return bytes(header) + payload
 
 
 def drain(data: memoryview) -> None:
-    stream = kpress.decompressor("snappy")
+    stream = recordpress.decompressor("snappy")
     stream.decompress(data)
     stream.flush()
 
@@ -41,24 +41,24 @@ def drain(data: memoryview) -> None:
 def main() -> None:
     framed = bytes.fromhex("82534e415050590000000001000000 01".replace(" ", "")) + len(DATA).to_bytes(4, "big") + DATA
     calls = [
-        (DATA, lambda data: kpress.decompress(data, "snappy")),
-        (framed, lambda data: kpress.decompress(data, "snappy")),
-        (DATA, lambda data: kpress.decompress_into(data, bytearray(1000), "snappy")),
+        (DATA, lambda data: recordpress.decompress(data, "snappy")),
+        (framed, lambda data: recordpress.decompress(data, "snappy")),
+        (DATA, lambda data: recordpress.decompress_into(data, bytearray(1000), "snappy")),
         (DATA, drain),
         (framed, drain),
     ]
     for payload in (DATA, framed):
         records = batch(payload)
         calls += [
-            (records, lambda data: [list(entry) for entry in kpress.read_batches(data)]),
-            (records, kpress.read_columns),
-            (records, lambda data: list(kpress.iter_columns(data))),
-            (records, lambda data: kpress.recompress(data, "none")),
+            (records, lambda data: [list(entry) for entry in recordpress.read_batches(data)]),
+            (records, recordpress.read_columns),
+            (records, lambda data: list(recordpress.iter_columns(data))),
+            (records, lambda data: recordpress.recompress(data, "none")),
         ]
     for data, call in calls:
         try:
             call(at_page_end(data))
-        except kpress.DecompressionError:
+        except recordpress.DecompressionError:
             continue
         raise AssertionError("damaged data was read")
     print("read", len(calls))

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hostile_sets import SMALL_SETS, read_columns, read_objects
 
-import kpress
+import recordpress
 
 LARGE = b"".join(SMALL_SETS.values()) * 20
 BROKEN = [data[:-3] + b"\xff\xff\xff" for data in SMALL_SETS.values()]
@@ -20,13 +20,13 @@ BROKEN = [data[:-3] + b"\xff\xff\xff" for data in SMALL_SETS.values()]
 
 def _read_arrow() -> None:
     for binary_type in ("binary", "large_binary", "binary_view"):
-        table = pa.table(kpress.read_columns(LARGE, binary_type=binary_type, threads=2))
-        assert table.num_rows == kpress.read_columns(LARGE, columns=("offset",)).num_rows
+        table = pa.table(recordpress.read_columns(LARGE, binary_type=binary_type, threads=2))
+        assert table.num_rows == recordpress.read_columns(LARGE, columns=("offset",)).num_rows
 
 
 def _read_half() -> None:
     """Iterators and records that are dropped before their end."""
-    for batch in kpress.read_batches(LARGE):
+    for batch in recordpress.read_batches(LARGE):
         record = next(iter(batch))
         _ = record.key, record.headers
         break
@@ -41,17 +41,17 @@ def _refuse() -> None:
 
 def _write() -> None:
     for magic, codec in ((0, "snappy"), (1, "lz4"), (2, "gzip"), (2, "zstd")):
-        builder = kpress.BatchBuilder(magic=magic, compression_type=codec)
+        builder = recordpress.BatchBuilder(magic=magic, compression_type=codec)
         for _ in range(50):
             builder.append(b"value" * 20, key=b"key")
         builder.build()
-        kpress.BatchBuilder(magic=magic, compression_type=codec).append(b"never built")
+        recordpress.BatchBuilder(magic=magic, compression_type=codec).append(b"never built")
 
 
 def _write_columns() -> None:
     table = pa.table({"value": pa.array([b"value"] * 500, pa.binary())})
-    kpress.write_columns(table, compression_type="zstd", batch_records=100)
-    kpress.write_columns(kpress.read_columns(LARGE, ["key", "value"]), compression_type="lz4")
+    recordpress.write_columns(table, compression_type="zstd", batch_records=100)
+    recordpress.write_columns(recordpress.read_columns(LARGE, ["key", "value"]), compression_type="lz4")
 
 
 ROWS = {"values": [b"value" * 9] * 600, "keys": [b"key"] * 600, "headers": [[("name", b"header" * 99)]] * 600}
@@ -59,9 +59,9 @@ ROWS = {"values": [b"value" * 9] * 600, "keys": [b"key"] * 600, "headers": [[("n
 
 def _write_records() -> None:
     for codec in ("none", "lz4"):
-        kpress.write_records(**ROWS, compression_type=codec)
-        with pytest.raises(kpress.InvalidArgumentError, match="record 500"):
-            kpress.write_records(**ROWS, compression_type=codec, timestamps=[0] * 500 + [-5] * 100)
+        recordpress.write_records(**ROWS, compression_type=codec)
+        with pytest.raises(recordpress.InvalidArgumentError, match="record 500"):
+            recordpress.write_records(**ROWS, compression_type=codec, timestamps=[0] * 500 + [-5] * 100)
 
 
 def _write_headers() -> None:
@@ -69,22 +69,22 @@ def _write_headers() -> None:
     columns = {"value": ROWS["values"], "headers": pa.array(headers)}
     wrong = {"timestamp": [0] * 500 + [-5] * 100}
     for codec in ("none", "lz4"):
-        kpress.write_columns(pa.table(columns), compression_type=codec)
-        with pytest.raises(kpress.InvalidArgumentError, match="record 500"):
-            kpress.write_columns(pa.table(columns | wrong), compression_type=codec)
+        recordpress.write_columns(pa.table(columns), compression_type=codec)
+        with pytest.raises(recordpress.InvalidArgumentError, match="record 500"):
+            recordpress.write_columns(pa.table(columns | wrong), compression_type=codec)
 
 
 def _recompress() -> None:
-    kpress.recompress(COMPRESSED, "gzip")
+    recordpress.recompress(COMPRESSED, "gzip")
     for broken in (COMPRESSED[:-1], COMPRESSED + BAD_CRC):
-        with pytest.raises(kpress.CorruptRecordError):
-            kpress.recompress(broken, "gzip")
+        with pytest.raises(recordpress.CorruptRecordError):
+            recordpress.recompress(broken, "gzip")
 
 
 def _limits() -> None:
     """Builders that try, join and refuse."""
     for codec in ("gzip", "snappy", "lz4", "zstd"):
-        builder = kpress.BatchBuilder(compression_type=codec, limit=900)
+        builder = recordpress.BatchBuilder(compression_type=codec, limit=900)
         while builder.append(os.urandom(60)):
             pass
         builder.build()
@@ -93,32 +93,32 @@ def _limits() -> None:
 def _half_streams() -> None:
     """Streams that are dropped before their end."""
     for codec in ("gzip", "snappy", "lz4", "zstd"):
-        kpress.compressor(codec).compress(LARGE)
-        payload = kpress.compress(LARGE, codec)
-        kpress.decompressor(codec).decompress(payload[: len(payload) // 2])
+        recordpress.compressor(codec).compress(LARGE)
+        payload = recordpress.compress(LARGE, codec)
+        recordpress.decompressor(codec).decompress(payload[: len(payload) // 2])
 
 
 def _release() -> None:
     """Contexts that are made and freed again."""
     for codec in ("gzip", "lz4", "zstd"):
-        kpress.decompress(kpress.compress(LARGE, codec), codec)
+        recordpress.decompress(recordpress.compress(LARGE, codec), codec)
     for _ in range(200):
-        kpress.compress(b"", "snappy")
-        kpress.release_unused()
+        recordpress.compress(b"", "snappy")
+        recordpress.release_unused()
 
 
 def _produce() -> None:
     """Sets that a broker keeps, rebuilds and refuses."""
-    from kpress.broker._validator import validate_records
+    from recordpress.broker._validator import validate_records
 
     for keys, codes in ((ROWS["keys"], {0}), (None, {87})):
-        data = kpress.write_records(**ROWS | {"keys": keys}, compression_type="lz4")
+        data = recordpress.write_records(**ROWS | {"keys": keys}, compression_type="lz4")
         for target in (0, 3, 4):
             answer = validate_records(data, source_codec=3, target_codec=target, now_ms=0, compacted=True)
             assert answer.error_code in codes
 
 
-COMPRESSED = kpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
+COMPRESSED = recordpress.write_records(**ROWS, compression_type="zstd", batch_records=200)
 BAD_CRC = COMPRESSED[:-1] + bytes([COMPRESSED[-1] ^ 1])
 
 WORK: dict[str, Callable[[], object]] = {
@@ -128,7 +128,7 @@ WORK: dict[str, Callable[[], object]] = {
     "refused": _refuse,
     "builder": _write,
     "write_columns": _write_columns,
-    "batch_table": lambda: kpress.batch_table(LARGE).to_numpy(),
+    "batch_table": lambda: recordpress.batch_table(LARGE).to_numpy(),
     "write_records": _write_records,
     "headers": _write_headers,
     "recompress": _recompress,

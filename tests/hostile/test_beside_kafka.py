@@ -1,4 +1,4 @@
-"""Kafka 4.4.0's own classes and kpress read the same sets, good and damaged: the same batches, the same records, and an
+"""Kafka 4.4.0's own classes and recordpress read the same sets, good and damaged: the same batches, the same records, and an
 error in the same place. What is different on purpose is in docs/differences.md.
 
 `make differential` brings Kafka's jars and runs this; without them it is skipped.
@@ -16,13 +16,13 @@ import pytest
 from hostile_sets import SMALL_SETS, with_right_crc
 from test_good_rows_first import AFTER, FRAMING, GOOD, WRONG
 
-import kpress
+import recordpress
 from messages import V1_BODY, message, wrapper
 
 ROOT = Path(__file__).parents[2]
 JARS = ROOT / "build/bench/peers/java"
 DRIVER = Path(__file__).parent / "java/ReadSets.java"
-EMPTY = kpress.empty_batch(3, 7)
+EMPTY = recordpress.empty_batch(3, 7)
 
 pytestmark = [
     pytest.mark.build,
@@ -38,21 +38,21 @@ def ask_kafka(sets: list[bytes], path: Path) -> list[list[str]]:
     return [part.splitlines() for part in text.split("set\n")[1:]]
 
 
-def ask_kpress(data: bytes) -> list[str]:
-    """The same lines from kpress."""
+def ask_recordpress(data: bytes) -> list[str]:
+    """The same lines from recordpress."""
     return list(_set_lines(data))
 
 
 def _set_lines(data: bytes) -> Iterator[str]:
     try:
-        for batch in kpress.read_batches(data, check_crcs=False, max_decompressed_bytes=1 << 30):
+        for batch in recordpress.read_batches(data, check_crcs=False, max_decompressed_bytes=1 << 30):
             yield _batch_line(batch)
             yield from _record_lines(batch)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         yield "error"
 
 
-def _batch_line(batch: kpress.Batch) -> str:
+def _batch_line(batch: recordpress.Batch) -> str:
     fields = (
         batch.magic,
         _or_error(batch, "base_offset"),
@@ -73,29 +73,29 @@ def _batch_line(batch: kpress.Batch) -> str:
     return "batch " + " ".join(_text(value) for value in fields)
 
 
-def _record_lines(batch: kpress.Batch) -> Iterator[str]:
+def _record_lines(batch: recordpress.Batch) -> Iterator[str]:
     try:
         for record in batch:
             yield _record_line(record)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         yield "record error"
 
 
-def _record_line(record: kpress.Record) -> str:
+def _record_line(record: recordpress.Record) -> str:
     fields = (record.offset, record.timestamp, record.timestamp_type == 1, record.sequence)
     headers = [f" {_hex(key.encode())}={_hex(value)}" for key, value in record.headers]
     return f"record {' '.join(map(_text, fields))} {_hex(record.key)} {_hex(record.value)}{''.join(headers)}"
 
 
-def _count(batch: kpress.Batch) -> int | None:
+def _count(batch: recordpress.Batch) -> int | None:
     """As Kafka has it: unknown also for a message that is no wrapper."""
     return batch.records_count if batch.magic == 2 else None
 
 
-def _or_error(batch: kpress.Batch, name: str) -> object:
+def _or_error(batch: recordpress.Batch, name: str) -> object:
     try:
         return getattr(batch, name)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return "error"
 
 
@@ -114,7 +114,7 @@ def compare(sets: dict[str, bytes], path: Path) -> None:
     """Sets with whose damaged sizes Java runs out of memory have no answer to compare."""
     different = []
     for (name, data), kafka in zip(sets.items(), ask_kafka(list(sets.values()), path), strict=True):
-        ours = ask_kpress(data)
+        ours = ask_recordpress(data)
         if ours != kafka and "no memory" not in kafka:
             at = next(
                 (i for i, (a, b) in enumerate(zip(ours, kafka, strict=False)) if a != b), min(len(ours), len(kafka))
@@ -153,23 +153,23 @@ def test_damage_to_the_end_of_a_zstd_frame(tmp_path: Path) -> None:
     data = with_right_crc(data[:-3] + b"\5" + data[-2:])  # a compressed block of 0 bytes
     [kafka] = ask_kafka([data], tmp_path / "sets")
     assert [line.split()[0] for line in kafka] == ["batch", "record", "record", "record"]
-    with pytest.raises(kpress.DecompressionError):
-        kpress.read_columns(data)
+    with pytest.raises(recordpress.DecompressionError):
+        recordpress.read_columns(data)
 
 
 def _batch(name: str, at: int, field: bytes, codec: str = "none") -> bytes:
-    data = kpress.write_records([b"a", b"b"], compression_type=codec, headers=[[("name", b"1")], []])
+    data = recordpress.write_records([b"a", b"b"], compression_type=codec, headers=[[("name", b"1")], []])
     at = data.index(name.encode()) if name else at
     return with_right_crc(data[:at] + field + data[at + len(field) :])
 
 
 def _tail(codec: str, tail: bytes) -> bytes:
-    data = kpress.write_records([b"one", b"two"], compression_type=codec) + tail
+    data = recordpress.write_records([b"one", b"two"], compression_type=codec) + tail
     return with_right_crc(data[:8] + struct.pack(">i", len(data) - 12) + data[12:])
 
 
 # What a comparison with Kafka once found, and what is near it.
-FRAME = kpress.compress(b"more" * 100, "zstd")
+FRAME = recordpress.compress(b"more" * 100, "zstd")
 XERIAL = bytes.fromhex("82534e41505059000000000100000001")
 FOUND = {
     **{
@@ -219,8 +219,8 @@ FOUND = {
             b"\0\0",
             b"\0" * 9,
             b"\xff" * 5,
-            kpress.compress(b"more", codec),
-            kpress.compress(b"more", codec)[:6],
+            recordpress.compress(b"more", codec),
+            recordpress.compress(b"more", codec)[:6],
         )
     },
     **{

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-import kpress
+import recordpress
 
 
-def _first(data: bytearray) -> kpress.Batch:
-    return next(iter(kpress.read_batches(data)))
+def _first(data: bytearray) -> recordpress.Batch:
+    return next(iter(recordpress.read_batches(data)))
 
 
 def test_a_header_that_became_longer_stays_inside_its_record() -> None:
-    data = bytearray(kpress.write_records([b"v" * 200_000], headers=[[("h", b"x" * 1000)]]))
+    data = bytearray(recordpress.write_records([b"v" * 200_000], headers=[[("h", b"x" * 1000)]]))
     [record] = _first(data)
     at = data.rindex(b"h") + 1
     assert data[at : at + 2] == b"\xd0\x0f"  # 1000
@@ -24,17 +24,17 @@ def test_a_header_that_became_longer_stays_inside_its_record() -> None:
 
 @pytest.mark.parametrize("magic", [0, 1])
 def test_a_message_that_became_longer_is_refused(magic: int) -> None:
-    data = bytearray(kpress.write_records([b"v" * 10], magic=magic))
-    [batch] = kpress.read_batches(data, check_crcs=False)
+    data = bytearray(recordpress.write_records([b"v" * 10], magic=magic))
+    [batch] = recordpress.read_batches(data, check_crcs=False)
     data[8:12] = (1 << 30).to_bytes(4, "big")
     at = data.index(b"vvv")
     data[at - 4 : at] = (1 << 29).to_bytes(4, "big")
-    with pytest.raises(kpress.CorruptRecordError, match="entry size 1073741824"):
+    with pytest.raises(recordpress.CorruptRecordError, match="entry size 1073741824"):
         list(batch)
 
 
 def test_a_message_of_another_magic_has_no_valid_checksum() -> None:
-    data = bytearray(kpress.write_records([b"v"], magic=1))
+    data = bytearray(recordpress.write_records([b"v"], magic=1))
     [record] = _first(data)
     assert record.is_valid()
     data[16] = 2
@@ -51,11 +51,11 @@ def test_a_message_of_another_magic_has_no_valid_checksum() -> None:
     ],
     ids=["last offset", "max timestamp", "leader epoch"],
 )
-def test_another_magic_is_not_taken_over(magic: int, change: Callable[[kpress.Batch], None]) -> None:
-    data = bytearray(kpress.write_records([b"v"], magic=1))
+def test_another_magic_is_not_taken_over(magic: int, change: Callable[[recordpress.Batch], None]) -> None:
+    data = bytearray(recordpress.write_records([b"v"], magic=1))
     batch = _first(data)
     data[16] = magic
-    with pytest.raises(kpress.CorruptRecordError, match="it was 1 when"):
+    with pytest.raises(recordpress.CorruptRecordError, match="it was 1 when"):
         change(batch)
     assert batch.magic == 1
     data[16] = 1

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from hostile_sets import SMALL_SETS, V2_HEADER, exact, read_columns, read_objects, with_right_crc
 
-import kpress
+import recordpress
 
 
 def _flips(data: bytes, start: int = 0) -> Iterator[tuple[int, memoryview]]:
@@ -44,10 +44,10 @@ def test_a_flipped_bit_under_the_crc_is_seen(name: str) -> None:
     data = SMALL_SETS[name]
     for position, view in _flips(data):
         if _is_covered(data[16], position) and position < _first_entry_size(data):
-            assert type(read_columns(view)) is kpress.CorruptRecordError, position
-            batch = next(kpress.read_batches(view))
+            assert type(read_columns(view)) is recordpress.CorruptRecordError, position
+            batch = next(recordpress.read_batches(view))
             assert not batch.is_valid(), position
-            with pytest.raises(kpress.CorruptRecordError):
+            with pytest.raises(recordpress.CorruptRecordError):
                 batch.ensure_valid()
 
 
@@ -66,10 +66,10 @@ def test_a_flipped_bit_behind_a_right_crc_is_read_or_refused(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL_SETS)
 def test_a_cut_set_ends_before_the_cut_entry(name: str) -> None:
     data = SMALL_SETS[name]
-    whole = [batch.position + batch.size for batch in kpress.read_batches(data)]
+    whole = [batch.position + batch.size for batch in recordpress.read_batches(data)]
     for length in range(len(data)):
         view = exact(data[:length])
-        batches = kpress.read_batches(view)
+        batches = recordpress.read_batches(view)
         assert [batch.position + batch.size for batch in batches] == [end for end in whole if end <= length]
         assert batches.valid_bytes == max((end for end in whole if end <= length), default=0)
         assert read_objects(view) == []
@@ -84,5 +84,5 @@ def test_a_batch_shorter_than_it_was_is_refused(name: str) -> None:
         cut = with_right_crc(data[:8] + (length - 12).to_bytes(4, "big") + data[12:length])
         view = exact(cut)
         error = read_columns(view)
-        assert isinstance(error, kpress.CorruptRecordError | kpress.InvalidRecordError), length
+        assert isinstance(error, recordpress.CorruptRecordError | recordpress.InvalidRecordError), length
         read_objects(view)

@@ -12,10 +12,10 @@ import pytest
 from hostile_sets import SMALL_SETS, with_right_crc
 from test_lying_fields import FIELDS, LENGTHS, REFUSED, VARINTS, _batch, _body, _varint, _with
 
-import kpress
+import recordpress
 
-GOOD = b"".join(kpress.write_records([b"good"], base_offset=i) for i in range(2))
-AFTER = kpress.write_records([b"after"], base_offset=50)
+GOOD = b"".join(recordpress.write_records([b"good"], base_offset=i) for i in range(2))
+AFTER = recordpress.write_records([b"after"], base_offset=50)
 
 
 def _batch_of(payload: bytes, codec: int = 0, count: int = 1) -> bytes:
@@ -35,7 +35,7 @@ WRONG = {
     "a wrapper without a value": _with(SMALL_SETS["v1-gzip"], FIELDS["v1"][-1], -1),
 }
 for name, codec in (("gzip", 1), ("snappy", 2), ("lz4", 3), ("zstd", 4)):
-    whole = kpress.compress(RECORD, name)
+    whole = recordpress.compress(RECORD, name)
     WRONG[f"empty {name}"] = _batch_of(b"", codec)
     for size in (1, len(whole) // 2, len(whole) - 1):
         WRONG[f"{name} cut at {size}"] = _batch_of(whole[:size], codec)
@@ -57,19 +57,19 @@ FRAMING = {
 }
 
 
-def _walk(source: object, **options: object) -> tuple[list[int], kpress.KpressError | None, kpress.ColumnsIterator]:
+def _walk(source: object, **options: object) -> tuple[list[int], recordpress.RecordpressError | None, recordpress.ColumnsIterator]:
     """The offsets that came, and the error after them."""
     rows: list[int] = []
-    pieces = kpress.iter_columns(source, ["offset", "value", "headers"], **options)  # type: ignore[arg-type]
+    pieces = recordpress.iter_columns(source, ["offset", "value", "headers"], **options)  # type: ignore[arg-type]
     try:
         for columns in pieces:
             rows += _offsets(columns)
-    except kpress.KpressError as error:
+    except recordpress.RecordpressError as error:
         return rows, error, pieces
     return rows, None, pieces
 
 
-def _offsets(columns: kpress.Columns) -> list[int]:
+def _offsets(columns: recordpress.Columns) -> list[int]:
     import pyarrow as pa
 
     table = pa.table(columns)
@@ -117,7 +117,7 @@ def test_damage_to_the_framing_ends_the_walk(name: str, source: Callable[[bytes]
     data = GOOD + WRONG["checksum"] + FRAMING[name] + AFTER
     rows, error, pieces = _walk(source(data), on_corrupt="skip")
     assert (rows, error) == ([0, 1], None)
-    assert [type(found) for found in pieces.errors] == [kpress.CorruptRecordError] * 2
+    assert [type(found) for found in pieces.errors] == [recordpress.CorruptRecordError] * 2
     assert pieces.position == len(GOOD + WRONG["checksum"])
 
 
@@ -128,9 +128,9 @@ def test_nothing_of_a_wrong_entry_stays_in_the_rows_after_it() -> None:
     good = body + _varint(1) + header
     record = _varint(len(good)) + good
     wrong = _batch_of(record * 3, count=4)
-    right = kpress.write_records([b"v" * 20], keys=[b"k"], headers=[[("x", b"y")]], base_offset=3, timestamps=[7])
+    right = recordpress.write_records([b"v" * 20], keys=[b"k"], headers=[[("x", b"y")]], base_offset=3, timestamps=[7])
     for binary_type in ("binary", "large_binary", "binary_view"):
-        (columns,) = kpress.iter_columns(
+        (columns,) = recordpress.iter_columns(
             wrong + right + wrong + right, on_corrupt="skip", binary_type=binary_type  # type: ignore[arg-type]
         )
         import pyarrow as pa
@@ -148,11 +148,11 @@ def test_nothing_of_a_wrong_entry_stays_in_the_rows_after_it() -> None:
 @pytest.mark.parametrize("name", ["checksum", "a record is missing", "v2-none batchLength=-1"])
 def test_damage_in_a_later_window_of_a_file(name: str, threads: int, tmp_path: Path) -> None:
     """The error has the file's name and the byte in the file, and comes after all rows before the damage."""
-    good = [kpress.write_records([b"value"], base_offset=i) for i in range(9)]
+    good = [recordpress.write_records([b"value"], base_offset=i) for i in range(9)]
     wrong = (WRONG | FRAMING)[name]
     data = b"".join(good[:6]) + wrong + b"".join(good[6:])
-    with pytest.raises((kpress.CorruptRecordError, kpress.InvalidRecordError)) as alone:
-        kpress.read_columns(wrong)
+    with pytest.raises((recordpress.CorruptRecordError, recordpress.InvalidRecordError)) as alone:
+        recordpress.read_columns(wrong)
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(data)
     for batch_bytes in (1, 4 * len(good[0]), 1 << 20):
@@ -177,10 +177,10 @@ class _Failing(io.BytesIO):
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_rows_before_an_error_of_the_file_come_first(threads: int) -> None:
-    good = [kpress.write_records([b"value"], base_offset=i) for i in range(9)]
+    good = [recordpress.write_records([b"value"], base_offset=i) for i in range(9)]
     file = _Failing(b"".join(good))
     file.limit = 6 * len(good[0]) + 5
-    pieces = kpress.iter_columns(file, ["offset", "value"], threads=threads, batch_bytes=1)
+    pieces = recordpress.iter_columns(file, ["offset", "value"], threads=threads, batch_bytes=1)
     rows: list[int] = []
     with pytest.raises(OSError, match="the disk is gone"):
         rows.extend(offset for columns in pieces for offset in _offsets(columns))

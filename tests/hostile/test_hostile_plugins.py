@@ -1,4 +1,4 @@
-"""Plug-ins that lie, fail, give odd objects and call back: kpress raises one of its errors, and goes on."""
+"""Plug-ins that lie, fail, give odd objects and call back: recordpress raises one of its errors, and goes on."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 LINES = [b"a line of the log %d" % number for number in range(300)]
 
@@ -28,30 +28,30 @@ class Codec:
         return zlib.decompress(data)
 
 
-def registry(codec: object, **options: Any) -> kpress.CodecRegistry:
-    codecs = kpress.CodecRegistry()
+def registry(codec: object, **options: Any) -> recordpress.CodecRegistry:
+    codecs = recordpress.CodecRegistry()
     codecs.register("worse", codec, **options)  # type: ignore[arg-type]
     return codecs
 
 
-DATA = kpress.write_records(LINES, compression_type="worse", batch_records=60, codecs=registry(Codec()))
-READERS: dict[str, Callable[[kpress.CodecRegistry], Any]] = {
-    "call": lambda codecs: kpress.decompress(zlib.compress(b"data"), "worse", codecs=codecs),
-    "stream": lambda codecs: kpress.decompressor("worse", codecs=codecs).flush(),
-    "objects": lambda codecs: [list(batch) for batch in kpress.read_batches(DATA, codecs=codecs)],
-    "columns": lambda codecs: kpress.read_columns(DATA, codecs=codecs),
-    "threads": lambda codecs: list(kpress.iter_columns(io.BytesIO(DATA), batch_bytes=100, threads=3, codecs=codecs)),
-    "recompress": lambda codecs: kpress.recompress(DATA, "lz4", codecs=codecs),
+DATA = recordpress.write_records(LINES, compression_type="worse", batch_records=60, codecs=registry(Codec()))
+READERS: dict[str, Callable[[recordpress.CodecRegistry], Any]] = {
+    "call": lambda codecs: recordpress.decompress(zlib.compress(b"data"), "worse", codecs=codecs),
+    "stream": lambda codecs: recordpress.decompressor("worse", codecs=codecs).flush(),
+    "objects": lambda codecs: [list(batch) for batch in recordpress.read_batches(DATA, codecs=codecs)],
+    "columns": lambda codecs: recordpress.read_columns(DATA, codecs=codecs),
+    "threads": lambda codecs: list(recordpress.iter_columns(io.BytesIO(DATA), batch_bytes=100, threads=3, codecs=codecs)),
+    "recompress": lambda codecs: recordpress.recompress(DATA, "lz4", codecs=codecs),
 }
-WRITERS: dict[str, Callable[[kpress.CodecRegistry], Any]] = {
-    "call": lambda codecs: kpress.compress(b"data", "worse", codecs=codecs),
-    "stream": lambda codecs: kpress.compressor("worse", codecs=codecs).flush(),
-    "objects": lambda codecs: kpress.write_records(LINES, compression_type="worse", codecs=codecs),
-    "columns": lambda codecs: kpress.write_columns(
-        kpress.read_columns(kpress.write_records(LINES)), "worse", codecs=codecs
+WRITERS: dict[str, Callable[[recordpress.CodecRegistry], Any]] = {
+    "call": lambda codecs: recordpress.compress(b"data", "worse", codecs=codecs),
+    "stream": lambda codecs: recordpress.compressor("worse", codecs=codecs).flush(),
+    "objects": lambda codecs: recordpress.write_records(LINES, compression_type="worse", codecs=codecs),
+    "columns": lambda codecs: recordpress.write_columns(
+        recordpress.read_columns(recordpress.write_records(LINES)), "worse", codecs=codecs
     ),
-    "recompress": lambda codecs: kpress.recompress(kpress.write_records(LINES), "worse", codecs=codecs),
-    "pack": lambda codecs: list(kpress.producer.pack(LINES, limit=2000, compression_type="worse", codecs=codecs)),
+    "recompress": lambda codecs: recordpress.recompress(recordpress.write_records(LINES), "worse", codecs=codecs),
+    "pack": lambda codecs: list(recordpress.producer.pack(LINES, limit=2000, compression_type="worse", codecs=codecs)),
 }
 
 
@@ -92,7 +92,7 @@ def giving(value: Any) -> Codec:
 @pytest.mark.parametrize("error", [ValueError("x" * 9000), zlib.error("\0\ud800"), OSError(5, "x"), Unspeakable()])
 @pytest.mark.parametrize("use", [*READERS.values(), *WRITERS.values()], ids=[*READERS, *(f"to {w}" for w in WRITERS)])
 def test_an_exception_is_the_cause_of_ours(use: Callable[..., Any], error: Exception) -> None:
-    with pytest.raises((kpress.DecompressionError, kpress.InvalidArgumentError), match="'worse'") as caught:
+    with pytest.raises((recordpress.DecompressionError, recordpress.InvalidArgumentError), match="'worse'") as caught:
         use(registry(raising(error)))
     assert caught.value.__cause__ is error and str(caught.value)
 
@@ -102,7 +102,7 @@ def test_an_exception_is_the_cause_of_ours(use: Callable[..., Any], error: Excep
 def test_an_interrupt_passes(use: Callable[..., Any], error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:
         use(registry(raising(error)))
-    assert not isinstance(caught.value, kpress.KpressError)
+    assert not isinstance(caught.value, recordpress.RecordpressError)
 
 
 ODD = {
@@ -121,7 +121,7 @@ ODD["a view that was released"].release()  # type: ignore[attr-defined]
 @pytest.mark.parametrize("value", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("use", [*READERS.values(), *WRITERS.values()], ids=[*READERS, *(f"to {w}" for w in WRITERS)])
 def test_what_is_no_bytes_is_refused(use: Callable[..., Any], value: Any) -> None:
-    with pytest.raises((kpress.DecompressionError, kpress.InvalidArgumentError), match="'worse'"):
+    with pytest.raises((recordpress.DecompressionError, recordpress.InvalidArgumentError), match="'worse'"):
         use(registry(giving(value)))
 
 
@@ -137,20 +137,20 @@ def test_any_buffer_will_do(kind: Callable[[bytes], Any]) -> None:
             return kind(zlib.decompress(data))
 
     codecs = registry(Other())
-    assert kpress.read_columns(DATA, codecs=codecs)["value"].to_pylist() == LINES
-    assert kpress.write_records(LINES, compression_type="worse", batch_records=60, codecs=codecs) == DATA
+    assert recordpress.read_columns(DATA, codecs=codecs)["value"].to_pylist() == LINES
+    assert recordpress.write_records(LINES, compression_type="worse", batch_records=60, codecs=codecs) == DATA
 
 
 @pytest.mark.parametrize("use", READERS.values(), ids=READERS)
 def test_more_than_the_cap(use: Callable[..., Any]) -> None:
     big = bytes((64 << 20) + 1)
-    with pytest.raises(kpress.OutputTooLargeError):
+    with pytest.raises(recordpress.OutputTooLargeError):
         use(registry(giving(big)))
 
 
 @pytest.mark.parametrize("use", WRITERS.values(), ids=WRITERS)
 def test_more_than_any_codec_needs(use: Callable[..., Any]) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="where at most"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="where at most"):
         use(registry(giving(bytes(1 << 20))))
 
 
@@ -169,7 +169,7 @@ class Growing(Codec):
 @pytest.mark.parametrize("use", READERS.values(), ids=READERS)
 def test_sizes_that_change(use: Callable[..., Any], sizes: Callable[[int], int]) -> None:
     codec = Growing(sizes)
-    with contextlib.suppress(kpress.KpressError):
+    with contextlib.suppress(recordpress.RecordpressError):
         use(registry(codec))
     assert codec.calls < 100
 
@@ -177,14 +177,14 @@ def test_sizes_that_change(use: Callable[..., Any], sizes: Callable[[int], int])
 def test_records_that_are_none() -> None:
     for value in (b"", b"\xff" * 100, bytes(1000), b"\x02" * 500):
         for name in ("objects", "columns", "threads"):
-            with pytest.raises(kpress.InvalidRecordError):
+            with pytest.raises(recordpress.InvalidRecordError):
                 READERS[name](registry(giving(value)))
 
 
 class Nested(Codec):
-    """Calls kpress again, with itself too, from inside of its calls."""
+    """Calls recordpress again, with itself too, from inside of its calls."""
 
-    codecs: kpress.CodecRegistry
+    codecs: recordpress.CodecRegistry
 
     def __init__(self) -> None:
         self.depth = threading.local()
@@ -193,10 +193,10 @@ class Nested(Codec):
         depth = getattr(self.depth, "value", 0)
         if depth < 3:
             self.depth.value = depth + 1
-            data = kpress.write_records([b"x"], compression_type="worse", codecs=self.codecs)
-            assert kpress.read_columns(data, codecs=self.codecs).num_rows == 1
-            kpress.recompress(data, "zstd", codecs=self.codecs)
-            kpress.release_unused()
+            data = recordpress.write_records([b"x"], compression_type="worse", codecs=self.codecs)
+            assert recordpress.read_columns(data, codecs=self.codecs).num_rows == 1
+            recordpress.recompress(data, "zstd", codecs=self.codecs)
+            recordpress.release_unused()
             gc.collect(0)
             self.depth.value = depth
 
@@ -213,9 +213,9 @@ class Nested(Codec):
 def test_calls_from_inside_of_calls(thread_safe: bool) -> None:
     codec = Nested()
     codec.codecs = codecs = registry(codec, thread_safe=thread_safe)
-    assert kpress.write_records(LINES, compression_type="worse", batch_records=60, codecs=codecs) == DATA
-    assert kpress.read_columns(DATA, codecs=codecs)["value"].to_pylist() == LINES
-    pieces = kpress.iter_columns(io.BytesIO(DATA), ["value"], batch_bytes=100, threads=3, codecs=codecs)
+    assert recordpress.write_records(LINES, compression_type="worse", batch_records=60, codecs=codecs) == DATA
+    assert recordpress.read_columns(DATA, codecs=codecs)["value"].to_pylist() == LINES
+    pieces = recordpress.iter_columns(io.BytesIO(DATA), ["value"], batch_bytes=100, threads=3, codecs=codecs)
     assert [value for piece in pieces for value in piece["value"].to_pylist()] == LINES
 
 
@@ -229,17 +229,17 @@ def test_a_codec_that_changes_its_registry() -> None:
             return super().decompress(data, max_output)
 
     codecs = registry(Leaving())
-    assert kpress.read_columns(DATA, codecs=codecs)["value"].to_pylist() == LINES
+    assert recordpress.read_columns(DATA, codecs=codecs)["value"].to_pylist() == LINES
     assert codecs.names == ("other",)
 
 
 def test_a_registry_that_goes_away() -> None:
     """Batches, records and builders keep the codecs that they began with."""
     codecs = registry(Codec())
-    [first, *_] = kpress.read_batches(DATA, codecs=codecs)
-    builder = kpress.BatchBuilder(compression_type="worse", codecs=codecs)
-    stream = kpress.decompressor("worse", codecs=codecs)
-    pieces = kpress.iter_columns(io.BytesIO(DATA), batch_bytes=100, codecs=codecs)
+    [first, *_] = recordpress.read_batches(DATA, codecs=codecs)
+    builder = recordpress.BatchBuilder(compression_type="worse", codecs=codecs)
+    stream = recordpress.decompressor("worse", codecs=codecs)
+    pieces = recordpress.iter_columns(io.BytesIO(DATA), batch_bytes=100, codecs=codecs)
     del codecs
     gc.collect()
     assert [record.value for record in first] == LINES[:60] and first.compression_type == "worse"
@@ -255,7 +255,7 @@ def test_a_writable_result_that_its_codec_keeps() -> None:
         def decompress(self, data: bytes, max_output: int) -> Any:
             return kept
 
-    data = kpress.write_records([b"v"], [b"k"], compression_type="worse", codecs=registry(Codec()))
-    columns = kpress.read_columns(data, ["key"], codecs=registry(Keeping()))
+    data = recordpress.write_records([b"v"], [b"k"], compression_type="worse", codecs=registry(Codec()))
+    columns = recordpress.read_columns(data, ["key"], codecs=registry(Keeping()))
     kept.clear()  # no view of it is left
     assert columns["key"].to_pylist() == [b"k"]

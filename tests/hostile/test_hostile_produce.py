@@ -9,16 +9,16 @@ from typing import Any
 import pytest
 from hostile_sets import T, exact, with_right_crc
 
-import kpress
-from kpress.broker._analyze import analyze, headers
-from kpress.broker._validator import FINDINGS, Validation, validate_records
+import recordpress
+from recordpress.broker._analyze import analyze, headers
+from recordpress.broker._validator import FINDINGS, Validation, validate_records
 from strategies import FORMATS
 
 CAP = 1 << 16
 
 
 def produced(magic: int, codec: str) -> bytes:
-    return kpress.write_records(
+    return recordpress.write_records(
         [b"value", b"", None],
         [b"k", None, b""],
         [T, T + 7, -1] if magic else None,
@@ -75,7 +75,7 @@ def check(answer: Validation, settings: dict[str, Any]) -> None:
     unsound = answer.findings & sum(1 << FINDINGS.index(name) for name in ("poisoned", "unseen_offsets"))
     if unsound or settings["next_offset"] > 2**62 or not settings["origin_client"]:
         return  # of others than clients the last offset delta is believed
-    offsets = [r.offset for batch in kpress.read_batches(answer.records) for r in batch]
+    offsets = [r.offset for batch in recordpress.read_batches(answer.records) for r in batch]
     assert offsets == list(range(settings["next_offset"], answer.next_offset))
 
 
@@ -93,7 +93,7 @@ def test_changed_sets(name: str) -> None:
             continue
         try:
             answer = validate_records(data, source_codec=found.source_codec, max_decompressed_bytes=CAP, **settings)
-        except kpress.OutputTooLargeError:
+        except recordpress.OutputTooLargeError:
             continue
         codes.add(answer.error_code)
         check(answer, settings)

@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from repeated_work import WORK
 
-import kpress
+import recordpress
 
 
 def _in_use() -> int:
     gc.collect()
-    return kpress.pool_bytes()[0]
+    return recordpress.pool_bytes()[0]
 
 
 @pytest.mark.parametrize("name", WORK)
@@ -29,7 +29,7 @@ def test_pooled_memory_comes_back(name: str) -> None:
 
 @pytest.mark.memory
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc")
-@pytest.mark.skipif("KPRESS_SANITIZED" in os.environ, reason="a sanitizer keeps what was freed")
+@pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer keeps what was freed")
 @pytest.mark.parametrize("name", WORK)
 def test_a_process_that_repeats_it_does_not_grow(name: str) -> None:
     script = Path(__file__).with_name("repeated_work.py")

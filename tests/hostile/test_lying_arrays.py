@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-import kpress
+import recordpress
 
 HEADER = pa.struct([("key", pa.string()), ("value", pa.binary())])
 DATA = pa.py_buffer(b"0123456789" * 3)
@@ -48,8 +48,8 @@ if hasattr(pa, "binary_view"):
 @pytest.mark.parametrize("array", LYING.values(), ids=LYING)
 @pytest.mark.parametrize("column", ["key", "value"])
 def test_fields(array: pa.Array, column: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other") as caught:
-        kpress.write_columns(pa.record_batch({column: array}))
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other") as caught:
+        recordpress.write_columns(pa.record_batch({column: array}))
     assert caught.value.field == "data"
 
 
@@ -57,13 +57,13 @@ def test_fields(array: pa.Array, column: str) -> None:
 @pytest.mark.parametrize(("type_", "layout"), [(pa.list_(HEADER), "3i"), (pa.large_list(HEADER), "3q")], ids=str)
 def test_lists_of_headers(type_: pa.DataType, layout: str, middle: int) -> None:
     headers = _headers(type_, layout, 0, middle, 2)
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
-        kpress.write_columns(pa.record_batch({"value": [b"", b""], "headers": headers}))
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other"):
+        recordpress.write_columns(pa.record_batch({"value": [b"", b""], "headers": headers}))
 
 
 def test_the_arrays_above_lie_in_one_number_only() -> None:
     honest = pa.record_batch({"key": _view(20, 0, 10), "headers": _headers(pa.list_(HEADER), "2i", 1, 2)})
-    [batch] = kpress.read_batches(kpress.write_columns(honest))
+    [batch] = recordpress.read_batches(recordpress.write_columns(honest))
     [record] = batch
     assert (record.key, record.headers) == (b"0123456789" * 2, [("b", b"2")])
 
@@ -118,8 +118,8 @@ CHANGES = {
 def test_lengths_of_arrays(change: Callable[[int], None]) -> None:
     headers = pa.array([[("a", b"1")], [("b", b"2")]], pa.list_(HEADER))
     batch = pa.record_batch({"value": [b"1", b"2"], "headers": headers})
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
-        kpress.write_columns(_Changed(batch, change))
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other"):
+        recordpress.write_columns(_Changed(batch, change))
 
 
 def test_rows_that_lie_behind_a_column_but_not_behind_its_buffers() -> None:
@@ -128,13 +128,13 @@ def test_rows_that_lie_behind_a_column_but_not_behind_its_buffers() -> None:
             _set(field, value)(at)
         _set(0, LENGTH, 2)(at)
 
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
-        kpress.write_columns(_Changed(pa.record_batch({"value": [b"1", b"2", b"3", b"4"]}), change))
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other"):
+        recordpress.write_columns(_Changed(pa.record_batch({"value": [b"1", b"2", b"3", b"4"]}), change))
 
 
 @pytest.mark.parametrize("array", LYING.values(), ids=LYING)
-@pytest.mark.parametrize("call", [lambda data: kpress.compress_values(data, "lz4"), kpress.crc32c_values])
+@pytest.mark.parametrize("call", [lambda data: recordpress.compress_values(data, "lz4"), recordpress.crc32c_values])
 def test_values(array: pa.Array, call: Callable[[pa.Array], object]) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other") as caught:
         call(array)
     assert caught.value.field == "data"

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import pytest
 from hostile_sets import SMALL_SETS, exact, read_columns, read_objects, with_right_crc
 
-import kpress
+import recordpress
 
-CORRUPT = kpress.CorruptRecordError
-INVALID = kpress.InvalidRecordError
+CORRUPT = recordpress.CorruptRecordError
+INVALID = recordpress.InvalidRecordError
 
 
 class Field(NamedTuple):
@@ -75,7 +75,7 @@ def test_a_lying_field_is_read_or_refused(name: str, field: Field, value: int) -
     view = exact(_with(SMALL_SETS[name], field, value))
     read_objects(view)
     read_columns(view)
-    kpress.read_columns(b"", columns=("offset",))  # the next call is not disturbed
+    recordpress.read_columns(b"", columns=("offset",))  # the next call is not disturbed
 
 
 REFUSED = [
@@ -91,8 +91,8 @@ REFUSED = [
     ("v2-none", "recordsCount", 2**31 - 1, INVALID),
     ("v2-zstd", "recordsCount", 2**31 - 1, INVALID),
     ("v2-gzip", "recordsCount", -(2**31), INVALID),
-    ("v2-none", "attributes", 6, kpress.UnsupportedCompressionTypeError),
-    ("v2-none", "attributes", 3, kpress.DecompressionError),
+    ("v2-none", "attributes", 6, recordpress.UnsupportedCompressionTypeError),
+    ("v2-none", "attributes", 3, recordpress.DecompressionError),
     ("v0-none", "size", 13, CORRUPT),
     ("v1-none", "size", -(2**31), CORRUPT),
     ("v1-gzip", "valueLength", -1, INVALID),
@@ -184,6 +184,6 @@ def test_any_delta_is_read(field: str, delta: int) -> None:
     body = _body(**{field: _varint(delta)})
     view = exact(_batch(_varint(len(body)) + body))
     assert read_columns(view) is None
-    (record,) = next(kpress.read_batches(view))
+    (record,) = next(recordpress.read_batches(view))
     base, found = (7, record.offset) if field == "offsetDelta" else (1_700_000_000_000, record.timestamp)
     assert found == base + delta

@@ -1,5 +1,5 @@
 """Arrow structs that contradict themselves, and producers that give something else: every one is refused by an
-exception of kpress or of the caller, everything that was handed over is released, and nothing outside a buffer is
+exception of recordpress or of the caller, everything that was handed over is released, and nothing outside a buffer is
 read (the sanitizers watch that: the buffers end where their bytes do)."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 from arrow_structs import (
     GET,
     RELEASE,
@@ -63,7 +63,7 @@ def table(memory: Memory, *columns: Parts, rows: int = 2, **fields: Any) -> Arra
 
 
 def records(data: bytes) -> list[tuple[bytes | None, list[tuple[str, bytes | None]]]]:
-    return [(record.value, list(record.headers)) for batch in kpress.read_batches(data) for record in batch]
+    return [(record.value, list(record.headers)) for batch in recordpress.read_batches(data) for record in batch]
 
 
 def changed(parts: Parts, *path: int, schema: bool = False, **fields: Any) -> Parts:
@@ -84,7 +84,7 @@ NO_SCHEMAS = ctypes.POINTER(ctypes.POINTER(ArrowSchema))()
 @pytest.mark.parametrize("format", [b"+l", b"+L", b"+m"])
 def test_structs_that_do_not_lie(format: bytes) -> None:
     memory = Memory()
-    data = kpress.write_columns(table(memory, binary(memory), headers(memory, format)))
+    data = recordpress.write_columns(table(memory, binary(memory), headers(memory, format)))
     assert records(data) == [(b"abc", [("h", b"x")]), (b"de", [("h", b"y")])]
     assert memory.released == 2
 
@@ -101,7 +101,7 @@ def test_buffers_at_any_address(skew: int) -> None:
         (memory.schema(b"tsm:UTC", b"timestamp"), memory.array(1, [None, i64(5)], skew=skew)),
         (memory.schema(b"i", b"timestampType"), memory.array(1, [None, i32(0)], skew=skew)),
     )
-    [batch] = kpress.read_batches(kpress.write_columns(table(memory, *columns, rows=1)))
+    [batch] = recordpress.read_batches(recordpress.write_columns(table(memory, *columns, rows=1)))
     [record] = batch
     assert (record.offset, record.timestamp) == (7, 5)
     assert (record.key, record.value) == (b"0123456789" * 2, b"abc")
@@ -111,7 +111,7 @@ def test_empty_columns_without_data() -> None:
     """As some producers have it; the offsets need not begin at 0."""
     memory = Memory()
     value = memory.schema(b"z", b"value"), memory.array(2, [None, i32(4, 4, 4), None])
-    assert records(kpress.write_columns(table(memory, value))) == [(b"", []), (b"", [])]
+    assert records(recordpress.write_columns(table(memory, value))) == [(b"", []), (b"", [])]
 
 
 ARRAYS: dict[str, Callable[[Memory], Parts]] = {
@@ -161,8 +161,8 @@ def test_columns(make: Callable[[Memory], Parts]) -> None:
         producer.given = producer.given[0], capsule(root, b"arrow_array")
     else:
         producer = table(memory, (schema, array), rows=3 if array.length == 3 else min(max(array.length, 1), 2))
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other") as caught:
-        kpress.write_columns(producer)
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other") as caught:
+        recordpress.write_columns(producer)
     assert caught.value.field == "data"
     assert memory.released == 2
 
@@ -174,8 +174,8 @@ def test_a_large_value_that_no_record_can_hold(end: int, codec: str) -> None:
     memory = Memory()
     columns = [large(memory, 0, end), large(memory, 0, end)]
     columns[0][0].name = b"key"
-    with pytest.raises(kpress.InvalidArgumentError, match=rf"record 0: {end} bytes"):
-        kpress.write_columns(table(memory, *columns, rows=1), compression_type=codec)
+    with pytest.raises(recordpress.InvalidArgumentError, match=rf"record 0: {end} bytes"):
+        recordpress.write_columns(table(memory, *columns, rows=1), compression_type=codec)
 
 
 @pytest.mark.parametrize("field", ["key", "value"])
@@ -185,8 +185,8 @@ def test_a_large_header_that_no_record_can_hold(field: str) -> None:
     item = memory.schema(b"+s", b"item", [memory.schema(b"Z", b"key"), memory.schema(b"Z", b"value")])
     structs = memory.array(1, [None], [memory.array(1, [None, i64(0, size), b"h"]) for size in sizes])
     lists = memory.schema(b"+l", b"headers", [item]), memory.array(1, [None, i32(0, 1)], [structs])
-    with pytest.raises(kpress.InvalidArgumentError, match=rf"record 0: {HUGE} bytes"):
-        kpress.write_columns(table(memory, large(memory, 0, 3), lists, rows=1))
+    with pytest.raises(recordpress.InvalidArgumentError, match=rf"record 0: {HUGE} bytes"):
+        recordpress.write_columns(table(memory, large(memory, 0, 3), lists, rows=1))
 
 
 ROOTS: dict[str, dict[str, Any]] = {
@@ -203,8 +203,8 @@ ROOTS: dict[str, dict[str, Any]] = {
 def test_tables(fields: dict[str, Any]) -> None:
     memory = Memory()
     producer = table(memory, binary(memory), **fields)
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
-        kpress.write_columns(producer)
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other"):
+        recordpress.write_columns(producer)
     assert memory.released == 2
 
 
@@ -233,8 +233,8 @@ NUMBERS: dict[str, Callable[[Memory], Parts]] = {
 @pytest.mark.parametrize("make", NUMBERS.values(), ids=NUMBERS)
 def test_other_columns(make: Callable[[Memory], Parts]) -> None:
     memory = Memory()
-    with pytest.raises(kpress.InvalidArgumentError, match="contradict each other"):
-        kpress.write_columns(table(memory, binary(memory), make(memory)))
+    with pytest.raises(recordpress.InvalidArgumentError, match="contradict each other"):
+        recordpress.write_columns(table(memory, binary(memory), make(memory)))
     assert memory.released == 2
 
 
@@ -255,50 +255,50 @@ def _shared_children(memory: Memory) -> Parts:
     return schema, array
 
 
-SCHEMAS: dict[str, tuple[Callable[[Memory], Parts], type[kpress.KpressError]]] = {
-    "a list without a child": (lambda m: changed(headers(m), schema=True, n_children=0), kpress.ArgumentTypeError),
-    "a list of a union": (lambda m: headers(m, item_format=b"+us:0,1"), kpress.ArgumentTypeError),
-    "a list of numbers": (lambda m: headers(m, item_format=b"l"), kpress.ArgumentTypeError),
-    "a struct of one field": (lambda m: changed(headers(m), 0, schema=True, n_children=1), kpress.ArgumentTypeError),
+SCHEMAS: dict[str, tuple[Callable[[Memory], Parts], type[recordpress.RecordpressError]]] = {
+    "a list without a child": (lambda m: changed(headers(m), schema=True, n_children=0), recordpress.ArgumentTypeError),
+    "a list of a union": (lambda m: headers(m, item_format=b"+us:0,1"), recordpress.ArgumentTypeError),
+    "a list of numbers": (lambda m: headers(m, item_format=b"l"), recordpress.ArgumentTypeError),
+    "a struct of one field": (lambda m: changed(headers(m), 0, schema=True, n_children=1), recordpress.ArgumentTypeError),
     "a list without a pointer to its child": (
         lambda m: changed(headers(m), schema=True, children=NO_SCHEMAS),
-        kpress.InvalidArgumentError,
+        recordpress.InvalidArgumentError,
     ),
     "a list with NULL for its child": (
         lambda m: changed(headers(m), schema=True, children=m.keep((ctypes.POINTER(ArrowSchema) * 1)())),
-        kpress.InvalidArgumentError,
+        recordpress.InvalidArgumentError,
     ),
     "a negative number of children": (
         lambda m: changed(headers(m), schema=True, n_children=-1),
-        kpress.InvalidArgumentError,
+        recordpress.InvalidArgumentError,
     ),
     "more children than there are": (
         lambda m: changed(headers(m), schema=True, n_children=HUGE),
-        kpress.InvalidArgumentError,
+        recordpress.InvalidArgumentError,
     ),
-    "no format": (lambda m: changed(binary(m, b"key"), schema=True, format=None), kpress.InvalidArgumentError),
+    "no format": (lambda m: changed(binary(m, b"key"), schema=True, format=None), recordpress.InvalidArgumentError),
     "a format that is not text": (
         lambda m: changed(binary(m, b"key"), schema=True, format=b"\xff\xfe"),
-        kpress.ArgumentTypeError,
+        recordpress.ArgumentTypeError,
     ),
     "a name that is not text": (
         lambda m: changed(binary(m), schema=True, name=b"\xff\xfe"),
-        kpress.InvalidArgumentError,
+        recordpress.InvalidArgumentError,
     ),
     "a field that was released": (
         lambda m: changed(binary(m, b"key"), schema=True, release=RELEASE()),
-        kpress.InvalidArgumentError,
+        recordpress.InvalidArgumentError,
     ),
-    "a field inside itself": (_inside_itself, kpress.InvalidArgumentError),
-    "fields that share their children": (_shared_children, kpress.InvalidArgumentError),
+    "a field inside itself": (_inside_itself, recordpress.InvalidArgumentError),
+    "fields that share their children": (_shared_children, recordpress.InvalidArgumentError),
 }
 
 
 @pytest.mark.parametrize(("make", "error"), SCHEMAS.values(), ids=SCHEMAS)
-def test_schemas(make: Callable[[Memory], Parts], error: type[kpress.KpressError]) -> None:
+def test_schemas(make: Callable[[Memory], Parts], error: type[recordpress.RecordpressError]) -> None:
     memory = Memory()
     with pytest.raises(error):
-        kpress.write_columns(table(memory, binary(memory), make(memory)))
+        recordpress.write_columns(table(memory, binary(memory), make(memory)))
     assert memory.released == 2
 
 
@@ -333,8 +333,8 @@ def _wrong() -> Any:
 @pytest.mark.parametrize("given", [None, 1, b"", (), (None, None), object()], ids=lambda given: type(given).__name__)
 def test_producers_of_something_else(given: Any) -> None:
     for producer in (GivesArray(given), GivesStream(stream=given)):
-        with pytest.raises(kpress.ArgumentTypeError, match="__arrow_c_") as caught:
-            kpress.write_columns(producer)
+        with pytest.raises(recordpress.ArgumentTypeError, match="__arrow_c_") as caught:
+            recordpress.write_columns(producer)
         assert caught.value.field == "data"
 
 
@@ -342,10 +342,10 @@ def test_capsules_of_another_name() -> None:
     memory = Memory()
     schema, array = table(memory, binary(memory)).given
     for given in ((schema, _wrong()), (_wrong(), array), (array, schema), (schema,), (schema, array, array)):
-        with pytest.raises(kpress.ArgumentTypeError, match="__arrow_c_array__"):
-            kpress.write_columns(GivesArray(given))
-    with pytest.raises(kpress.ArgumentTypeError, match="arrow_array_stream"):
-        kpress.write_columns(GivesStream(stream=_wrong()))
+        with pytest.raises(recordpress.ArgumentTypeError, match="__arrow_c_array__"):
+            recordpress.write_columns(GivesArray(given))
+    with pytest.raises(recordpress.ArgumentTypeError, match="arrow_array_stream"):
+        recordpress.write_columns(GivesStream(stream=_wrong()))
     assert memory.released == 0
 
 
@@ -353,7 +353,7 @@ def test_capsules_of_another_name() -> None:
 def test_exceptions_of_the_caller(kind: type[Exception]) -> None:
     for producer in (GivesArray(kind("mine")), GivesStream(stream=kind("mine"))):
         with pytest.raises(kind, match=r"^mine$") as caught:
-            kpress.write_columns(producer)
+            recordpress.write_columns(producer)
         assert caught.type is kind
 
 
@@ -366,13 +366,13 @@ def test_an_argument_that_consumes_the_data(option: str) -> None:
 
     class Index:
         def __index__(self) -> int:
-            with pytest.raises(kpress.ArgumentTypeError):
-                kpress.write_columns(producer, batch_records=seen)
-            seen.append(kpress.write_columns(producer))
+            with pytest.raises(recordpress.ArgumentTypeError):
+                recordpress.write_columns(producer, batch_records=seen)
+            seen.append(recordpress.write_columns(producer))
             return 10
 
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.write_columns(producer, **{option: Index()})
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.write_columns(producer, **{option: Index()})
     assert len(seen) == 1
     assert memory.released == 2
 
@@ -384,7 +384,7 @@ def test_an_argument_with_an_exception() -> None:
 
     memory = Memory()
     with pytest.raises(KeyError, match="mine"):
-        kpress.write_columns(table(memory, binary(memory)), base_offset=Index())
+        recordpress.write_columns(table(memory, binary(memory)), base_offset=Index())
     assert memory.released == 0
 
 
@@ -400,10 +400,10 @@ def stream(memory: Memory, n: int = 1, schema: Any = None, **fields: Any) -> Str
 def test_a_stream() -> None:
     memory = Memory()
     producer = stream(memory, 3)
-    assert [value for value, _ in records(kpress.write_columns(producer))] == [b"abc", b"de"] * 3
+    assert [value for value, _ in records(recordpress.write_columns(producer))] == [b"abc", b"de"] * 3
     assert memory.released == 5
-    with pytest.raises(kpress.InvalidArgumentError, match="emptied"):
-        kpress.write_columns(producer)
+    with pytest.raises(recordpress.InvalidArgumentError, match="emptied"):
+        recordpress.write_columns(producer)
 
 
 @pytest.mark.parametrize("name", ["get_schema", "get_next"])
@@ -411,28 +411,28 @@ def test_a_stream_without_functions(name: str) -> None:
     memory = Memory()
     producer = stream(memory)
     setattr(producer.stream, name, type(getattr(producer.stream, name))())
-    with pytest.raises(kpress.InvalidArgumentError, match="get_schema or no get_next"):
-        kpress.write_columns(producer)
+    with pytest.raises(recordpress.InvalidArgumentError, match="get_schema or no get_next"):
+        recordpress.write_columns(producer)
     assert memory.released == 1
 
 
 def test_a_stream_that_fails_without_a_reason() -> None:
     memory = Memory()
-    with pytest.raises(kpress.InvalidArgumentError, match=r"the Arrow stream failed: (Cannot allocate|Out of) memory"):
-        kpress.write_columns(stream(memory, code=12))
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"the Arrow stream failed: (Cannot allocate|Out of) memory"):
+        recordpress.write_columns(stream(memory, code=12))
     assert memory.released == 3
 
 
 def test_a_stream_whose_schema_fails() -> None:
     memory = Memory()
     failing = memory.keep(GET(lambda stream, out: 5))
-    with pytest.raises(kpress.InvalidArgumentError, match="the Arrow stream failed: Input/output error"):
-        kpress.write_columns(stream(memory, get_schema=failing))
+    with pytest.raises(recordpress.InvalidArgumentError, match="the Arrow stream failed: Input/output error"):
+        recordpress.write_columns(stream(memory, get_schema=failing))
     assert memory.released == 1
 
 
 def test_a_stream_whose_schema_was_released() -> None:
     memory = Memory()
-    with pytest.raises(kpress.InvalidArgumentError, match="released"):
-        kpress.write_columns(stream(memory, schema=memory.schema(b"+s", release=RELEASE())))
+    with pytest.raises(recordpress.InvalidArgumentError, match="released"):
+        recordpress.write_columns(stream(memory, schema=memory.schema(b"+s", release=RELEASE())))
     assert memory.released == 1

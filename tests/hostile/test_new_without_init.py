@@ -21,13 +21,13 @@ import sys
 
 faulthandler.enable()
 module = importlib.import_module(sys.argv[1])
-import kpress
+import recordpress
 
 GIVEN = [(), (b"",), (0,), (b"", b""), (0, 0), (b"", 0, 0), (None, None, None)]
 USES = [len, iter, next, repr, str, bool, hash, list, memoryview, bytes, abs, int, hash, reversed]
 USES += [lambda made: made[0], lambda made: made[:], lambda made: made["offset"], lambda made: made == made]
-USES += [kpress.control_record, kpress.write_columns, kpress.read_batches, kpress.iter_columns, kpress.crc32c]
-USES += [lambda made: kpress.write_records(made), lambda made: kpress.compress_into(b"", made, "zstd")]
+USES += [recordpress.control_record, recordpress.write_columns, recordpress.read_batches, recordpress.iter_columns, recordpress.crc32c]
+USES += [lambda made: recordpress.write_records(made), lambda made: recordpress.compress_into(b"", made, "zstd")]
 
 def attempt(what, *arguments):
     try:

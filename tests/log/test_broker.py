@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from broker import JARS, Broker
 from facts import bytes_fact
-from kpress.log import salvage, scan
+from recordpress.log import salvage, scan
 
 pytestmark = [
     pytest.mark.build,
@@ -42,7 +42,7 @@ def damaged(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
     for path in sorted(directory.iterdir()):
         data = bytearray(path.read_bytes())
         if path.suffix == ".log":
-            batches = [batch for batch in kpress.read_batches(bytes(data)) if not batch.is_control]
+            batches = [batch for batch in recordpress.read_batches(bytes(data)) if not batch.is_control]
             if len(batches) > 1:
                 batch = draw.choice(batches)
                 lost.update(record.offset for record in batch)
@@ -102,14 +102,14 @@ def transcoded(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]
     source = partition.write_to(root / "whole")
     codec = "gzip" if "old" in partition.entry["topic"] else "zstd"
     copy = root / "transcoded" / source.name
-    kpress.transcode(source, copy, codec, batch_bytes=1 << 18, min_gain=None)
+    recordpress.transcode(source, copy, codec, batch_bytes=1 << 18, min_gain=None)
     return copy, set()
 
 
 def converted(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
     """A copy in message format v2."""
     source = partition.write_to(root / "old")
-    kpress.convert(source, root / "converted" / source.name, 2)
+    recordpress.convert(source, root / "converted" / source.name, 2)
     return root / "converted" / source.name, set()
 
 

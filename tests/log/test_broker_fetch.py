@@ -1,4 +1,4 @@
-"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch that they know: kpress.broker.fetch gives
+"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch that they know: recordpress.broker.fetch gives
 the same answers.
 
 `make broker` brings their jars and runs this; without them it is skipped.
@@ -15,11 +15,11 @@ from dataclasses import dataclass
 
 import pytest
 
-import kpress
+import recordpress
 from broker import JARS, ROOT, Broker
 from drawn_logs import draw_batch, draw_log, draw_transactions, is_same_but_for_gzip
 from fetch_client import Answer, Request, ask
-from kpress.broker import fetch
+from recordpress.broker import fetch
 
 BROKERS = {"3.9": ROOT / "build/old-brokers/3.9.2", "4.3": JARS}
 SETTINGS = {"zstd": {"compression.type": "zstd"}, "switched-off": {"message.downconversion.enable": "false"}}
@@ -68,7 +68,7 @@ def written(*kinds: str) -> bytes:
 
 def zstd_batch(offset: int) -> bytes:
     """One of more than the 128 KiB that a filler has."""
-    return kpress.write_records([random.Random(1).randbytes(140_000)], base_offset=offset, compression_type="zstd")
+    return recordpress.write_records([random.Random(1).randbytes(140_000)], base_offset=offset, compression_type="zstd")
 
 
 def fits(broker: str, name: str) -> bool:
@@ -76,7 +76,7 @@ def fits(broker: str, name: str) -> bool:
 
 
 def end_of(log: bytes) -> int:
-    return [batch.last_offset for batch in kpress.read_batches(log)][-1] + 1
+    return [batch.last_offset for batch in recordpress.read_batches(log)][-1] + 1
 
 
 @pytest.fixture(scope="module", params=BROKERS)
@@ -160,7 +160,7 @@ def test_a_broker_lists_the_same_transactions(served: tuple[str, Broker], versio
     for topic in drawn_topics(broker_version):
         if not topic.name.startswith("transactions"):
             continue
-        log, end = kpress.open_log(broker.data / f"{topic.name}-0"), end_of(topic.segments[-1])
+        log, end = recordpress.open_log(broker.data / f"{topic.name}-0"), end_of(topic.segments[-1])
         for offset in (0, end, *(draw.randrange(end) for _ in range(12))):
             limit = draw.choice(LIMITS)
             topic_id = id_of(broker, topic.name)

@@ -1,4 +1,4 @@
-"""kpress.convert: kafka-python reads of a copy what Kafka read of the log, less what the other magic cannot say."""
+"""recordpress.convert: kafka-python reads of a copy what Kafka read of the log, less what the other magic cannot say."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from facts import bytes_fact
-from kpress.log import Manifest, read_content, read_leader_epochs, scan, transactions_of, verify
+from recordpress.log import Manifest, read_content, read_leader_epochs, scan, transactions_of, verify
 from messages import message, wrapper
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in modules of kafka-python
 
 T = 1_700_000_000_000
-MANIFEST = "kpress-manifest.json"
+MANIFEST = "recordpress-manifest.json"
 LOG = f"{0:020d}.log"
 TYPES = {"CreateTime": 0, "LogAppendTime": 1}
 Row = tuple[Any, ...]
@@ -105,10 +105,10 @@ def test_every_directory_of_the_brokers(partition: oracle.Partition, magic: int,
     # kafka-python has the old lz4 of magic 0 only with one more package
     has_other_codec = magic == 0 or any(batch["codec"] == "zstd" for batch in kafka_batches(partition))
     codec = "gzip" if has_other_codec and magic < 2 else None
-    manifest = kpress.convert(source, copy, magic, compression_type=codec, allow_loss="all", threads=2)
+    manifest = recordpress.convert(source, copy, magic, compression_type=codec, allow_loss="all", threads=2)
     assert isinstance(manifest, Manifest) and manifest.complete
     assert manifest.lost == kafka_lost(partition, magic)
-    assert {batch.magic for path in copy.glob("*.log") for batch in kpress.read_batches(path.read_bytes())} <= {magic}
+    assert {batch.magic for path in copy.glob("*.log") for batch in recordpress.read_batches(path.read_bytes())} <= {magic}
     assert read_by_kafka_python(copy) == kafka_rows(partition, magic)
     assert manifest.totals["records"] == len(kafka_rows(partition, magic))
     assert scan(copy).findings == verify(copy).findings == []
@@ -116,7 +116,7 @@ def test_every_directory_of_the_brokers(partition: oracle.Partition, magic: int,
     if magic < 2:
         assert read_leader_epochs(copy / "leader-epoch-checkpoint") == []
         assert not list(copy.glob("*.txnindex"))
-    again = kpress.convert(source, copy, magic, compression_type=codec, allow_loss="all")
+    again = recordpress.convert(source, copy, magic, compression_type=codec, allow_loss="all")
     assert isinstance(again, Manifest) and again.resumed_segments == len(partition.logs)
 
 
@@ -133,8 +133,8 @@ def test_there_are_all_magics_and_kinds_of_loss() -> None:
 def test_there_and_back(name: str, tmp_path: Path) -> None:
     [partition] = [one for one in oracle.PARTITIONS if str(one) == name]
     source = partition.write_to(tmp_path)
-    kpress.convert(source, tmp_path / "new" / source.name, 2)
-    kpress.convert(tmp_path / "new", tmp_path / "old", 1)
+    recordpress.convert(source, tmp_path / "new" / source.name, 2)
+    recordpress.convert(tmp_path / "new", tmp_path / "old", 1)
     copies = [sorted((tmp_path / at / source.name).glob("*.log")) for at in (".", "new", "old")]
     digests = [[read_content(path).digest for path in paths] for paths in copies]
     assert digests[0] == digests[1] == digests[2]
@@ -144,11 +144,11 @@ def test_there_and_back(name: str, tmp_path: Path) -> None:
 
 
 def batch(values: list[bytes], base_offset: int, **options: Any) -> bytes:
-    return kpress.write_records(values, base_offset=base_offset, **options)
+    return recordpress.write_records(values, base_offset=base_offset, **options)
 
 
 def marker(commit: bool, offset: int, producer_id: int = 7) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, producer_id=producer_id, producer_epoch=0, is_control=True, is_transactional=True
     )
     builder.append_end_txn_marker(commit, 0, T)
@@ -179,7 +179,7 @@ LOSSES: dict[str, tuple[int, bytes, dict[str, int]]] = {
     ),
     "leader_epochs": (1, batch([b"a", b"b"], 0, partition_leader_epoch=3), {"leader_epochs": 2}),
     "delete_horizons": (1, batch([b"a"], 0, timestamps=T, delete_horizon_ms=T + 5), {"delete_horizons": 1}),
-    "empty_batches": (1, batch([b"a"], 0) + kpress.empty_batch(1, 4), {"empty_batches": 1}),
+    "empty_batches": (1, batch([b"a"], 0) + recordpress.empty_batch(1, 4), {"empty_batches": 1}),
 }
 
 
@@ -195,18 +195,18 @@ def test_each_loss_is_refused_and_allowed(name: str, tmp_path: Path) -> None:
     logs = write_log(tmp_path, data)
     for kind, count in lost.items():
         others = [one for one in lost if one != kind]
-        with pytest.raises(kpress.InvalidArgumentError) as caught:
-            kpress.convert(logs, tmp_path / "copy", magic, allow_loss=others)
+        with pytest.raises(recordpress.InvalidArgumentError) as caught:
+            recordpress.convert(logs, tmp_path / "copy", magic, allow_loss=others)
         assert caught.value.field == "allow_loss"
         assert f"{count} " in caught.value.message and f"({kind})" in caught.value.message
         assert not any(f"({other})" in caught.value.message for other in others)
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
-        kpress.convert(logs, tmp_path / "copy", magic)
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
+        recordpress.convert(logs, tmp_path / "copy", magic)
     assert all(f"({kind})" in caught.value.message for kind in lost)
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
-    assert kpress.convert(logs, tmp_path / "copy", magic, dry_run=True) == lost
+    assert recordpress.convert(logs, tmp_path / "copy", magic, dry_run=True) == lost
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
-    manifest = kpress.convert(logs, tmp_path / "copy", magic, allow_loss=list(lost))
+    manifest = recordpress.convert(logs, tmp_path / "copy", magic, allow_loss=list(lost))
     assert isinstance(manifest, Manifest) and manifest.lost == lost
     before = [row for row in offsets_and_values(data) if row is not None]
     assert offsets_and_values((tmp_path / "copy" / "orders-0" / LOG).read_bytes()) == before
@@ -215,18 +215,18 @@ def test_each_loss_is_refused_and_allowed(name: str, tmp_path: Path) -> None:
 
 def offsets_and_values(data: bytes) -> list[tuple[int, bytes | None]]:
     return [
-        (record.offset, record.value) for one in kpress.read_batches(data) if not one.is_control for record in one
+        (record.offset, record.value) for one in recordpress.read_batches(data) if not one.is_control for record in one
     ]
 
 
 def test_record_attributes(tmp_path: Path) -> None:
     data = bytearray(batch([b"a", b"b"], 0))
     data[62] = 5  # of the first record, which Kafka writes as 0
-    data[17:21] = kpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
+    data[17:21] = recordpress.crc32c(bytes(data[21:])).to_bytes(4, "big")
     logs = write_log(tmp_path, bytes(data))
-    with pytest.raises(kpress.InvalidArgumentError, match=r"1 records with attributes \(record_attributes\)"):
-        kpress.convert(logs, tmp_path / "copy", 1)
-    kpress.convert(logs, tmp_path / "copy", 1, allow_loss="record_attributes")
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"1 records with attributes \(record_attributes\)"):
+        recordpress.convert(logs, tmp_path / "copy", 1)
+    recordpress.convert(logs, tmp_path / "copy", 1, allow_loss="record_attributes")
 
 
 def test_losses_of_all_segments_and_partitions_are_added(tmp_path: Path) -> None:
@@ -234,24 +234,24 @@ def test_losses_of_all_segments_and_partitions_are_added(tmp_path: Path) -> None
     (logs / "orders-0" / f"{5:020d}.log").write_bytes(batch([b"a"], 5, partition_leader_epoch=1))
     (logs / "orders-1").mkdir()
     (logs / "orders-1" / LOG).write_bytes(batch([b"a"], 0, partition_leader_epoch=0))
-    assert kpress.convert(logs, tmp_path / "copy", 0, dry_run=True) == {"leader_epochs": 3}
+    assert recordpress.convert(logs, tmp_path / "copy", 0, dry_run=True) == {"leader_epochs": 3}
 
 
 def test_transactions_end_in_later_segments(tmp_path: Path) -> None:
     logs = write_log(tmp_path, batch([b"a", b"b"], 0, is_transactional=True, **PRODUCER))
     (logs / "orders-0" / f"{2:020d}.log").write_bytes(marker(False, 2))
-    lost = kpress.convert(logs, tmp_path / "copy", 1, dry_run=True)
+    lost = recordpress.convert(logs, tmp_path / "copy", 1, dry_run=True)
     assert lost == {"producers": 2, "transactions": 2, "markers": 1, "aborted": 2}
 
 
 def test_a_source_that_gets_more_to_lose_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kpress.log import _convert
+    from recordpress.log import _convert
 
     monkeypatch.setattr(_convert.ConvertJob, "count", lambda self, partitions: {})
     logs = write_log(tmp_path, LOSSES["headers"][1])
     for source, dst in ((logs, "copy"), (logs / "orders-0" / LOG, LOG)):
-        with pytest.raises(kpress.CorruptRecordError, match="headers: there were none before"):
-            kpress.convert(source, tmp_path / dst, 1)
+        with pytest.raises(recordpress.CorruptRecordError, match="headers: there were none before"):
+            recordpress.convert(source, tmp_path / dst, 1)
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
 
 
@@ -281,8 +281,8 @@ def test_offsets_that_no_builder_takes_are_an_error_of_the_source(name: str, tmp
     first = old_wrapper(1, 0, 0)
     data, offset = REFUSED[name]
     logs = write_log(tmp_path, first + data)
-    with pytest.raises(kpress.InvalidRecordError) as caught:
-        kpress.convert(logs, tmp_path / "copy", 2, allow_loss="all")
+    with pytest.raises(recordpress.InvalidRecordError) as caught:
+        recordpress.convert(logs, tmp_path / "copy", 2, allow_loss="all")
     error = caught.value
     assert (error.file, error.position, error.offset) == (str(logs / "orders-0" / LOG), len(first), offset)
     assert "does not follow offset" in error.message or "more than 2147483647 above" in error.message
@@ -292,7 +292,7 @@ def test_offsets_that_no_builder_takes_are_an_error_of_the_source(name: str, tmp
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_offsets_with_gaps_inside_of_a_wrapper_stay(magic: int, tmp_path: Path) -> None:
     logs = write_log(tmp_path, old_wrapper(1, 19, 0, 5, 9) + old_wrapper(1, 1 << 30, 0, 1 << 29))
-    kpress.convert(logs, tmp_path / "copy", magic, allow_loss="all")
+    recordpress.convert(logs, tmp_path / "copy", magic, allow_loss="all")
     copied = (tmp_path / "copy" / "orders-0" / LOG).read_bytes()
     assert [offset for offset, _ in offsets_and_values(copied)] == [10, 15, 19, 1 << 29, 1 << 30]
     assert verify(tmp_path / "copy", "record").findings == []
@@ -303,12 +303,12 @@ def test_offsets_with_gaps_inside_of_a_wrapper_stay(magic: int, tmp_path: Path) 
 
 def test_zstd_is_refused_by_name(tmp_path: Path) -> None:
     logs = write_log(tmp_path, batch([b"a"], 0) + batch([b"b"], 1, compression_type="zstd"))
-    with pytest.raises(kpress.InvalidArgumentError, match="batches under zstd, which magic 1 does not support"):
-        kpress.convert(logs, tmp_path / "copy", 1)
-    with pytest.raises(kpress.InvalidArgumentError, match="magic 0 does not support zstd"):
-        kpress.convert(logs, tmp_path / "copy", 0, compression_type="zstd")
+    with pytest.raises(recordpress.InvalidArgumentError, match="batches under zstd, which magic 1 does not support"):
+        recordpress.convert(logs, tmp_path / "copy", 1)
+    with pytest.raises(recordpress.InvalidArgumentError, match="magic 0 does not support zstd"):
+        recordpress.convert(logs, tmp_path / "copy", 0, compression_type="zstd")
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
-    kpress.convert(logs, tmp_path / "copy", 1, compression_type="gzip")
+    recordpress.convert(logs, tmp_path / "copy", 1, compression_type="gzip")
     assert read_content(tmp_path / "copy" / "orders-0" / LOG).compression_types == ("gzip",)
 
 
@@ -318,13 +318,13 @@ def test_entries_of_the_magic_stay_as_they_are(tmp_path: Path) -> None:
     new = batch([b"c"], 2, compression_type="zstd", headers=[[("h", b"v")]], partition_leader_epoch=4, **PRODUCER)
     control = batch([b"d"], 3, is_transactional=True, **PRODUCER) + marker(False, 4)
     logs = write_log(tmp_path, old + new + control)
-    manifest = kpress.convert(logs, tmp_path / "copy", 2)
+    manifest = recordpress.convert(logs, tmp_path / "copy", 2)
     assert isinstance(manifest, Manifest) and manifest.lost == {}
     copy = (tmp_path / "copy" / "orders-0" / LOG).read_bytes()
     assert copy.endswith(new + control)
-    first = next(iter(kpress.read_batches(copy)))
+    first = next(iter(recordpress.read_batches(copy)))
     assert (first.magic, first.compression_type, first.base_offset, first.last_offset) == (2, "gzip", 0, 1)
-    [segment] = next(iter(kpress.open_log(tmp_path / "copy").partitions)).segments
+    [segment] = next(iter(recordpress.open_log(tmp_path / "copy").partitions)).segments
     assert [(one.first_offset, one.last_offset) for one in transactions_of([segment])] == [(3, 4)]
 
 
@@ -332,7 +332,7 @@ def test_an_epoch_that_has_no_batch_yet_stays_in_magic_2(tmp_path: Path) -> None
     logs = write_log(tmp_path, batch([b"a", b"b"], 0, magic=1))
     (logs / "orders-0" / "leader-epoch-checkpoint").write_text("0\n1\n5 2\n")
     for magic, epochs in ((2, [(5, 2)]), (0, [])):
-        kpress.convert(logs, tmp_path / f"copy{magic}", magic)
+        recordpress.convert(logs, tmp_path / f"copy{magic}", magic)
         copy = tmp_path / f"copy{magic}" / "orders-0"
         assert [tuple(entry) for entry in read_leader_epochs(copy / "leader-epoch-checkpoint")] == epochs
 
@@ -341,13 +341,13 @@ def test_an_epoch_that_has_no_batch_yet_stays_in_magic_2(tmp_path: Path) -> None
 @pytest.mark.parametrize("magic", [0, 1])
 def test_gaps_of_compaction_stay(magic: int, codec: Any, tmp_path: Path) -> None:
     offsets = [5, 9, 1000, 70000]
-    data = kpress.write_records([b"v"] * 4, keys=[b"k", None, b"", b"x"], offsets=offsets, compression_type=codec)
+    data = recordpress.write_records([b"v"] * 4, keys=[b"k", None, b"", b"x"], offsets=offsets, compression_type=codec)
     logs = write_log(tmp_path, data)
-    manifest = kpress.convert(logs, tmp_path / "copy", magic)
+    manifest = recordpress.convert(logs, tmp_path / "copy", magic)
     assert isinstance(manifest, Manifest)
     copy = tmp_path / "copy" / "orders-0" / LOG
     assert [offset for offset, _ in offsets_and_values(copy.read_bytes())] == offsets
-    batches = list(kpress.read_batches(copy.read_bytes()))
+    batches = list(recordpress.read_batches(copy.read_bytes()))
     assert len(batches) == (4 if codec == "none" else 1)
     [segment] = manifest.segments
     assert segment.next_offset == 70001 and segment.digest == read_content(copy).digest
@@ -359,7 +359,7 @@ def test_what_threads_write_is_the_same(tmp_path: Path) -> None:
     data = b"".join(batch([b"line %d" % i] * 50, i * 50, compression_type="lz4", timestamps=T + i) for i in range(5000))
     logs = write_log(tmp_path, data)
     for threads in (1, 4):
-        kpress.convert(logs, tmp_path / f"copy{threads}", 1, threads=threads, compression_type="snappy")
+        recordpress.convert(logs, tmp_path / f"copy{threads}", 1, threads=threads, compression_type="snappy")
     one, four = ((tmp_path / f"copy{threads}" / "orders-0" / LOG).read_bytes() for threads in (1, 4))
     assert one == four and len(one) > 1 << 18
 
@@ -367,9 +367,9 @@ def test_what_threads_write_is_the_same(tmp_path: Path) -> None:
 def test_one_segment(tmp_path: Path) -> None:
     source = tmp_path / LOG
     source.write_bytes(LOSSES["timestamps"][1])
-    with pytest.raises(kpress.InvalidArgumentError, match="allow_loss"):
-        kpress.convert(source, tmp_path / "copy.log", 0)
-    manifest = kpress.convert(source, tmp_path / "copy.log", 0, allow_loss="timestamps")
+    with pytest.raises(recordpress.InvalidArgumentError, match="allow_loss"):
+        recordpress.convert(source, tmp_path / "copy.log", 0)
+    manifest = recordpress.convert(source, tmp_path / "copy.log", 0, allow_loss="timestamps")
     assert isinstance(manifest, Manifest) and manifest.lost == {"timestamps": 2}
     assert {path.name for path in tmp_path.iterdir()} == {LOG, "copy.log"}
 
@@ -382,22 +382,22 @@ def test_what_is_refused(tmp_path: Path) -> None:
         "compression_type": {"compression_type": "brotli"},
         "magic": {"magic": 3},
     }.items():
-        with pytest.raises(kpress.InvalidArgumentError) as caught:
-            kpress.convert(logs, tmp_path / "copy", **{"magic": 1} | options)  # type: ignore[arg-type]
+        with pytest.raises(recordpress.InvalidArgumentError) as caught:
+            recordpress.convert(logs, tmp_path / "copy", **{"magic": 1} | options)  # type: ignore[arg-type]
         assert caught.value.field == field
-    with pytest.raises(kpress.ArgumentTypeError):
-        kpress.convert(logs, tmp_path / "copy", 1, allow_loss=[1])  # type: ignore[list-item]
-    kpress.convert(logs, tmp_path / "copy", 1)
-    with pytest.raises(kpress.InvalidArgumentError, match="nothing is overwritten"):
-        kpress.convert(logs, tmp_path / "copy", 0)
+    with pytest.raises(recordpress.ArgumentTypeError):
+        recordpress.convert(logs, tmp_path / "copy", 1, allow_loss=[1])  # type: ignore[list-item]
+    recordpress.convert(logs, tmp_path / "copy", 1)
+    with pytest.raises(recordpress.InvalidArgumentError, match="nothing is overwritten"):
+        recordpress.convert(logs, tmp_path / "copy", 0)
 
 
 def test_damage_of_the_source(tmp_path: Path) -> None:
     data = bytearray(batch([b"a"], 0, magic=1) + batch([b"b"], 1, magic=1))
     data[-1] ^= 1
     logs = write_log(tmp_path, bytes(data))
-    with pytest.raises(kpress.CorruptRecordError) as caught:
-        kpress.convert(logs, tmp_path / "copy", 2)
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
+        recordpress.convert(logs, tmp_path / "copy", 2)
     assert caught.value.position == len(data) // 2 + 12 and LOG in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["logs"]
 
@@ -406,7 +406,7 @@ def test_the_manifest_is_what_its_schema_says(tmp_path: Path) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     logs = write_log(tmp_path, LOSSES["aborted"][1])
     schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
-    manifest = kpress.convert(logs, tmp_path / "copy", 1, allow_loss="all")
+    manifest = recordpress.convert(logs, tmp_path / "copy", 1, allow_loss="all")
     assert isinstance(manifest, Manifest)
     jsonschema.validate(json.loads((tmp_path / "copy" / MANIFEST).read_text()), schema)
     assert Manifest.from_json((tmp_path / "copy" / MANIFEST).read_bytes()) == manifest

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.log import _copy_parts, _file_records, copy_tasks
+from recordpress.log import _copy_parts, _file_records, copy_tasks
 
 PIECE = 4000
 LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), default=0) > 1000]
@@ -33,10 +33,10 @@ def logs(tmp_path: Path) -> Path:
     for number in range(200):
         values = [b"value %d " % chosen.randrange(99) * chosen.randrange(1, 9) for _ in range(chosen.randrange(1, 9))]
         values += [chosen.randbytes(5 * PIECE)] if number == 77 else []
-        data += kpress.write_records(values, base_offset=offset, timestamps=1000 + number)
+        data += recordpress.write_records(values, base_offset=offset, timestamps=1000 + number)
         offset += len(values)
     (directory / f"{0:020d}.log").write_bytes(data)
-    (directory / f"{offset:020d}.log").write_bytes(kpress.write_records([b"last"], base_offset=offset) + bytes(50))
+    (directory / f"{offset:020d}.log").write_bytes(recordpress.write_records([b"last"], base_offset=offset) + bytes(50))
     return tmp_path / "logs"
 
 
@@ -64,7 +64,7 @@ def test_it_is_the_copy_of_one_process(
     with_index: bool, options: dict[str, Any], logs: Path, tmp_path: Path
 ) -> None:
     if with_index:
-        kpress.log.reindex(logs)
+        recordpress.log.reindex(logs)
     counts = []
 
     def send(groups: Any) -> list[Any]:
@@ -73,7 +73,7 @@ def test_it_is_the_copy_of_one_process(
 
     transcode(send, logs, tmp_path / "copy", **options)
     others = {"compression_type": options.get("codec", "zstd"), "batch_bytes": options.get("batch_bytes")}
-    kpress.transcode(logs, tmp_path / "other", **others)
+    recordpress.transcode(logs, tmp_path / "other", **others)
     assert counts[0] > 10
     assert counts[1] == 1
     assert files(tmp_path / "copy") == files(tmp_path / "other")
@@ -90,10 +90,10 @@ class Bzip2:
 
 def test_a_codec_of_the_users_own(logs: Path, tmp_path: Path) -> None:
     """It goes to those who make the parts, and to those who join them."""
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("bzip2", Bzip2())
     transcode(one_by_one, logs, tmp_path / "copy", "bzip2", codecs=codecs)
-    kpress.transcode(logs, tmp_path / "other", "bzip2", codecs=codecs)
+    recordpress.transcode(logs, tmp_path / "other", "bzip2", codecs=codecs)
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
@@ -103,7 +103,7 @@ def test_segments_of_every_format(partition: Any, tmp_path: Path, monkeypatch: p
         monkeypatch.setattr(module, "PIECE_BYTES", 300)
     partition.write_to(tmp_path / "logs")
     transcode(one_by_one, tmp_path / "logs", tmp_path / "copy", "gzip", min_gain=None, batch_bytes=2000)
-    kpress.transcode(tmp_path / "logs", tmp_path / "other", "gzip", min_gain=None, batch_bytes=2000)
+    recordpress.transcode(tmp_path / "logs", tmp_path / "other", "gzip", min_gain=None, batch_bytes=2000)
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
@@ -116,7 +116,7 @@ def test_parts_made_twice_at_once_are_made_once(logs: Path, tmp_path: Path) -> N
         return [first for first, _ in results]
 
     transcode(send, logs, tmp_path / "copy")
-    kpress.transcode(logs, tmp_path / "other", "zstd")
+    recordpress.transcode(logs, tmp_path / "other", "zstd")
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
@@ -137,10 +137,10 @@ def test_a_driver_that_is_lost_leaves_nothing_that_counts(phase: int, done: int,
     assert not (tmp_path / "copy").exists()
     assert not [path for path in tmp_path.rglob(".*") if ".part." in path.name]
     transcode(one_by_one, logs, tmp_path / "copy")
-    kpress.transcode(logs, tmp_path / "other", "zstd")
+    recordpress.transcode(logs, tmp_path / "other", "zstd")
     assert files(tmp_path / "copy").keys() == files(tmp_path / "other").keys()
     assert not list(tmp_path.rglob(".*"))
-    assert kpress.log.verify(tmp_path / "copy", "record").findings == []
+    assert recordpress.log.verify(tmp_path / "copy", "record").findings == []
 
 
 def test_a_killed_driver_leaves_parts_that_the_next_one_removes(logs: Path, tmp_path: Path) -> None:
@@ -157,10 +157,10 @@ def test_a_part_that_changes_before_it_is_joined_is_an_error(logs: Path, tmp_pat
     def send(groups: Any) -> list[Any]:
         found = one_by_one(groups)
         for path in (tmp_path / ".copy.unfinished").glob(f"*/t-0/.*.part.{3 * PIECE:032x}"):
-            path.write_bytes(kpress.write_records([b"other"]))
+            path.write_bytes(recordpress.write_records([b"other"]))
         return found
 
-    with pytest.raises(kpress.CorruptRecordError, match="not what was written"):
+    with pytest.raises(recordpress.CorruptRecordError, match="not what was written"):
         transcode(send, logs, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 
@@ -170,10 +170,10 @@ def test_damage_in_one_part_fails_the_job(logs: Path, tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(kpress.KpressError) as caught:
+    with pytest.raises(recordpress.RecordpressError) as caught:
         transcode(one_by_one, logs, tmp_path / "copy")
-    with pytest.raises(kpress.KpressError) as expected:
-        kpress.transcode(logs, tmp_path / "other", "zstd")
+    with pytest.raises(recordpress.RecordpressError) as expected:
+        recordpress.transcode(logs, tmp_path / "other", "zstd")
     assert str(caught.value) == str(expected.value)
     assert {path.name for path in tmp_path.iterdir()} <= {"logs", ".copy.unfinished", ".other.unfinished"}
 

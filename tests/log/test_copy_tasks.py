@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.log import _copy_parts, _file_records, copy_tasks
+import recordpress
+from recordpress.log import _copy_parts, _file_records, copy_tasks
 
 
 @pytest.fixture
@@ -18,7 +18,7 @@ def logs(tmp_path: Path) -> Path:
         directory = root / f"t-{partition}"
         directory.mkdir(parents=True)
         for base in (0, 40, 80):
-            batches = [kpress.write_records([b"value" * 20] * 10, base_offset=base + at) for at in (0, 10, 20, 30)]
+            batches = [recordpress.write_records([b"value" * 20] * 10, base_offset=base + at) for at in (0, 10, 20, 30)]
             (directory / f"{base:020d}.log").write_bytes(b"".join(batches))
     return root
 
@@ -48,7 +48,7 @@ def test_it_is_the_copy_of_one_process(size: int, groups: int, logs: Path, tmp_p
         return one_by_one(given)
 
     transcode(send, logs, tmp_path / "copy", size)
-    kpress.transcode(logs, tmp_path / "other", "zstd")
+    recordpress.transcode(logs, tmp_path / "other", "zstd")
     assert files(tmp_path / "copy") == files(tmp_path / "other")
     assert (tmp_path / "copy" / "_SUCCESS").read_bytes() == b""
     assert counts == [groups]
@@ -64,7 +64,7 @@ def test_a_group_made_twice_at_once_is_made_once(logs: Path, tmp_path: Path) -> 
         return [first for first, _ in results]
 
     transcode(send, logs, tmp_path / "copy")
-    kpress.transcode(logs, tmp_path / "other", "zstd")
+    recordpress.transcode(logs, tmp_path / "other", "zstd")
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
@@ -100,7 +100,7 @@ def test_a_driver_that_is_lost_is_gone_on_after(survivors: int, logs: Path, tmp_
     manifest = transcode(rest, logs, tmp_path / "copy")
     assert sum(left) == 6 - survivors
     assert manifest.resumed_segments == survivors
-    kpress.transcode(logs, tmp_path / "other", "zstd")
+    recordpress.transcode(logs, tmp_path / "other", "zstd")
     assert files(tmp_path / "copy").keys() == files(tmp_path / "other").keys()
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy", "other"}
 
@@ -124,7 +124,7 @@ def test_proofs_for_other_options_prove_nothing(logs: Path, tmp_path: Path) -> N
 
 def test_a_second_job_is_refused_early(logs: Path, tmp_path: Path) -> None:
     def send(groups: Any) -> list[Any]:
-        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"):
             transcode(one_by_one, logs, tmp_path / "copy")
         return one_by_one(groups)
 
@@ -151,7 +151,7 @@ def test_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[100] ^= 1
     path.write_bytes(data)
-    with pytest.raises(kpress.CorruptRecordError, match="checksum"):
+    with pytest.raises(recordpress.CorruptRecordError, match="checksum"):
         transcode(one_by_one, logs, tmp_path / "copy")
     assert not (tmp_path / "copy").exists()
 
@@ -185,13 +185,13 @@ def test_a_damaged_segment_is_kept_as_it_is(
     assert (finding.file, finding.rule) == (str(path), "checksum")
     assert "00000000000000000040.log.quarantined in the copy" in finding.message
     assert manifest.totals["segments"] == 5
-    assert sum(columns.num_rows for columns in kpress.open_log(tmp_path / "copy").read(["offset"])) == 200
-    written = (tmp_path / "copy" / "kpress-manifest.json").read_bytes()
-    assert kpress.log.Manifest.from_json(written).partitions == manifest.partitions
+    assert sum(columns.num_rows for columns in recordpress.open_log(tmp_path / "copy").read(["offset"])) == 200
+    written = (tmp_path / "copy" / "recordpress-manifest.json").read_bytes()
+    assert recordpress.log.Manifest.from_json(written).partitions == manifest.partitions
     again = transcode(one_by_one, logs, tmp_path / "copy", **options)
     assert again.partitions == manifest.partitions
     (copy / f"{40:020d}.log.quarantined").write_bytes(b"")
-    with pytest.raises(kpress.CorruptRecordError, match="not what the manifest says"):
+    with pytest.raises(recordpress.CorruptRecordError, match="not what the manifest says"):
         transcode(one_by_one, logs, tmp_path / "copy", **options)
 
 
@@ -211,13 +211,13 @@ def test_what_is_not_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
         path.write_bytes(path.read_bytes()[:-10])
         return one_by_one(groups)
 
-    with pytest.raises(kpress.CorruptRecordError, match="replaced or written to"):
+    with pytest.raises(recordpress.CorruptRecordError, match="replaced or written to"):
         transcode(send, logs, tmp_path / "copy", on_corrupt="quarantine")
 
     old = tmp_path / "old" / "t-0"
     old.mkdir(parents=True)
-    (old / f"{0:020d}.log").write_bytes(kpress.write_records([b"value"], magic=1))
-    with pytest.raises(kpress.UnsupportedCompressionTypeError, match="it needs magic 2"):
+    (old / f"{0:020d}.log").write_bytes(recordpress.write_records([b"value"], magic=1))
+    with pytest.raises(recordpress.UnsupportedCompressionTypeError, match="it needs magic 2"):
         transcode(one_by_one, tmp_path / "old", tmp_path / "copy", on_corrupt="quarantine")
 
     def without(groups: Any) -> list[Any]:
@@ -227,5 +227,5 @@ def test_what_is_not_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         transcode(without, logs, tmp_path / "copy", on_corrupt="quarantine")
     assert not (tmp_path / "copy").exists()
-    with pytest.raises(kpress.InvalidArgumentError, match="on_corrupt must be one of raise, quarantine, not 'skip'"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="on_corrupt must be one of raise, quarantine, not 'skip'"):
         transcode(one_by_one, logs, tmp_path / "copy", on_corrupt="skip")

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import facts
-import kpress
+import recordpress
 import oracle
-from kpress.log import (
+from recordpress.log import (
     AbortedTxn,
     TopicPartition,
     last_stable_offset,
@@ -56,7 +56,7 @@ def test_a_log_dir_and_a_partition_directory(tmp_path: Path) -> None:
 
 
 def test_no_partition(tmp_path: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="holds no partition"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="holds no partition"):
         list_partitions(tmp_path)
     with pytest.raises(FileNotFoundError):
         list_partitions(tmp_path / "nowhere")
@@ -71,13 +71,13 @@ def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partitio
     first: dict[int, int] = {}
     aborted = []
     for segment in directory.segments:
-        for batch in kpress.read_batches(segment.path.read_bytes()):
+        for batch in recordpress.read_batches(segment.path.read_bytes()):
             if batch.is_transactional and not batch.is_control:
                 first.setdefault(batch.producer_id, batch.base_offset)
             elif batch.is_control:
                 [marker] = batch
                 started = first.pop(batch.producer_id, None)
-                if kpress.control_record(marker).type == "ABORT" and started is not None:
+                if recordpress.control_record(marker).type == "ABORT" and started is not None:
                     aborted.append((batch.producer_id, started, batch.base_offset))
     assert len(aborted) > 1
     assert [transaction[:3] for transaction in transactions_of(directory.segments)] == aborted
@@ -91,7 +91,7 @@ CONSUMED = [partition for partition in oracle.PARTITIONS if partition.entry.get(
 def test_read_committed_is_what_the_consumer_returned(partition: oracle.Partition, tmp_path: Path) -> None:
     [directory] = list_partitions(partition.write_to(tmp_path))
     data = b"".join(segment.path.read_bytes() for segment in directory.segments)
-    columns = kpress.read_columns(
+    columns = recordpress.read_columns(
         data,
         ["offset", "key"],
         aborted_transactions=[transaction[:2] for transaction in transactions_of(directory.segments)],
@@ -105,14 +105,14 @@ def test_read_committed_is_what_the_consumer_returned(partition: oracle.Partitio
 def open_and_ended(*ended: bool) -> bytes:
     """Two transactional producers, 20 records each, and for each whether its transaction ended."""
     data = b"".join(
-        kpress.write_records(
+        recordpress.write_records(
             [b"v"] * 20, producer_id=id, producer_epoch=0, base_sequence=0, is_transactional=True, base_offset=20 * id
         )
         for id in range(len(ended))
     )
     for id, is_ended in enumerate(ended):
         if is_ended:
-            marker = kpress.BatchBuilder(
+            marker = recordpress.BatchBuilder(
                 producer_id=id,
                 producer_epoch=0,
                 is_transactional=True,
@@ -139,7 +139,7 @@ def test_last_stable_offset_names_the_file_of_a_damaged_segment(tmp_path: Path) 
     directory.mkdir()
     path = directory / "00000000000000000000.log"
     path.write_bytes(bytes(99) + b"1")
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         last_stable_offset(list_partitions(directory)[0].segments)
     assert (caught.value.file, caught.value.position) == (str(path), 0)
 
@@ -158,7 +158,7 @@ def test_transaction_index(tmp_path: Path) -> None:
         (ENTRY.pack(0, 4242, 90, 99, 90), 18, "lastOffset"),
     ):
         path.write_bytes(bad)
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             read_transaction_index(path, 100)
         assert (caught.value.file, caught.value.position, caught.value.field) == (str(path), position, field)
 
@@ -169,11 +169,11 @@ def test_an_open_transaction_begins_with_its_first_batch(tmp_path: Path) -> None
     directory.mkdir()
     state = dict(producer_id=5, producer_epoch=0, is_transactional=True)
     transaction = [
-        kpress.write_records([b"v"] * 10, base_offset=offset, base_sequence=offset - 7, **state)
+        recordpress.write_records([b"v"] * 10, base_offset=offset, base_sequence=offset - 7, **state)
         for offset in (7, 17, 37)
     ]
-    idempotent = kpress.write_records([b"v"] * 10, base_offset=27, producer_id=4, producer_epoch=0, base_sequence=0)
-    plain = kpress.write_records([b"v"] * 7)
+    idempotent = recordpress.write_records([b"v"] * 10, base_offset=27, producer_id=4, producer_epoch=0, base_sequence=0)
+    plain = recordpress.write_records([b"v"] * 7)
     (directory / "00000000000000000000.log").write_bytes(plain + transaction[0] + transaction[1] + idempotent)
     (directory / "00000000000000000037.log").write_bytes(transaction[2])
     assert last_stable_offset(list_partitions(directory)[0].segments) == 7
@@ -188,7 +188,7 @@ def test_an_index_belongs_to_its_segment(tmp_path: Path) -> None:
     index.write_bytes(ENTRY.pack(0, 1, 50, 100, 50))
     assert transactions_of(segments) == [AbortedTxn(1, 50, 100, 50)]
     index.write_bytes(ENTRY.pack(0, 1, 50, 99, 50))
-    with pytest.raises(kpress.CorruptRecordError, match="lastOffset 99 is below 100"):
+    with pytest.raises(recordpress.CorruptRecordError, match="lastOffset 99 is below 100"):
         read_transaction_index(index)
     assert transactions_of(segments) == []  # the markers tell, and there are none
 
@@ -205,5 +205,5 @@ def test_versions_that_are_read(version: bytes, tmp_path: Path) -> None:
 def test_versions_that_are_unknown(version: bytes, tmp_path: Path) -> None:
     path = tmp_path / "00000000000000000000.txnindex"
     path.write_bytes(version + ENTRY.pack(0, 4242, 100, 141, 100)[2:])
-    with pytest.raises(kpress.CorruptRecordError, match=f"version {version[0]} is unknown"):
+    with pytest.raises(recordpress.CorruptRecordError, match=f"version {version[0]} is unknown"):
         read_transaction_index(path)

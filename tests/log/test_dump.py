@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.errors import KpressError
-from kpress.log import DumpOptions, SegmentDump, is_sidecar, sidecar_lines
-from kpress.log._messages import schema
+from recordpress.errors import RecordpressError
+from recordpress.log import DumpOptions, SegmentDump, is_sidecar, sidecar_lines
+from recordpress.log._messages import schema
 
 SAME_TEXT = [
     partition
@@ -36,7 +36,7 @@ def stored(text: bytes) -> list[bytes]:
 
 
 def dumped(path: Path, options: DumpOptions) -> list[bytes]:
-    [partition] = kpress.open_log(path).partitions
+    [partition] = recordpress.open_log(path).partitions
     text = b"".join(part for segment in partition.segments for part in SegmentDump(segment, options))
     return text.splitlines(keepends=True)
 
@@ -80,14 +80,14 @@ def test_damaged_segments(entry: oracle.Facts, tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     directory.mkdir()
     (directory / name).write_bytes(oracle.read(f"segments/{entry['dir']}/{name}"))
-    [partition] = kpress.open_log(directory).partitions
+    [partition] = recordpress.open_log(directory).partitions
     dump = SegmentDump(partition.segments[0], DumpOptions(print_data_log=True))
     lines: list[bytes] = []
     failed = False
     try:
         for part in dump:
             lines += part.splitlines(keepends=True)
-    except KpressError:
+    except RecordpressError:
         failed = True
     assert lines == stored(oracle.read(f"segments/{entry['dump']}"))
     changes_no_size = ("flip_crc", "flip_payload", "flip_leader_epoch")  # the lines say isvalid: false, or are as ever
@@ -99,7 +99,7 @@ def test_part_of_a_segment(tmp_path: Path) -> None:
     batches = dumped(directory, DumpOptions(deep_iteration=False))
     assert len(batches) > 20
     log = directory / f"{0:020}.log"
-    rows = kpress.batch_table(log.read_bytes()).to_numpy()
+    rows = recordpress.batch_table(log.read_bytes()).to_numpy()
     between = DumpOptions(deep_iteration=False, start_offset=rows["baseOffset"][1], end_offset=rows["baseOffset"][3])
     assert dumped(directory, between) == batches[1:3]
     two = int(rows["position"][2])
@@ -115,7 +115,7 @@ def test_legacy_messages(magic: int, codec: str, tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     directory.mkdir()
     times = [5, 6] if magic else None
-    data = kpress.write_records([b"a", None], [b"k", None], times, magic=magic, compression_type=codec)  # type: ignore[call-overload]
+    data = recordpress.write_records([b"a", None], [b"k", None], times, magic=magic, compression_type=codec)  # type: ignore[call-overload]
     (directory / f"{0:020}.log").write_bytes(data)
     lines = [line for line in dumped(directory, DumpOptions(print_data_log=True)) if line.startswith(RECORD)]
     kind = b"CreateTime: %d" if magic else b"NoTimestampType: -1"
@@ -152,15 +152,15 @@ def test_internal_topics(partition: oracle.Partition, decoder: Any, tmp_path: Pa
 def test_drawn_records_of_internal_topics(drawn: dict[str, Any], tmp_path: Path) -> None:
     pairs = [[None if text is None else bytes.fromhex(text) for text in record[:2]] for record in drawn["records"]]
     keys, values = zip(*pairs, strict=True)
-    (tmp_path / SEGMENT).write_bytes(kpress.write_records(values, keys, [5] * len(pairs)))
+    (tmp_path / SEGMENT).write_bytes(recordpress.write_records(values, keys, [5] * len(pairs)))
     lines = dumped(tmp_path, DumpOptions(print_data_log=True, decoder=drawn["decoder"]))[1:]
     assert [line.decode().removesuffix("\n") for line in lines] == [record[2] for record in drawn["records"]]
 
 
 def test_a_record_of_a_coordinator_without_a_key(tmp_path: Path) -> None:
     """There the tool ends too."""
-    (tmp_path / SEGMENT).write_bytes(kpress.write_records([b"v"], [None], [5]))
-    with pytest.raises(kpress.InvalidRecordError, match="it has no key") as caught:
+    (tmp_path / SEGMENT).write_bytes(recordpress.write_records([b"v"], [None], [5]))
+    with pytest.raises(recordpress.InvalidRecordError, match="it has no key") as caught:
         dumped(tmp_path, DumpOptions(print_data_log=True, decoder="offsets"))
     assert (caught.value.offset, caught.value.field) == (0, "key")
 
@@ -170,7 +170,7 @@ def test_old_messages_of_an_internal_topic(magic: int, tmp_path: Path) -> None:
     key = bytes.fromhex("0000" + "000161" * 2 + "00000007")
     value = bytes.fromhex("0000" + "00" * 7 + "2a0000" + "00" * 8)
     times = [5] if magic else None
-    data = kpress.write_records([value], [key], times, magic=magic, compression_type="gzip")  # type: ignore[call-overload]
+    data = recordpress.write_records([value], [key], times, magic=magic, compression_type="gzip")  # type: ignore[call-overload]
     (tmp_path / SEGMENT).write_bytes(data)
     [_, line] = dumped(tmp_path, DumpOptions(print_data_log=True, decoder="offsets"))
     assert b" isValid: true crc: " in line
@@ -225,20 +225,20 @@ def test_a_snapshot_of_a_quorum(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", range(3, 55, 4))
 def test_a_control_record_that_ends_too_early(end: int, tmp_path: Path) -> None:
-    [first, _] = kpress.read_batches(SNAPSHOT)
+    [first, _] = recordpress.read_batches(SNAPSHOT)
     voters = list(first)[2]
     assert voters.value is not None
-    builder = kpress.BatchBuilder(is_control=True)
+    builder = recordpress.BatchBuilder(is_control=True)
     builder.append_control("KRAFT_VOTERS", voters.value[:end])
     (tmp_path / SEGMENT).write_bytes(builder.build())
     reasons = r"is no KRaftVoters record: (it ends|Error reading|Tried)"
-    with pytest.raises(kpress.InvalidRecordError, match=reasons) as caught:
+    with pytest.raises(recordpress.InvalidRecordError, match=reasons) as caught:
         dumped(tmp_path, DumpOptions())
     assert caught.value.offset == 0
 
 
 @pytest.mark.parametrize("text", ["no versions", "0\n  a field that is none"])
 def test_a_line_that_is_no_schema_is_named(text: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=r"is no line of a schema") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"is no line of a schema") as caught:
         schema(text)
     assert caught.value.field == "text"

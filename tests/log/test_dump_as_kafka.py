@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import kpress
-from kpress.log import DumpOptions, Finding, SegmentDump, sidecar_lines
+import recordpress
+from recordpress.log import DumpOptions, Finding, SegmentDump, sidecar_lines
 
 T = 1_700_000_000_000
 NAME = "0" * 20
@@ -27,7 +27,7 @@ def partition(tmp_path: Path) -> Path:
     directory = tmp_path / "orders-0"
     directory.mkdir()
     data = b"".join(
-        kpress.write_records(
+        recordpress.write_records(
             [struct.pack(">q", -5 * n) if n % 2 else None for n in range(at, at + 3)],
             [struct.pack(">i", n - 4) for n in range(at, at + 3)],
             range(T + at, T + at + 3),
@@ -37,7 +37,7 @@ def partition(tmp_path: Path) -> Path:
         for at in (0, 3, 6)
     )
     (directory / f"{NAME}.log").write_bytes(data)
-    batches = list(kpress.read_batches(data))
+    batches = list(recordpress.read_batches(data))
     index = b"".join(struct.pack(">ii", batch.last_offset, batch.position) for batch in batches[1:])
     times = b"".join(struct.pack(">qi", T + batch.last_offset, batch.last_offset) for batch in batches)
     (directory / f"{NAME}.index").write_bytes(index)
@@ -46,7 +46,7 @@ def partition(tmp_path: Path) -> Path:
 
 
 def run(*arguments: object, fails: int = 0) -> tuple[str, str]:
-    command = [sys.executable, "-m", "kpress", "dump", "--format", "kafka", *map(str, arguments)]
+    command = [sys.executable, "-m", "recordpress", "dump", "--format", "kafka", *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == fails, done.stderr
     return done.stdout, done.stderr
@@ -62,15 +62,15 @@ def changed(path: Path, at: int, byte: int) -> None:
 def test_records_of_tiered_storage(line: int, tmp_path: Path) -> None:
     encoded, text = REMOTE[line]
     path = tmp_path / f"{NAME}.log"
-    path.write_bytes(kpress.write_records([base64.b64decode(encoded)]))
-    [segment] = kpress.open_log(path).partitions[0].segments
+    path.write_bytes(recordpress.write_records([base64.b64decode(encoded)]))
+    [segment] = recordpress.open_log(path).partitions[0].segments
     options = DumpOptions(print_data_log=True, skip_record_metadata=True, decoder="remote-log-metadata")
     assert b"".join(SegmentDump(segment, options)).splitlines()[1:] == [b"| payload: " + text.encode()]
 
 
 def test_the_flag_of_that_decoder(tmp_path: Path) -> None:
     path = tmp_path / f"{NAME}.log"
-    path.write_bytes(kpress.write_records([base64.b64decode(REMOTE[0][0])], timestamps=T))
+    path.write_bytes(recordpress.write_records([base64.b64decode(REMOTE[0][0])], timestamps=T))
     shown, _ = run("--files", path, "--remote-log-metadata-decoder")
     assert shown.endswith(f" headerKeys: [] payload: {REMOTE[0][1]}\n")
 
@@ -123,6 +123,6 @@ def test_a_batch_that_is_larger_than_is_allowed(partition: Path) -> None:
 def test_flags_of_the_tool_need_its_format(partition: Path) -> None:
     for flag in (["--verify-index-only"], ["--max-message-size", "5"], ["--key-decoder-class", "LongDecoder"]):
         done = subprocess.run(
-            [sys.executable, "-m", "kpress", "dump", str(partition), *flag], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "recordpress", "dump", str(partition), *flag], capture_output=True, text=True, check=False
         )
         assert done.returncode == 2 and "is for --format kafka" in done.stderr

@@ -3,9 +3,9 @@
 import json
 import pickle
 
-import kpress
-from kpress.log import Finding
-from kpress.log.findings import to_json
+import recordpress
+from recordpress.log import Finding
+from recordpress.log.findings import to_json
 
 FINDING = Finding("a-0/00000000000000000000.log", 17, 4, 120, "checksum", "stored checksum 0x1, computed 0x2")
 
@@ -19,18 +19,18 @@ def test_json_has_the_fields_in_this_order() -> None:
 
 def test_a_finding_of_an_error() -> None:
     try:
-        list(kpress.read_batches(b"\0" * 100))
-    except kpress.KpressError as error:
+        list(recordpress.read_batches(b"\0" * 100))
+    except recordpress.RecordpressError as error:
         found = Finding.of_error(error, file="b.log", size=100)
     assert (found.file, found.size, found.position) == ("b.log", 100, error_position())
-    named = kpress.CorruptRecordError("m", file="c.log", position=1, offset=2, rule="r")
+    named = recordpress.CorruptRecordError("m", file="c.log", position=1, offset=2, rule="r")
     assert Finding.of_error(named, file="b.log") == Finding("c.log", 1, None, 2, "r", "m")
 
 
 def error_position() -> int | None:
     try:
-        list(kpress.read_batches(b"\0" * 100))
-    except kpress.KpressError as error:
+        list(recordpress.read_batches(b"\0" * 100))
+    except recordpress.RecordpressError as error:
         return error.position
     raise AssertionError
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.log import Partition
+from recordpress.log import Partition
 
 pytest.importorskip("pyarrow")
 zstandard = pytest.importorskip("zstandard")
@@ -22,7 +22,7 @@ ODD_ID = "-_-6FHTfRYy67jzwZd-_-_"  # of base64's alphabet for URLs
 
 
 def plain(base_offset: int, count: int = 10, **options: Any) -> bytes:
-    return kpress.write_records([b"value %d" % i for i in range(count)], base_offset=base_offset, **options)
+    return recordpress.write_records([b"value %d" % i for i in range(count)], base_offset=base_offset, **options)
 
 
 def write(path: Path, data: bytes = b"") -> Path:
@@ -53,33 +53,33 @@ def logs(tmp_path: Path) -> Path:
 
 
 def test_a_log_dir_a_partition_a_file(logs: Path) -> None:
-    assert names(kpress.open_log(logs)) == [("a.b-c_d", 0, 1), ("orders", 0, 2), ("orders", 1, 1)]
-    assert names(kpress.open_log(str(logs / "orders-0") + "/")) == [("orders", 0, 2)]
-    first, last = (kpress.open_log(logs / "orders-0" / name) for name in (SEGMENT, "00000000000000000010.log"))
+    assert names(recordpress.open_log(logs)) == [("a.b-c_d", 0, 1), ("orders", 0, 2), ("orders", 1, 1)]
+    assert names(recordpress.open_log(str(logs / "orders-0") + "/")) == [("orders", 0, 2)]
+    first, last = (recordpress.open_log(logs / "orders-0" / name) for name in (SEGMENT, "00000000000000000010.log"))
     assert names(first) == [("orders", 0, 1)] == names(last)
     assert not first.partitions[0].segments[0].is_last and last.partitions[0].segments[0].is_last
     assert (offsets(first), offsets(last)) == (list(range(10)), list(range(10, 20)))
-    assert repr(kpress.open_log(logs)) == "<kpress.log.Log: 3 partitions, 4 segments>"
+    assert repr(recordpress.open_log(logs)) == "<recordpress.log.Log: 3 partitions, 4 segments>"
 
 
 def test_patterns_and_several(logs: Path) -> None:
     orders = [("orders", 0, 2), ("orders", 1, 1)]
-    assert names(kpress.open_log(logs / "orders-*")) == orders
-    assert names(kpress.open_log(f"{logs.parent}/l?gs/orders-[01]")) == orders
-    assert names(kpress.open_log(f"file://{logs}/orders-?")) == orders
-    assert names(kpress.open_log(logs / "orders-0" / "*.log")) == orders[:1]
-    assert names(kpress.open_log([logs / "orders-1", str(logs / "orders-0")])) == orders
-    assert names(kpress.open_log(logs / "*")) == names(kpress.open_log(logs))
+    assert names(recordpress.open_log(logs / "orders-*")) == orders
+    assert names(recordpress.open_log(f"{logs.parent}/l?gs/orders-[01]")) == orders
+    assert names(recordpress.open_log(f"file://{logs}/orders-?")) == orders
+    assert names(recordpress.open_log(logs / "orders-0" / "*.log")) == orders[:1]
+    assert names(recordpress.open_log([logs / "orders-1", str(logs / "orders-0")])) == orders
+    assert names(recordpress.open_log(logs / "*")) == names(recordpress.open_log(logs))
     write(logs / "o[0-9]x-0" / SEGMENT, plain(0))  # its own name first
-    assert names(kpress.open_log(logs / "o[0-9]x-0")) == [("o[0-9]x", 0, 1)]
-    with pytest.raises(kpress.InvalidArgumentError, match="matches nothing"):
-        kpress.open_log(logs / "payments-*")
+    assert names(recordpress.open_log(logs / "o[0-9]x-0")) == [("o[0-9]x", 0, 1)]
+    with pytest.raises(recordpress.InvalidArgumentError, match="matches nothing"):
+        recordpress.open_log(logs / "payments-*")
 
 
 def test_a_pattern_from_the_working_directory(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(logs)
     for pattern in ("orders-*", "./orders-*"):
-        assert names(kpress.open_log(pattern)) == [("orders", 0, 2), ("orders", 1, 1)]
+        assert names(recordpress.open_log(pattern)) == [("orders", 0, 2), ("orders", 1, 1)]
 
 
 def test_one_partition_in_several_places(logs: Path, tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_one_partition_in_several_places(logs: Path, tmp_path: Path) -> None:
     (logs / "orders-0" / SEGMENT).unlink()
     write(tmp_path / "tier" / "orders-0" / "00000000000000000010.log", plain(10))
     write(logs / "orders-0" / "00000000000000000020.log", plain(20))
-    log = kpress.open_log([tmp_path / "tier", logs / "orders-0"])
+    log = recordpress.open_log([tmp_path / "tier", logs / "orders-0"])
     assert names(log) == [("orders", 0, 4)]
     assert offsets(log) == list(range(30))
     assert [segment.is_last for segment in log.partitions[0].segments] == [False, False, False, True]
@@ -98,19 +98,19 @@ def test_a_folder_of_segments(tmp_path: Path) -> None:
     for name in ("backup", "0"):
         write(tmp_path / name / SEGMENT, plain(0))
         write(tmp_path / name / "00000000000000000010.log", plain(10))
-        log = kpress.open_log(tmp_path / name)
+        log = recordpress.open_log(tmp_path / name)
         assert names(log) == [(None, None, 2)]
         table = log.read(["topic", "partition", "offset"]).to_pyarrow()
         assert table["offset"].to_pylist() == list(range(20))
         assert table["topic"].null_count == table["partition"].null_count == 20
-    both = kpress.open_log([tmp_path / "backup", tmp_path / "0"])
+    both = recordpress.open_log([tmp_path / "backup", tmp_path / "0"])
     assert names(both) == [(None, None, 2)] * 2  # whether they are the same nobody knows
     odd = write(tmp_path / "x" / "saved.log", plain(5))
-    assert names(kpress.open_log(odd)) == [(None, None, 1)] and offsets(kpress.open_log(odd)) == list(range(5, 15))
+    assert names(recordpress.open_log(odd)) == [(None, None, 1)] and offsets(recordpress.open_log(odd)) == list(range(5, 15))
 
 
 def test_what_a_broker_is_about_to_remove_is_named(logs: Path) -> None:
-    kept = names(kpress.open_log(logs))
+    kept = names(recordpress.open_log(logs))
     for name in ("deleted", "cleaned", "swap"):
         write(logs / "orders-0" / f"00000000000000000020.log.{name}", plain(20))
     for name in ("delete", "future", "stray"):
@@ -118,7 +118,7 @@ def test_what_a_broker_is_about_to_remove_is_named(logs: Path) -> None:
     write(logs / "orders-0" / f".{SEGMENT}.{'0a' * 16}", plain(0))
     write(logs / "orders-0" / "9.log", plain(0))
     write(logs / "remote-log-index-cache" / "x")
-    log = kpress.open_log(logs)
+    log = recordpress.open_log(logs)
     assert names(log) == kept
     said = {Path(finding.file).name: finding.message for finding in log.skipped}
     assert len(said) == 10  # with empty-3
@@ -135,7 +135,7 @@ def test_what_a_broker_is_about_to_remove_is_named(logs: Path) -> None:
         "empty-3": "no segment",
     }.items():
         assert [message for name, message in said.items() if name.endswith(end) and words in message], end
-    assert names(kpress.open_log(logs / "orders-0" / "00000000000000000020.log.swap")) == [(None, None, 1)]
+    assert names(recordpress.open_log(logs / "orders-0" / "00000000000000000020.log.swap")) == [(None, None, 1)]
 
 
 def test_what_is_no_log(logs: Path, tmp_path: Path) -> None:
@@ -147,30 +147,30 @@ def test_what_is_no_log(logs: Path, tmp_path: Path) -> None:
         tmp_path / "nothing": "no partition is here",
         logs / "empty-3": "no partition is here",
     }.items():
-        with pytest.raises(kpress.InvalidArgumentError, match=words):
-            kpress.open_log(path)
+        with pytest.raises(recordpress.InvalidArgumentError, match=words):
+            recordpress.open_log(path)
     with pytest.raises(FileNotFoundError):
-        kpress.open_log(logs / "nowhere")
-    with pytest.raises(kpress.InvalidArgumentError, match="no partition is here"):
-        kpress.open_log([])
-    with pytest.raises(kpress.ArgumentTypeError, match="path must be one or more paths"):
-        kpress.open_log(7)  # type: ignore[arg-type]
+        recordpress.open_log(logs / "nowhere")
+    with pytest.raises(recordpress.InvalidArgumentError, match="no partition is here"):
+        recordpress.open_log([])
+    with pytest.raises(recordpress.ArgumentTypeError, match="path must be one or more paths"):
+        recordpress.open_log(7)  # type: ignore[arg-type]
 
 
 def test_links_stay_inside(logs: Path, tmp_path: Path) -> None:
     write(tmp_path / "elsewhere" / SEGMENT, plain(0))
     (logs / "inside-0").symlink_to("orders-1")
-    assert ("inside", 0, 1) in names(kpress.open_log(logs))
+    assert ("inside", 0, 1) in names(recordpress.open_log(logs))
     for link, target in ((logs / "out-0", tmp_path / "elsewhere"), (logs / "gone-0", logs / "nothing")):
         link.symlink_to(target)
-        with pytest.raises(kpress.InvalidArgumentError, match=f"{link.name} is a symbolic link to"):
-            kpress.open_log(logs)
+        with pytest.raises(recordpress.InvalidArgumentError, match=f"{link.name} is a symbolic link to"):
+            recordpress.open_log(logs)
         link.unlink()
     link = logs / "orders-0" / "00000000000000000020.log"
     link.symlink_to(tmp_path / "elsewhere" / SEGMENT)
     for path in (logs, logs / "orders-0"):
-        with pytest.raises(kpress.InvalidArgumentError, match="outside"):
-            kpress.open_log(path)
+        with pytest.raises(recordpress.InvalidArgumentError, match="outside"):
+            recordpress.open_log(path)
 
 
 # ---- tiered storage
@@ -224,7 +224,7 @@ FIELDS = {".index": "offset", ".timeindex": "timestamp", ".snapshot": "producerS
 @pytest.mark.parametrize("chunk", [100, 1000, 1 << 20])
 def test_aivens_tiered_storage(compress: bool, topic: str, chunk: int, tmp_path: Path) -> None:
     source = TXN.write_to(tmp_path / "source")
-    there = kpress.open_log(source)
+    there = recordpress.open_log(source)
     root = tmp_path / "tier" / topic / "0"
     for segment in there.partitions[0].segments:
         path = Path(segment.path)
@@ -236,7 +236,7 @@ def test_aivens_tiered_storage(compress: bool, topic: str, chunk: int, tmp_path:
         tiered(root, segment.base_offset, path.read_bytes(), indexes, compress=compress, chunk=chunk)
     name = topic[:-23]
     for place in (tmp_path / "tier", tmp_path / "tier" / topic, root):
-        here = kpress.open_log(place)
+        here = recordpress.open_log(place)
         assert names(here) == [(name, 0, len(there.partitions[0].segments))]
     for level in ("read_committed", "read_uncommitted"):
         assert here.read(isolation_level=level).to_pyarrow().equals(there.read(isolation_level=level).to_pyarrow())
@@ -253,10 +253,10 @@ def test_aivens_tiered_storage(compress: bool, topic: str, chunk: int, tmp_path:
 def test_a_tier_without_manifests_and_kafkas_own(tmp_path: Path) -> None:
     write(tmp_path / f"orders-{ID}" / "11" / f"{0:020}-{SEGMENT_ID}.log", plain(0))
     write(tmp_path / f"a-b-3-{ODD_ID}" / f"{0:020}-{ODD_ID}.log", plain(0))
-    log = kpress.open_log(tmp_path)
+    log = recordpress.open_log(tmp_path)
     assert names(log) == [("a-b", 3, 1), ("orders", 11, 1)]
     assert offsets(log) == [*range(10), *range(10)]
-    assert names(kpress.open_log(tmp_path / f"a-b-3-{ODD_ID}")) == [("a-b", 3, 1)]
+    assert names(recordpress.open_log(tmp_path / f"a-b-3-{ODD_ID}")) == [("a-b", 3, 1)]
 
 
 def changed(path: Path, **fields: Any) -> None:
@@ -291,10 +291,10 @@ def index_with(**fields: Any) -> dict[str, Any]:
 )
 def test_manifests_that_lie(fields: dict[str, Any], words: str, tmp_path: Path) -> None:
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, plain(0), {}, compress=True)
-    log = kpress.open_log(tmp_path)
+    log = recordpress.open_log(tmp_path)
     assert offsets(log) == list(range(10))
     changed(path, **fields)
-    with pytest.raises(kpress.KpressError, match=words) as caught:
+    with pytest.raises(recordpress.RecordpressError, match=words) as caught:
         next(log.read(["offset"]))
     assert Path(caught.value.file or "").name.startswith(f"{0:020}-{SEGMENT_ID}.")
 
@@ -304,16 +304,16 @@ def test_a_chunk_that_is_shorter_than_the_manifest_says(tmp_path: Path) -> None:
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, data, {}, compress=True)
     index = json.loads(path.read_text())["chunkIndex"]
     changed(path, chunkIndex={**index, "originalFileSize": len(data) + 50})
-    with pytest.raises(kpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, and the manifest says"):
-        next(kpress.open_log(tmp_path).read())
+    with pytest.raises(recordpress.CorruptRecordError, match=f"chunk 0 has {len(data)} bytes, and the manifest says"):
+        next(recordpress.open_log(tmp_path).read())
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[1]", b"null", b"[" * 100_000, b"\xff", b'{"version": "1"}'])
 def test_manifests_that_are_none(data: bytes, tmp_path: Path) -> None:
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, plain(0), {}, compress=True)
     path.write_bytes(data)
-    with pytest.raises(kpress.CorruptRecordError, match="the manifest cannot be read") as caught:
-        next(kpress.open_log(tmp_path).read())
+    with pytest.raises(recordpress.CorruptRecordError, match="the manifest cannot be read") as caught:
+        next(recordpress.open_log(tmp_path).read())
     assert caught.value.rule == "segment manifest"
 
 
@@ -322,10 +322,10 @@ def test_each_byte_of_a_chunk_flipped(tmp_path: Path) -> None:
     checksum covers neither the offset nor the length."""
     path = tiered(tmp_path / f"t-{ID}" / "0", 0, plain(0), {}, compress=True).with_suffix(".log")
     data = path.read_bytes()
-    expected = kpress.open_log(tmp_path).read(["value"]).to_pyarrow()
+    expected = recordpress.open_log(tmp_path).read(["value"]).to_pyarrow()
     for at in range(len(data)):
         path.write_bytes(data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :])
-        reader = kpress.open_log(tmp_path).read(["value"])
+        reader = recordpress.open_log(tmp_path).read(["value"])
         try:
             found = reader.to_pyarrow()
         except (OSError, ValueError) as error:

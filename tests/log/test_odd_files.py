@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import kpress
-from kpress.log import (
+import recordpress
+from recordpress.log import (
     TopicPartition,
     copy_offset_files,
     last_stable_offset,
@@ -17,7 +17,7 @@ from kpress.log import (
 )
 
 SEGMENT = "00000000000000000000.log"
-RECORDS = kpress.write_records([b"a", b"b"])
+RECORDS = recordpress.write_records([b"a", b"b"])
 
 
 def partition(path: Path, name: str = SEGMENT) -> Path:
@@ -30,9 +30,9 @@ def listed(path: Path) -> list[str]:
     return [str(found.topic_partition) for found in list_partitions(path)]
 
 
-def refused(path: Path, *parts: str) -> kpress.InvalidArgumentError:
+def refused(path: Path, *parts: str) -> recordpress.InvalidArgumentError:
     """The error of listing `path`, whose text has all these parts and can be printed."""
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         list_partitions(path)
     text = str(caught.value).encode().decode()
     assert all(part in text for part in parts), text
@@ -100,15 +100,15 @@ def test_a_file_is_no_log_dir(name: str, meaning: str, tmp_path: Path) -> None:
 def test_a_file_that_holds_no_records_is_not_read_as_if_it_did(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_bytes(bytes(100))
-    with open(path, "rb") as file, pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
-        kpress.iter_columns(file)
+    with open(path, "rb") as file, pytest.raises(recordpress.InvalidArgumentError, match="holds no records") as caught:
+        recordpress.iter_columns(file)
     assert (caught.value.file, caught.value.field) == (str(path), "source")
-    for call in (kpress.log.FileRecords, kpress.log.read_content, kpress.open_log):
-        with pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
+    for call in (recordpress.log.FileRecords, recordpress.log.read_content, recordpress.open_log):
+        with pytest.raises(recordpress.InvalidArgumentError, match="holds no records") as caught:
             call(path)
         assert caught.value.field == "path"
-    with pytest.raises(kpress.InvalidArgumentError, match="holds no records") as caught:
-        kpress.log.transcode_segment(path, tmp_path / "target.log", "zstd")
+    with pytest.raises(recordpress.InvalidArgumentError, match="holds no records") as caught:
+        recordpress.log.transcode_segment(path, tmp_path / "target.log", "zstd")
     assert caught.value.field == "source"
 
 
@@ -142,7 +142,7 @@ def test_an_index_that_is_not_a_file(make, kind: str, tmp_path: Path) -> None:
     make(index)
     segments = list_partitions(tmp_path)[0].segments
     for call in (lambda: read_transaction_index(index), lambda: transactions_of(segments)):
-        with pytest.raises(kpress.InvalidArgumentError, match=f"is {kind}, not a file"):
+        with pytest.raises(recordpress.InvalidArgumentError, match=f"is {kind}, not a file"):
             call()
 
 
@@ -152,7 +152,7 @@ def test_a_file_to_copy_that_is_not_a_file(make, kind: str, tmp_path: Path) -> N
     make(odd)
     [found] = list_partitions(tmp_path / "logs")
     (tmp_path / "copy").mkdir()
-    with pytest.raises(kpress.InvalidArgumentError, match=f"x.snapshot is {kind}, not a file"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"x.snapshot is {kind}, not a file"):
         copy_offset_files(found, tmp_path / "copy")
 
 
@@ -176,7 +176,7 @@ def test_a_link_that_comes_after_the_listing(tmp_path: Path) -> None:
     [found] = list_partitions(tmp_path / "logs")
     (directory / "partition.metadata").symlink_to(tmp_path / "secret")
     (tmp_path / "copy").mkdir()
-    with pytest.raises(kpress.InvalidArgumentError, match=r"partition\.metadata is a symbolic link"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"partition\.metadata is a symbolic link"):
         copy_offset_files(found, tmp_path / "copy")
     assert list((tmp_path / "copy").iterdir()) == []
 
@@ -221,9 +221,9 @@ def test_a_segment_that_becomes_shorter_while_it_is_read(tmp_path: Path) -> None
     path = directory / SEGMENT
     path.write_bytes(RECORDS * 1000)
     [found] = list_partitions(directory)
-    with kpress.log.FileRecords(path) as file:
+    with recordpress.log.FileRecords(path) as file:
         os.truncate(path, 500)
-        with pytest.raises(kpress.CorruptRecordError, match="truncated while it was read") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read") as caught:
             list(file.pieces())
     assert (caught.value.file, caught.value.position) == (str(path), 500)
     assert last_stable_offset(found.segments) is None

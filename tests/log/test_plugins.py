@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.log import DumpOptions, SegmentDump, stats_of, verify
+import recordpress
+from recordpress.log import DumpOptions, SegmentDump, stats_of, verify
 
 MODULE = """
 import zlib
@@ -38,7 +38,7 @@ class Zlib:
         return zlib.decompressobj().decompress(data, max_output + 1)
 
 
-CODECS = kpress.CodecRegistry()
+CODECS = recordpress.CodecRegistry()
 CODECS.register(NAME, Zlib())
 
 
@@ -49,7 +49,7 @@ def partition(tmp_path: Path) -> Path:
     directory.mkdir()
     codecs = (NAME, "lz4", NAME)
     pieces = [
-        kpress.write_records(
+        recordpress.write_records(
             LINES[at : at + 200],
             compression_type=codec,
             base_offset=at,
@@ -67,28 +67,28 @@ def partition(tmp_path: Path) -> Path:
 
 
 def values(path: Path, **options: Any) -> list[Any]:
-    return kpress.open_log(path, codecs=CODECS).read(["value"], **options).to_pyarrow()["value"].to_pylist()
+    return recordpress.open_log(path, codecs=CODECS).read(["value"], **options).to_pyarrow()["value"].to_pylist()
 
 
 def test_a_log_is_read(partition: Path) -> None:
-    log = kpress.open_log(partition, codecs=CODECS)
+    log = recordpress.open_log(partition, codecs=CODECS)
     assert values(partition) == LINES == values(partition, threads=3)
     assert values(partition, start_offset=417) == LINES[417:]
     assert values(partition, start_timestamp=1133, end_timestamp=1500) == LINES[133:500]
     assert log.count() == 600
     assert log.select(lambda one: True).read(["offset"]).to_pyarrow().num_rows == 600
-    for reading in (kpress.open_log(partition), kpress.open_log(partition, codecs=kpress.CodecRegistry())):
+    for reading in (recordpress.open_log(partition), recordpress.open_log(partition, codecs=recordpress.CodecRegistry())):
         assert reading.count() == 600
-        with pytest.raises(kpress.UnsupportedCompressionTypeError, match=NAME) as caught:
+        with pytest.raises(recordpress.UnsupportedCompressionTypeError, match=NAME) as caught:
             list(reading.read(["value"]))
         assert (caught.value.file, caught.value.position) == (str(partition / f"{0:020}.log"), 62)
 
 
 def test_headers_say_pluggable(partition: Path) -> None:
-    log = kpress.open_log(partition)
+    log = recordpress.open_log(partition)
     assert [batch.compression_type for batch in log.batches()] == ["pluggable"] * 4 + ["lz4"] * 4 + ["pluggable"] * 4
     for codecs, has_ratio in ((None, False), (CODECS, True)):
-        [one] = kpress.open_log(partition, codecs=codecs).partitions
+        [one] = recordpress.open_log(partition, codecs=codecs).partitions
         stats = stats_of(one)
         assert {name: share.batches for name, share in stats.codecs.items()} == {"pluggable": 8, "lz4": 4}
         assert (stats.ratio("pluggable") is not None) == has_ratio
@@ -97,7 +97,7 @@ def test_headers_say_pluggable(partition: Path) -> None:
 def test_a_log_is_verified(partition: Path) -> None:
     report = verify(str(partition), "record", codecs=CODECS)
     assert (report.findings, report.records, report.batches) == ([], 600, 12)
-    assert kpress.open_log(partition, codecs=CODECS).verify("record").findings == []
+    assert recordpress.open_log(partition, codecs=CODECS).verify("record").findings == []
     assert verify(str(partition), "batch").findings == []
     unknown = verify(str(partition), "record").findings
     assert len(unknown) == 8 and all(NAME in finding.message for finding in unknown)
@@ -106,62 +106,62 @@ def test_a_log_is_verified(partition: Path) -> None:
 @pytest.mark.parametrize("batch_bytes", [None, 100_000])
 def test_a_log_is_copied_from_one_and_to_one(partition: Path, tmp_path: Path, batch_bytes: int | None) -> None:
     options: dict[str, Any] = {"batch_bytes": batch_bytes, "min_gain": None, "codecs": CODECS}
-    manifest = kpress.transcode(partition, tmp_path / "a" / "orders-0", "zstd", **options)
+    manifest = recordpress.transcode(partition, tmp_path / "a" / "orders-0", "zstd", **options)
     assert manifest.partitions[0].segments[0].source.compression_types == (NAME,)
     assert manifest.partitions[0].segments[1].source.compression_types == ("lz4", NAME)
     assert manifest.partitions[0].segments[1].compression_types == ("zstd",)
-    assert kpress.open_log(tmp_path / "a").read(["value"]).to_pyarrow()["value"].to_pylist() == LINES
-    again = kpress.transcode(tmp_path / "a", tmp_path / "b", NAME, **options)
+    assert recordpress.open_log(tmp_path / "a").read(["value"]).to_pyarrow()["value"].to_pylist() == LINES
+    again = recordpress.transcode(tmp_path / "a", tmp_path / "b", NAME, **options)
     assert {one.compression_types for one in again.partitions[0].segments} == {(NAME,)}
     assert values(tmp_path / "b") == LINES
-    estimate = kpress.transcode(partition, tmp_path / "c", NAME, dry_run=True, codecs=CODECS)
+    estimate = recordpress.transcode(partition, tmp_path / "c", NAME, dry_run=True, codecs=CODECS)
     assert estimate.bytes_before == sum(path.stat().st_size for path in partition.glob("*.log"))
-    with pytest.raises(kpress.UnsupportedCompressionTypeError, match=NAME):
-        kpress.transcode(partition, tmp_path / "d", "zstd")
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.transcode(partition, tmp_path / "d", NAME)
+    with pytest.raises(recordpress.UnsupportedCompressionTypeError, match=NAME):
+        recordpress.transcode(partition, tmp_path / "d", "zstd")
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.transcode(partition, tmp_path / "d", NAME)
     assert not (tmp_path / "d").exists()
 
 
 def test_only_batches_of_the_same_name_stay(tmp_path: Path) -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register(NAME, Zlib())
     codecs.register("other", Zlib())
     source = tmp_path / f"{0:020}.log"
     source.write_bytes(
-        kpress.write_records(LINES[:50], compression_type="other", codecs=codecs)
-        + kpress.write_records(LINES[50:], compression_type=NAME, base_offset=50, codecs=codecs)
+        recordpress.write_records(LINES[:50], compression_type="other", codecs=codecs)
+        + recordpress.write_records(LINES[50:], compression_type=NAME, base_offset=50, codecs=codecs)
     )
-    manifest = kpress.transcode(source, tmp_path / "copy.log", NAME, min_gain=None, codecs=codecs)
+    manifest = recordpress.transcode(source, tmp_path / "copy.log", NAME, min_gain=None, codecs=codecs)
     assert (manifest.totals["already"], manifest.totals["batches"]) == (1, 2)
-    batches = list(kpress.read_batches((tmp_path / "copy.log").read_bytes()))
+    batches = list(recordpress.read_batches((tmp_path / "copy.log").read_bytes()))
     assert [batch.plugin_name for batch in batches] == [NAME, NAME]
 
 
 def test_a_log_is_converted(partition: Path, tmp_path: Path) -> None:
-    old = kpress.transcode(partition, tmp_path / "gzip", "gzip", min_gain=None, codecs=CODECS)
+    old = recordpress.transcode(partition, tmp_path / "gzip", "gzip", min_gain=None, codecs=CODECS)
     assert old.complete
-    kpress.convert(tmp_path / "gzip", tmp_path / "v1", 1, allow_loss="all")
-    kpress.convert(tmp_path / "v1", tmp_path / "v2", 2, compression_type=NAME, codecs=CODECS)
+    recordpress.convert(tmp_path / "gzip", tmp_path / "v1", 1, allow_loss="all")
+    recordpress.convert(tmp_path / "v1", tmp_path / "v2", 2, compression_type=NAME, codecs=CODECS)
     assert values(tmp_path / "v2") == LINES
-    kept = kpress.convert(partition, tmp_path / "kept", 2, codecs=CODECS)
+    kept = recordpress.convert(partition, tmp_path / "kept", 2, codecs=CODECS)
     assert kept.partitions[0].segments[0].compression_types == (NAME,)
     for magic in (0, 1):
-        with pytest.raises(kpress.UnsupportedCompressionTypeError):
-            kpress.convert(partition, tmp_path / "old", magic, allow_loss="all", codecs=CODECS)
-    kpress.convert(partition, tmp_path / "old", 1, compression_type="lz4", allow_loss="all", codecs=CODECS)
-    assert kpress.open_log(tmp_path / "old").read(["value"]).to_pyarrow()["value"].to_pylist() == LINES
+        with pytest.raises(recordpress.UnsupportedCompressionTypeError):
+            recordpress.convert(partition, tmp_path / "old", magic, allow_loss="all", codecs=CODECS)
+    recordpress.convert(partition, tmp_path / "old", 1, compression_type="lz4", allow_loss="all", codecs=CODECS)
+    assert recordpress.open_log(tmp_path / "old").read(["value"]).to_pyarrow()["value"].to_pylist() == LINES
 
 
 def test_a_segment_is_dumped(partition: Path) -> None:
-    [one] = kpress.open_log(partition, codecs=CODECS).partitions
+    [one] = recordpress.open_log(partition, codecs=CODECS).partitions
     text = b"".join(SegmentDump(one.segments[0], DumpOptions(deep_iteration=True, print_data_log=True)))
     assert text.count(b"payload: line") == 200 and b"compresscodec: org.example.Zlib" in text
 
 
 def test_a_lazy_frame(partition: Path) -> None:
     polars = pytest.importorskip("polars")
-    from kpress.polars import scan_log
+    from recordpress.polars import scan_log
 
     frame = scan_log(partition, codecs=CODECS).filter(polars.col("offset") >= 595).collect()
     assert frame["value"].to_list() == LINES[595:]
@@ -169,11 +169,11 @@ def test_a_lazy_frame(partition: Path) -> None:
 
 def test_codecs_is_checked_first(partition: Path, tmp_path: Path) -> None:
     for call in (
-        lambda: kpress.open_log(partition, codecs=Zlib()),  # type: ignore[arg-type]
+        lambda: recordpress.open_log(partition, codecs=Zlib()),  # type: ignore[arg-type]
         lambda: verify(str(partition), codecs="zlib"),  # type: ignore[arg-type]
-        lambda: kpress.transcode(partition, tmp_path / "x", "zstd", codecs=1),  # type: ignore[arg-type]
+        lambda: recordpress.transcode(partition, tmp_path / "x", "zstd", codecs=1),  # type: ignore[arg-type]
     ):
-        with pytest.raises(kpress.ArgumentTypeError, match="codecs must be"):
+        with pytest.raises(recordpress.ArgumentTypeError, match="codecs must be"):
             call()
 
 
@@ -182,7 +182,7 @@ def test_codecs_is_checked_first(partition: Path, tmp_path: Path) -> None:
 
 def run(*arguments: object, cwd: Path, fails: int = 0) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "kpress", *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False
+        [sys.executable, "-m", "recordpress", *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False
     )
     assert done.returncode == fails, done.stderr
     return done.stdout + done.stderr
@@ -210,7 +210,7 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
     partition = tmp_path / "users-0"
     partition.mkdir()
     values = [b'{"user": %d, "city": "Paris", "seen": %d}' % (n * n % 997, n % 31) for n in range(4000)]
-    data = kpress.write_records(
+    data = recordpress.write_records(
         values, compression_type=NAME, timestamps=range(4000), batch_records=100, codecs=CODECS
     )
     (partition / ("0" * 20 + ".log")).write_bytes(data)
@@ -228,10 +228,10 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
     for codecs, why in ((NAME, f"not {NAME!r}"), (f"{NAME},3", "level")):
         assert why in run("analyze", partition, "-e", codecs, *(plugin if "," in codecs else ()), cwd=tmp_path, fails=2)
     assert "no intact record" in run("analyze", partition, "-e", "lz4", cwd=tmp_path, fails=2)
-    with pytest.raises(kpress.errors.ArgumentTypeError, match="CodecRegistry"):
-        kpress.analyze(partition, registry={})  # type: ignore[arg-type]
-    with pytest.raises(kpress.errors.ArgumentTypeError, match="CodecRegistry"):
-        kpress.train_dictionary(partition, codecs={})  # type: ignore[arg-type]
+    with pytest.raises(recordpress.errors.ArgumentTypeError, match="CodecRegistry"):
+        recordpress.analyze(partition, registry={})  # type: ignore[arg-type]
+    with pytest.raises(recordpress.errors.ArgumentTypeError, match="CodecRegistry"):
+        recordpress.train_dictionary(partition, codecs={})  # type: ignore[arg-type]
 
 
 def test_a_plug_in_that_is_not_given(partition: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""kpress.polars.scan_log: a query gives what the same query over all records gives, and reads less."""
+"""recordpress.polars.scan_log: a query gives what the same query over all records gives, and reads less."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -7,12 +7,12 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-import kpress.polars
-from kpress.log import FileRecords, LogReader
+import recordpress.polars
+from recordpress.log import FileRecords, LogReader
 
 pl = pytest.importorskip("polars")
 
-from kpress.polars import scan_log
+from recordpress.polars import scan_log
 
 START = datetime(2026, 9, 1, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
@@ -27,7 +27,7 @@ def logs(tmp_path: Path) -> Path:
             directory.mkdir()
             for base in range(0, 300, 100):
                 data = b"".join(
-                    kpress.write_records(
+                    recordpress.write_records(
                         [b"%s %d" % (topic.encode(), offset + i) for i in range(10)],
                         keys=[b"%d" % (i % 3) for i in range(10)],
                         timestamps=[START_MS + 1000 * (offset + i) for i in range(10)],
@@ -95,7 +95,7 @@ QUERIES = {
 @pytest.mark.parametrize("query", QUERIES.values(), ids=QUERIES)
 def test_queries_give_what_they_give_over_all_records(query: Any, logs: Path) -> None:
     names = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
-    everything = pl.DataFrame(kpress.open_log(logs).read(names))
+    everything = pl.DataFrame(recordpress.open_log(logs).read(names))
     assert everything.height == 1200
     expected = query(everything.lazy()).collect()
     found = query(scan_log(logs)).collect()
@@ -116,7 +116,7 @@ def test_what_comparisons_say() -> None:
         (by_offset > 1.5, {}),
         (pl.col("producerId") > 7, {}),
     ):
-        assert kpress.polars._bounds_of(expression) == bounds, expression
+        assert recordpress.polars._bounds_of(expression) == bounds, expression
 
 
 def test_only_the_columns_of_the_query_are_decoded(logs: Path, read: Any) -> None:
@@ -156,13 +156,13 @@ def test_reading_ends_with_the_rows_that_are_asked_for(logs: Path, read: Any) ->
 def test_options_of_a_read(logs: Path) -> None:
     path = logs / "orders-0" / f"{100:020}.log"
     path.write_bytes(path.read_bytes()[:-1] + b"\xff")
-    with pytest.raises((kpress.CorruptRecordError, pl.exceptions.ComputeError), match="checksum"):
+    with pytest.raises((recordpress.CorruptRecordError, pl.exceptions.ComputeError), match="checksum"):
         scan_log(logs).select("offset").collect()
     assert scan_log(logs, on_corrupt="skip").select("offset").collect().height == 1190
     frame = scan_log(logs / "a.b-1", columns=["offset", "producerId"], start_offset=295)
     assert frame.collect().to_dict(as_series=False) == {"offset": [295, 296, 297, 298, 299], "producerId": [-1] * 5}
     assert frame.filter(by_offset > 3).collect().height == 5
-    with pytest.raises(kpress.InvalidArgumentError, match="unknown column"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="unknown column"):
         scan_log(logs, columns=["ofset"])
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.log import Progress, reindex, salvage, scan, verify
+import recordpress
+from recordpress.log import Progress, reindex, salvage, scan, verify
 
-BIG = [kpress.write_records([bytes(200_000)] * 2, base_offset=2 * i) for i in range(12)]
+BIG = [recordpress.write_records([bytes(200_000)] * 2, base_offset=2 * i) for i in range(12)]
 
 
 @pytest.fixture

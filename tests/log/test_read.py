@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 import facts
-import kpress
+import recordpress
 import oracle
-from kpress.log import AbortedTxn, FileRecords, ProducerState, write_snapshot, write_transaction_index
+from recordpress.log import AbortedTxn, FileRecords, ProducerState, write_snapshot, write_transaction_index
 
 pa = pytest.importorskip("pyarrow")
 
@@ -59,7 +59,7 @@ def test_what_the_consumer_returned(partition: oracle.Partition, isolation: str,
         for path in directory.iterdir():
             if path.suffix != ".log":
                 path.unlink()
-    log = kpress.open_log(directory)
+    log = recordpress.open_log(directory)
     table = log.read(COLUMNS, isolation_level=isolation).to_pyarrow()  # type: ignore[arg-type]
     table.validate(full=True)
     expected = [without_epoch(row) for row in partition.consumed(isolation)]
@@ -70,7 +70,7 @@ def test_what_the_consumer_returned(partition: oracle.Partition, isolation: str,
 
 @pytest.mark.parametrize(("partition", "isolation"), CONSUMED[::3], ids=str)
 def test_from_any_offset_on(partition: oracle.Partition, isolation: str, tmp_path: Path) -> None:
-    log = kpress.open_log(partition.write_to(tmp_path))
+    log = recordpress.open_log(partition.write_to(tmp_path))
     options: dict[str, Any] = {"isolation_level": isolation}
     everything = log.read(["offset"], **options).to_pyarrow()["offset"].to_pylist()
     for start in sorted({0, *everything[:: max(1, len(everything) // 20)], *[o + 1 for o in everything[-3:]]}):
@@ -83,16 +83,16 @@ def test_from_any_offset_on(partition: oracle.Partition, isolation: str, tmp_pat
 @pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if p.entry.get("read_committed")][::3], ids=str)
 def test_from_any_time_on(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
-    log = kpress.open_log(directory)
+    log = recordpress.open_log(directory)
     data = b"".join(segment.read_bytes() for segment in sorted(directory.glob("*.log")))
-    rows = pa.table(kpress.read_columns(data, ["offset", "timestamp"])).cast(
+    rows = pa.table(recordpress.read_columns(data, ["offset", "timestamp"])).cast(
         pa.schema([("offset", pa.int64()), ("timestamp", pa.int64())])
     )
     times = sorted({time for time in rows["timestamp"].to_pylist() if time is not None})
     for time in [*times[:: max(1, len(times) // 10)], *[t + 1 for t in times[-2:]]]:
         for end in (None, time + 50):
             found = log.read(["offset"], start_timestamp=time, end_timestamp=end).to_pyarrow()["offset"].to_pylist()
-            whole = kpress.read_columns(data, ["offset"], start_timestamp=time, end_timestamp=end)
+            whole = recordpress.read_columns(data, ["offset"], start_timestamp=time, end_timestamp=end)
             assert found == whole["offset"].to_pylist()
 
 
@@ -143,14 +143,14 @@ def test_aborted_records_stay_out_whatever_became_of_the_index(
     indexes = sorted(directory.glob("*.txnindex"))
     assert indexes
     damage(indexes[0])
-    reader = kpress.open_log(directory).read(COLUMNS, isolation_level="read_committed")
+    reader = recordpress.open_log(directory).read(COLUMNS, isolation_level="read_committed")
     assert rows_of(reader.to_pyarrow()) == [without_epoch(row) for row in partition.consumed("read_committed")]
     if damage in (damage_last_offset, damage_zeros, damage_all_zero, damage_flip):
         assert any(finding.rule == "transaction index" for finding in reader.findings)
 
 
 def transactional(base_offset: int, producer_id: int = 1, count: int = 3) -> bytes:
-    return kpress.write_records(
+    return recordpress.write_records(
         [b"v"] * count,
         base_offset=base_offset,
         producer_id=producer_id,
@@ -161,7 +161,7 @@ def transactional(base_offset: int, producer_id: int = 1, count: int = 3) -> byt
 
 
 def marker(offset: int, commit: bool, producer_id: int = 1) -> bytes:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=offset, producer_id=producer_id, producer_epoch=0, is_transactional=True, is_control=True
     )
     builder.append_end_txn_marker(commit, 0)
@@ -183,14 +183,14 @@ def offsets(log: Any, **options: Any) -> list[int]:
 def test_a_transaction_that_is_aborted_in_another_segment(tmp_path: Path) -> None:
     """The producer committed one before it, whose records stay."""
     first = transactional(0) + marker(3, True) + transactional(4)
-    log = kpress.open_log(write(tmp_path, {0: first, 7: marker(7, False) + transactional(8) + marker(11, True)}))
+    log = recordpress.open_log(write(tmp_path, {0: first, 7: marker(7, False) + transactional(8) + marker(11, True)}))
     assert offsets(log, isolation_level="read_committed") == [0, 1, 2, 8, 9, 10]
     assert offsets(log) == [0, 1, 2, 4, 5, 6, 8, 9, 10]
     assert offsets(log, isolation_level="read_committed", start_offset=5) == [8, 9, 10]
 
 
 def test_an_open_transaction_ends_the_stream(tmp_path: Path) -> None:
-    log = kpress.open_log(write(tmp_path, {0: transactional(0), 3: kpress.write_records([b"x"] * 3, base_offset=3)}))
+    log = recordpress.open_log(write(tmp_path, {0: transactional(0), 3: recordpress.write_records([b"x"] * 3, base_offset=3)}))
     reader = log.read(["offset"], isolation_level="read_committed")
     assert reader.to_pyarrow().num_rows == 0
     assert reader.last_stable_offsets == {"t-0": 0}
@@ -200,13 +200,13 @@ def test_an_open_transaction_ends_the_stream(tmp_path: Path) -> None:
 
 
 def plain(base_offset: int, count: int = 10, **options: Any) -> bytes:
-    return kpress.write_records([b"value"] * count, base_offset=base_offset, **options)
+    return recordpress.write_records([b"value"] * count, base_offset=base_offset, **options)
 
 
 def test_overlapping_segments_are_read_once(tmp_path: Path) -> None:
     """The second begins in the middle of a batch of the first, the third lies in the second, the fourth goes on."""
     segments = {0: plain(0, 20) + plain(20, 20), 25: plain(25, 25), 30: plain(30, 5), 40: plain(40, 30)}
-    log = kpress.open_log(write(tmp_path, segments))
+    log = recordpress.open_log(write(tmp_path, segments))
     reader = log.read(["offset"])
     assert reader.to_pyarrow()["offset"].to_pylist() == list(range(70))
     assert [(f.rule, f.offset) for f in reader.findings] == [("segment overlap", base) for base in (25, 30, 40)]
@@ -215,7 +215,7 @@ def test_overlapping_segments_are_read_once(tmp_path: Path) -> None:
 
 
 def test_gaps_are_not_filled(tmp_path: Path) -> None:
-    log = kpress.open_log(write(tmp_path, {0: plain(0) + plain(20), 50: plain(57)}))
+    log = recordpress.open_log(write(tmp_path, {0: plain(0) + plain(20), 50: plain(57)}))
     assert offsets(log) == [*range(10), *range(20, 30), *range(57, 67)]
     assert offsets(log, start_offset=12, end_offset=58) == [*range(20, 30), 57]
 
@@ -226,7 +226,7 @@ def test_gaps_are_not_filled(tmp_path: Path) -> None:
 )
 def test_the_end_of_a_log_is_reported(tail: bytes, rule: str, tmp_path: Path) -> None:
     directory = write(tmp_path, {0: plain(0) + tail})
-    log = kpress.open_log(directory)
+    log = recordpress.open_log(directory)
     reader = log.read(["offset"])
     assert reader.to_pyarrow().num_rows == 10 == log.count()
     [found] = reader.findings
@@ -238,13 +238,13 @@ def test_the_end_of_a_log_is_reported(tail: bytes, rule: str, tmp_path: Path) ->
         rule,
     )
     write(tmp_path, {10: plain(10)})
-    for call in (kpress.open_log(directory).count, kpress.open_log(directory).read(["offset"]).to_pyarrow):
-        with pytest.raises((kpress.CorruptRecordError, pa.ArrowInvalid), match=r"zero bytes follow|last entry is cut"):
+    for call in (recordpress.open_log(directory).count, recordpress.open_log(directory).read(["offset"]).to_pyarrow):
+        with pytest.raises((recordpress.CorruptRecordError, pa.ArrowInvalid), match=r"zero bytes follow|last entry is cut"):
             call()
 
 
 def test_an_all_zero_segment_ends_the_log(tmp_path: Path) -> None:
-    log = kpress.open_log(write(tmp_path, {0: plain(0), 10: bytes(1 << 16)}))
+    log = recordpress.open_log(write(tmp_path, {0: plain(0), 10: bytes(1 << 16)}))
     reader = log.read(["offset"])
     assert reader.to_pyarrow().num_rows == 10
     assert [(f.position, f.size, f.rule) for f in reader.findings] == [(0, 1 << 16, "preallocated file")]
@@ -285,11 +285,11 @@ HARMS = [with_bad_checksum, with_bad_length, with_a_zeroed_page, with_garbage]
 @pytest.mark.parametrize("is_last", [True, False])
 def test_damage(harm: Any, threads: int, is_last: bool, tmp_path: Path) -> None:
     directory = write(tmp_path, {0: harm(b"".join(BATCHES))} | ({} if is_last else {300: plain(300)}))
-    log = kpress.open_log(directory)
+    log = recordpress.open_log(directory)
     after = [] if is_last else list(range(300, 310))
     reader = log.read(["offset"], threads=threads)
     before: list[int] = []
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         before.extend(offset for columns in reader for offset in columns["offset"])
     assert before == list(range(110))
     assert caught.value.file == str(directory / SEGMENT)
@@ -309,7 +309,7 @@ def test_damage(harm: Any, threads: int, is_last: bool, tmp_path: Path) -> None:
 
 
 def test_damage_up_to_the_end_is_skipped(tmp_path: Path) -> None:
-    log = kpress.open_log(write(tmp_path, {0: b"".join(BATCHES[:3]) + b"\xaa" * 500, 30: plain(30)}))
+    log = recordpress.open_log(write(tmp_path, {0: b"".join(BATCHES[:3]) + b"\xaa" * 500, 30: plain(30)}))
     reader = log.read(["offset"], on_corrupt="skip")
     assert reader.to_pyarrow()["offset"].to_pylist() == list(range(40))
     assert "no intact entry follows" in reader.findings[0].message
@@ -318,7 +318,7 @@ def test_damage_up_to_the_end_is_skipped(tmp_path: Path) -> None:
 def test_transactions_across_damage(tmp_path: Path) -> None:
     """What is aborted after damage stays out; a marker that is damaged leaves its transaction open."""
     good = plain(0) + transactional(10) + b"\xaa" * 100 + marker(13, False) + plain(14)
-    log = kpress.open_log(write(tmp_path, {0: good}))
+    log = recordpress.open_log(write(tmp_path, {0: good}))
     committed: dict[str, Any] = {"isolation_level": "read_committed"}
     assert offsets(log, on_corrupt="skip", **committed) == [*range(10), *range(14, 24)]
     with pytest.raises(pa.ArrowInvalid, match="entry size"):
@@ -328,7 +328,7 @@ def test_transactions_across_damage(tmp_path: Path) -> None:
 
 def test_a_transaction_that_was_aborted_before_damage_is_over_after_it(tmp_path: Path) -> None:
     data = transactional(0) + marker(3, False) + b"\xaa" * 100 + transactional(4) + marker(7, True)
-    log = kpress.open_log(write(tmp_path, {0: data}))
+    log = recordpress.open_log(write(tmp_path, {0: data}))
     assert offsets(log, on_corrupt="skip", isolation_level="read_committed") == [4, 5, 6]
 
 
@@ -344,7 +344,7 @@ def producer_snapshot(first_offset: int) -> bytes:
 def test_indexes_of_a_remote_log_are_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
     """One transaction was aborted in the first segment, one is open since then; headers are read of the last one."""
     memory = pytest.importorskip("fsspec").filesystem("memory")
-    second = plain(14) + kpress.write_records([b"x"] * 3, base_offset=24)
+    second = plain(14) + recordpress.write_records([b"x"] * 3, base_offset=24)
     index = io.BytesIO()
     write_transaction_index(index, [AbortedTxn(1, 0, 3, 0)])
     files = {
@@ -360,16 +360,16 @@ def test_indexes_of_a_remote_log_are_trusted(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(
         FileRecords, "transactional_batches", lambda self, hop: (read.append(self.path[-24:]), scan(self, hop))[1]
     )
-    log = kpress.open_log("memory://remote/t-0")
+    log = recordpress.open_log("memory://remote/t-0")
     reader = log.read(["offset"], isolation_level="read_committed")
     assert reader.to_pyarrow()["offset"].to_pylist() == list(range(4, 10))
     assert reader.last_stable_offsets == {"t-0": 10}
     assert read == [f"{14:020}.log"]
     memory.rm_file(f"/remote/t-0/{0:020}.txnindex")
-    assert offsets(kpress.open_log("memory://remote/t-0"), isolation_level="read_committed") == list(range(4, 10))
+    assert offsets(recordpress.open_log("memory://remote/t-0"), isolation_level="read_committed") == list(range(4, 10))
     assert read[1:] == [f"{0:020}.log", f"{14:020}.log"]
     memory.pipe_file(f"/remote/t-0/{0:020}.txnindex", bytes(34))
-    reader = kpress.open_log("memory://remote/t-0").read(["offset"], isolation_level="read_committed")
+    reader = recordpress.open_log("memory://remote/t-0").read(["offset"], isolation_level="read_committed")
     assert reader.to_pyarrow()["offset"].to_pylist() == list(range(4, 10))
     assert "padded with zeros" in reader.findings[0].message
 
@@ -385,7 +385,7 @@ def test_the_snapshot_of_a_tiered_segment_is_that_of_its_end() -> None:
     for suffix, both in files.items():
         for base, data in zip((0, 13), both, strict=True):
             memory.pipe_file(f"/tier/t-MWJ6FHTfRYy67jzwZdeqSQ/0/{stem.format(base)}{suffix}", data)
-    log = kpress.open_log("memory://tier")
+    log = recordpress.open_log("memory://tier")
     assert offsets(log, isolation_level="read_committed") == list(range(10))
 
 
@@ -394,7 +394,7 @@ def test_an_index_that_lost_its_end_is_not_trusted_where_headers_are_near(tmp_pa
     for base in (0, 4):
         (directory / f"{base:020}.txnindex").touch()
     (directory / f"{4:020}.snapshot").write_bytes(producer_snapshot(-1))
-    assert offsets(kpress.open_log(directory), isolation_level="read_committed") == list(range(4, 14))
+    assert offsets(recordpress.open_log(directory), isolation_level="read_committed") == list(range(4, 14))
 
 
 # ---- streams
@@ -403,10 +403,10 @@ def test_an_index_that_lost_its_end_is_not_trusted_where_headers_are_near(tmp_pa
 def test_default_columns_and_places(tmp_path: Path) -> None:
     write(tmp_path, {0: plain(0)}, "orders-3")
     write(tmp_path, {0: plain(0)}, "a.b-c-0")
-    log = kpress.open_log(tmp_path)
+    log = recordpress.open_log(tmp_path)
     names = ["offset", "timestamp", "timestampType", "key", "value", "headers"]
     assert [field.name for field in log.read().schema] == ["topic", "partition", *names]
-    assert [field.name for field in kpress.open_log(tmp_path / "orders-3").read().schema] == names
+    assert [field.name for field in recordpress.open_log(tmp_path / "orders-3").read().schema] == names
     table = log.read(["value", "partition", "offset", "topic"]).to_pyarrow()
     assert table.column_names == ["value", "partition", "offset", "topic"]
     assert table["topic"].to_pylist() == ["a.b-c"] * 10 + ["orders"] * 10
@@ -419,7 +419,7 @@ def test_default_columns_and_places(tmp_path: Path) -> None:
 def test_other_libraries_take_it() -> None:
     polars, duckdb = pytest.importorskip("polars"), pytest.importorskip("duckdb")
     pandas = pytest.importorskip("pandas")
-    log = kpress.open_log(DEMO_LOGS)
+    log = recordpress.open_log(DEMO_LOGS)
     expected = log.read(["topic", "offset", "value"]).to_pyarrow()
     assert polars.DataFrame(log.read(["topic", "offset", "value"])).equals(polars.from_arrow(expected))
     assert pandas.DataFrame.from_arrow(log.read(["offset"]))["offset"].tolist() == expected["offset"].to_pylist()
@@ -434,11 +434,11 @@ def test_results_are_of_a_few_megabytes(tmp_path: Path) -> None:
     import os
 
     small = b"".join(
-        kpress.write_records([b"x" * 1000] * 1000, base_offset=1000 * i, compression_type="zstd") for i in range(100)
+        recordpress.write_records([b"x" * 1000] * 1000, base_offset=1000 * i, compression_type="zstd") for i in range(100)
     )
-    large = b"".join(kpress.write_records([os.urandom(1000)] * 100, base_offset=100 * i) for i in range(300))
+    large = b"".join(recordpress.write_records([os.urandom(1000)] * 100, base_offset=100 * i) for i in range(300))
     for data in (small, large):
-        log = kpress.open_log(write(tmp_path, {0: data}))
+        log = recordpress.open_log(write(tmp_path, {0: data}))
         for threads in (1, 2):
             sizes = [columns.nbytes for columns in log.read(threads=threads)]
             middle = sizes[6:-1]
@@ -446,14 +446,14 @@ def test_results_are_of_a_few_megabytes(tmp_path: Path) -> None:
 
 
 def test_each_stream_begins_again_but_after_an_iteration(tmp_path: Path) -> None:
-    log = kpress.open_log(write(tmp_path, {0: plain(0), 10: plain(10) + b"\0"}))
+    log = recordpress.open_log(write(tmp_path, {0: plain(0), 10: plain(10) + b"\0"}))
     reader = log.read()
     for _ in range(2):
         assert pa.table(reader).num_rows == 20
         assert len(reader.findings) == 1
     assert len(next(reader)) == 10
     assert pa.table(reader).num_rows == 10
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         pa.table(reader)
     assert list(reader) == []
     with log.read() as reader:
@@ -472,7 +472,7 @@ def opened() -> Iterator[Any]:
 
 
 def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> None:
-    log = kpress.open_log(write(tmp_path, {0: b"".join(BATCHES), 300: plain(300)}))
+    log = recordpress.open_log(write(tmp_path, {0: b"".join(BATCHES), 300: plain(300)}))
     reader = log.read()
     next(reader)
     reader.close()
@@ -480,8 +480,8 @@ def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> 
     stream.read_next_batch()
     del stream
     (tmp_path / "t-0" / SEGMENT).write_bytes(with_garbage(b"".join(BATCHES)))
-    with pytest.raises(kpress.CorruptRecordError):
-        list(kpress.open_log(tmp_path / "t-0").read())
+    with pytest.raises(recordpress.CorruptRecordError):
+        list(recordpress.open_log(tmp_path / "t-0").read())
 
 
 @pytest.mark.parametrize(
@@ -496,10 +496,10 @@ def test_files_are_closed_wherever_reading_ends(opened: Any, tmp_path: Path) -> 
     ],
 )
 def test_what_is_not_accepted_is_told_at_once(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
-        kpress.open_log(DEMO_LOGS).read(**options)
-    with pytest.raises(kpress.ArgumentTypeError):
-        kpress.open_log(DEMO_LOGS).read("offset")
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
+        recordpress.open_log(DEMO_LOGS).read(**options)
+    with pytest.raises(recordpress.ArgumentTypeError):
+        recordpress.open_log(DEMO_LOGS).read("offset")
 
 
 # ---- batches
@@ -519,27 +519,27 @@ def test_a_table_of_batches_with_all_that_headers_may_say(tmp_path: Path) -> Non
     draw = random.Random(5)
     entries = []
     for number in range(300):
-        entry = bytearray(kpress.write_records([b"v"], base_offset=number))
+        entry = bytearray(recordpress.write_records([b"v"], base_offset=number))
         entry[22] = draw.randrange(256)
         entry[27:57] = draw.randbytes(30)
         entry[53:57] = draw.choice([b"\xff\xff\xff\xff", b"\x7f\xff\xff\xff", entry[53:57]])
         entries.append(bytes(entry))
     entries *= 250
     (tmp_path / SEGMENT).write_bytes(b"".join(entries) + bytes(100))
-    log = kpress.open_log(tmp_path)
+    log = recordpress.open_log(tmp_path)
     table = log.batch_table(check_crcs=True)
     assert table.num_rows == 75_000
     assert as_dicts(table) == [batch.to_dict() for batch in log.batches(check_crcs=True)]
     (tmp_path / SEGMENT).write_bytes(b"".join(entries[:5]) + b"?" * 100)
-    with pytest.raises(kpress.CorruptRecordError):
-        kpress.open_log(tmp_path).batch_table()
+    with pytest.raises(recordpress.CorruptRecordError):
+        recordpress.open_log(tmp_path).batch_table()
     (tmp_path / SEGMENT).write_bytes(b"")
-    assert kpress.open_log(tmp_path).batch_table().schema == table.schema
+    assert recordpress.open_log(tmp_path).batch_table().schema == table.schema
 
 
 @pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
 def test_batches_have_the_fields_of_kafkas_dump(partition: oracle.Partition, tmp_path: Path) -> None:
-    log = kpress.open_log(partition.write_to(tmp_path))
+    log = recordpress.open_log(partition.write_to(tmp_path))
     table = log.batch_table(check_crcs=True)
     rows = table.to_pylist()
     expected = [
@@ -565,7 +565,7 @@ def test_a_copy_of_the_demo_without_indexes_has_the_same_records(tmp_path: Path)
     for path in DEMO_LOGS.glob("*/*.log"):
         (tmp_path / path.parent.name).mkdir(exist_ok=True)
         shutil.copy(path, tmp_path / path.parent.name / path.name)
-    here, there = kpress.open_log(tmp_path), kpress.open_log(DEMO_LOGS)
+    here, there = recordpress.open_log(tmp_path), recordpress.open_log(DEMO_LOGS)
     assert here.read().to_pyarrow().equals(there.read().to_pyarrow())
     assert here.count() == there.count()
 
@@ -573,9 +573,9 @@ def test_a_copy_of_the_demo_without_indexes_has_the_same_records(tmp_path: Path)
 def test_a_reader_shows_what_it_reads(tmp_path: Path) -> None:
     folder = tmp_path / "orders-0"
     folder.mkdir()
-    (folder / f"{0:020}.log").write_bytes(kpress.write_records([b"a"]))
-    with kpress.open_log(folder).read(["offset", "value"]) as reader:
-        assert repr(reader) == "<kpress.log.LogReader: 1 partition, columns offset, value; not begun>"
+    (folder / f"{0:020}.log").write_bytes(recordpress.write_records([b"a"]))
+    with recordpress.open_log(folder).read(["offset", "value"]) as reader:
+        assert repr(reader) == "<recordpress.log.LogReader: 1 partition, columns offset, value; not begun>"
         next(reader)
         assert repr(reader).endswith("; begun>")
     assert repr(reader).endswith("; closed>")

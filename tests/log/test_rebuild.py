@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.files import LocalFileSystem
-from kpress.log import read_leader_epochs, read_offset_index, read_snapshot, read_time_index
-from kpress.log._batch_header import BatchHeader
-from kpress.log._hop import HeaderHop
-from kpress.log._producer_state import EndTxnMarker, ProducerStates
-from kpress.log._rebuild import SidecarBuilder, Sidecars, marker_of
+from recordpress.files import LocalFileSystem
+from recordpress.log import read_leader_epochs, read_offset_index, read_snapshot, read_time_index
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._hop import HeaderHop
+from recordpress.log._producer_state import EndTxnMarker, ProducerStates
+from recordpress.log._rebuild import SidecarBuilder, Sidecars, marker_of
 
 INTERVAL = 3000  # index.interval.bytes of the topics; the internal ones have the default
 
@@ -162,10 +162,10 @@ def test_transactions_of_two_producers() -> None:
 
 
 def test_a_control_batch_that_is_none(tmp_path: Path) -> None:
-    builder = kpress.BatchBuilder(producer_id=7, producer_epoch=0, partition_leader_epoch=0, is_control=True)
+    builder = recordpress.BatchBuilder(producer_id=7, producer_epoch=0, partition_leader_epoch=0, is_control=True)
     builder.append_control("LEADER_CHANGE", b"")
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(builder.build())
-    with pytest.raises(kpress.KpressError) as caught:
+    with pytest.raises(recordpress.RecordpressError) as caught:
         rebuilt(path, INTERVAL)
     assert caught.value.file == str(path)

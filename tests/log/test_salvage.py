@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.log import (
+from recordpress.log import (
     list_partitions,
     read_leader_epochs,
     read_snapshot,
@@ -30,7 +30,7 @@ INTERVAL = 3000  # of the topics in the vectors
 
 
 def log_of(n: int = 30, size: int = 40, **options: Any) -> list[bytes]:
-    return [kpress.write_records([b"v%d" % i * size] * 3, base_offset=3 * i, **options) for i in range(n)]
+    return [recordpress.write_records([b"v%d" % i * size] * 3, base_offset=3 * i, **options) for i in range(n)]
 
 
 def starts_of(batches: list[bytes]) -> list[int]:
@@ -109,7 +109,7 @@ def test_only_what_is_damaged_is_lost(tmp_path: Path) -> None:
     lost = 0
     for log in source.glob("*.log"):
         data = bytearray(log.read_bytes())
-        [*batches] = kpress.read_batches(bytes(data))
+        [*batches] = recordpress.read_batches(bytes(data))
         hit = draw.choice(batches)
         lost += 1
         data[hit.position + hit.size - 1] ^= 1
@@ -193,14 +193,14 @@ def test_a_log_dir(tmp_path: Path) -> None:
         (tmp_path / "source" / name / LOG).write_bytes(b"".join(log_of(3)))
     salvage(tmp_path / "source", tmp_path / "target")
     assert sorted(p.name for p in (tmp_path / "target").iterdir()) == ["a-0", "b.c-3"]
-    with pytest.raises(kpress.InvalidArgumentError, match="is there already"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="is there already"):
         salvage(tmp_path / "source", tmp_path / "target")
     salvage(tmp_path / "source" / "a-0", tmp_path / "other")
     assert (tmp_path / "other" / "a-0" / LOG).exists()
 
 
 def test_nothing_is_left_of_a_copy_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kpress.log import _salvage
+    from recordpress.log import _salvage
 
     source = tmp_path / "a-0"
     source.mkdir()
@@ -214,7 +214,7 @@ def test_nothing_is_left_of_a_copy_that_fails(tmp_path: Path, monkeypatch: pytes
 
     copy = _salvage._copy_ranges
     monkeypatch.setattr(_salvage, "_copy_ranges", changed)
-    with pytest.raises(kpress.CorruptRecordError):
+    with pytest.raises(recordpress.CorruptRecordError):
         salvage(source, tmp_path / "b-0")
     assert [path.name for path in tmp_path.iterdir()] == ["a-0"]
 
@@ -223,7 +223,7 @@ def test_reindex_refuses_damage_and_writes_nothing(tmp_path: Path) -> None:
     data = b"".join(log_of(3))
     (tmp_path / LOG).write_bytes(data[:-1])
     (tmp_path / f"{9:020}.log").write_bytes(b"")
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         reindex(tmp_path)
     assert caught.value.file == str(tmp_path / LOG) and caught.value.position == len(b"".join(log_of(2)))
     assert len(list(tmp_path.iterdir())) == 2
@@ -238,7 +238,7 @@ def test_reindex_refuses_offsets_that_an_index_could_not_hold(tmp_path: Path) ->
         (batches[0] + (1 << 33).to_bytes(8, "big") + batches[1][8:], 1 << 33),
     ):
         (tmp_path / LOG).write_bytes(data)
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             reindex(tmp_path)
         assert (caught.value.rule, caught.value.offset) == ("offset order", offset)
         assert [path.name for path in tmp_path.iterdir()] == [LOG]
@@ -252,7 +252,7 @@ def test_reindex_into_another_directory(tmp_path: Path) -> None:
     reindex(tmp_path / "a-0", tmp_path / "out")
     assert [path.name for path in (tmp_path / "a-0").iterdir()] == [LOG]
     assert len(list((tmp_path / "out").iterdir())) == 4
-    with pytest.raises(kpress.InvalidArgumentError, match="target is for one partition, and 2 are here"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="target is for one partition, and 2 are here"):
         reindex(tmp_path, tmp_path / "out")
 
 
@@ -282,14 +282,14 @@ def test_reindex_keeps_away_from_a_running_broker(tmp_path: Path) -> None:
     command = [sys.executable, "-c", HOLD, str(tmp_path / ".lock")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as broker:
         assert broker.stdin and broker.stdout and broker.stdout.readline() == b"held\n"
-        with pytest.raises(kpress.InvalidArgumentError, match="a broker runs on"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="a broker runs on"):
             reindex(tmp_path / "a-0")
         broker.stdin.close()
     assert len(reindex(tmp_path / "a-0").files) == 4
 
 
 def test_a_marker_that_is_none_is_damage(tmp_path: Path) -> None:
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         producer_id=7, producer_epoch=0, partition_leader_epoch=0, is_control=True, base_offset=9
     )
     builder.append_control("LEADER_CHANGE", b"")
@@ -317,12 +317,12 @@ def spoiled(data: bytes, draw: random.Random) -> bytes:
         else:
             del bad[at : at + draw.randrange(60)]
     if draw.random() < 0.5:
-        table = kpress.read_batches(bytes(bad), check_crcs=False)
-        with contextlib.suppress(kpress.KpressError):
+        table = recordpress.read_batches(bytes(bad), check_crcs=False)
+        with contextlib.suppress(recordpress.RecordpressError):
             for batch in table:
                 covered = bad[batch.position + 21 : batch.position + batch.size]
                 if batch.magic == 2:
-                    bad[batch.position + 17 : batch.position + 21] = kpress.crc32c(bytes(covered)).to_bytes(4, "big")
+                    bad[batch.position + 17 : batch.position + 21] = recordpress.crc32c(bytes(covered)).to_bytes(4, "big")
     return bytes(bad)
 
 
@@ -331,7 +331,7 @@ def test_whatever_lies_in_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(os, "fsync", lambda descriptor: None)
     producer = {"producer_id": 5, "producer_epoch": 0, "is_transactional": True}
     data = b"".join(log_of(6, 1, base_sequence=0, **producer))
-    marker = kpress.BatchBuilder(is_control=True, base_offset=18, **producer)
+    marker = recordpress.BatchBuilder(is_control=True, base_offset=18, **producer)
     marker.append_end_txn_marker(False, 0)
     data += marker.build()
     draw = random.Random(11)
@@ -347,7 +347,7 @@ def test_whatever_lies_in_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         assert {finding.rule for finding in scan(target).findings} <= {"leader epochs"}
         try:
             reindex(source)
-        except kpress.KpressError:
+        except recordpress.RecordpressError:
             refused += 1
         shutil.rmtree(source)
         shutil.rmtree(target)
@@ -370,19 +370,19 @@ def test_reindex_knows_what_a_crash_leaves_at_the_end_from_damage(tmp_path: Path
     damaged = bytearray(whole)
     damaged[starts[10] + 8 : starts[10] + 12] = (1 << 20).to_bytes(4, "big")
     path.write_bytes(damaged)
-    with pytest.raises(kpress.CorruptRecordError, match="an intact entry with a later offset"):
+    with pytest.raises(recordpress.CorruptRecordError, match="an intact entry with a later offset"):
         reindex(tmp_path)
     assert {name: data for name, data in bytes_of(tmp_path).items() if name != LOG} == expected
 
 
 def test_reindex_takes_no_part_of_a_partition(tmp_path: Path) -> None:
     """The leader epochs of the other segments would be lost."""
-    first, second = (kpress.write_records([b"v"], base_offset=i, partition_leader_epoch=i) for i in range(2))
+    first, second = (recordpress.write_records([b"v"], base_offset=i, partition_leader_epoch=i) for i in range(2))
     for number, batch in enumerate((first, second)):
         (tmp_path / f"{number:020}.log").write_bytes(batch)
     reindex(tmp_path)
     before = bytes_of(tmp_path)
-    with pytest.raises(kpress.InvalidArgumentError, match="from all of its segments, so name the directory"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="from all of its segments, so name the directory"):
         reindex(tmp_path / f"{1:020}.log")
     assert bytes_of(tmp_path) == before
     reindex(tmp_path)

@@ -7,15 +7,15 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.log import Finding, ScanReport, SegmentScan, scan
+from recordpress.log import Finding, ScanReport, SegmentScan, scan
 
 LOG = "00000000000000000000.log"
 
 
 def log_of(n: int = 30, size: int = 40, **options: Any) -> list[bytes]:
-    return [kpress.write_records([b"v%d" % i * size] * 3, base_offset=3 * i, **options) for i in range(n)]
+    return [recordpress.write_records([b"v%d" % i * size] * 3, base_offset=3 * i, **options) for i in range(n)]
 
 
 def scanned(directory: Path, data: bytes, name: str = LOG) -> tuple[SegmentScan, list[Finding]]:
@@ -138,7 +138,7 @@ def test_bit_flips(magic: int, codec: str, tmp_path: Path) -> None:
 
 
 def _messages(data: bytes) -> list[tuple[int, int]]:
-    return [(batch.position, batch.position + batch.size) for batch in kpress.read_batches(data)]
+    return [(batch.position, batch.position + batch.size) for batch in recordpress.read_batches(data)]
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
@@ -190,7 +190,7 @@ def test_a_length_that_leads_over_intact_batches(tmp_path: Path) -> None:
 def test_a_damaged_batch_that_holds_a_log(tmp_path: Path) -> None:
     """What is a record's value is no batch of this log."""
     inner = b"".join(log_of(5))
-    batches = [kpress.write_records([b"x"]), kpress.write_records([inner], base_offset=1), *log_of(20)[1:]]
+    batches = [recordpress.write_records([b"x"]), recordpress.write_records([inner], base_offset=1), *log_of(20)[1:]]
     outer = bytearray(batches[1])
     outer[-1] ^= 1
     segment, [finding] = scanned(tmp_path, b"".join([batches[0], bytes(outer), *batches[2:]]))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.files import LocalFileSystem, RandomAccessFile
-from kpress.log._hop import HeaderHop
-from kpress.log._seek import RecordPlace, SegmentSeek
+from recordpress.files import LocalFileSystem, RandomAccessFile
+from recordpress.log._hop import HeaderHop
+from recordpress.log._seek import RecordPlace, SegmentSeek
 
 INDEX, TIME = ".index", ".timeindex"
 
@@ -168,7 +168,7 @@ def test_from_a_start_offset() -> None:
 
 
 def log_of(sizes: list[int]) -> bytes:
-    return b"".join(kpress.write_records([b"x" * size], base_offset=i) for i, size in enumerate(sizes))
+    return b"".join(recordpress.write_records([b"x" * size], base_offset=i) for i, size in enumerate(sizes))
 
 
 @pytest.mark.parametrize("size", [1, 100, 5000, 12_000, 30_000, 70_000, 200_000])
@@ -196,7 +196,7 @@ def test_headers_are_those_of_the_batches(window: int | None) -> None:
     for vector in oracle.LOGS:
         data = vector.data
         hop = HeaderHop(Bytes(data), window_bytes=window)
-        for batch, header in zip(kpress.read_batches(data), hop, strict=True):
+        for batch, header in zip(recordpress.read_batches(data), hop, strict=True):
             for name in header._fields:
                 if name == "base_offset" and batch.magic < 2 and batch.is_compressed:
                     continue  # the header has the last one
@@ -216,10 +216,10 @@ def test_headers_are_those_of_the_batches(window: int | None) -> None:
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_wrong_checksum_is_the_stored_one(magic: int) -> None:
     """The error says which of the two numbers is in the file."""
-    data = bytearray(kpress.write_records([b"value"], magic=magic))
+    data = bytearray(recordpress.write_records([b"value"], magic=magic))
     data[-1] ^= 1
-    [batch] = kpress.read_batches(bytes(data))
-    crc = kpress.crc32c(data[21:]) if magic == 2 else kpress.crc32(data[16:])
+    [batch] = recordpress.read_batches(bytes(data))
+    crc = recordpress.crc32c(data[21:]) if magic == 2 else recordpress.crc32(data[16:])
     hop = HeaderHop(Bytes(bytes(data)))
     assert next(hop).crc == batch.crc != crc
     error = hop.checksum_error()
@@ -240,7 +240,7 @@ def test_local_files(tmp_path: Path) -> None:
 def test_a_file_that_became_shorter() -> None:
     file = Bytes(log_of([100] * 10))
     file.size += 50
-    with pytest.raises(kpress.CorruptRecordError, match="was truncated while it was read"):
+    with pytest.raises(recordpress.CorruptRecordError, match="was truncated while it was read"):
         list(HeaderHop(file))
 
 
@@ -254,7 +254,7 @@ def searched(data: bytes, position: int, first: int, last: int = 1 << 31, **opti
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_search_finds_the_next_intact_entry(magic: int) -> None:
-    entries = [kpress.write_records([b"v%d" % i], base_offset=i, magic=magic) for i in range(40)]
+    entries = [recordpress.write_records([b"v%d" % i], base_offset=i, magic=magic) for i in range(40)]
     data = b"".join(entries)
     starts = [sum(map(len, entries[:i])) for i in range(41)]
     for position in range(starts[3] + 1):
@@ -271,7 +271,7 @@ def test_search_finds_the_next_intact_entry(magic: int) -> None:
 
 @pytest.mark.parametrize("window", [512, 777, 65536])
 def test_search_across_windows(window: int) -> None:
-    batch = kpress.write_records([b"x" * 3000], base_offset=70)
+    batch = recordpress.write_records([b"x" * 3000], base_offset=70)
     for gap in (0, 1, 451, 512, 700, 5000):
         data = b"\xff" * gap + batch
         assert searched(data, 0, 0, window_bytes=window) == gap
@@ -280,14 +280,14 @@ def test_search_across_windows(window: int) -> None:
 
 def test_search_at_the_largest_offsets() -> None:
     last = (1 << 63) - 1
-    data = b"\xff" * 20 + kpress.write_records([b"a"], base_offset=last)
+    data = b"\xff" * 20 + recordpress.write_records([b"a"], base_offset=last)
     assert searched(data, 0, last, last=last + (1 << 31)) == 20
     assert searched(data, 0, last - 5, last=last - 1) is None
 
 
 def test_search_is_bounded() -> None:
     """A file made of headers that all promise the whole rest."""
-    header = bytearray(kpress.write_records([b"x"], base_offset=5)[:61])
+    header = bytearray(recordpress.write_records([b"x"], base_offset=5)[:61])
     header[8:12] = (900_000).to_bytes(4, "big")
     file = Bytes(bytes(header) * 20_000)
     hop = HeaderHop(file, window_bytes=1 << 20)

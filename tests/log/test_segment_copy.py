@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.files import LocalFileSystem, RandomAccessFile
-from kpress.log import RecordDigest, _segment_copy, read_content, transcode_segment
-from kpress.log._recoder import Recoder
+from recordpress.files import LocalFileSystem, RandomAccessFile
+from recordpress.log import RecordDigest, _segment_copy, read_content, transcode_segment
+from recordpress.log._recoder import Recoder
 
 T = 1_700_000_000_000
 
@@ -23,7 +23,7 @@ def segment(batches: int = 50, records: int = 20, codec: str = "snappy", **optio
     for i in range(batches):
         values = [b"a line of text, number %d" % (i * records + j) for j in range(records)]
         parts.append(
-            kpress.write_records(
+            recordpress.write_records(
                 values, timestamps=[T + i] * records, base_offset=i * records, compression_type=codec, **options
             )
         )
@@ -33,7 +33,7 @@ def segment(batches: int = 50, records: int = 20, codec: str = "snappy", **optio
 def noise(batches: int = 10) -> bytes:
     """Batches that no codec makes smaller."""
     draw = random.Random(1)
-    return b"".join(kpress.write_records([draw.randbytes(500)], base_offset=i) for i in range(batches))
+    return b"".join(recordpress.write_records([draw.randbytes(500)], base_offset=i) for i in range(batches))
 
 
 def digest(data: bytes) -> str:
@@ -51,7 +51,7 @@ def recoded(data: bytes, codec: str, level: int | None = None, **options: Any) -
 
 
 def codecs_of(data: bytes) -> list[str]:
-    return [batch.compression_type for batch in kpress.read_batches(data)]
+    return [batch.compression_type for batch in recordpress.read_batches(data)]
 
 
 # ---- what goes over as it is
@@ -74,7 +74,7 @@ def test_a_batch_that_would_not_become_smaller_stays() -> None:
 def test_the_least_gain() -> None:
     """At most so much of the old size: the byte at the border stays."""
     data = segment(1, codec="snappy")
-    new = kpress.recompress(data, "zstd")
+    new = recordpress.recompress(data, "zstd")
     gain = 1 - len(new) / len(data)
     assert 0.05 < gain < 0.95
     assert recoded(data, "zstd", min_gain=gain - 0.001)[0] == new
@@ -82,14 +82,14 @@ def test_the_least_gain() -> None:
     assert recoded(new, "snappy")[0] == new
     assert recoded(new, "snappy", min_gain=None)[0] == data
     for wrong in (-0.1, 1, 1.5, float("nan")):
-        with pytest.raises(kpress.InvalidArgumentError, match="min_gain"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="min_gain"):
             Recoder("zstd", min_gain=wrong)
 
 
 def test_joined_batches_that_would_not_become_smaller_stay() -> None:
     draw = random.Random(1)
     data = b"".join(
-        kpress.write_records([draw.randbytes(10_000)], base_offset=i, compression_type="zstd") for i in range(9)
+        recordpress.write_records([draw.randbytes(10_000)], base_offset=i, compression_type="zstd") for i in range(9)
     )
     out, recoder = recoded(data, "gzip", batch_bytes=50_000, min_gain=0.1)
     assert (out, recoder.left, recoder.after["batches"]) == (data, 9, 9)
@@ -99,7 +99,7 @@ def test_joined_batches_that_would_not_become_smaller_stay() -> None:
 def test_a_batch_that_remains_alone_is_its_own() -> None:
     """It is written when the next one has been decoded."""
     data = b"".join(
-        kpress.write_records([b"value %d" % i * 99], base_offset=i, compression_type="snappy", partition_leader_epoch=i)
+        recordpress.write_records([b"value %d" % i * 99], base_offset=i, compression_type="snappy", partition_leader_epoch=i)
         for i in range(9)
     )
     out, _ = recoded(data, "zstd", batch_bytes=1 << 20)
@@ -109,10 +109,10 @@ def test_a_batch_that_remains_alone_is_its_own() -> None:
 
 def test_record_attributes_are_not_lost() -> None:
     """Kafka does not use them, and its builders write 0: such batches are not joined."""
-    data = bytearray(kpress.write_records([b"a"]) + kpress.write_records([b"b"], base_offset=1))
+    data = bytearray(recordpress.write_records([b"a"]) + recordpress.write_records([b"b"], base_offset=1))
     data[62] = 7
-    data[17:21] = kpress.crc32c(data[21 : len(data) // 2]).to_bytes(4, "big")
-    assert next(iter(next(iter(kpress.read_batches(bytes(data)))))).attributes == 7
+    data[17:21] = recordpress.crc32c(data[21 : len(data) // 2]).to_bytes(4, "big")
+    assert next(iter(next(iter(recordpress.read_batches(bytes(data)))))).attributes == 7
     assert recoded(bytes(data), "none", batch_bytes=1000)[0] == data
 
 
@@ -122,7 +122,7 @@ def test_without_a_codec_nothing_has_to_become_smaller() -> None:
 
 
 def test_what_is_as_wanted_goes_over_untouched() -> None:
-    data = segment(5, codec="zstd") + kpress.empty_batch(100, 120) + segment(5, codec="lz4")
+    data = segment(5, codec="zstd") + recordpress.empty_batch(100, 120) + segment(5, codec="lz4")
     out, recoder = recoded(data, "zstd")
     assert out[: len(segment(5, codec="zstd"))] == segment(5, codec="zstd")
     assert recoder.already == 5 and codecs_of(out)[:5] == ["zstd"] * 5
@@ -167,10 +167,10 @@ SPOILS = {
 def test_a_batch_that_reads_as_something_else_is_found(spoil: str, batch_bytes: int | None, tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment())
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("liar", Liar(7, SPOILS[spoil]))
     options: dict[str, Any] = {"min_gain": None, "codecs": codecs}
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         transcode_segment(source, target, "liar", None, batch_bytes, **options)
     assert (caught.value.rule, caught.value.file) == ("verification of the copy", str(source))
     assert caught.value.offset and caught.value.position
@@ -184,9 +184,9 @@ def test_one_record_less_is_found_where_batches_are_joined(batch_bytes: int | No
     def other(data: bytes) -> bytes:
         return data.replace(b"number 14", b"number 41", 1)
 
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("liar", Liar(0, other))
-    with pytest.raises(kpress.CorruptRecordError, match="not the"):
+    with pytest.raises(recordpress.CorruptRecordError, match="not the"):
         recoded(segment(), "liar", batch_bytes=batch_bytes, min_gain=None, codecs=codecs)
 
 
@@ -214,7 +214,7 @@ def test_a_file_that_reads_as_something_else_has_no_name(change: Callable[[bytes
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment())
     file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
-    with file, pytest.raises(kpress.CorruptRecordError, match="are read back"):
+    with file, pytest.raises(recordpress.CorruptRecordError, match="are read back"):
         _segment_copy.copy_segment(file, Recoder("zstd"), Spoiled(change), str(target))
     assert list(tmp_path.iterdir()) == [source]
 
@@ -223,17 +223,17 @@ class Forgetful(Recoder):
     """It leaves out the last entry of each piece."""
 
     def feed(self, piece: Any, position: int, write: Any) -> None:
-        last = [batch.position for batch in kpress.read_batches(piece)][-1]
+        last = [batch.position for batch in recordpress.read_batches(piece)][-1]
         super().feed(piece[:last], position, write)
 
 
-@pytest.mark.parametrize("last", [segment(1), kpress.empty_batch(1000, 1009)])
+@pytest.mark.parametrize("last", [segment(1), recordpress.empty_batch(1000, 1009)])
 def test_an_entry_that_was_not_read_is_missed(last: bytes, tmp_path: Path) -> None:
     """Also one that holds no record, but offsets."""
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment() + last)
     file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
-    with file, pytest.raises(kpress.CorruptRecordError, match="were read"):
+    with file, pytest.raises(recordpress.CorruptRecordError, match="were read"):
         _segment_copy.copy_segment(file, Forgetful("zstd"), LocalFileSystem(), str(target))
     assert list(tmp_path.iterdir()) == [source]
 
@@ -258,13 +258,13 @@ def test_threads_do_not_show(batch_bytes: int | None, tmp_path: Path) -> None:
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_first_error_is_told(threads: int, tmp_path: Path) -> None:
     data = bytearray(segment(2000, 50))
-    positions = [batch.position for batch in kpress.read_batches(bytes(data))]
+    positions = [batch.position for batch in recordpress.read_batches(bytes(data))]
     for number in (1900, 700, 1200):
         data[positions[number] + 70] ^= 1
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(data)
     for call in (lambda: transcode_segment(source, target, "zstd", threads=threads), lambda: read_content(source)):
-        with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="checksum") as caught:
             call()
         assert (caught.value.position, caught.value.offset) == (positions[700] + 17, 700 * 50)
     assert list(tmp_path.iterdir()) == [source]
@@ -306,14 +306,14 @@ def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
 def test_old_magics(magic: int, codec: str) -> None:
     """Wrappers to wrappers, and to messages of their own."""
     data = b"".join(
-        kpress.write_records(
+        recordpress.write_records(
             [b"value %d" % i] * 20, timestamps=[T] * 20, magic=magic, base_offset=20 * i, compression_type="gzip"
         )
         for i in range(20)
     )
     out, recoder = recoded(data, codec, min_gain=None)
     assert digest(out) == digest(data) == recoder.digest.hexdigest()
-    assert {batch.magic for batch in kpress.read_batches(out)} == {magic}
+    assert {batch.magic for batch in recordpress.read_batches(out)} == {magic}
     assert set(codecs_of(out)) == {codec}
     assert recoder.after["records"] == recoder.before["records"] == 400
     assert recoder.after["batches"] == (400 if codec == "none" else 20)
@@ -321,15 +321,15 @@ def test_old_magics(magic: int, codec: str) -> None:
 
 
 def test_zstd_needs_magic_2() -> None:
-    data = kpress.write_records([b"v"] * 100, magic=1, compression_type="gzip")
-    with pytest.raises(kpress.UnsupportedCompressionTypeError, match="needs magic 2"):
+    data = recordpress.write_records([b"v"] * 100, magic=1, compression_type="gzip")
+    with pytest.raises(recordpress.UnsupportedCompressionTypeError, match="needs magic 2"):
         recoded(data, "zstd")
 
 
 @pytest.mark.parametrize("log", oracle.LOGS, ids=str)
 def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
     """Every field of every batch but size, checksum and codec."""
-    entries = kpress.read_batches(log.data)
+    entries = recordpress.read_batches(log.data)
     for _ in entries:
         pass
     data = log.data[: entries.valid_bytes]
@@ -338,7 +338,7 @@ def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
         names = ["base_offset", "last_offset", "magic", "base_timestamp", "max_timestamp", "timestamp_type"]
         names += ["producer_id", "producer_epoch", "base_sequence", "last_sequence", "is_transactional", "is_control"]
         names += ["records_count", "partition_leader_epoch", "delete_horizon_ms"]
-        return [tuple(getattr(batch, name) for name in names) for batch in kpress.read_batches(data)]
+        return [tuple(getattr(batch, name) for name in names) for batch in recordpress.read_batches(data)]
 
     out, recoder = recoded(data, "lz4", min_gain=None, threads=2)
     assert fields(out) == fields(data)
@@ -349,13 +349,13 @@ def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
 
 
 def test_a_source_that_is_truncated_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from kpress.log import _file_records
+    from recordpress.log import _file_records
 
     monkeypatch.setattr(_file_records, "PIECE_BYTES", 2000)
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(segment(100))
     file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
-    with file, pytest.raises(kpress.CorruptRecordError, match="truncated while it was read"):
+    with file, pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read"):
         _segment_copy.copy_segment(
             file, Recoder("zstd"), LocalFileSystem(), str(target), lambda size: os.truncate(source, 3000)
         )

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.log import (
+from recordpress.log import (
     AbortedTxn,
     ProducerState,
     TopicPartition,
@@ -115,7 +115,7 @@ def optional(offset: int) -> str:
 
 
 def printed(name: str, data: bytes) -> list[dict[str, str]]:
-    """The same of what kpress reads, in the words of the tool."""
+    """The same of what recordpress reads, in the words of the tool."""
     base = int(name[:20])
     if name.endswith(".index"):
         rows = [{"offset": e.offset, "position": e.position} for e in read_offset_index(data, base)]
@@ -183,11 +183,11 @@ for _file in FILES:
             SMALL[_kind] = (_file.name, _file.data)
 
 
-def outcome(name: str, data: bytes) -> bytes | kpress.CorruptRecordError:
+def outcome(name: str, data: bytes) -> bytes | recordpress.CorruptRecordError:
     """What is written back, or the error, which has a place in the file."""
     try:
         return again(name, data)
-    except kpress.CorruptRecordError as caught:
+    except recordpress.CorruptRecordError as caught:
         error = caught
     assert error.rule and error.field and error.position is not None
     assert 0 <= error.position <= len(data)
@@ -200,7 +200,7 @@ def test_every_cut(kind: str) -> None:
     name, data = SMALL[kind]
     for size in range(len(data)):
         found = outcome(name, data[:size])
-        assert isinstance(found, kpress.CorruptRecordError) or found.startswith(data[:size]), size
+        assert isinstance(found, recordpress.CorruptRecordError) or found.startswith(data[:size]), size
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -213,7 +213,7 @@ def test_every_flip(kind: str) -> None:
             flipped = bytearray(data)
             flipped[position] ^= 1 << bit
             found = outcome(name, bytes(flipped))
-            if isinstance(found, kpress.CorruptRecordError):
+            if isinstance(found, recordpress.CorruptRecordError):
                 refused += 1
             else:
                 assert found == flipped or meant_the_same(kind, found, flipped), (position, bit)
@@ -242,7 +242,7 @@ def test_the_version_of_a_transaction_index(first: int, is_read: bool) -> None:
 
 
 def corrupt(read: Callable[..., object], data: bytes, *args: Any) -> tuple[int | None, str | None, str]:
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         read(data, *args)
     return caught.value.position, caught.value.field, caught.value.message
 
@@ -347,7 +347,7 @@ def test_offset_checkpoints(tmp_path: Path) -> None:
     assert path.read_bytes() == b"0\n2\nb 1 4500\na.b 0 0\n"
     assert read_offset_checkpoint(path) == offsets and list(read_offset_checkpoint(path)) == list(offsets)
     assert corrupt(read_offset_checkpoint, b"0\n2\na 0 1\na 0 2\n")[1] == "partition"
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         write_offset_checkpoint(path, {TopicPartition("a b", 0): 1})
     assert path.read_bytes() == b"0\n2\nb 1 4500\na.b 0 0\n"
 
@@ -389,7 +389,7 @@ def test_snapshot() -> None:
     assert state.first_sequence == 20
     assert state._replace(last_sequence=1).first_sequence == 2147483645  # they wrap
     body = SNAPSHOT[6:] + b"\0"
-    longer = SNAPSHOT[:2] + kpress.crc32c(body).to_bytes(4, "big") + body
+    longer = SNAPSHOT[:2] + recordpress.crc32c(body).to_bytes(4, "big") + body
     assert corrupt(read_snapshot, longer)[:2] == (6, "count")
     assert corrupt(read_snapshot, b"\0\2" + SNAPSHOT[2:])[:2] == (0, "version")
 
@@ -413,7 +413,7 @@ def test_snapshot() -> None:
     ],
 )
 def test_what_is_not_written(write: Callable[..., None], entries: Any, tmp_path: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         write(tmp_path / "file", entries)
     assert caught.value.field
     assert list(tmp_path.iterdir()) == []
@@ -449,10 +449,10 @@ def test_a_source_may_lie_anywhere(tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_too_early_or_is_too_large() -> None:
-    with pytest.raises(kpress.CorruptRecordError, match="ends after 8 of its 16 bytes"):
+    with pytest.raises(recordpress.CorruptRecordError, match="ends after 8 of its 16 bytes"):
         read_offset_index(Remote(OFFSETS.pack(5, 100), 16))
     huge = Remote(b"", 1 << 40)
-    with pytest.raises(kpress.CorruptRecordError, match="has 1099511627776 bytes") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="has 1099511627776 bytes") as caught:
         read_offset_index(huge)
     assert caught.value.file == huge.path and huge.reads == []
 
@@ -477,11 +477,11 @@ def test_errors_name_the_file(tmp_path: Path) -> None:
         ("partition.metadata", read_partition_metadata),
     ):
         (tmp_path / name).write_bytes(b"?")
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             read(tmp_path / name)
         assert caught.value.file == str(tmp_path / name), name
         (tmp_path / "directory").mkdir(exist_ok=True)
-        with pytest.raises(kpress.InvalidArgumentError, match="is a directory"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="is a directory"):
             read(tmp_path / "directory")
 
 
@@ -494,13 +494,13 @@ def test_a_large_index_is_read_at_once() -> None:
 
 @pytest.mark.parametrize("name", ["offset", "time"])
 def test_an_entry_reaches_no_further_than_an_int32(name: str, tmp_path: Path) -> None:
-    write = getattr(kpress.log, f"write_{name}_index")
+    write = getattr(recordpress.log, f"write_{name}_index")
     target = tmp_path / "index"
     for above, is_right in ((2**31 - 1, True), (2**31, False)):
         entry = (100 + above, 1) if name == "offset" else (1, 100 + above)
         if is_right:
             write(target, [entry], 100)
             continue
-        with pytest.raises(kpress.InvalidArgumentError, match="above the base offset 100") as caught:
+        with pytest.raises(recordpress.InvalidArgumentError, match="above the base offset 100") as caught:
             write(target, [entry], 100)
         assert caught.value.field == "offset"

@@ -11,10 +11,10 @@ import pyarrow as pa
 import pytest
 
 import drawn_logs
-import kpress
+import recordpress
 import oracle
-from kpress.files import LocalFileSystem
-from kpress.log import Finding, _overlap, splits
+from recordpress.files import LocalFileSystem
+from recordpress.log import Finding, _overlap, splits
 
 COLUMNS = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
 KINDS = ("v2",) * 8 + ("transaction",) * 8 + ("marker",) * 4 + ("gaps", "empty", "large")
@@ -22,7 +22,7 @@ KINDS = ("v2",) * 8 + ("transaction",) * 8 + ("marker",) * 4 + ("gaps", "empty",
 
 def in_pieces(path: Path, piece_bytes: int, isolation: str = "read_uncommitted", **wanted: object) -> pa.Table:
     """As separate processes would read them."""
-    log = kpress.open_log(path)
+    log = recordpress.open_log(path)
     committed = isolation == "read_committed"
     on_corrupt = wanted.pop("on_corrupt", "raise")
     pieces = splits.plan(log.partitions, piece_bytes, committed=committed, **wanted)  # type: ignore[arg-type]
@@ -40,7 +40,7 @@ def rows_of(tables: list[pa.Table]) -> list[dict[str, object]]:
 
 
 def whole(path: Path, isolation: str = "read_uncommitted", **options: object) -> list[dict[str, object]]:
-    reader = kpress.open_log(path).read(COLUMNS, isolation_level=isolation, **options)  # type: ignore[arg-type]
+    reader = recordpress.open_log(path).read(COLUMNS, isolation_level=isolation, **options)  # type: ignore[arg-type]
     return rows_of([reader.to_pyarrow()])
 
 
@@ -83,7 +83,7 @@ def test_pieces_of_drawn_logs(seed: int, tmp_path: Path) -> None:
     path = drawn(tmp_path, seed)
     for has_sidecars in (False, True):
         if has_sidecars:
-            kpress.log.reindex(path)
+            recordpress.log.reindex(path)
             assert list(path.glob("*.index"))
         for isolation in ("read_uncommitted", "read_committed"):
             expected = whole(path, isolation)
@@ -96,12 +96,12 @@ def test_small_segments_share_a_piece_and_large_ones_are_cut(tmp_path: Path) -> 
     for number in range(40):
         path = tmp_path / f"small-{number}"
         path.mkdir()
-        (path / f"{0:020d}.log").write_bytes(kpress.write_records([b"x"] * 10))
+        (path / f"{0:020d}.log").write_bytes(recordpress.write_records([b"x"] * 10))
     large = tmp_path / "large-0"
     large.mkdir()
-    data = b"".join(kpress.write_records([b"y" * 100] * 10, base_offset=10 * number) for number in range(100))
+    data = b"".join(recordpress.write_records([b"y" * 100] * 10, base_offset=10 * number) for number in range(100))
     (large / f"{0:020d}.log").write_bytes(data)
-    log = kpress.open_log(tmp_path)
+    log = recordpress.open_log(tmp_path)
     pieces = splits.plan(log.partitions, 25_000)
     assert [sum(split.size for split in piece) <= 25_000 for piece in pieces] == [True] * len(pieces)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
@@ -116,9 +116,9 @@ def test_segments_are_cut_where_a_piece_ends(segments: int, count: int, tmp_path
     for number in range(segments):
         path = tmp_path / f"t-{number}"
         path.mkdir()
-        batches = [kpress.write_records([b"y" * 90] * 10, base_offset=10 * base) for base in range(100)]
+        batches = [recordpress.write_records([b"y" * 90] * 10, base_offset=10 * base) for base in range(100)]
         (path / f"{0:020d}.log").write_bytes(b"".join(batches))
-    log = kpress.open_log(tmp_path)
+    log = recordpress.open_log(tmp_path)
     total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
     pieces = splits.plan(log.partitions, -(-total // count))
     sizes = [sum(split.size for split in piece) for piece in pieces]
@@ -134,10 +134,10 @@ def test_a_crumb_of_a_segment_does_not_fill_a_piece(tmp_path: Path) -> None:
     for number, batches in enumerate((95, 50)):
         path = tmp_path / f"t-{number}"
         path.mkdir()
-        data = b"".join(kpress.write_records([b"y"], base_offset=base) for base in range(batches))
+        data = b"".join(recordpress.write_records([b"y"], base_offset=base) for base in range(batches))
         (path / f"{0:020d}.log").write_bytes(data)
     size = len(data) // 50
-    pieces = splits.plan(kpress.open_log(tmp_path).partitions, 100 * size)
+    pieces = splits.plan(recordpress.open_log(tmp_path).partitions, 100 * size)
     assert [[split.size for split in piece] for piece in pieces] == [[95 * size], [50 * size]]
 
 
@@ -152,7 +152,7 @@ def test_ranges_of_offsets(tmp_path: Path) -> None:
         ]
         assert in_pieces(path, 4000, ranges={"t-0": (start, end)}) == expected
         pieces = splits.plan(
-            kpress.open_log(path).partitions, 1 << 30, ranges={"t-0": (start, end)}, most_offsets=max(last // 6, 1)
+            recordpress.open_log(path).partitions, 1 << 30, ranges={"t-0": (start, end)}, most_offsets=max(last // 6, 1)
         )
         assert in_pieces(path, 1 << 30, ranges={"t-0": (start, end)}, most_offsets=max(last // 6, 1)) == expected
         if end is None and start is None:
@@ -163,10 +163,10 @@ def test_offsets_that_are_too_many_for_tasks_of_so_few(tmp_path: Path) -> None:
     """Gaps count as offsets: a plan of one task for each would not end."""
     directory = tmp_path / "t-0"
     directory.mkdir()
-    data = kpress.write_records([b"a"]) + kpress.write_records([b"b"], base_offset=(1 << 40) - 1)
+    data = recordpress.write_records([b"a"]) + recordpress.write_records([b"b"], base_offset=(1 << 40) - 1)
     (directory / f"{0:020d}.log").write_bytes(data)
-    partitions = kpress.open_log(directory).partitions
-    with pytest.raises(kpress.InvalidArgumentError, match="take 1048576 or more") as caught:
+    partitions = recordpress.open_log(directory).partitions
+    with pytest.raises(recordpress.InvalidArgumentError, match="take 1048576 or more") as caught:
         splits.plan(partitions, 1 << 30, most_offsets=10)
     assert caught.value.field == "most_offsets"
     assert len(splits.plan(partitions, 1 << 30, most_offsets=1 << 36)) == 16
@@ -174,13 +174,13 @@ def test_offsets_that_are_too_many_for_tasks_of_so_few(tmp_path: Path) -> None:
 
 def test_a_batch_in_a_value_is_no_place_to_begin(tmp_path: Path) -> None:
     """Its checksum is right and its offset may be one of the segment's; a chain of them would lead on for a while."""
-    inner = b"".join(kpress.write_records([b"inner"] * 3, base_offset=100 + 3 * number) for number in range(40))
+    inner = b"".join(recordpress.write_records([b"inner"] * 3, base_offset=100 + 3 * number) for number in range(40))
     path = tmp_path / "t-0"
     path.mkdir()
     data, offset = b"", 0
     for _ in range(10):
-        data += kpress.write_records([inner], base_offset=offset)
-        data += kpress.write_records([b"outer"] * 3, base_offset=offset + 1)
+        data += recordpress.write_records([inner], base_offset=offset)
+        data += recordpress.write_records([b"outer"] * 3, base_offset=offset + 1)
         offset += 4
     (path / f"{0:020d}.log").write_bytes(data)
     expected = whole(path)
@@ -190,14 +190,14 @@ def test_a_batch_in_a_value_is_no_place_to_begin(tmp_path: Path) -> None:
 
 def test_a_chain_of_batches_in_a_value_is_an_error_at_most(tmp_path: Path) -> None:
     """A value that is itself a long log, made to deceive: never other rows."""
-    inner = b"".join(kpress.write_records([b"inner"] * 3, base_offset=1 + 3 * number) for number in range(2000))
+    inner = b"".join(recordpress.write_records([b"inner"] * 3, base_offset=1 + 3 * number) for number in range(2000))
     path = tmp_path / "t-0"
     path.mkdir()
-    data = kpress.write_records([inner]) + kpress.write_records([b"outer"] * 3, base_offset=9000)
+    data = recordpress.write_records([inner]) + recordpress.write_records([b"outer"] * 3, base_offset=9000)
     (path / f"{0:020d}.log").write_bytes(data)
-    with pytest.raises(kpress.CorruptRecordError, match="cut"):
+    with pytest.raises(recordpress.CorruptRecordError, match="cut"):
         in_pieces(path, len(data) // 3)
-    kpress.log.reindex(path)
+    recordpress.log.reindex(path)
     assert in_pieces(path, len(data) // 3) == whole(path)
 
 
@@ -214,7 +214,7 @@ def test_the_end_may_be_cut_or_zeros(tail: bytes, tmp_path: Path) -> None:
 def test_damage_is_found_by_one_piece_and_skipped_by_all(tmp_path: Path) -> None:
     path = tmp_path / "t-0"
     path.mkdir()
-    batches = [kpress.write_records([b"value"] * 3, base_offset=3 * number) for number in range(60)]
+    batches = [recordpress.write_records([b"value"] * 3, base_offset=3 * number) for number in range(60)]
     for at in (9, 30, -1):  # its size, its header, its records
         damaged = bytearray(b"".join(batches))
         damaged[20 * len(batches[0]) + at % len(batches[0])] ^= 1
@@ -223,14 +223,14 @@ def test_damage_is_found_by_one_piece_and_skipped_by_all(tmp_path: Path) -> None
         assert len(expected) < 180
         for piece_bytes in (len(batches[0]) - 3, 700, 10_000):
             assert in_pieces(path, piece_bytes, on_corrupt="skip") == expected
-            with pytest.raises(kpress.CorruptRecordError):
+            with pytest.raises(recordpress.CorruptRecordError):
                 in_pieces(path, piece_bytes)
 
 
 def test_segments_that_overlap_are_read_once(tmp_path: Path) -> None:
     path = tmp_path / "t-0"
     path.mkdir()
-    batches = [kpress.write_records([b"value"] * 3, base_offset=3 * number) for number in range(30)]
+    batches = [recordpress.write_records([b"value"] * 3, base_offset=3 * number) for number in range(30)]
     (path / f"{0:020d}.log").write_bytes(b"".join(batches[:20]))
     (path / f"{30:020d}.log").write_bytes(b"".join(batches[10:]))
     for piece_bytes in (300, 1200, 100_000):
@@ -242,12 +242,12 @@ def overlapping(directory: Path, has_index: bool) -> Path:
     path = directory / "t-0"
     path.mkdir()
     for first, end in ((0, 500), (100, 200), (205, 300), (300, 900), (400, 450), (900, 1000)):
-        batches = [kpress.write_records([b"%d" % first] * 20, base_offset=at) for at in range(first, end, 20)]
+        batches = [recordpress.write_records([b"%d" % first] * 20, base_offset=at) for at in range(first, end, 20)]
         alone = directory / "alone" / f"t-{first}"
         alone.mkdir(parents=True)
         (alone / f"{first:020d}.log").write_bytes(b"".join(batches))
         if has_index:
-            kpress.log.reindex(alone, index_interval_bytes=100)  # of all together it is refused
+            recordpress.log.reindex(alone, index_interval_bytes=100)  # of all together it is refused
         for file in alone.glob("*.*"):
             file.rename(path / file.name)
     return path
@@ -257,7 +257,7 @@ def overlapping(directory: Path, has_index: bool) -> Path:
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
 def test_segments_that_overlap_several_others(isolation: str, has_index: bool, tmp_path: Path) -> None:
     path = overlapping(tmp_path, has_index)
-    log = kpress.open_log(path)
+    log = recordpress.open_log(path)
     expected = whole(path, isolation)
     assert [row["offset"] for row in expected] == list(range(1000)) and log.count() == 1000
     for piece_bytes in (300, 1200, 100_000):
@@ -290,7 +290,7 @@ def test_one_that_reaches_beyond_many(
     path.mkdir()
     (path / f"{0:020d}.log").write_bytes(batches_of(0, 400))
     if index != "none":
-        kpress.log.reindex(path, index_interval_bytes=100)
+        recordpress.log.reindex(path, index_interval_bytes=100)
         file = path / f"{0:020d}.index"
         data = file.read_bytes()
         wrong = {"cut": data[:16], "zeros": bytes(len(data)), "damaged": b"\xff" * len(data)}
@@ -311,7 +311,7 @@ def test_where_a_segment_without_an_index_ends(last: str, tmp_path: Path, monkey
     path.mkdir()
     first = batches_of(0, 5000)
     value = {"small": b"x", "large": b"x" * 9000, "of batches": batches_of(0, 200), "damaged": b"x"}[last]
-    data = first + kpress.write_records([value], base_offset=5000)
+    data = first + recordpress.write_records([value], base_offset=5000)
     (path / f"{0:020d}.log").write_bytes(data if last != "damaged" else data[:-1] + b"\1")
     for base in range(10, 300, 10):
         (path / f"{base:020d}.log").write_bytes(batches_of(base, base + 10))
@@ -335,19 +335,19 @@ def test_where_a_segment_without_an_index_ends(last: str, tmp_path: Path, monkey
         return file
 
     monkeypatch.setattr(LocalFileSystem, "open", counted)
-    splits.plan(kpress.open_log(path).partitions, 3000)
+    splits.plan(recordpress.open_log(path).partitions, 3000)
     assert 0 < read[f"{path}/{0:020d}.log"] <= (9000 + len(data) if last == "large" else 9000)
 
 
 def batches_of(first: int, end: int) -> bytes:
     """Ten records each, which say where they are."""
-    return b"".join(kpress.write_records([b"%d" % first] * 10, base_offset=at) for at in range(first, end, 10))
+    return b"".join(recordpress.write_records([b"%d" % first] * 10, base_offset=at) for at in range(first, end, 10))
 
 
 @pytest.mark.parametrize("has_index", [False, True])
 def test_a_plan_opens_no_segment(has_index: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Names, sizes and indexes are enough, also where segments overlap; and if there are none, where segments end."""
-    log = kpress.open_log(overlapping(tmp_path, has_index))
+    log = recordpress.open_log(overlapping(tmp_path, has_index))
     opened: list[str] = []
     open_file = LocalFileSystem.open
 
@@ -368,13 +368,13 @@ def test_what_overlaps_counts_once_for_batches_and_digests(piece_bytes: int, tmp
     straight = tmp_path / "straight" / "t-0"
     straight.mkdir(parents=True)
     rows = pa.Table.from_pylist(whole(path))
-    (straight / f"{0:020d}.log").write_bytes(kpress.write_columns(rows.select(["offset", "timestamp", "value"])))
+    (straight / f"{0:020d}.log").write_bytes(recordpress.write_columns(rows.select(["offset", "timestamp", "value"])))
     digests = []
     for directory in (path, straight):
-        [piece] = splits.plan(kpress.open_log(directory).partitions, 1 << 62)
+        [piece] = splits.plan(recordpress.open_log(directory).partitions, 1 << 62)
         digests += splits.digests_of(piece, joined=True)
     assert digests[0] == digests[1] and digests[0][:2] == (0, 1000)
-    pieces = splits.plan(kpress.open_log(path).partitions, piece_bytes)
+    pieces = splits.plan(recordpress.open_log(path).partitions, piece_bytes)
     headers = [one for piece in pieces for split in piece for _, one in splits.batches_in(split, findings=[])]
     ends = [header.last_offset for header in headers]
     assert ends == sorted(set(ends)) and ends[-1] == 999
@@ -384,7 +384,7 @@ def test_findings_are_told_at_the_end(tmp_path: Path) -> None:
     path = drawn(tmp_path, 7, 1)
     with open(next(path.glob("*.log")), "ab") as file:
         file.write(bytes(100))
-    [piece] = splits.plan(kpress.open_log(path).partitions, 1 << 30)
+    [piece] = splits.plan(recordpress.open_log(path).partitions, 1 << 30)
     findings: list[Finding] = []
     for _ in splits.read_split(piece[0], ["offset"], findings=findings, batch_bytes=1000):
         pass
@@ -396,13 +396,13 @@ def test_a_hanging_transaction_is_found_from_any_piece(tmp_path: Path) -> None:
     path = tmp_path / "t-0"
     path.mkdir()
     options = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
-    plain = [kpress.write_records([b"a"] * 3, base_offset=3 * number) for number in range(40)]
-    plain[7] = kpress.write_records([b"b"] * 3, base_offset=21, **options)  # type: ignore[arg-type]
+    plain = [recordpress.write_records([b"a"] * 3, base_offset=3 * number) for number in range(40)]
+    plain[7] = recordpress.write_records([b"b"] * 3, base_offset=21, **options)  # type: ignore[arg-type]
     for first in (0, 10, 20, 30):
         (path / f"{3 * first:020d}.log").write_bytes(b"".join(plain[first : first + 10]))
     for has_sidecars in (False, True):
         if has_sidecars:
-            kpress.log.reindex(path)
+            recordpress.log.reindex(path)
         offsets = [row["offset"] for row in in_pieces(path, 500, "read_committed")]
         assert offsets == list(range(21))
 
@@ -413,15 +413,15 @@ def test_timestamps(tmp_path: Path) -> None:
     for first in (0, 10):
         data = b""
         for number in range(first, first + 10):
-            builder = kpress.BatchBuilder(base_offset=3 * number)
+            builder = recordpress.BatchBuilder(base_offset=3 * number)
             for at in range(3):
                 builder.append(b"v", timestamp=1000 * number + at)
             data += builder.build()
         (path / f"{3 * first:020d}.log").write_bytes(data)
     for has_sidecars in (False, True):
         if has_sidecars:
-            kpress.log.reindex(path)
-        [partition] = kpress.open_log(path).partitions
+            recordpress.log.reindex(path)
+        [partition] = recordpress.open_log(path).partitions
         for timestamp, offset in ((0, 0), (1001, 4), (1003, 6), (12_000, 36), (19_002, 59), (19_003, None)):
             assert splits.offset_of_timestamp(partition, timestamp) == offset
 
@@ -431,10 +431,10 @@ def test_a_timestamp_opens_one_segment(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "t-0"
     path.mkdir()
     for number in range(8):
-        data = kpress.write_records([b"v"] * 10, timestamps=[1000 + number] * 10, base_offset=10 * number)
+        data = recordpress.write_records([b"v"] * 10, timestamps=[1000 + number] * 10, base_offset=10 * number)
         (path / f"{10 * number:020d}.log").write_bytes(data)
-    kpress.log.reindex(path)
-    [partition] = kpress.open_log(path).partitions
+    recordpress.log.reindex(path)
+    [partition] = recordpress.open_log(path).partitions
     opened: list[str] = []
     open_file = LocalFileSystem.open
 

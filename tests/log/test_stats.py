@@ -4,16 +4,16 @@ from pathlib import Path
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.files import RandomAccessFile
-from kpress.log import _stats as sampling
-from kpress.log import end_offset, stats_of
+from recordpress.files import RandomAccessFile
+from recordpress.log import _stats as sampling
+from recordpress.log import end_offset, stats_of
 
 
 @pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if "read_committed" in p.entry], ids=str)
 def test_real_directories(partition: oracle.Partition, tmp_path: Path) -> None:
-    [found] = kpress.open_log(partition.write_to(tmp_path)).partitions
+    [found] = recordpress.open_log(partition.write_to(tmp_path)).partitions
     batches = [batch for log in partition.logs for batch in log.expected["batches"]]
     stats = stats_of(found)
     assert (stats.seen.batches, stats.seen.bytes) == (len(batches), sum(batch["size"] for batch in batches))
@@ -27,31 +27,31 @@ def test_real_directories(partition: oracle.Partition, tmp_path: Path) -> None:
 def test_the_end_without_an_index_and_after_a_cut_entry(tmp_path: Path) -> None:
     partition = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/lines-lz4-0")
     directory = partition.write_to(tmp_path)
-    end = end_offset(kpress.open_log(directory).partitions[0])
+    end = end_offset(recordpress.open_log(directory).partitions[0])
     for path in directory.glob("*.index"):
         path.write_bytes(b"\xff" * 16)
-    assert end_offset(kpress.open_log(directory).partitions[0]) == end
+    assert end_offset(recordpress.open_log(directory).partitions[0]) == end
     for path in directory.glob("*.index"):
         path.unlink()
     last = max(directory.glob("*.log"))
     with last.open("ab") as file:
-        file.write(kpress.write_records([b"x" * 100], base_offset=end)[:-1])
-    assert end_offset(kpress.open_log(directory).partitions[0]) == end
+        file.write(recordpress.write_records([b"x" * 100], base_offset=end)[:-1])
+    assert end_offset(recordpress.open_log(directory).partitions[0]) == end
 
 
 def test_damage_ends_a_segment_and_is_told(tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     directory.mkdir()
-    data = kpress.write_records([b"a"]) + b"\x01" * 100 + kpress.write_records([b"b"], base_offset=1)
+    data = recordpress.write_records([b"a"]) + b"\x01" * 100 + recordpress.write_records([b"b"], base_offset=1)
     (directory / f"{0:020}.log").write_bytes(data)
-    stats = stats_of(kpress.open_log(directory).partitions[0])
+    stats = stats_of(recordpress.open_log(directory).partitions[0])
     assert stats.seen.batches == 1
     assert len(stats.findings) == 1
 
 
 def test_a_large_segment_that_is_far_away_is_sampled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     partition = next(p for p in oracle.PARTITIONS if str(p) == "kafka-4.3.1/lines-lz4-0")
-    [found] = kpress.open_log(partition.write_to(tmp_path)).partitions
+    [found] = recordpress.open_log(partition.write_to(tmp_path)).partitions
     near = stats_of(found)
     with found.segments[0].open() as file:
         monkeypatch.setattr(type(file), "is_remote", True)
@@ -69,10 +69,10 @@ def test_a_large_segment_that_is_far_away_is_sampled(tmp_path: Path, monkeypatch
 
 def test_a_control_batch_that_claims_a_codec(tmp_path: Path) -> None:
     """No codec counts it: brokers never compress one."""
-    data = bytearray(kpress.write_records([b"value"], timestamps=0))
+    data = bytearray(recordpress.write_records([b"value"], timestamps=0))
     data[22] |= 0x20 | 4
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(data)
-    [partition] = kpress.open_log(path).partitions
+    [partition] = recordpress.open_log(path).partitions
     stats = stats_of(partition)
     assert (stats.control.batches, stats.codecs, stats.ratio_of) == (1, {}, {})

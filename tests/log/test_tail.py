@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-import kpress
-from kpress.files import RandomAccessFile
-from kpress.log import FileRecords, _file_records, _tail, last_stable_offset, list_partitions
+import recordpress
+from recordpress.files import RandomAccessFile
+from recordpress.log import FileRecords, _file_records, _tail, last_stable_offset, list_partitions
 
 SIZE = struct.Struct(">i")
 
 
 def batches(n: int = 30, **options: object) -> list[bytes]:
     return [
-        kpress.write_records([b"value %d" % (7 * i)] * 3, base_offset=100 + 3 * i, **options)  # type: ignore[arg-type]
+        recordpress.write_records([b"value %d" % (7 * i)] * 3, base_offset=100 + 3 * i, **options)  # type: ignore[arg-type]
         for i in range(n)
     ]
 
@@ -42,25 +42,25 @@ def ending(path: Path, data: bytes, complete: bool = False) -> tuple[int, int, s
     assert (headers.valid_bytes, headers.tail) == (file.valid_bytes, file.tail)
     with FileRecords(path, complete=complete) as again:
         rows = sum(columns.num_rows for columns in again.columns(["offset"]))
-    assert rows == sum(1 for batch in kpress.read_batches(data[: file.valid_bytes]) for _ in batch)
+    assert rows == sum(1 for batch in recordpress.read_batches(data[: file.valid_bytes]) for _ in batch)
     found = file.valid_bytes, file.trailing_bytes, file.tail
     assert found == (again.valid_bytes, again.trailing_bytes, again.tail)
     return found
 
 
-def damage(path: Path, data: bytes, *, complete: bool = False) -> kpress.CorruptRecordError:
+def damage(path: Path, data: bytes, *, complete: bool = False) -> recordpress.CorruptRecordError:
     path.write_bytes(data)
     with FileRecords(path, complete=complete) as file:
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             list(file.pieces())
         valid = file.valid_bytes
     with FileRecords(path, complete=complete) as headers:
-        with pytest.raises(kpress.CorruptRecordError) as hopping:
+        with pytest.raises(recordpress.CorruptRecordError) as hopping:
             list(headers.transactional_batches())
         assert (str(hopping.value), headers.valid_bytes) == (str(caught.value), valid)
     with FileRecords(path, complete=complete) as again:
         rows, error = rows_and_error(again)
-    assert rows == sum(1 for batch in kpress.read_batches(data[:valid]) for _ in batch)
+    assert rows == sum(1 for batch in recordpress.read_batches(data[:valid]) for _ in batch)
     assert (str(error), again.valid_bytes) == (str(caught.value), valid)
     assert caught.value.file == str(path)
     assert (caught.value.field, caught.value.rule) == ("size", "record set framing")
@@ -68,12 +68,12 @@ def damage(path: Path, data: bytes, *, complete: bool = False) -> kpress.Corrupt
     return caught.value
 
 
-def rows_and_error(file: FileRecords, **options: object) -> tuple[int, kpress.KpressError | None]:
+def rows_and_error(file: FileRecords, **options: object) -> tuple[int, recordpress.RecordpressError | None]:
     rows = 0
     try:
         for columns in file.columns(["offset"], batch_bytes=500, **options):
             rows += columns.num_rows
-    except kpress.KpressError as error:
+    except recordpress.RecordpressError as error:
         return rows, error
     return rows, None
 
@@ -86,11 +86,11 @@ def path(tmp_path: Path) -> Path:
 SETS = {
     "none": batches(),
     "zstd": batches(compression_type="zstd"),
-    "large offsets": [kpress.write_records([b"v"] * 3, base_offset=2**32 - 30 + 3 * i) for i in range(30)],
+    "large offsets": [recordpress.write_records([b"v"] * 3, base_offset=2**32 - 30 + 3 * i) for i in range(30)],
     "v1": batches(magic=1, compression_type="gzip"),
-    "v0": [kpress.write_records([b"value"], base_offset=i, magic=0) for i in range(30)],
+    "v0": [recordpress.write_records([b"value"], base_offset=i, magic=0) for i in range(30)],
     "v1, then v2": batches(10, magic=1, compression_type="gzip")
-    + [kpress.write_records([b"value"], base_offset=200 + i) for i in range(20)],
+    + [recordpress.write_records([b"value"], base_offset=200 + i) for i in range(20)],
 }
 
 
@@ -130,7 +130,7 @@ def test_a_damaged_length_does_not_make_entries_vanish(
     rest = sum(map(len, entries[which:]))
     bad = with_length(entries[which], rest if length is None else length)
     data = b"".join([*entries[:which], bad, *entries[which + 1 :]])
-    assert sum(1 for _ in kpress.read_batches(data)) == which
+    assert sum(1 for _ in recordpress.read_batches(data)) == which
     error = damage(path, data)
     assert error.position == start
     assert f"an intact entry with a later offset begins at byte {start + len(bad)}" in str(error)
@@ -167,35 +167,35 @@ def test_what_an_entry_that_was_cut_may_hold(path: Path) -> None:
     """Values like headers of entries, and batches with earlier offsets, do not make it damage; one with a later offset
     does, as the documentation says."""
     before = b"".join(batches())  # offsets 100 to 189
-    forged = kpress.write_records([b"x"], base_offset=200)[:-1] + b"\xff"  # its checksum is wrong
-    same, far = (kpress.write_records([b"x"], base_offset=offset) for offset in (190, 191 + 2**31))
+    forged = recordpress.write_records([b"x"], base_offset=200)[:-1] + b"\xff"  # its checksum is wrong
+    same, far = (recordpress.write_records([b"x"], base_offset=offset) for offset in (190, 191 + 2**31))
     for value in (forged, batches()[5], same, far, bytes(1000), b"\0\0\0\0" * 9 + b"\2" * 99):
-        cut = kpress.write_records([value * 5], base_offset=190)[:-3]
+        cut = recordpress.write_records([value * 5], base_offset=190)[:-3]
         assert ending(path, before + cut) == (len(before), len(cut), "cut")
-    cut = kpress.write_records([kpress.write_records([b"x"], base_offset=200), b"y"], base_offset=190)[:-3]
+    cut = recordpress.write_records([recordpress.write_records([b"x"], base_offset=200), b"y"], base_offset=190)[:-3]
     damage(path, before + cut)
 
 
 def test_the_last_offset_that_there_is(path: Path) -> None:
-    cut = struct.pack(">q", (1 << 63) - 1) + kpress.write_records([b"x" * 100])[8:-3]
+    cut = struct.pack(">q", (1 << 63) - 1) + recordpress.write_records([b"x" * 100])[8:-3]
     assert ending(path, cut) == (0, len(cut), "cut")
 
 
 def test_more_bytes_than_a_request_can_have(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_tail, "_LARGEST_CUT", 1000)
     before = b"".join(batches())
-    entry = kpress.write_records([b"x" * 2000], base_offset=190)
+    entry = recordpress.write_records([b"x" * 2000], base_offset=190)
     assert ending(path, before + entry[:1000]) == (len(before), 1000, "cut")
     assert "1001 bytes here are more than" in str(damage(path, before + entry[:1001]))
 
 
 def test_headers_without_end_are_not_summed_without_end(path: Path) -> None:
     """Each of 20,000 headers claims the rest of the file: checksums of all would be 10 GB."""
-    first = kpress.write_records([b"v"], base_offset=0)
+    first = recordpress.write_records([b"v"], base_offset=0)
     count = 20_000
     forged = [struct.pack(">qii", 1 + i, 61 * (count - i) - 12, 0) + b"\2" + first[17:61] for i in range(count)]
     file = Counting(with_length(first, 1 << 30) + b"".join(forged))
-    with pytest.raises(kpress.CorruptRecordError):
+    with pytest.raises(recordpress.CorruptRecordError):
         _tail.tail_of(file, 0, file.size, None, False)
     assert file.read < 20 * file.size
 
@@ -250,7 +250,7 @@ def test_pieces_hold_whole_entries(piece: int, path: Path, monkeypatch: pytest.M
         with FileRecords(path, complete=False) as file:
             for position, part in file.pieces():
                 assert data[position : position + len(part)] == part
-                assert sum(batch.size for batch in kpress.read_batches(part)) == len(part)
+                assert sum(batch.size for batch in recordpress.read_batches(part)) == len(part)
 
 
 @pytest.mark.parametrize("window", [512, 1000, 1 << 16])
@@ -259,23 +259,23 @@ def test_headers_are_found_wherever_windows_end(window: int, size: int, path: Pa
     data, expected = b"", []
     for i in range(40):
         options = {"producer_id": i, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
-        data += kpress.write_records([b"v" * size], base_offset=2 * i, **(options if i % 3 else {}))
+        data += recordpress.write_records([b"v" * size], base_offset=2 * i, **(options if i % 3 else {}))
         if i % 3:
             expected.append((i, 2 * i, False))
         if i % 4 == 0:
-            marker = kpress.BatchBuilder(
+            marker = recordpress.BatchBuilder(
                 base_offset=2 * i + 1, producer_id=i, producer_epoch=0, is_transactional=True, is_control=True
             )
             marker.append_end_txn_marker(False, 0)
             data += marker.build()
             expected.append((i, 2 * i + 1, True))
-        data += kpress.write_records([b"v"], magic=i % 2, base_offset=2 * i + 1)
+        data += recordpress.write_records([b"v"], magic=i % 2, base_offset=2 * i + 1)
     for end in (len(data), len(data) - 1, len(data) - 30):
         path.write_bytes(data[:end])
         with FileRecords(path, complete=False) as file:
             found = file.transactional_batches(file.headers(window_bytes=window))
             assert [(h.producer_id, h.base_offset, h.is_control) for h in found] == expected
-            assert file.valid_bytes == sum(batch.size for batch in kpress.read_batches(data[:end]))
+            assert file.valid_bytes == sum(batch.size for batch in recordpress.read_batches(data[:end]))
 
 
 def test_an_entry_beyond_the_limit(path: Path) -> None:
@@ -284,7 +284,7 @@ def test_an_entry_beyond_the_limit(path: Path) -> None:
     size = len(entries[0]) - 12
     with FileRecords(path, max_message_bytes=size) as file:
         assert len(list(file.pieces())) == 1
-    larger = pytest.raises(kpress.CorruptRecordError, match=f"entry size {size} is larger than {size - 1}")
+    larger = pytest.raises(recordpress.CorruptRecordError, match=f"entry size {size} is larger than {size - 1}")
     with FileRecords(path, max_message_bytes=size - 1) as file, larger as caught:
         list(file.pieces())
     assert (caught.value.file, caught.value.position) == (str(path), 8)
@@ -293,8 +293,8 @@ def test_an_entry_beyond_the_limit(path: Path) -> None:
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_file_records, "PIECE_BYTES", 1000)
-    before = kpress.write_records([b"a"], magic=magic)
-    entry = kpress.write_records([b"x" * 100_000], base_offset=1, magic=magic)
+    before = recordpress.write_records([b"a"], magic=magic)
+    entry = recordpress.write_records([b"x" * 100_000], base_offset=1, magic=magic)
     assert ending(path, before + entry) == (len(before) + len(entry), 0, "")
     path.write_bytes(before + entry[:-1] + b"y")
     largest = 0
@@ -306,7 +306,7 @@ def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monke
         return read(self, position, size)
 
     monkeypatch.setattr(FileRecords, "read", reading)
-    with FileRecords(path) as file, pytest.raises(kpress.CorruptRecordError, match="stored checksum") as caught:
+    with FileRecords(path) as file, pytest.raises(recordpress.CorruptRecordError, match="stored checksum") as caught:
         list(file.pieces())
     field = len(before) + (17 if magic == 2 else 12)
     assert (caught.value.file, caught.value.position, caught.value.offset) == (str(path), field, 1)
@@ -315,18 +315,18 @@ def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monke
 
 def test_a_sparse_file_of_one_entry_takes_no_memory(path: Path) -> None:
     """1 GiB that is not there, under a header that claims it."""
-    batch = with_length(kpress.write_records([b"a"]), (1 << 30) - 12)
+    batch = with_length(recordpress.write_records([b"a"]), (1 << 30) - 12)
     path.write_bytes(batch)
     os.truncate(path, 1 << 30)
     script = """
 import resource, sys
-import kpress, kpress.log
+import recordpress, recordpress.log
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for complete in (False, True):
     try:
-        with kpress.log.FileRecords(sys.argv[1], complete=complete) as file:
+        with recordpress.log.FileRecords(sys.argv[1], complete=complete) as file:
             list(file.pieces())
-    except kpress.CorruptRecordError as error:
+    except recordpress.CorruptRecordError as error:
         assert error.field == "crc", error
     else:
         raise AssertionError
@@ -348,7 +348,7 @@ def test_columns_that_end_before_the_tail_do_not_judge_it(path: Path) -> None:
             assert rows_and_error(file, end_offset=end) == (end - 100, None)
     with FileRecords(path) as file:
         rows, error = rows_and_error(file, end_offset=131)
-        assert rows == 30 and isinstance(error, kpress.CorruptRecordError)
+        assert rows == 30 and isinstance(error, recordpress.CorruptRecordError)
 
 
 @pytest.mark.parametrize("at", [0, 10, 25])
@@ -362,7 +362,7 @@ def test_columns_of_a_file_that_becomes_shorter(at: int, path: Path) -> None:
             results = file.columns(["offset"], batch_bytes=500)
             next(results)
             os.truncate(path, sum(map(len, entries[:at])) + end)
-            with pytest.raises(kpress.CorruptRecordError, match="truncated while it was read"):
+            with pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read"):
                 list(results)
 
 
@@ -391,6 +391,6 @@ def test_only_the_last_segment_of_a_partition_may_be_cut(tmp_path: Path) -> None
     assert last_stable_offset(partition.segments) is None
     for data in (b"".join(entries[:15])[:-1], b"".join(entries[:15]) + bytes(50)):
         first.write_bytes(data)
-        with pytest.raises(kpress.CorruptRecordError) as caught:
+        with pytest.raises(recordpress.CorruptRecordError) as caught:
             last_stable_offset(partition.segments)
         assert caught.value.file == str(first)

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 import facts
-import kpress
+import recordpress
 import oracle
 
 pytest.importorskip("pyarrow")
 
-from kpress.log import RecordDigest, _file_records
-from kpress.log._recoder import Recoder
-from kpress.log._segment_copy import read_content, transcode_segment
+from recordpress.log import RecordDigest, _file_records
+from recordpress.log._recoder import Recoder
+from recordpress.log._segment_copy import read_content, transcode_segment
 
 
 def pack(data: bytes, codec: str, level: int | None, batch_bytes: int, **options: Any) -> bytes:
@@ -24,7 +24,7 @@ def pack(data: bytes, codec: str, level: int | None, batch_bytes: int, **options
     recoder.feed(data, 0, out.extend)
     recoder.finish(out.extend)
     assert recoder.after["bytes"] == len(out) and recoder.before["bytes"] == len(data)
-    assert recoder.crc32c == kpress.crc32c(out)
+    assert recoder.crc32c == recordpress.crc32c(out)
     return bytes(out)
 
 
@@ -37,7 +37,7 @@ SEGMENTS = [
 
 def rows(data: bytes) -> list[facts.Facts]:
     found = []
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         for record in batch:
             row = facts.record_facts(record, batch.magic) | {"type": record.timestamp_type}
             found.append({name: value for name, value in row.items() if name not in ("size", "valid")})
@@ -49,7 +49,7 @@ def rows(data: bytes) -> list[facts.Facts]:
 def test_every_segment_of_the_brokers(log: oracle.Vector, batch_bytes: int | None, tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(log.data)
-    is_old = any(batch.magic < 2 for batch in kpress.read_batches(log.data))
+    is_old = any(batch.magic < 2 for batch in recordpress.read_batches(log.data))
     codec = "gzip" if is_old else "zstd"
     before, after = transcode_segment(source, target, codec, None, batch_bytes)
     assert rows(target.read_bytes()) == rows(log.data)
@@ -65,7 +65,7 @@ def digest(data: bytes) -> str:
 
 def shallow(records: int = 1000, **header: object) -> bytes:
     return b"".join(
-        kpress.write_records(
+        recordpress.write_records(
             [b"value %d" % i],
             [b"key" if i % 3 else None],
             1_700_000_000_000 + i,
@@ -81,12 +81,12 @@ def shallow(records: int = 1000, **header: object) -> bytes:
 def test_shallow_batches_are_packed() -> None:
     data = shallow(partition_leader_epoch=3)
     packed = pack(data, "zstd", None, 10_000)
-    batches = list(kpress.read_batches(packed))
+    batches = list(recordpress.read_batches(packed))
     assert 3 <= len(batches) < 10
     assert all(batch.is_valid() and batch.compression_type == "zstd" for batch in batches)
     assert {batch.partition_leader_epoch for batch in batches} == {3}
     assert rows(packed) == rows(data)
-    assert all(len(kpress.recompress(batch.data, "none")) <= 10_000 for batch in batches)
+    assert all(len(recordpress.recompress(batch.data, "none")) <= 10_000 for batch in batches)
 
 
 @pytest.mark.parametrize(
@@ -102,17 +102,17 @@ def test_shallow_batches_are_packed() -> None:
     ids=str,
 )
 def test_batches_that_mean_something_stay_what_they_are(header: dict[str, object]) -> None:
-    data = kpress.write_records([b"value"] * 10, compression_type="gzip", **header)
-    data += kpress.write_records([b"value"] * 10, compression_type="gzip", base_offset=10, **header)
-    assert pack(data, "lz4", None, 1 << 20) == kpress.recompress(data, "lz4")
+    data = recordpress.write_records([b"value"] * 10, compression_type="gzip", **header)
+    data += recordpress.write_records([b"value"] * 10, compression_type="gzip", base_offset=10, **header)
+    assert pack(data, "lz4", None, 1 << 20) == recordpress.recompress(data, "lz4")
 
 
 def test_gaps_and_leader_epochs_are_borders() -> None:
     def batch(offset: int, epoch: int) -> bytes:
-        return kpress.write_records([b"v"] * 5, base_offset=offset, partition_leader_epoch=epoch)
+        return recordpress.write_records([b"v"] * 5, base_offset=offset, partition_leader_epoch=epoch)
 
     data = batch(0, 1) + batch(5, 1) + batch(10, 2) + batch(15, 2) + batch(30, 2) + batch(35, 2)
-    packed = list(kpress.read_batches(pack(data, "none", None, 1 << 20)))
+    packed = list(recordpress.read_batches(pack(data, "none", None, 1 << 20)))
     assert [(b.base_offset, b.last_offset, b.partition_leader_epoch) for b in packed] == [
         (0, 9, 1),
         (10, 19, 2),
@@ -121,24 +121,24 @@ def test_gaps_and_leader_epochs_are_borders() -> None:
 
 
 def test_header_keys_that_are_not_utf8_are_packed_as_they_are() -> None:
-    data = kpress.write_records([b"v"], headers=[[("kk", b"")]]) + kpress.write_records([b"v"], base_offset=1)
+    data = recordpress.write_records([b"v"], headers=[[("kk", b"")]]) + recordpress.write_records([b"v"], base_offset=1)
     at = data.index(b"kk")
     broken = data[:at] + b"\xff\xfe" + data[at + 2 :]
-    first = next(batch.size for batch in kpress.read_batches(data))
-    broken = broken[:17] + kpress.crc32c(broken[21:first]).to_bytes(4, "big") + broken[21:]
+    first = next(batch.size for batch in recordpress.read_batches(data))
+    broken = broken[:17] + recordpress.crc32c(broken[21:first]).to_bytes(4, "big") + broken[21:]
     packed = pack(broken, "none", None, 1 << 20)
-    assert len(list(kpress.read_batches(packed))) == 1 and b"\xff\xfe" in packed
+    assert len(list(recordpress.read_batches(packed))) == 1 and b"\xff\xfe" in packed
     assert digest(packed) == digest(broken)
 
 
 def test_a_damaged_source_leaves_nothing(tmp_path: Path) -> None:
     data = bytearray(shallow(100))
-    at = [batch.position for batch in kpress.read_batches(bytes(data))][50]
+    at = [batch.position for batch in recordpress.read_batches(bytes(data))][50]
     data[at + 70] ^= 0x40
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(data)
     for batch_bytes in (None, 10_000):
-        with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="checksum") as caught:
             transcode_segment(source, target, "zstd", None, batch_bytes)
         assert (caught.value.file, caught.value.position) == (str(source), at + 17)
         assert list(tmp_path.iterdir()) == [source]
@@ -149,8 +149,8 @@ def test_a_cut_source_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     data = shallow(100)
     source = tmp_path / "source.log"
     source.write_bytes(data[:-3])
-    last = [batch.position for batch in kpress.read_batches(data)][-1]
-    with pytest.raises(kpress.CorruptRecordError, match="the last entry is cut") as caught:
+    last = [batch.position for batch in recordpress.read_batches(data)][-1]
+    with pytest.raises(recordpress.CorruptRecordError, match="the last entry is cut") as caught:
         transcode_segment(source, tmp_path / "target.log", "zstd")
     assert (caught.value.file, caught.value.position) == (str(source), last)
 
@@ -168,7 +168,7 @@ PRODUCER = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 5}
 
 
 def built(values: list[bytes], key: bytes | None = None, last_offset: int | None = None, **options: object) -> bytes:
-    builder = kpress.BatchBuilder(**options)
+    builder = recordpress.BatchBuilder(**options)
     for value in values:
         builder.append(value, key=key, timestamp=T)
     if last_offset is not None:
@@ -197,7 +197,7 @@ def test_a_gap_inside_of_a_batch_is_a_border() -> None:
 def test_negative_timestamps_are_not_packed() -> None:
     def shifted(batch: bytes) -> bytes:
         batch = batch[:27] + (-5).to_bytes(8, "big", signed=True) + batch[35:]
-        return batch[:17] + kpress.crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
+        return batch[:17] + recordpress.crc32c(batch[21:]).to_bytes(4, "big") + batch[21:]
 
     data = shifted(built([b"a"])) + shifted(built([b"b"], base_offset=1))
     assert [row["timestamp"] for row in rows(data)] == [-5, -5]
@@ -206,9 +206,9 @@ def test_negative_timestamps_are_not_packed() -> None:
 
 def test_damage_in_a_later_run_is_told_by_its_position() -> None:
     data = bytearray(built([b"v"] * 9, **PRODUCER) + built([b"v"], base_offset=9) + built([b"v"], base_offset=10))
-    at = [batch.position for batch in kpress.read_batches(bytes(data))][2]
+    at = [batch.position for batch in recordpress.read_batches(bytes(data))][2]
     data[at + 65] ^= 1
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         pack(bytes(data), "zstd", None, 1 << 20)
     assert caught.value.position == at + 17
 
@@ -226,7 +226,7 @@ def test_the_level_arrives(tmp_path: Path) -> None:
 
 def snapshot(is_control: bool) -> bytes:
     """A control record, or an ordinary one of the same bytes."""
-    builder = kpress.BatchBuilder(is_control=is_control)
+    builder = recordpress.BatchBuilder(is_control=is_control)
     if is_control:
         builder.append_control("SNAPSHOT_FOOTER", bytes(3), T)
     else:
@@ -235,15 +235,15 @@ def snapshot(is_control: bool) -> bytes:
 
 
 def one(values: tuple[bytes, ...] = (b"a", b"b"), **options: object) -> bytes:
-    return kpress.write_records(values, **{"timestamps": [T, T], "keys": [b"k", None], **PRODUCER, **options})
+    return recordpress.write_records(values, **{"timestamps": [T, T], "keys": [b"k", None], **PRODUCER, **options})
 
 
 def test_what_a_segment_holds(tmp_path: Path) -> None:
     """Markers and emptied batches are neither records nor batches, and their codec is none of the segment's."""
     source = tmp_path / "source.log"
-    data = kpress.write_records([b"v"] * 5, compression_type="gzip")
+    data = recordpress.write_records([b"v"] * 5, compression_type="gzip")
     data += built([b"v"] * 2, base_offset=5, compression_type="lz4")
-    data += kpress.empty_batch(7, 9) + snapshot(True)[:7] + b"\x0a" + snapshot(True)[8:]
+    data += recordpress.empty_batch(7, 9) + snapshot(True)[:7] + b"\x0a" + snapshot(True)[8:]
     source.write_bytes(data)
     content = read_content(source)
     assert (content.records, content.batches, content.bytes) == (7, 2, len(data))
@@ -253,19 +253,19 @@ def test_what_a_segment_holds(tmp_path: Path) -> None:
 def test_damage_behind_the_first_piece_is_told_by_its_position(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_file_records, "PIECE_BYTES", 500)
     data = bytearray(shallow(100))
-    at = [batch.position for batch in kpress.read_batches(bytes(data))][50]
+    at = [batch.position for batch in recordpress.read_batches(bytes(data))][50]
     data[at + 70] ^= 0x40
     source = tmp_path / "source.log"
     source.write_bytes(data)
     for call in (read_content, lambda path: transcode_segment(path, tmp_path / "target.log", "zstd")):
-        with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
+        with pytest.raises(recordpress.CorruptRecordError, match="checksum") as caught:
             call(source)
         assert (caught.value.file, caught.value.position) == (str(source), at + 17)
 
 
 def test_the_call_that_others_rely_on() -> None:
-    parameters = list(inspect.signature(kpress.log.transcode_segment).parameters.values())
+    parameters = list(inspect.signature(recordpress.log.transcode_segment).parameters.values())
     names = [parameter.name for parameter in parameters if parameter.kind is not parameter.KEYWORD_ONLY]
     assert names == ["source", "target", "compression_type", "level", "batch_bytes"]
     assert [parameter.default for parameter in parameters[3:5]] == [None, None]
-    assert {"digest", "next_offset"} <= set(kpress.log.SegmentContent.__dataclass_fields__)
+    assert {"digest", "next_offset"} <= set(recordpress.log.SegmentContent.__dataclass_fields__)

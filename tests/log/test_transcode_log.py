@@ -1,4 +1,4 @@
-"""kpress.transcode: a log under another codec; killed, run again, refused, and what its manifest says."""
+"""recordpress.transcode: a log under another codec; killed, run again, refused, and what its manifest says."""
 
 import json
 import os
@@ -13,20 +13,20 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.files import _local
-from kpress.log import Manifest, Progress, _read_back, read_content
+from recordpress.files import _local
+from recordpress.log import Manifest, Progress, _read_back, read_content
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
-MANIFEST = "kpress-manifest.json"
+MANIFEST = "recordpress-manifest.json"
 STILL_VALID = {".snapshot", ".txnindex"}
 T = 1_700_000_000_000
 
 
 def segment(first: int, batches: int = 20, records: int = 50, codec: str = "snappy") -> bytes:
     return b"".join(
-        kpress.write_records(
+        recordpress.write_records(
             [b"a line of text, number %d" % (first + i * records + j) for j in range(records)],
             timestamps=[T + i] * records,
             base_offset=first + i * records,
@@ -73,14 +73,14 @@ def test_every_directory_of_the_brokers(tmp_path: Path) -> None:
         codec = "zstd" if all(b.magic == 2 for log in partition.logs for b in _batches(log)) else "gzip"
         try:
             before = contents(source)
-        except kpress.KpressError:
-            with pytest.raises(kpress.KpressError):
-                kpress.transcode(source, root / "copy", codec)
+        except recordpress.RecordpressError:
+            with pytest.raises(recordpress.RecordpressError):
+                recordpress.transcode(source, root / "copy", codec)
             assert names(root) == {source.name}
             continue
         if not before:
             continue
-        manifest = kpress.transcode(source, root / "copy", codec, threads=2, batch_bytes=1 << 16)
+        manifest = recordpress.transcode(source, root / "copy", codec, threads=2, batch_bytes=1 << 16)
         assert isinstance(manifest, Manifest)
         copy = root / "copy" / source.name
         assert contents(copy) == before
@@ -115,25 +115,25 @@ def test_a_copy_is_read_back_once(read_back_bytes: int, tmp_path: Path, monkeypa
             return size
 
     monkeypatch.setattr(_local, "_LocalFile", Counted)
-    manifest = kpress.transcode(source, tmp_path / "cold" / "t-0", "lz4")
+    manifest = recordpress.transcode(source, tmp_path / "cold" / "t-0", "lz4")
     assert read[0] == manifest.totals["bytes"] > 100_000
     monkeypatch.undo()
     made = {path.name: path.read_bytes() for path in (tmp_path / "cold" / "t-0").glob("*index")}
     (tmp_path / "again").mkdir()
-    kpress.log.reindex(tmp_path / "cold" / "t-0", tmp_path / "again")
+    recordpress.log.reindex(tmp_path / "cold" / "t-0", tmp_path / "again")
     again = {path.name: path.read_bytes() for path in (tmp_path / "again").glob("*index")}
     assert made == again and len(made) == 4 and min(map(len, made.values())) > 8
 
 
-def _batches(log: oracle.Vector) -> list[kpress.Batch]:
+def _batches(log: oracle.Vector) -> list[recordpress.Batch]:
     try:
-        return list(kpress.read_batches(log.data))
-    except kpress.KpressError:
+        return list(recordpress.read_batches(log.data))
+    except recordpress.RecordpressError:
         return []
 
 
 def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
-    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd", level=9, threads=2)
+    manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd", level=9, threads=2)
     assert isinstance(manifest, Manifest)
     assert contents(tmp_path / "cold") == contents(logs)
     assert names(tmp_path) == {"logs", "cold"}
@@ -148,7 +148,7 @@ def test_a_log_dir(logs: Path, tmp_path: Path) -> None:
     for partition in read["partitions"]:
         for one in partition["segments"]:
             path = tmp_path / "cold" / partition["directory"] / one["file"]
-            assert one["crc32c"] == f"{kpress.crc32c(path.read_bytes()):08x}"
+            assert one["crc32c"] == f"{recordpress.crc32c(path.read_bytes()):08x}"
             content = read_content(path)
             assert [one["digest"], one["next_offset"], one["bytes"]] == [
                 content.digest,
@@ -163,7 +163,7 @@ def test_the_manifest_is_what_its_schema_says(logs: Path, tmp_path: Path) -> Non
     jsonschema = pytest.importorskip("jsonschema")
     (logs / "orders-0" / f"{0:020d}.log.deleted").write_bytes(b"")
     schema = json.loads((Path(__file__).parents[2] / "docs" / "manifest.schema.json").read_text())
-    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert isinstance(manifest, Manifest) and manifest.skipped
     jsonschema.validate(json.loads((tmp_path / "cold" / MANIFEST).read_text()), schema)
     jsonschema.validate(json.loads(manifest.to_json()), schema)
@@ -173,24 +173,24 @@ def test_the_manifest_is_what_its_schema_says(logs: Path, tmp_path: Path) -> Non
 
 def test_where_one_partition_goes(logs: Path, tmp_path: Path) -> None:
     for dst, directory in (("cold", "cold/orders-0"), ("renamed-7", "renamed-7")):
-        kpress.transcode(logs / "orders-0", tmp_path / dst, "gzip")
+        recordpress.transcode(logs / "orders-0", tmp_path / dst, "gzip")
         assert contents(tmp_path / directory) == contents(logs / "orders-0")
-        kpress.open_log(tmp_path / dst)
+        recordpress.open_log(tmp_path / dst)
 
 
 def test_one_segment(logs: Path, tmp_path: Path) -> None:
     source = next((logs / "orders-0").glob("*.log"))
-    manifest = kpress.transcode(source, tmp_path / source.name, "zstd")
+    manifest = recordpress.transcode(source, tmp_path / source.name, "zstd")
     assert isinstance(manifest, Manifest) and manifest.complete
     assert read_content(tmp_path / source.name).digest == read_content(source).digest
     assert names(tmp_path) == {"logs", source.name}
-    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
-        kpress.transcode(source, tmp_path / source.name, "zstd")
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"):
+        recordpress.transcode(source, tmp_path / source.name, "zstd")
 
 
 def test_an_empty_directory_may_be_there(logs: Path, tmp_path: Path) -> None:
     (tmp_path / "cold").mkdir()
-    kpress.transcode(logs, tmp_path / "cold", "zstd")
+    recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert contents(tmp_path / "cold") == contents(logs)
 
 
@@ -203,23 +203,23 @@ def test_what_is_refused(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     monkeypatch.chdir(tmp_path)
     for dst in ("full", "full/file", "link", "logs"):
-        with pytest.raises(kpress.InvalidArgumentError, match=r"exists|inside"):
-            kpress.transcode(logs, dst, "zstd")
-        with pytest.raises(kpress.InvalidArgumentError, match=r"exists|inside"):
-            kpress.transcode(logs, tmp_path / dst, "zstd")
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"exists|inside"):
+            recordpress.transcode(logs, dst, "zstd")
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"exists|inside"):
+            recordpress.transcode(logs, tmp_path / dst, "zstd")
     for dst in ("logs/orders-0/copy", "logs/orders-1", "logs/new", "logs"):
-        with pytest.raises(kpress.InvalidArgumentError, match=r"inside|exists"):
-            kpress.transcode(logs, tmp_path / dst, "zstd")
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"inside|exists"):
+            recordpress.transcode(logs, tmp_path / dst, "zstd")
     for options, error in (
-        ({"compression_type": "brotli"}, kpress.InvalidArgumentError),
-        ({"compression_type": "zstd", "level": 99}, kpress.InvalidArgumentError),
-        ({"compression_type": "zstd", "batch_bytes": 0}, kpress.InvalidArgumentError),
-        ({"compression_type": "zstd", "threads": 0}, kpress.InvalidArgumentError),
-        ({"compression_type": "zstd", "min_gain": 2}, kpress.InvalidArgumentError),
-        ({"compression_type": "zstd", "batch_bytes": "1m"}, kpress.ArgumentTypeError),
+        ({"compression_type": "brotli"}, recordpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "level": 99}, recordpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "batch_bytes": 0}, recordpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "threads": 0}, recordpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "min_gain": 2}, recordpress.InvalidArgumentError),
+        ({"compression_type": "zstd", "batch_bytes": "1m"}, recordpress.ArgumentTypeError),
     ):
         with pytest.raises(error):
-            kpress.transcode(logs, tmp_path / "cold", **options)  # type: ignore[arg-type]
+            recordpress.transcode(logs, tmp_path / "cold", **options)  # type: ignore[arg-type]
     assert names(tmp_path) == {"logs", "full", "link"}
 
 
@@ -231,12 +231,12 @@ def test_a_second_call_on_the_same_target_is_refused(logs: Path, tmp_path: Path)
         begun.set()
         go_on.wait(30)
 
-    first = threading.Thread(target=kpress.transcode, args=(logs, tmp_path / "cold", "zstd"), kwargs={"progress": wait})
+    first = threading.Thread(target=recordpress.transcode, args=(logs, tmp_path / "cold", "zstd"), kwargs={"progress": wait})
     first.start()
     begun.wait(30)
     try:
-        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
-            kpress.transcode(logs, tmp_path / "cold", "zstd")
+        with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"):
+            recordpress.transcode(logs, tmp_path / "cold", "zstd")
     finally:
         go_on.set()
         first.join()
@@ -247,21 +247,21 @@ def test_a_second_call_on_the_same_target_is_refused(logs: Path, tmp_path: Path)
 
 
 def test_a_copy_that_is_there_is_checked_and_not_made_again(logs: Path, tmp_path: Path) -> None:
-    first = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    first = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     times = {path: path.stat().st_mtime_ns for path in (tmp_path / "cold").rglob("*")}
-    again = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    again = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert isinstance(first, Manifest) and isinstance(again, Manifest)
     assert (first.resumed_segments, again.resumed_segments) == (0, 6)
     assert again.partitions == first.partitions
     assert times == {path: path.stat().st_mtime_ns for path in (tmp_path / "cold").rglob("*")}
-    with pytest.raises(kpress.InvalidArgumentError, match="other options"):
-        kpress.transcode(logs, tmp_path / "cold", "zstd", level=5)
+    with pytest.raises(recordpress.InvalidArgumentError, match="other options"):
+        recordpress.transcode(logs, tmp_path / "cold", "zstd", level=5)
     path = next((tmp_path / "cold").rglob("*.log"))
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
-    with pytest.raises(kpress.CorruptRecordError, match="not what the manifest says"):
-        kpress.transcode(logs, tmp_path / "cold", "zstd")
+    with pytest.raises(recordpress.CorruptRecordError, match="not what the manifest says"):
+        recordpress.transcode(logs, tmp_path / "cold", "zstd")
 
 
 class Stop(Exception):
@@ -276,7 +276,7 @@ def stopped(logs: Path, dst: Path, after: int, **options: Any) -> None:
             raise Stop
 
     with pytest.raises(Stop):
-        kpress.transcode(logs, dst, "zstd", progress=stop, **options)
+        recordpress.transcode(logs, dst, "zstd", progress=stop, **options)
 
 
 def test_a_call_that_was_stopped_goes_on(logs: Path, tmp_path: Path) -> None:
@@ -285,7 +285,7 @@ def test_a_call_that_was_stopped_goes_on(logs: Path, tmp_path: Path) -> None:
     [work] = (tmp_path / ".cold.unfinished").iterdir()
     stray = work / "orders-0" / f".{9:020d}.log.{'0' * 32}"
     stray.write_bytes(b"of a killed attempt at a segment that is no longer there")
-    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert isinstance(manifest, Manifest) and manifest.resumed_segments >= 3
     assert contents(tmp_path / "cold") == contents(logs)
     assert names(tmp_path) == {"logs", "cold"} and not list((tmp_path / "cold").rglob(".*"))
@@ -313,7 +313,7 @@ def test_what_the_manifest_does_not_prove_is_done_again(logs: Path, tmp_path: Pa
             expected = 0
         else:
             options, expected = {"resume": False}, 0
-        manifest = kpress.transcode(logs, tmp_path / "cold", "zstd", **options)
+        manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd", **options)
         assert isinstance(manifest, Manifest)
         assert (spoil, manifest.resumed_segments) == (spoil, expected)
         assert contents(tmp_path / "cold") == contents(logs)
@@ -326,12 +326,12 @@ def test_damage_leaves_what_was_done_and_no_name(logs: Path, tmp_path: Path) -> 
     path = sorted((logs / "orders-1").glob("*.log"))[1]
     good = path.read_bytes()
     path.write_bytes(good[:-1] + bytes([good[-1] ^ 1]))
-    with pytest.raises(kpress.CorruptRecordError, match="checksum") as caught:
-        kpress.transcode(logs, tmp_path / "cold", "zstd")
+    with pytest.raises(recordpress.CorruptRecordError, match="checksum") as caught:
+        recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert caught.value.file == str(path)
     assert "cold" not in names(tmp_path)
     path.write_bytes(good)
-    kpress.transcode(logs, tmp_path / "cold", "zstd")
+    recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert contents(tmp_path / "cold") == contents(logs)
 
 
@@ -339,8 +339,8 @@ def test_damage_in_all_leaves_nothing(tmp_path: Path) -> None:
     directory = make_logs(tmp_path / "logs", 1, 1)
     path = next(directory.rglob("*.log"))
     path.write_bytes(path.read_bytes()[:-1] + b"\xff\xff")
-    with pytest.raises(kpress.KpressError):
-        kpress.transcode(directory, tmp_path / "cold", "zstd")
+    with pytest.raises(recordpress.RecordpressError):
+        recordpress.transcode(directory, tmp_path / "cold", "zstd")
     assert names(tmp_path) == {"logs"}
 
 
@@ -355,7 +355,7 @@ def test_a_source_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest
             replaced.append(1)
 
     replaced: list[int] = []
-    from kpress.log import _copy_log
+    from recordpress.log import _copy_log
 
     copy_segment = _copy_log.copy_segment
 
@@ -366,16 +366,16 @@ def test_a_source_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest
         return done
 
     monkeypatch.setattr(_copy_log, "copy_segment", slow)
-    with pytest.raises(kpress.CorruptRecordError, match="replaced or written to"):
-        kpress.transcode(logs, tmp_path / "cold", "zstd")
+    with pytest.raises(recordpress.CorruptRecordError, match="replaced or written to"):
+        recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert not list((tmp_path / ".cold.unfinished").rglob(path.name))
-    kpress.transcode(logs, tmp_path / "cold", "zstd")
+    recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert contents(tmp_path / "cold") == contents(logs)
 
 
 # ---- faults
 
-RUN = "import sys, kpress; kpress.transcode(sys.argv[1], sys.argv[2], 'zstd', level=19, threads=2)"
+RUN = "import sys, recordpress; recordpress.transcode(sys.argv[1], sys.argv[2], 'zstd', level=19, threads=2)"
 
 
 def start(logs: Path, dst: Path, **options: Any) -> subprocess.Popen[bytes]:
@@ -425,7 +425,7 @@ def test_killed_at_random_moments(tmp_path: Path, capsys: pytest.CaptureFixture[
         child.communicate()
         state = check_after_kill(logs, tmp_path, wanted)
         seen[state] = seen.get(state, 0) + 1
-        manifest = kpress.transcode(logs, tmp_path / "cold", "zstd", level=19, threads=2)
+        manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd", level=19, threads=2)
         assert isinstance(manifest, Manifest)
         if state != "complete":
             resumed += manifest.resumed_segments
@@ -453,7 +453,7 @@ def test_an_interrupt_leaves_nothing_half(tmp_path: Path) -> None:
     assert b"KeyboardInterrupt" in errors or child.returncode == 0
     check_after_kill(logs, tmp_path, wanted)
     assert not list((tmp_path / ".cold.unfinished").rglob(".*.log.*"))
-    kpress.transcode(logs, tmp_path / "cold", "zstd", level=19)
+    recordpress.transcode(logs, tmp_path / "cold", "zstd", level=19)
     assert contents(tmp_path / "cold") == wanted
 
 
@@ -473,7 +473,7 @@ def test_a_full_disk(tmp_path: Path) -> None:
     check_after_kill(logs, tmp_path, wanted)
     assert not (tmp_path / "cold").exists()
     assert not list(tmp_path.rglob(".*.log.*"))
-    kpress.transcode(logs, tmp_path / "cold", "zstd", level=9)
+    recordpress.transcode(logs, tmp_path / "cold", "zstd", level=9)
     assert contents(tmp_path / "cold") == wanted
 
 
@@ -491,7 +491,7 @@ def test_an_object_store(logs: Path, tmp_path: Path) -> None:
         found = {}
         for path in store.find(root):
             if path.endswith(".log"):
-                digest = kpress.log.RecordDigest()
+                digest = recordpress.log.RecordDigest()
                 digest.update(store.cat(path))
                 found[path.removeprefix(f"{root}/")] = digest.hexdigest()
         return found
@@ -499,16 +499,16 @@ def test_an_object_store(logs: Path, tmp_path: Path) -> None:
     dst = f"memory://{name}/cold"
     stopped(logs, dst, 3)  # type: ignore[arg-type]
     assert not json.loads(store.cat(f"/{name}/cold/{MANIFEST}"))["complete"]
-    manifest = kpress.transcode(logs, dst, "zstd")
+    manifest = recordpress.transcode(logs, dst, "zstd")
     assert isinstance(manifest, Manifest) and manifest.complete and manifest.resumed_segments >= 3
     assert wanted(f"/{name}/cold") == wanted(f"/{name}/logs") == contents(logs)
-    again = kpress.transcode(logs, dst, "zstd")
+    again = recordpress.transcode(logs, dst, "zstd")
     assert isinstance(again, Manifest) and again.resumed_segments == 6
-    other = kpress.transcode(f"memory://{name}/logs", tmp_path / "local", "zstd")
+    other = recordpress.transcode(f"memory://{name}/logs", tmp_path / "local", "zstd")
     assert isinstance(other, Manifest)
     assert contents(tmp_path / "local") == contents(logs)
-    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
-        kpress.transcode(logs, f"memory://{name}/logs", "zstd")
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"):
+        recordpress.transcode(logs, f"memory://{name}/logs", "zstd")
     store.rm(f"/{name}", recursive=True)
 
 
@@ -516,10 +516,10 @@ def test_an_object_store(logs: Path, tmp_path: Path) -> None:
 
 
 def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
-    estimate = kpress.transcode(logs, tmp_path / "cold", "zstd", dry_run=True)
+    estimate = recordpress.transcode(logs, tmp_path / "cold", "zstd", dry_run=True)
     assert not isinstance(estimate, Manifest)
     assert names(tmp_path) == {"logs"}
-    manifest = kpress.transcode(logs, tmp_path / "cold", "zstd")
+    manifest = recordpress.transcode(logs, tmp_path / "cold", "zstd")
     assert isinstance(manifest, Manifest)
     assert estimate.bytes_before == manifest.totals["source_bytes"] and estimate.segments == 6
     assert estimate.bytes_after == manifest.totals["bytes"]  # all of it was sampled
@@ -528,7 +528,7 @@ def test_a_dry_run_writes_nothing(logs: Path, tmp_path: Path) -> None:
 
 def test_progress(logs: Path, tmp_path: Path) -> None:
     told: list[Progress] = []
-    kpress.transcode(logs, tmp_path / "cold", "zstd", progress=told.append)
+    recordpress.transcode(logs, tmp_path / "cold", "zstd", progress=told.append)
     size = sum(path.stat().st_size for path in logs.rglob("*.log"))
     assert told[-1] == (size, size, 6, 6)
     assert [one.bytes_done for one in told] == sorted(one.bytes_done for one in told)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
-from kpress.log import Finding, scan, verify
+from recordpress.log import Finding, scan, verify
 
 LOG = "00000000000000000000.log"
 
@@ -43,7 +43,7 @@ def test_levels_see_different_things(tmp_path: Path) -> None:
     log.write_bytes(data)
     assert found(directory, "file") == []
     assert found(directory, "batch") == [(log.name, "checksum")]
-    with pytest.raises(kpress.InvalidArgumentError, match="level 'deep' is not one of file, batch, record"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="level 'deep' is not one of file, batch, record"):
         verify(directory, "deep")  # type: ignore[arg-type]
 
 
@@ -89,12 +89,12 @@ def flip(data: bytes, draw: random.Random) -> bytes:
 
 def batch(offset: int = 0, n: int = 3, **options: Any) -> bytearray:
     times = [1000 + offset + i for i in range(n)]
-    return bytearray(kpress.write_records([b"v"] * n, base_offset=offset, timestamps=times, **options))
+    return bytearray(recordpress.write_records([b"v"] * n, base_offset=offset, timestamps=times, **options))
 
 
 def sealed(data: bytearray) -> bytes:
     """With the checksum that fits."""
-    data[17:21] = kpress.crc32c(data[21:]).to_bytes(4, "big")
+    data[17:21] = recordpress.crc32c(data[21:]).to_bytes(4, "big")
     return bytes(data)
 
 
@@ -215,7 +215,7 @@ def test_leader_epochs(tmp_path: Path) -> None:
 
 def test_of_a_log_that_is_open(tmp_path: Path) -> None:
     directory = TXN.write_to(tmp_path)
-    log = kpress.open_log(directory)
+    log = recordpress.open_log(directory)
     assert log.verify("record") == verify(directory, "record")
     assert log.scan() == scan(directory)
 

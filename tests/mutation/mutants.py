@@ -40,8 +40,8 @@ PYX_STATEMENT = re.compile(
 C_STATEMENT = re.compile(
     r"^(\s+)(?!return|static|for|goto|typedef|const )[\w.>\[\]*-]+(?:->)?[\w.\[\]]*( [-+|&^]?= [^{]+;|\(.*\);|\+\+;)$"
 )
-PYX_RETURN = re.compile(r"^(\s+(?:if .*: )?)return (?!0$|None$|False$|KP_OK$|$)(.+)$")
-C_RETURN = re.compile(r"^(\s+(?:if \(.*\) )?)return (?!0;|KP_OK;)(.+);$")
+PYX_RETURN = re.compile(r"^(\s+(?:if .*: )?)return (?!0$|None$|False$|RP_OK$|$)(.+)$")
+C_RETURN = re.compile(r"^(\s+(?:if \(.*\) )?)return (?!0;|RP_OK;)(.+);$")
 
 
 SKIPPED = re.compile(

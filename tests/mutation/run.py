@@ -58,7 +58,7 @@ class Clone:
         self.environment = os.environ | {
             "PYTHONPATH": f"{self.root}/src",
             "CFLAGS": "-O0 -g0",
-            "KPRESS_VECTORS": "",
+            "RECORDPRESS_VECTORS": "",
             "PYTHONDONTWRITEBYTECODE": "1",
         }
         shutil.rmtree(folder, ignore_errors=True)

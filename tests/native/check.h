@@ -1,6 +1,6 @@
 /* What the C tests share: CHECK, exact-size copies, and numbers that are the same in every run. */
-#ifndef KPRESS_TESTS_CHECK_H
-#define KPRESS_TESTS_CHECK_H
+#ifndef RECORDPRESS_TESTS_CHECK_H
+#define RECORDPRESS_TESTS_CHECK_H
 
 #include <stdint.h>
 #include <stdio.h>

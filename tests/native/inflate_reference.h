@@ -1,6 +1,6 @@
 /* Inflate (RFC 1951) a bit at a time, as the RFC says it: the judge of what a cut stream holds. */
-#ifndef KPRESS_TESTS_INFLATE_REFERENCE_H
-#define KPRESS_TESTS_INFLATE_REFERENCE_H
+#ifndef RECORDPRESS_TESTS_INFLATE_REFERENCE_H
+#define RECORDPRESS_TESTS_INFLATE_REFERENCE_H
 
 #include "check.h"
 

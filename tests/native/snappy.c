@@ -1,7 +1,7 @@
 /* The snappy decoder against one that follows the format's description element by element, on drawn and damaged
  * blocks in buffers of exact size. */
 #include "check.h"
-#include "kpress/snappy.h"
+#include "recordpress/snappy.h"
 #include "snappy_reference.h"
 
 enum { MOST_DECODED = 1 << 12, ROUNDS = 60000 };
@@ -42,7 +42,7 @@ static void decode_both(const uint8_t *block, size_t size, size_t decoded) {
     uint8_t *in = exact_copy(block, size), *out = malloc(decoded ? decoded : 1);
     CHECK(out);
     long described = describe(in, size, expected, decoded);
-    int fits = kp_snappy_elements(in, in + size, out, out + decoded);
+    int fits = rp_snappy_elements(in, in + size, out, out + decoded);
     CHECK(fits == (described == (long)decoded));
     if (fits) CHECK(!memcmp(out, expected, decoded));
     free(in);
@@ -84,13 +84,13 @@ static void longest_turn(void) {
 
 static void preambles(void) {
     uint32_t decoded = 7;
-    CHECK(kp_snappy_preamble((const uint8_t *)"", 0, &decoded) == 0);
-    CHECK(kp_snappy_preamble((const uint8_t *)"\x80", 1, &decoded) == 0);
-    CHECK(kp_snappy_preamble((const uint8_t *)"\x40", 1, &decoded) == 1 && decoded == 64);
-    CHECK(kp_snappy_preamble((const uint8_t *)"\xfe\xff\x7f", 3, &decoded) == 3 && decoded == 2097150);
-    CHECK(kp_snappy_preamble((const uint8_t *)"\xff\xff\xff\xff\x0f", 5, &decoded) == 5 && decoded == UINT32_MAX);
-    CHECK(kp_snappy_preamble((const uint8_t *)"\xff\xff\xff\xff\x1f", 5, &decoded) == 0);
-    CHECK(kp_snappy_preamble((const uint8_t *)"\x80\x80\x80\x80\x80\x00", 6, &decoded) == 0);
+    CHECK(rp_snappy_preamble((const uint8_t *)"", 0, &decoded) == 0);
+    CHECK(rp_snappy_preamble((const uint8_t *)"\x80", 1, &decoded) == 0);
+    CHECK(rp_snappy_preamble((const uint8_t *)"\x40", 1, &decoded) == 1 && decoded == 64);
+    CHECK(rp_snappy_preamble((const uint8_t *)"\xfe\xff\x7f", 3, &decoded) == 3 && decoded == 2097150);
+    CHECK(rp_snappy_preamble((const uint8_t *)"\xff\xff\xff\xff\x0f", 5, &decoded) == 5 && decoded == UINT32_MAX);
+    CHECK(rp_snappy_preamble((const uint8_t *)"\xff\xff\xff\xff\x1f", 5, &decoded) == 0);
+    CHECK(rp_snappy_preamble((const uint8_t *)"\x80\x80\x80\x80\x80\x00", 6, &decoded) == 0);
 }
 
 int main(void) {

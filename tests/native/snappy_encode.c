@@ -1,15 +1,15 @@
 /* The snappy encoder on drawn inputs in buffers of exact size, with a table that is full of other things; read back by
  * the decoder. That its bytes are libsnappy's is asked in tests/codecs/test_snappy.py. */
 #include "check.h"
-#include "kpress/snappy_encode.h"
+#include "recordpress/snappy_encode.h"
 
-enum { ROUNDS = 3000, MOST = 3 * KP_SNAPPY_FRAGMENT };
+enum { ROUNDS = 3000, MOST = 3 * RP_SNAPPY_FRAGMENT };
 
 static size_t draw_size(uint64_t *random) {
     uint64_t r = next_random(random);
     switch (r >> 8 & 7) {
     case 0: return (r >> 16) % MOST;
-    case 1: return KP_SNAPPY_FRAGMENT - 30 + (r >> 16) % 60;
+    case 1: return RP_SNAPPY_FRAGMENT - 30 + (r >> 16) % 60;
     case 2: return (r >> 16) % 20000;
     default: return (r >> 16) % 200;
     }
@@ -28,16 +28,16 @@ static void draw(uint64_t *random, uint8_t *data, size_t size) {
 }
 
 static void round_trip(const uint8_t *data, size_t size, uint16_t *table, uint64_t *random) {
-    uint8_t *in = exact_copy(data, size), *block = malloc(kp_snappy_bound(size)), *out = malloc(size ? size : 1);
+    uint8_t *in = exact_copy(data, size), *block = malloc(rp_snappy_bound(size)), *out = malloc(size ? size : 1);
     CHECK(block && out);
-    memset(table, (int)next_random(random), KP_SNAPPY_TABLE * sizeof *table);
-    size_t made = kp_snappy_encode(in, size, block, table);
-    CHECK(made <= kp_snappy_bound(size));
+    memset(table, (int)next_random(random), RP_SNAPPY_TABLE * sizeof *table);
+    size_t made = rp_snappy_encode(in, size, block, table);
+    CHECK(made <= rp_snappy_bound(size));
     uint8_t *exact = exact_copy(block, made);
     uint32_t decoded = 0;
-    size_t elements = kp_snappy_preamble(exact, made, &decoded);
+    size_t elements = rp_snappy_preamble(exact, made, &decoded);
     CHECK(elements && decoded == size);
-    CHECK(kp_snappy_elements(exact + elements, exact + made, out, out + size));
+    CHECK(rp_snappy_elements(exact + elements, exact + made, out, out + size));
     CHECK(!memcmp(in, out, size));
     free(in);
     free(block);
@@ -47,12 +47,12 @@ static void round_trip(const uint8_t *data, size_t size, uint16_t *table, uint64
 
 int main(void) {
     static uint8_t data[MOST];
-    uint16_t *table = malloc(KP_SNAPPY_TABLE * sizeof *table);
+    uint16_t *table = malloc(RP_SNAPPY_TABLE * sizeof *table);
     uint64_t random = 1;
     CHECK(table);
     for (size_t size = 0; size < 100; size++) { /* zeros: matches reach every end */
         round_trip(data, size, table, &random);
-        round_trip(data, KP_SNAPPY_FRAGMENT - 50 + size, table, &random);
+        round_trip(data, RP_SNAPPY_FRAGMENT - 50 + size, table, &random);
     }
     for (int round = 0; round < ROUNDS; round++) {
         size_t size = draw_size(&random);

@@ -1,6 +1,6 @@
 /* A snappy decoder that follows the format's description element by element (google/snappy, format_description.txt). */
-#ifndef KPRESS_TESTS_SNAPPY_REFERENCE_H
-#define KPRESS_TESTS_SNAPPY_REFERENCE_H
+#ifndef RECORDPRESS_TESTS_SNAPPY_REFERENCE_H
+#define RECORDPRESS_TESTS_SNAPPY_REFERENCE_H
 
 #include <stdint.h>
 #include <string.h>

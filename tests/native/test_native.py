@@ -1,4 +1,4 @@
-"""Compiles and runs the C programs of this folder under sanitizers, and every header of include/kpress alone."""
+"""Compiles and runs the C programs of this folder under sanitizers, and every header of include/recordpress alone."""
 
 import os
 import shlex
@@ -50,8 +50,8 @@ def test_threads_under_thread_sanitizer(tmp_path):
     run(program)
 
 
-@pytest.mark.parametrize("header", sorted((INCLUDE / "kpress").glob("*.h")), ids=lambda path: path.name)
+@pytest.mark.parametrize("header", sorted((INCLUDE / "recordpress").glob("*.h")), ids=lambda path: path.name)
 def test_header_compiles_alone(header, tmp_path):
     source = tmp_path / "alone.c"
-    source.write_text(f'#include "kpress/{header.name}"\n#include "kpress/{header.name}"\n')
+    source.write_text(f'#include "recordpress/{header.name}"\n#include "recordpress/{header.name}"\n')
     run(*COMPILE, f"-I{INCLUDE}", "-fsyntax-only", source)

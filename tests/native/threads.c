@@ -2,11 +2,11 @@
 #include <pthread.h>
 
 #include "check.h"
-#include "kpress/atomics.h"
-#include "kpress/threads.h"
+#include "recordpress/atomics.h"
+#include "recordpress/threads.h"
 
-#define KP_POOL_SMALLEST 16 /* under ASan the pool would leave all sizes to malloc */
-#include "kpress/pool.h"
+#define RP_POOL_SMALLEST 16 /* under ASan the pool would leave all sizes to malloc */
+#include "recordpress/pool.h"
 
 enum { THREADS = 4, ROUNDS = 20000 };
 
@@ -19,7 +19,7 @@ typedef struct object {
 } object;
 
 static void drop(object *o) {
-    if (kp_ref_drop(&o->references)) return;
+    if (rp_ref_drop(&o->references)) return;
     free(o);
     __atomic_sub_fetch(&objects, 1, __ATOMIC_RELAXED);
 }
@@ -29,7 +29,7 @@ static void *pass_around(void *argument) {
     uint64_t random = (uint64_t)(uintptr_t)argument;
     for (int i = 0; i < ROUNDS; i++) {
         uint64_t r = next_random(&random);
-        object *o = kp_slot_take(&slots[r & 1]);
+        object *o = rp_slot_take(&slots[r & 1]);
         if (!o) {
             o = calloc(1, sizeof *o);
             CHECK(o);
@@ -37,9 +37,9 @@ static void *pass_around(void *argument) {
             __atomic_add_fetch(&objects, 1, __ATOMIC_RELAXED);
         }
         o->content += r;
-        kp_ref_take(&o->references);
-        CHECK(kp_ref_drop(&o->references) == 1);
-        if (!kp_slot_give(&slots[r >> 1 & 1], o)) drop(o);
+        rp_ref_take(&o->references);
+        CHECK(rp_ref_drop(&o->references) == 1);
+        if (!rp_slot_give(&slots[r >> 1 & 1], o)) drop(o);
     }
     return NULL;
 }
@@ -55,13 +55,13 @@ static void *read_and_drop(void *argument) {
 static void *use_pool(void *argument) {
     uint64_t random = (uint64_t)(uintptr_t)argument;
     for (int i = 0; i < ROUNDS / 4; i++) {
-        size_t size = (1 << KP_POOL_SMALLEST) + next_random(&random) % (1 << 18);
-        uint64_t *p = kp_pool_take(&size);
+        size_t size = (1 << RP_POOL_SMALLEST) + next_random(&random) % (1 << 18);
+        uint64_t *p = rp_pool_take(&size);
         CHECK(p);
         *p = random;
         CHECK(*p == random);
-        kp_pool_give(p, size);
-        if (i % 500 == 0) kp_pool_release();
+        rp_pool_give(p, size);
+        if (i % 500 == 0) rp_pool_release();
     }
     return NULL;
 }
@@ -69,7 +69,7 @@ static void *use_pool(void *argument) {
 static void in_threads(void *(*work)(void *), void *shared) {
     pthread_t threads[THREADS];
     for (uintptr_t i = 0; i < THREADS; i++)
-        CHECK(!kp_thread_start(&threads[i], work, shared ? shared : (void *)(i + 1)));
+        CHECK(!rp_thread_start(&threads[i], work, shared ? shared : (void *)(i + 1)));
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
 }
 
@@ -88,12 +88,12 @@ static void *find_or_append(void *argument) {
         void **slot = &first_node;
         node *made = NULL, *found;
         for (;;) {
-            found = kp_slot_content(slot);
+            found = rp_slot_content(slot);
             if (!found) {
                 if (!made) made = calloc(1, sizeof *made);
                 CHECK(made);
                 made->number = number;
-                if (kp_slot_give(slot, made)) break;
+                if (rp_slot_give(slot, made)) break;
             } else if (found->number == number) {
                 free(made);
                 break;
@@ -134,10 +134,10 @@ static void *take_turns(void *argument) {
 
 static void waiting(void) {
     pthread_t thread;
-    CHECK(!kp_thread_start(&thread, take_turns, NULL));
+    CHECK(!rp_thread_start(&thread, take_turns, NULL));
     pthread_mutex_lock(&lock);
-    while (turns < 100) kp_condition_wait(&changed, &lock, 1);
-    kp_condition_wait(&changed, &lock, 1001); /* nobody signals: it ends all the same */
+    while (turns < 100) rp_condition_wait(&changed, &lock, 1);
+    rp_condition_wait(&changed, &lock, 1001); /* nobody signals: it ends all the same */
     pthread_mutex_unlock(&lock);
     pthread_join(thread, NULL);
 }
@@ -146,7 +146,7 @@ int main(void) {
     waiting();
     in_threads(pass_around, NULL);
     for (int i = 0; i < 2; i++) {
-        object *o = kp_slot_take(&slots[i]);
+        object *o = rp_slot_take(&slots[i]);
         if (o) drop(o);
     }
     CHECK(objects == 0);
@@ -160,9 +160,9 @@ int main(void) {
         CHECK(objects == 0);
     }
     for (int i = 0; i < 20; i++) growing_list();
-    kp_pool_init();
+    rp_pool_init();
     in_threads(use_pool, NULL);
-    CHECK(kp_pool.in_use == 0);
-    kp_pool_release();
+    CHECK(rp_pool.in_use == 0);
+    rp_pool_release();
     return 0;
 }

@@ -1,59 +1,59 @@
 /* Varints, records and entry framing: what is written is read, and no byte outside the buffer is touched. */
 #include "check.h"
-#include "kpress/columns.h"
-#include "kpress/record.h"
+#include "recordpress/columns.h"
+#include "recordpress/record.h"
 
 static void varints(void) {
     uint64_t state = 1;
     for (int i = 0; i < 200000; i++) {
         int64_t n = (int64_t)(next_random(&state) >> (i % 64)) * (i & 1 ? 1 : -1);
-        uint8_t bytes[KP_VARLONG_MAX];
-        size_t size = (size_t)(kp_varlong_write(bytes, n) - bytes);
-        CHECK(size == kp_varlong_size(n));
+        uint8_t bytes[RP_VARLONG_MAX];
+        size_t size = (size_t)(rp_varlong_write(bytes, n) - bytes);
+        CHECK(size == rp_varlong_size(n));
         for (size_t cut = 0; cut <= size; cut++) {
             uint8_t *copy = exact_copy(bytes, cut);
-            kp_cursor c = kp_cursor_of(copy, cut);
-            int64_t read = kp_read_varlong(&c);
-            CHECK(kp_cursor_ok(&c) == (cut == size));
-            CHECK(cut < size || (read == n && kp_cursor_left(&c) == 0));
+            rp_cursor c = rp_cursor_of(copy, cut);
+            int64_t read = rp_read_varlong(&c);
+            CHECK(rp_cursor_ok(&c) == (cut == size));
+            CHECK(cut < size || (read == n && rp_cursor_left(&c) == 0));
             free(copy);
         }
     }
 }
 
 static void varints_too_long(void) {
-    uint8_t bytes[KP_VARLONG_MAX + 1];
+    uint8_t bytes[RP_VARLONG_MAX + 1];
     memset(bytes, 0x80, sizeof bytes);
-    kp_cursor c = kp_cursor_of(bytes, sizeof bytes);
-    kp_read_varint(&c);
-    CHECK(!kp_cursor_ok(&c));
-    CHECK(kp_read_varint(&c) == 0 && kp_read_be64(&c) == 0 && !kp_read_bytes(&c, 1)); /* stays failed */
-    c = kp_cursor_of(bytes, sizeof bytes);
-    kp_read_varlong(&c);
-    CHECK(!kp_cursor_ok(&c));
+    rp_cursor c = rp_cursor_of(bytes, sizeof bytes);
+    rp_read_varint(&c);
+    CHECK(!rp_cursor_ok(&c));
+    CHECK(rp_read_varint(&c) == 0 && rp_read_be64(&c) == 0 && !rp_read_bytes(&c, 1)); /* stays failed */
+    c = rp_cursor_of(bytes, sizeof bytes);
+    rp_read_varlong(&c);
+    CHECK(!rp_cursor_ok(&c));
 }
 
 /* A record with key "k", value "value" and one header h: null. */
 static const uint8_t RECORD[] = {0x22, 0x00, 0x04, 0x02, 0x02, 'k', 0x0a, 'v', 'a', 'l', 'u', 'e', 0x02, 0x02, 'h', 0x01};
 
-static int read_record(const uint8_t *data, size_t size, kp_record *r) {
+static int read_record(const uint8_t *data, size_t size, rp_record *r) {
     uint8_t *copy = exact_copy(data, size);
-    kp_cursor c = kp_cursor_of(copy, size);
-    int ok = kp_record_read(&c, r);
-    kp_error err = {0};
-    if (!ok) CHECK(kp_record_explain(copy, copy + size, copy, &err) != KP_OK && err.position >= 0);
+    rp_cursor c = rp_cursor_of(copy, size);
+    int ok = rp_record_read(&c, r);
+    rp_error err = {0};
+    if (!ok) CHECK(rp_record_explain(copy, copy + size, copy, &err) != RP_OK && err.position >= 0);
     free(copy);
     return ok;
 }
 
 static void records(void) {
     uint8_t bytes[sizeof RECORD];
-    kp_record r;
+    rp_record r;
     memcpy(bytes, RECORD, sizeof RECORD);
     bytes[0] = (sizeof RECORD - 1) * 2;
     CHECK(read_record(bytes, sizeof bytes, &r));
     CHECK(r.timestamp == 2 && r.offset == 1 && r.key.size == 1 && r.value.size == 5 && r.header_count == 1);
-    CHECK(kp_record_size(&r, 0, 0) == sizeof RECORD && r.size == sizeof RECORD);
+    CHECK(rp_record_size(&r, 0, 0) == sizeof RECORD && r.size == sizeof RECORD);
     for (size_t cut = 0; cut < sizeof bytes; cut++) CHECK(!read_record(bytes, cut, &r));
     for (size_t at = 0; at < sizeof bytes; at++)
         for (int value = 0; value < 256; value++) { /* any one byte may lie */
@@ -71,17 +71,17 @@ static void entries_of_noise(void) {
         size_t size = next_random(&state) % sizeof bytes;
         for (size_t k = 0; k < size; k++) bytes[k] = (uint8_t)next_random(&state);
         if (size > 16) { /* let most of them pass the first tests */
-            kp_store_be32(bytes + 8, (uint32_t)(next_random(&state) % 100));
+            rp_store_be32(bytes + 8, (uint32_t)(next_random(&state) % 100));
             bytes[16] = (uint8_t)(next_random(&state) % 4);
         }
         uint8_t *copy = exact_copy(bytes, size);
-        kp_batch batch;
-        kp_record record;
-        kp_error err = {0};
+        rp_batch batch;
+        rp_record record;
+        rp_error err = {0};
         int64_t position = 0;
-        while (kp_batch_next(copy, (int64_t)size, position, INT32_MAX, &batch, &err) == KP_OK) {
+        while (rp_batch_next(copy, (int64_t)size, position, INT32_MAX, &batch, &err) == RP_OK) {
             CHECK(batch.size > 0 && position + batch.size <= (int64_t)size);
-            if (batch.magic < 2) kp_message_read(copy + position, batch.size, position, &batch, &record, &err);
+            if (batch.magic < 2) rp_message_read(copy + position, batch.size, position, &batch, &record, &err);
             position += batch.size;
         }
         free(copy);
@@ -89,34 +89,34 @@ static void entries_of_noise(void) {
 }
 
 static void header_round_trip(void) {
-    uint8_t bytes[KP_BATCH_HEADER] = {0};
-    kp_batch written = {.size = KP_BATCH_HEADER, .base_offset = -2, .base_timestamp = INT64_MIN, .max_timestamp = INT64_MAX,
+    uint8_t bytes[RP_BATCH_HEADER] = {0};
+    rp_batch written = {.size = RP_BATCH_HEADER, .base_offset = -2, .base_timestamp = INT64_MIN, .max_timestamp = INT64_MAX,
                         .producer_id = 7, .partition_leader_epoch = -1, .last_offset_delta = INT32_MAX, .base_sequence = -1,
-                        .records_count = 3, .attributes = KP_ZSTD | KP_CONTROL, .producer_epoch = -1, .magic = 2};
-    kp_batch_write(bytes, &written);
-    kp_batch read;
-    kp_error err = {0};
-    CHECK(kp_batch_next(bytes, sizeof bytes, 0, INT32_MAX, &read, &err) == KP_OK);
+                        .records_count = 3, .attributes = RP_ZSTD | RP_CONTROL, .producer_epoch = -1, .magic = 2};
+    rp_batch_write(bytes, &written);
+    rp_batch read;
+    rp_error err = {0};
+    CHECK(rp_batch_next(bytes, sizeof bytes, 0, INT32_MAX, &read, &err) == RP_OK);
     CHECK(read.base_offset == -2 && read.base_timestamp == INT64_MIN && read.max_timestamp == INT64_MAX);
     CHECK(read.producer_id == 7 && read.partition_leader_epoch == -1 && read.last_offset_delta == INT32_MAX);
     CHECK(read.base_sequence == -1 && read.records_count == 3 && read.producer_epoch == -1);
-    CHECK(kp_batch_codec(&read) == KP_ZSTD && read.size == KP_BATCH_HEADER);
-    CHECK(kp_sequence_add(INT32_MAX, 1) == 0);
+    CHECK(rp_batch_codec(&read) == RP_ZSTD && read.size == RP_BATCH_HEADER);
+    CHECK(rp_sequence_add(INT32_MAX, 1) == 0);
 }
 
 /* A plain message is one row, also where another thread has put two into its bytes. */
 static void a_message_is_one_row(void) {
-    enum { ONE = KP_LOG_OVERHEAD + KP_MESSAGE_V0_OVERHEAD };
+    enum { ONE = RP_LOG_OVERHEAD + RP_MESSAGE_V0_OVERHEAD };
     uint8_t bytes[2 * ONE];
-    kp_record r = {.offset = 5, .key = {NULL, -1}, .value = {NULL, -1}};
-    uint8_t *p = kp_message_write(bytes, &r, 0, 0, 0);
+    rp_record r = {.offset = 5, .key = {NULL, -1}, .value = {NULL, -1}};
+    uint8_t *p = rp_message_write(bytes, &r, 0, 0, 0);
     r.offset = 6;
-    CHECK(kp_message_write(p, &r, 0, 0, 0) == bytes + sizeof bytes);
+    CHECK(rp_message_write(p, &r, 0, 0, 0) == bytes + sizeof bytes);
     int64_t *offsets = malloc(sizeof *offsets);
-    kp_columns c = {.offset = offsets};
-    kp_source s = {.start = bytes, .end = bytes + sizeof bytes, .readable = bytes + sizeof bytes, .count = 1};
-    kp_error err = {0};
-    CHECK(kp_gather_messages(&c, KP_BINARY, &s, &err) == KP_OK);
+    rp_columns c = {.offset = offsets};
+    rp_source s = {.start = bytes, .end = bytes + sizeof bytes, .readable = bytes + sizeof bytes, .count = 1};
+    rp_error err = {0};
+    CHECK(rp_gather_messages(&c, RP_BINARY, &s, &err) == RP_OK);
     CHECK(c.rows == 1 && offsets[0] == 5);
     free(offsets);
 }
@@ -141,25 +141,25 @@ static size_t java_records(uint8_t *out) {
 
 /* A record that was read is written again without anything but its struct: the same bytes, with the bases of its batch. */
 static void records_again(void) {
-    uint8_t bytes[300], again[300 + KP_RECORD_OVERHEAD_MAX];
+    uint8_t bytes[300], again[300 + RP_RECORD_OVERHEAD_MAX];
     size_t size = java_records(bytes);
     uint8_t *copy = exact_copy(bytes, size), *to = again;
-    kp_source s = {.start = copy, .end = copy + size, .count = 4, .base_sequence = INT32_MAX, .base_offset = 1000,
-                   .base_timestamp = 1700000000000, .frame = KP_IN_PAYLOAD, .payload = KP_BATCH_HEADER};
+    rp_source s = {.start = copy, .end = copy + size, .count = 4, .base_sequence = INT32_MAX, .base_offset = 1000,
+                   .base_timestamp = 1700000000000, .frame = RP_IN_PAYLOAD, .payload = RP_BATCH_HEADER};
     static const int64_t offsets[] = {1000, 1005, 1006, 1007}, timestamps[] = {0, -2, 1000, 0};
-    kp_cursor c = kp_cursor_of(copy, size);
-    kp_record r;
-    kp_error err = {0};
+    rp_cursor c = rp_cursor_of(copy, size);
+    rp_record r;
+    rp_error err = {0};
     for (int32_t i = 0; i < s.count; i++) {
-        CHECK(kp_record_next(&s, &c, i, &r, &err) == KP_OK);
+        CHECK(rp_record_next(&s, &c, i, &r, &err) == RP_OK);
         CHECK(r.offset == offsets[i] && r.timestamp == s.base_timestamp + timestamps[i] && r.timestamp_type == 0);
         CHECK(r.sequence == (i ? (int32_t)(r.offset - 1001) : INT32_MAX));
-        CHECK(kp_record_size(&r, s.base_offset, s.base_timestamp) == (size_t)r.size);
-        to = kp_record_write(to, &r, s.base_offset, s.base_timestamp);
+        CHECK(rp_record_size(&r, s.base_offset, s.base_timestamp) == (size_t)r.size);
+        to = rp_record_write(to, &r, s.base_offset, s.base_timestamp);
     }
     CHECK((size_t)(to - again) == size && !memcmp(again, bytes, size));
-    CHECK(kp_record_next(&s, &c, 4, &r, &err) == KP_RECORDS_MISSING);
-    CHECK(err.frame == KP_IN_PAYLOAD && err.start == KP_BATCH_HEADER && err.position == (int64_t)size && err.found == 4);
+    CHECK(rp_record_next(&s, &c, 4, &r, &err) == RP_RECORDS_MISSING);
+    CHECK(err.frame == RP_IN_PAYLOAD && err.start == RP_BATCH_HEADER && err.position == (int64_t)size && err.found == 4);
     free(copy);
 }
 
@@ -167,28 +167,28 @@ static void messages_again(void) {
     static const uint8_t key[] = {'k'}, value[] = "value";
     for (int magic = 0; magic < 2; magic++) {
         uint8_t bytes[200] = {0}, again[200];
-        kp_record written = {.offset = 7, .timestamp = magic ? 5 : -1, .key = {key, 1}, .value = {value, 5}};
-        uint8_t *end = kp_message_write(bytes, &written, magic, 0, 0);
-        written.offset = 9, written.key = (kp_field){NULL, -1}, written.value = (kp_field){value, 0};
-        end = kp_message_write(end, &written, magic, 0, 0);
-        kp_source s = {.start = bytes, .end = end, .count = 2, .base_offset = 100, .frame = KP_IN_RECORDS, .payload = 34};
-        kp_cursor c = kp_cursor_of(bytes, (size_t)(end - bytes));
-        kp_record r;
-        kp_batch m;
-        kp_error err = {0};
+        rp_record written = {.offset = 7, .timestamp = magic ? 5 : -1, .key = {key, 1}, .value = {value, 5}};
+        uint8_t *end = rp_message_write(bytes, &written, magic, 0, 0);
+        written.offset = 9, written.key = (rp_field){NULL, -1}, written.value = (rp_field){value, 0};
+        end = rp_message_write(end, &written, magic, 0, 0);
+        rp_source s = {.start = bytes, .end = end, .count = 2, .base_offset = 100, .frame = RP_IN_RECORDS, .payload = 34};
+        rp_cursor c = rp_cursor_of(bytes, (size_t)(end - bytes));
+        rp_record r;
+        rp_batch m;
+        rp_error err = {0};
         uint8_t *to = again;
         for (int64_t offset = 107; offset < 110; offset += 2) {
-            CHECK(kp_message_next(&s, &c, &m, &r, &err) == KP_OK);
+            CHECK(rp_message_next(&s, &c, &m, &r, &err) == RP_OK);
             CHECK(r.offset == offset && r.timestamp == (magic ? 5 : -1) && r.timestamp_type == (magic ? 0 : -1));
-            to = kp_message_write(to, &r, magic, r.attributes, s.base_offset);
-            kp_store_be32(to - r.size + KP_MESSAGE_CRC_OFFSET, m.crc);
+            to = rp_message_write(to, &r, magic, r.attributes, s.base_offset);
+            rp_store_be32(to - r.size + RP_MESSAGE_CRC_OFFSET, m.crc);
         }
         CHECK(to - again == end - bytes && !memcmp(bytes, again, (size_t)(end - bytes)));
-        CHECK(kp_message_next(&s, &c, &m, &r, &err) == KP_END);
-        kp_store_be32(end - 8, 99); /* the second message's key */
-        c = (kp_cursor){end - r.size, end};
-        CHECK(kp_message_next(&s, &c, &m, &r, &err) == KP_KEY_LENGTH);
-        CHECK(err.frame == KP_IN_RECORDS && err.start == 0 && err.position == end - 8 - bytes);
+        CHECK(rp_message_next(&s, &c, &m, &r, &err) == RP_END);
+        rp_store_be32(end - 8, 99); /* the second message's key */
+        c = (rp_cursor){end - r.size, end};
+        CHECK(rp_message_next(&s, &c, &m, &r, &err) == RP_KEY_LENGTH);
+        CHECK(err.frame == RP_IN_RECORDS && err.start == 0 && err.position == end - 8 - bytes);
     }
 }
 
@@ -199,7 +199,7 @@ static void copies(void) {
     for (size_t size = 0; size <= sizeof bytes; size++) {
         uint8_t *from = exact_copy(bytes, size), *to = calloc(1, size ? size : 1);
         CHECK(to);
-        kp_copy(to, from, size);
+        rp_copy(to, from, size);
         CHECK(!memcmp(to, bytes, size));
         free(from);
         free(to);

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
-import kpress
+import recordpress
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
-NAMED = os.environ.get("KPRESS_LINES")  # a directory of other files of lines
+NAMED = os.environ.get("RECORDPRESS_LINES")  # a directory of other files of lines
 ROWS = 2000
 
 
@@ -26,7 +26,7 @@ def names() -> list[str]:
 def lines(name: str) -> list[bytes]:
     if NAMED:
         return (Path(NAMED) / name).read_bytes().splitlines()
-    return kpress.open_log(str(LOGS / f"{name}-*")).read(["value"]).to_pyarrow()["value"].to_pylist()
+    return recordpress.open_log(str(LOGS / f"{name}-*")).read(["value"]).to_pyarrow()["value"].to_pylist()
 
 
 def values(name: str, start: int, count: int) -> list[bytes]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProducerBatch
+import recordpress
+from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, ProduceAnswer, ProducerBatch
 
 MESSAGE_TOO_LARGE = 10
 
@@ -65,7 +65,7 @@ def test_a_record_larger_than_a_request(magic: int, codec: str) -> None:
     value = bytes(1000 - overhead)
     BatchAccumulator(magic=magic, compression_type=codec, max_request_size=1000).append(value, key, headers=headers)
     accumulator = BatchAccumulator(magic=magic, compression_type=codec, max_request_size=1000)
-    with pytest.raises(kpress.producer.RecordTooLargeError) as caught:
+    with pytest.raises(recordpress.producer.RecordTooLargeError) as caught:
         accumulator.append(value + b"x", key, headers=headers)
     assert (caught.value.field, caught.value.code) == ("max_request_size", MESSAGE_TOO_LARGE)
     assert accumulator.undrained == 0
@@ -91,7 +91,7 @@ def test_linger_flush_and_close() -> None:
     assert accumulator.ready(100, flush=True) == [("", 0)]
     accumulator.close()
     assert accumulator.ready(100) == [("", 0)]
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         accumulator.append(b"y")
 
 
@@ -178,7 +178,7 @@ def test_an_expired_batch_is_not_split() -> None:
     accumulator.append(b"y")
     [batch] = accumulator.drain(50)
     assert accumulator.abort() == 1
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         accumulator.complete(batch, MESSAGE_TOO_LARGE, 200)
     assert accumulator.undrained == 0
 
@@ -196,10 +196,10 @@ def test_an_answer_that_is_none_of_ours() -> None:
     accumulator = BatchAccumulator()
     accumulator.append(b"x")
     [batch] = accumulator.drain()
-    with pytest.raises(kpress.ArgumentTypeError):
+    with pytest.raises(recordpress.ArgumentTypeError):
         accumulator.complete(batch, "fine")
     accumulator.complete(batch, 0)
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         accumulator.complete(batch, 0)
 
 
@@ -256,7 +256,7 @@ def test_run_async() -> None:
     assert sorted(sent) == [0, 0, 0, 1, 1, 1]
     accumulator.append(b"x")
     coroutine = send(accumulator)  # type: ignore[arg-type]
-    with pytest.raises(kpress.ArgumentTypeError, match="run_async"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="run_async"):
         accumulator.run(lambda batch: coroutine)
     coroutine.close()
     assert accumulator.undrained == 1
@@ -269,7 +269,7 @@ def test_headers_that_call_back() -> None:
         accumulator.append(b"inside")
         yield "h", b"v"
 
-    with pytest.raises(kpress.InvalidArgumentError, match="in use"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="in use"):
         accumulator.append(b"outside", headers=headers())
     assert accumulator.append(b"after") is False
     [batch] = accumulator.drain()
@@ -281,7 +281,7 @@ def test_a_clock_that_is_none(now_ms: Any) -> None:
     """Also where the batch is there already."""
     accumulator = BatchAccumulator()
     accumulator.append(b"x")
-    with pytest.raises((kpress.InvalidArgumentError, kpress.ArgumentTypeError)) as caught:
+    with pytest.raises((recordpress.InvalidArgumentError, recordpress.ArgumentTypeError)) as caught:
         accumulator.append(b"y", now_ms=now_ms)
     assert caught.value.field == "now_ms"
     [batch] = accumulator.drain()
@@ -309,12 +309,12 @@ def test_split_keeps_magic_codec_and_records(magic: int, codec: str) -> None:
         pytest.skip("not split, or no such batch")
     numbers = random.Random(4)
     rows = [(numbers.randbytes(30), b"k%d" % i, i, [("h", b"v")] if magic == 2 else []) for i in range(40)]
-    whole = kpress.BatchBuilder(magic, codec)
+    whole = recordpress.BatchBuilder(magic, codec)
     for value, key, timestamp, headers in rows:
         whole.append(value, key, timestamp, headers)
-    parts = kpress.producer.split(whole.build(), 512)
+    parts = recordpress.producer.split(whole.build(), 512)
     assert len(parts) > 2
-    batches = [batch for part in parts for batch in kpress.read_batches(part)]
+    batches = [batch for part in parts for batch in recordpress.read_batches(part)]
     assert {(batch.magic, batch.compression_type, batch.base_offset) for batch in batches} == {(magic, codec, 0)}
     got = [(r.value, r.key, r.timestamp, r.headers) for batch in batches for r in batch]
     assert got == rows
@@ -324,13 +324,13 @@ def test_split_keeps_magic_codec_and_records(magic: int, codec: str) -> None:
     "records",
     [
         b"",
-        kpress.write_records([b"a"]) * 2,
-        kpress.empty_batch(0, 3),
-        kpress.write_records([b"a", b"b"], magic=1),
-        kpress.write_records([b"a"], magic=0),
+        recordpress.write_records([b"a"]) * 2,
+        recordpress.empty_batch(0, 3),
+        recordpress.write_records([b"a", b"b"], magic=1),
+        recordpress.write_records([b"a"], magic=0),
     ],
 )
 def test_what_is_not_split(records: bytes) -> None:
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
-        kpress.producer.split(records, 100)
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
+        recordpress.producer.split(records, 100)
     assert caught.value.field == "records"

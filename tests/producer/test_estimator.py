@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-import kpress
-from kpress.producer import CompressionRatioEstimator
+import recordpress
+from recordpress.producer import CompressionRatioEstimator
 
 
 def f32(number: float) -> float:
@@ -62,14 +62,14 @@ def test_topics_and_codecs_have_estimates_of_their_own() -> None:
 def test_a_ratio_that_no_batch_has(ratio: float) -> None:
     estimator = CompressionRatioEstimator()
     for change in (estimator.update_estimation, estimator.set_estimation):
-        with pytest.raises(kpress.InvalidArgumentError, match="0 or more"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="0 or more"):
             change("t", "gzip", ratio)
     assert estimator.estimation("t", "gzip") == 1.0
 
 
 def test_a_ratio_of_0_takes_records_without_end() -> None:
     """As in Java: what is in the batch counts nothing, the next record its own size."""
-    accumulator = kpress.producer.BatchAccumulator(batch_size=300, compression_type="gzip")
+    accumulator = recordpress.producer.BatchAccumulator(batch_size=300, compression_type="gzip")
     accumulator.estimator.set_estimation("", "gzip", 0.0)
     assert not any(accumulator.append(bytes(100)) for _ in range(1000))
     [batch] = accumulator.drain()
@@ -88,7 +88,7 @@ def test_a_ratio_of_0_takes_records_without_end() -> None:
     ],
 )
 def test_wrong_arguments(arguments: tuple[object, ...], field: str) -> None:
-    with pytest.raises((kpress.InvalidArgumentError, kpress.ArgumentTypeError)) as caught:
+    with pytest.raises((recordpress.InvalidArgumentError, recordpress.ArgumentTypeError)) as caught:
         CompressionRatioEstimator().update_estimation(*arguments)
     assert caught.value.field == field
 

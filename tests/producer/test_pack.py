@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.broker import validate
-from kpress.producer import RecordTooLargeError, pack
+import recordpress
+from recordpress.broker import validate
+from recordpress.producer import RecordTooLargeError, pack
 from strategies import CODECS as CODECS_OF
 from strategies import DrawnRecord, records
 
@@ -44,11 +44,11 @@ def jumps(count: int) -> list[bytes]:
 
 
 def values_of(batches: list[bytes]) -> list[bytes | None]:
-    return [record.value for batch in batches for part in kpress.read_batches(batch) for record in part]
+    return [record.value for batch in batches for part in recordpress.read_batches(batch) for record in part]
 
 
 def counts_of(batches: list[bytes]) -> list[int]:
-    return [part.records_count for batch in batches for part in kpress.read_batches(batch)]
+    return [part.records_count for batch in batches for part in recordpress.read_batches(batch)]
 
 
 def check(batches: list[bytes], values: list[bytes], limit: int, codec: str) -> None:
@@ -57,7 +57,7 @@ def check(batches: list[bytes], values: list[bytes], limit: int, codec: str) -> 
     assert max(map(len, batches)) <= limit
     start = 0
     for batch, count in zip(batches[:-1], counts_of(batches), strict=False):
-        more = kpress.write_records(values[start : start + count + 1], base_offset=start, compression_type=codec)
+        more = recordpress.write_records(values[start : start + count + 1], base_offset=start, compression_type=codec)
         assert len(batch) >= 0.97 * limit or len(more) > limit
         start += count
 
@@ -78,7 +78,7 @@ def test_they_are_as_small_as_batches_of_one_call(codec: str) -> None:
         batches = list(pack(values, limit=limit, compression_type=codec))
         start = at_once = 0
         for count in counts_of(batches):
-            at_once += len(kpress.write_records(values[start : start + count], compression_type=codec))
+            at_once += len(recordpress.write_records(values[start : start + count], compression_type=codec))
             start += count
         assert sum(map(len, batches)) <= 1.01 * at_once
 
@@ -111,7 +111,7 @@ def test_a_record_that_does_not_fit_alone_is_named(codec: str, before: int) -> N
 
 
 def test_a_batch_may_have_the_very_size_of_the_limit() -> None:
-    one = len(kpress.write_records([b"value"]))
+    one = len(recordpress.write_records([b"value"]))
     assert [len(batch) for batch in pack([b"value"] * 3, limit=one)] == [one] * 3
     with pytest.raises(RecordTooLargeError, match="record 0"):
         next(pack([b"value"], limit=one - 1))
@@ -138,7 +138,7 @@ def test_columns_and_sequences_give_the_same_bytes(codec: str) -> None:
     whole = list(pack(values, keys, times, headers, limit=16384, compression_type=codec, base_offset=70))
     chunked = pa.Table.from_batches(table.to_batches(max_chunksize=777))
     assert list(pack(chunked, limit=16384, compression_type=codec, base_offset=70)) == whole
-    read = [record for batch in kpress.read_batches(b"".join(whole)) for record in batch]
+    read = [record for batch in recordpress.read_batches(b"".join(whole)) for record in batch]
     assert [(record.offset, record.key, record.timestamp) for record in read] == [
         (70 + number, key, time) for number, (key, time) in enumerate(zip(keys, times, strict=True))
     ]
@@ -149,7 +149,7 @@ def test_what_a_header_says_counts_on() -> None:
     values = lines(5_000)
     batches = list(pack(values, limit=16384, compression_type="lz4", base_offset=9, producer_id=7, producer_epoch=1,
                         base_sequence=2**31 - 100, is_transactional=True, partition_leader_epoch=4))  # fmt: skip
-    found = [batch for data in batches for batch in kpress.read_batches(data)]
+    found = [batch for data in batches for batch in recordpress.read_batches(data)]
     assert found[0].base_offset == 9
     for first, second in pairwise(found):
         assert second.base_offset == first.last_offset + 1
@@ -161,7 +161,7 @@ def test_what_a_header_says_counts_on() -> None:
 def test_times_of_a_batch_are_those_of_its_own_records() -> None:
     times = [1_700_000_000_000 + (number * 7919) % 10_007 for number in range(8_000)]
     for data in pack(lines(8_000), None, times, limit=16384, compression_type="zstd", base_offset=0):
-        [batch] = kpress.read_batches(data)
+        [batch] = recordpress.read_batches(data)
         own = [record.timestamp for record in batch]
         assert batch.max_timestamp == max(own)
         assert own == times[batch.base_offset : batch.last_offset + 1]
@@ -175,8 +175,8 @@ def test_a_gap_that_no_batch_can_hold_begins_another() -> None:
 def test_other_software_reads_joined_streams() -> None:
     values = lines(80_000)
     for batch in pack(values, limit=1 << 18, compression_type="gzip"):
-        [part] = kpress.read_batches(batch)
-        plain = kpress.write_records([record.value for record in part])
+        [part] = recordpress.read_batches(batch)
+        plain = recordpress.write_records([record.value for record in part])
         assert gzip.decompress(batch[61:]) == plain[61:]
 
 
@@ -189,8 +189,8 @@ def test_other_software_reads_streams_that_were_cut(limit: int, level: int) -> N
     runs = [bytes([numbers.randrange(256)]) * numbers.randrange(limit) for _ in range(2000)]
     for values in (lines(limit // 3), noise, runs, jumps(limit // 25)):
         for batch in pack([value[: limit // 3] for value in values], limit=limit, compression_type="gzip", level=level):
-            [part] = kpress.read_batches(batch)
-            plain = kpress.write_records([record.value for record in part])
+            [part] = recordpress.read_batches(batch)
+            plain = recordpress.write_records([record.value for record in part])
             assert gzip.decompress(batch[61:]) == plain[61:]
             assert len(batch) <= limit
 
@@ -207,18 +207,18 @@ class Reverse:
     """A codec whose payloads cannot be joined."""
 
     def compress(self, data: bytes) -> bytes:
-        return kpress.compress(data, "gzip")[::-1]
+        return recordpress.compress(data, "gzip")[::-1]
 
     def decompress(self, data: bytes, max_output: int) -> bytes:
-        return kpress.decompress(bytes(data)[::-1], "gzip", max_decompressed_bytes=max_output)
+        return recordpress.decompress(bytes(data)[::-1], "gzip", max_decompressed_bytes=max_output)
 
 
 def test_a_codec_of_ones_own() -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("reverse", Reverse())
     values = lines(30_000)
     batches = list(pack(values, limit=250_000, compression_type="reverse", codecs=codecs))
-    assert [record.value for data in batches for batch in kpress.read_batches(data, codecs=codecs)
+    assert [record.value for data in batches for batch in recordpress.read_batches(data, codecs=codecs)
             for record in batch] == values  # fmt: skip
     assert all(0.97 * 250_000 <= len(batch) <= 250_000 for batch in batches[:-1])
 
@@ -236,14 +236,14 @@ class Meddler:
 def test_a_call_within_a_call_is_refused() -> None:
     meddler = Meddler()
     meddler.packed = pack([b"value"], timestamps=[meddler], limit=1000)
-    with pytest.raises(kpress.InvalidArgumentError, match="in use"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="in use"):
         next(meddler.packed)
     with pytest.raises(StopIteration):
         next(meddler.packed)
 
 
 def test_nobody_makes_a_packer_without_pack() -> None:
-    for make in (kpress.producer.BatchPacker, lambda: kpress.producer.BatchPacker.__new__(kpress.producer.BatchPacker)):
+    for make in (recordpress.producer.BatchPacker, lambda: recordpress.producer.BatchPacker.__new__(recordpress.producer.BatchPacker)):
         with pytest.raises(TypeError, match="made by pack"):
             make()
 
@@ -260,7 +260,7 @@ def test_nobody_makes_a_packer_without_pack() -> None:
     ],
 )
 def test_wrong_arguments_are_refused_at_once(arguments, field) -> None:
-    with pytest.raises(kpress.KpressError) as caught:
+    with pytest.raises(recordpress.RecordpressError) as caught:
         pack([b"value"], **arguments)
     assert caught.value.field == field
 
@@ -275,16 +275,16 @@ def test_wrong_arguments_are_refused_at_once(arguments, field) -> None:
     ],
 )
 def test_columns_that_pack_does_not_take(columns, arguments, message) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         list(pack(pa.table({"value": pa.array([b"v"]), **columns}), limit=1000, **arguments))
 
 
 def test_a_wrong_record_is_named() -> None:
     batches = pack([b"value"] * 3000, timestamps=[5] * 2000 + [-9] + [5] * 999, limit=2000, compression_type="gzip")
-    with pytest.raises(kpress.InvalidArgumentError, match="record 2000"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="record 2000"):
         list(batches)
     table = pa.table({"value": [b"value"] * 3000, "timestamp": pa.array([5] * 2000 + [-9] + [5] * 999)})
-    with pytest.raises(kpress.InvalidArgumentError, match="record 2000"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="record 2000"):
         list(pack(table, limit=2000, compression_type="gzip"))
 
 
@@ -299,13 +299,13 @@ def test_any_records(drawn: list[DrawnRecord], codec: str, limit: int) -> None:
         for data in packed:
             assert len(data) <= limit
             read += [(record.offset, record.timestamp, record.key, record.value, list(record.headers))
-                     for batch in kpress.read_batches(data) for record in batch]  # fmt: skip
+                     for batch in recordpress.read_batches(data) for record in batch]  # fmt: skip
     except RecordTooLargeError as error:
         refused = str(error)
     if refused:
         row = drawn[len(read)]
         assert refused.startswith(f"record {len(read)}: ")
-        alone = kpress.write_records([row.value], [row.key], [row.timestamp], [row.headers], offsets=[row.offset],
+        alone = recordpress.write_records([row.value], [row.key], [row.timestamp], [row.headers], offsets=[row.offset],
                                      compression_type=codec)  # fmt: skip
         assert len(alone) > limit
         drawn = drawn[: len(read)]

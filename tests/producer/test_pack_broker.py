@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from endless import stream
 
-import kpress
+import recordpress
 
 TESTS = Path(__file__).parents[1]
 sys.path += [str(TESTS / "log"), str(TESTS / "broker" / "old")]
@@ -52,7 +52,7 @@ def create_topics(broker: Broker) -> None:
     topics = [f"{codec}-{limit}" for codec, limit in CASES]
     deadline = time.monotonic() + 60
     with Client(broker.port) as client:
-        while client.produce(topics[-1], kpress.write_records([b"x"]), 8).error and time.monotonic() < deadline:
+        while client.produce(topics[-1], recordpress.write_records([b"x"]), 8).error and time.monotonic() < deadline:
             time.sleep(0.2)
 
 
@@ -61,10 +61,10 @@ def create_topics(broker: Broker) -> None:
 def test_a_broker_takes_every_batch(broker: Broker, name: str, codec: str, limit: int) -> None:
     topic, last = f"{codec}-{limit}", b""
     with Client(broker.port) as client:
-        for batch in islice(kpress.producer.pack(stream(name), limit=limit, compression_type=codec), 6):
+        for batch in islice(recordpress.producer.pack(stream(name), limit=limit, compression_type=codec), 6):
             answer = client.produce(topic, batch, 8)
             assert answer.error == 0, answer
             last = batch
-        values = [record.value for entry in kpress.read_batches(last) for record in entry]
-        larger = kpress.write_records([*values, bytes(limit)], timestamps=1)
+        values = [record.value for entry in recordpress.read_batches(last) for record in entry]
+        larger = recordpress.write_records([*values, bytes(limit)], timestamps=1)
         assert client.produce(topic, larger, 8).error == MESSAGE_TOO_LARGE

@@ -1,6 +1,6 @@
 """pack on real lines: batches within the limit, as full as it allows, and as small as batches of one call.
 
-`make full` has limits up to 10 MB (KPRESS_PACK_LIMITS), and KPRESS_LINES names a directory of other files of lines.
+`make full` has limits up to 10 MB (RECORDPRESS_PACK_LIMITS), and RECORDPRESS_LINES names a directory of other files of lines.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from itertools import islice
 import pytest
 from endless import columns, names, stream
 
-import kpress
+import recordpress
 
-LIMITS = [int(limit) for limit in os.environ.get("KPRESS_PACK_LIMITS", "16384,100000").split(",")]
+LIMITS = [int(limit) for limit in os.environ.get("RECORDPRESS_PACK_LIMITS", "16384,100000").split(",")]
 BATCHES = 6
 
 
@@ -22,17 +22,17 @@ BATCHES = 6
 @pytest.mark.parametrize("name", names())
 def test_batches_of_real_lines(name: str, codec: str, limit: int) -> None:
     start = packed = at_once = 0
-    for batch in islice(kpress.producer.pack(stream(name), limit=limit, compression_type=codec), BATCHES):
-        [header] = kpress.read_batches(batch)
+    for batch in islice(recordpress.producer.pack(stream(name), limit=limit, compression_type=codec), BATCHES):
+        [header] = recordpress.read_batches(batch)
         count = header.records_count
         rows = columns(name, start, count)
-        read = kpress.read_columns(batch, ["value"], max_decompressed_bytes=2**31 - 1).to_pyarrow()
+        read = recordpress.read_columns(batch, ["value"], max_decompressed_bytes=2**31 - 1).to_pyarrow()
         assert read["value"].combine_chunks().equals(rows["value"])
         assert len(batch) <= limit
         if len(batch) < 0.97 * limit:
             more = columns(name, start, count + 1)
-            assert len(kpress.write_columns(more, codec, batch_bytes=None)) > limit
+            assert len(recordpress.write_columns(more, codec, batch_bytes=None)) > limit
         packed += len(batch)
-        at_once += len(kpress.write_columns(rows, codec, batch_bytes=None))
+        at_once += len(recordpress.write_columns(rows, codec, batch_bytes=None))
         start += count
     assert packed <= 1.01 * at_once

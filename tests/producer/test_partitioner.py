@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.producer import partition_for_key, partitions_of
+import recordpress
+from recordpress.producer import partition_for_key, partitions_of
 
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 
@@ -55,11 +55,11 @@ def test_records_without_a_key_are_spread_and_stay_where_they_are() -> None:
 def test_what_it_does_not_take() -> None:
     rows = pa.table({"key": [b"a"]})
     for partitions in (0, -1, 2**31):
-        with pytest.raises(kpress.InvalidArgumentError, match="partitions"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="partitions"):
             partitions_of(rows, partitions)
-    with pytest.raises(kpress.InvalidArgumentError, match="position"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="position"):
         partitions_of(rows, 3, position=-1)
-    with pytest.raises(kpress.ArgumentTypeError, match="column key must be binary"):
+    with pytest.raises(recordpress.ArgumentTypeError, match="column key must be binary"):
         partitions_of(pa.table({"key": [1]}), 3)
-    with pytest.raises(kpress.ArgumentTypeError):
+    with pytest.raises(recordpress.ArgumentTypeError):
         partitions_of([b"a"], 3)  # type: ignore[arg-type]

@@ -1,6 +1,6 @@
 """Splitting: the scenarios of Kafka's own tests, and random schedules of answers to streams whose ratio jumps.
 
-KPRESS_PRODUCER_SCHEDULES is how many schedules are drawn: `make producer-rules` has 10,000.
+RECORDPRESS_PRODUCER_SCHEDULES is how many schedules are drawn: `make producer-rules` has 10,000.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.producer import BatchAccumulator, ProduceAnswer, ProducerBatch
+import recordpress
+from recordpress.producer import BatchAccumulator, ProduceAnswer, ProducerBatch
 
 MESSAGE_TOO_LARGE = 10
-SCHEDULES = int(os.environ.get("KPRESS_PRODUCER_SCHEDULES", "60"))
+SCHEDULES = int(os.environ.get("RECORDPRESS_PRODUCER_SCHEDULES", "60"))
 
 
 class Broker:
@@ -37,7 +37,7 @@ class Broker:
         if code:
             return ProduceAnswer(code)
         base = len(self.records)
-        [entry] = kpress.read_batches(batch.records)
+        [entry] = recordpress.read_batches(batch.records)
         if batch.base_sequence >= 0:
             assert entry.base_sequence == batch.base_sequence == (self.records[-1][0] + 1 if self.records else 0)
         self.records += [(record.sequence, record.value) for record in entry]
@@ -88,8 +88,8 @@ def test_split_in_two_and_their_offsets() -> None:
     for _ in range(2):
         accumulator.append(bytes(1024), callback=lambda metadata, _: got.append(metadata.offset))
     [batch] = accumulator.drain()
-    small = kpress.producer.split(batch.records, 1024)
-    assert [len(kpress.read_columns(part, ["offset"])) for part in small] == [1, 1]
+    small = recordpress.producer.split(batch.records, 1024)
+    assert [len(recordpress.read_columns(part, ["offset"])) for part in small] == [1, 1]
     accumulator.complete(batch, ProduceAnswer(0, 0))
     assert got == [0, 1]
 
@@ -109,7 +109,7 @@ def test_split_keeps_sequences() -> None:
     sequences = []
     while batches := accumulator.drain(flush=True):
         for part in batches:
-            [entry] = kpress.read_batches(part.records)
+            [entry] = recordpress.read_batches(part.records)
             assert (entry.producer_id, entry.producer_epoch, entry.is_transactional) == (7, 1, True)
             sequences.append(entry.base_sequence)
             accumulator.complete(part, ProduceAnswer(0, 500 + entry.base_sequence))
@@ -208,7 +208,7 @@ def test_several_in_flight_and_any_order_of_answers(seed: int) -> None:
         batch_size=500, compression_type="lz4", producer_id=1, producer_epoch=0, delivery_timeout_ms=2**40
     )
     accumulator.estimator.set_estimation("", "lz4", 0.2)
-    log = kpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 700})
+    log = recordpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 700})
     stored = []
     for i in range(200):
         accumulator.append(numbers.randbytes(50), callback=lambda *given, i=i: stored.append((i, *given)))
@@ -237,5 +237,5 @@ def test_a_failed_batch_leaves_its_sequences_to_the_next() -> None:
     accumulator.complete(second, 45)  # its turn has not come: it waits
     accumulator.complete(first, 87)
     assert second.base_sequence == 0
-    [entry] = kpress.read_batches(accumulator.drain(10_000)[0].records)
+    [entry] = recordpress.read_batches(accumulator.drain(10_000)[0].records)
     assert entry.base_sequence == 0

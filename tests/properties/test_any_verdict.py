@@ -8,8 +8,8 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
-from kpress.broker import PartitionLog, Verdict, validate
+import recordpress
+from recordpress.broker import PartitionLog, Verdict, validate
 from strategies import DrawnRecord, formats, records
 
 NOW = 1_700_000_050_000
@@ -34,7 +34,7 @@ settings = st.fixed_dictionaries(
 
 def written(drawn: list[DrawnRecord], magic: int, codec: str, **options: Any) -> bytes:
     """Records as a client sends them."""
-    return kpress.write_records(
+    return recordpress.write_records(
         [record.value for record in drawn],
         [record.key for record in drawn],
         [record.timestamp for record in drawn] if magic else None,
@@ -53,7 +53,7 @@ def sent(draw: st.DrawFn) -> bytes:
     for at, value in draw(st.lists(st.tuples(st.integers(0, len(data) - 1), st.integers(0, 255)), max_size=3)):
         data[at] = value
     if draw(st.booleans()) and len(data) > 61 and data[16] == 2:  # the checksum fits whatever the rest says
-        data[17:21] = kpress.crc32c(data[21:]).to_bytes(4, "big")
+        data[17:21] = recordpress.crc32c(data[21:]).to_bytes(4, "big")
     tail = draw(st.one_of(st.just(b""), st.binary(max_size=40)))
     return bytes(data) + tail
 
@@ -67,7 +67,7 @@ def check(verdict: Verdict, next_offset: int) -> None:
         return
     assert verdict.accepted
     assert verdict.base_offset == next_offset
-    batches = list(kpress.read_batches(verdict.records))
+    batches = list(recordpress.read_batches(verdict.records))
     assert sum(batch.size for batch in batches) == len(verdict.records)
     assert all(batch.is_valid() for batch in batches)
     assert batches[0].magic < 2 or batches[0].base_offset == next_offset
@@ -100,8 +100,8 @@ names = st.sampled_from(["compression.type", "segment.bytes", "cleanup.policy", 
 
 @given(st.dictionaries(names, st.text(max_size=20) | st.integers() | st.booleans() | st.none() | st.binary()))
 def test_any_settings(config: Any) -> None:
-    with contextlib.suppress(kpress.InvalidArgumentError, kpress.ArgumentTypeError):
-        check(validate(kpress.write_records([b"a"], timestamps=NOW), topic_config=config, now_ms=NOW), 0)
+    with contextlib.suppress(recordpress.InvalidArgumentError, recordpress.ArgumentTypeError):
+        check(validate(recordpress.write_records([b"a"], timestamps=NOW), topic_config=config, now_ms=NOW), 0)
 
 
 @given(records(2, max_size=8, gaps=False), st.sampled_from(["none", "gzip", "snappy", "lz4", "zstd"]))
@@ -120,7 +120,7 @@ def test_offsets_follow_each_other(steps: list[tuple[int, int, int, int]]) -> No
     log = PartitionLog(broker_version="4.3")
     for producer, epoch, sequence, count in steps:
         before = log.next_offset
-        data = kpress.write_records(
+        data = recordpress.write_records(
             [b"a"] * count, timestamps=NOW, producer_id=producer, producer_epoch=epoch, base_sequence=sequence
         )
         verdict = log.append(data, now_ms=NOW)

@@ -6,12 +6,12 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-import kpress
+import recordpress
 from strategies import DrawnRecord, formats, records
 
 
 def _build(magic: int, codec: str, rows: list[DrawnRecord], **arguments: object) -> bytes:
-    builder = kpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=rows[0].offset, **arguments)
+    builder = recordpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=rows[0].offset, **arguments)
     for row in rows:
         assert builder.append(row.value, key=row.key, timestamp=row.timestamp, headers=row.headers, offset=row.offset)
     return builder.build()
@@ -19,7 +19,7 @@ def _build(magic: int, codec: str, rows: list[DrawnRecord], **arguments: object)
 
 def _objects(data: bytes) -> list[DrawnRecord]:
     rows = []
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         batch.ensure_valid()
         rows += [DrawnRecord(r.offset, r.timestamp, r.key, r.value, r.headers) for r in batch]
     return rows
@@ -27,7 +27,7 @@ def _objects(data: bytes) -> list[DrawnRecord]:
 
 def _columns(data: bytes, **options: object) -> list[DrawnRecord]:
     names = ("offset", "timestamp", "key", "value", "headers")
-    table = pa.table(kpress.read_columns(data, names, **options))  # type: ignore[arg-type]
+    table = pa.table(recordpress.read_columns(data, names, **options))  # type: ignore[arg-type]
     ticks = table.column("timestamp").cast(pa.int64())
     table = table.set_column(1, "timestamp", ticks)
     return [
@@ -74,8 +74,8 @@ def test_columns_written_again(
     magic, codec, rows = drawn
     to_magic, to_codec = written_as
     names = ["offset", *["timestamp"][: to_magic > 0], "key", "value", *["headers"][: to_magic == 2]]
-    columns = kpress.read_columns(_build(magic, codec, rows), names, binary_type=binary_type)
-    data = kpress.write_columns(columns, compression_type=to_codec, magic=to_magic, batch_records=batch_records)
+    columns = recordpress.read_columns(_build(magic, codec, rows), names, binary_type=binary_type)
+    data = recordpress.write_columns(columns, compression_type=to_codec, magic=to_magic, batch_records=batch_records)
     kept = [
         DrawnRecord(r.offset, r.timestamp if to_magic else -1, r.key, r.value, r.headers if to_magic == 2 else [])
         for r in rows
@@ -89,8 +89,8 @@ def test_a_cut_anywhere_keeps_the_whole_entries(
 ) -> None:
     whole = b"".join(_build(*batch) for batch in drawn)
     cut = data.draw(st.integers(0, len(whole)))
-    entries = [batch.position + batch.size for batch in kpress.read_batches(whole)]
-    batches = kpress.read_batches(whole[:cut])
+    entries = [batch.position + batch.size for batch in recordpress.read_batches(whole)]
+    batches = recordpress.read_batches(whole[:cut])
     assert [batch.position + batch.size for batch in batches] == [end for end in entries if end <= cut]
 
 
@@ -108,7 +108,7 @@ def test_a_limit_is_kept_exactly(drawn: tuple[int, str, list[DrawnRecord]], data
     """No batch is larger than its limit, and with the record that was refused it would be."""
     magic, codec, rows = drawn
     limit = data.draw(st.integers(0, len(_build(magic, codec, rows)) + 1))
-    builder = kpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=rows[0].offset, limit=limit)
+    builder = recordpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=rows[0].offset, limit=limit)
     fitted = []
     for row in rows:
         if not builder.append(row.value, key=row.key, timestamp=row.timestamp, headers=row.headers, offset=row.offset):

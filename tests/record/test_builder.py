@@ -5,7 +5,7 @@ import struct
 
 import pytest
 
-import kpress
+import recordpress
 
 T = 1_700_000_000_000
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -67,7 +67,7 @@ GOLDEN = {
 
 
 def build(records, **options):
-    builder = kpress.BatchBuilder(**options)
+    builder = recordpress.BatchBuilder(**options)
     for record in records:
         assert builder.append(**record)
     return builder.build()
@@ -79,7 +79,7 @@ def test_golden_bytes(options, records, expected):
 
 
 def test_golden_marker():
-    builder = kpress.BatchBuilder(
+    builder = recordpress.BatchBuilder(
         base_offset=42,
         producer_id=4242,
         producer_epoch=3,
@@ -99,7 +99,7 @@ def test_golden_marker():
 
 
 def test_golden_empty_batch():
-    data = kpress.empty_batch(
+    data = recordpress.empty_batch(
         10, 14, max_timestamp=T, producer_id=4242, producer_epoch=3, base_sequence=20, partition_leader_epoch=7
     )
     assert data.hex() == (
@@ -132,7 +132,7 @@ def test_checksums_pinned_by_kafkas_own_test(magic, codec, crc):
 
 def filled(records, codec, limit, magic=2):
     """A builder with what it took of the records, these, and the ones that it refused with what it held then."""
-    builder = kpress.BatchBuilder(magic, codec, limit=limit)
+    builder = recordpress.BatchBuilder(magic, codec, limit=limit)
     taken, refused = [], []
     for value in records:
         before = builder.records_count, builder.next_offset, builder.uncompressed_size, builder.max_timestamp
@@ -173,7 +173,7 @@ def test_limit_is_exact(magic, codec, fill):
     builder, taken, refused = filled(FILLS[fill], codec, limit, magic)
     data = builder.build()
     assert len(data) <= limit
-    assert [record.value for batch in kpress.read_batches(data) for record in batch] == taken
+    assert [record.value for batch in recordpress.read_batches(data) for record in batch] == taken
     assert refused or fill == "zeros"
     rows = [dict(value=value, timestamp=T + i) for i, value in enumerate(taken)]
     whole = build(rows, magic=magic, compression_type=codec)
@@ -190,7 +190,7 @@ def test_limit_holds_where_one_stream_would_be_too_large(codec):
         builder, taken, _ = filled(values, codec, limit)
         data = builder.build()
         assert len(data) <= limit
-        assert [record.value for batch in kpress.read_batches(data) for record in batch] == taken
+        assert [record.value for batch in recordpress.read_batches(data) for record in batch] == taken
 
 
 @pytest.mark.parametrize(("magic", "codec"), FORMATS)
@@ -204,25 +204,25 @@ def test_limit_to_the_byte(magic, codec):
 
 
 def test_a_first_record_that_is_too_large_is_refused():
-    assert not kpress.BatchBuilder(limit=70).append(b"x" * 100)
-    assert kpress.BatchBuilder(compression_type="zstd", limit=130).append(b"x" * 1000)
-    assert not kpress.BatchBuilder(compression_type="zstd", limit=0).append(b"")
+    assert not recordpress.BatchBuilder(limit=70).append(b"x" * 100)
+    assert recordpress.BatchBuilder(compression_type="zstd", limit=130).append(b"x" * 1000)
+    assert not recordpress.BatchBuilder(compression_type="zstd", limit=0).append(b"")
 
 
 def test_offsets_gaps_and_override():
-    builder = kpress.BatchBuilder(base_offset=10)
+    builder = recordpress.BatchBuilder(base_offset=10)
     assert builder.last_offset is None
     builder.append(b"a", offset=12)
     builder.append(b"b")
     builder.last_offset = 20
     builder.append(b"c")
-    [batch] = kpress.read_batches(builder.build())
+    [batch] = recordpress.read_batches(builder.build())
     assert (batch.base_offset, batch.last_offset) == (10, 21)
     assert [record.offset for record in batch] == [12, 13, 21]
 
 
 def test_what_a_builder_tells():
-    builder = kpress.BatchBuilder(2, "gzip", base_offset=3)
+    builder = recordpress.BatchBuilder(2, "gzip", base_offset=3)
     assert (builder.base_timestamp, builder.max_timestamp, builder.offset_of_max_timestamp) == (None, -1, -1)
     for timestamp in (5, 9, 9, 2):
         builder.append(b"v", timestamp=timestamp)
@@ -279,11 +279,11 @@ BROKEN = {
 @pytest.mark.parametrize(("options", "act", "field"), BROKEN.values(), ids=BROKEN)
 def test_rules(options, act, field):
     def construct_and_act():
-        builder = kpress.BatchBuilder(**options)
+        builder = recordpress.BatchBuilder(**options)
         assert act is not None, "the constructor should have refused this"
         act(builder)
 
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         construct_and_act()
     assert caught.value.field == field
 
@@ -293,10 +293,10 @@ def test_rules(options, act, field):
     "call", [lambda b: b.append(b""), lambda b: b.build(), lambda b: b.abort(), lambda b: setattr(b, "last_offset", 3)]
 )
 def test_closed(close, call):
-    builder = kpress.BatchBuilder()
+    builder = recordpress.BatchBuilder()
     builder.append(b"")
     getattr(builder, close)()
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         call(builder)
 
 
@@ -323,20 +323,20 @@ class Closes:
 
 
 def test_headers_cannot_close_the_builder():
-    builder = kpress.BatchBuilder()
+    builder = recordpress.BatchBuilder()
     builder.append(b"first")
-    with pytest.raises(kpress.InvalidArgumentError, match="in use"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="in use"):
         builder.append(b"second", headers=Closes(builder))
     assert builder.append(b"third", headers=[("h", b"x")])
-    [batch] = kpress.read_batches(builder.build())
+    [batch] = recordpress.read_batches(builder.build())
     assert [(r.value, r.headers) for r in batch] == [(b"first", []), (b"third", [("h", b"x")])]
 
 
 @pytest.mark.parametrize("argument", ["timestamp", "offset"])
 def test_a_number_that_closes_the_builder(argument):
-    builder = kpress.BatchBuilder()
+    builder = recordpress.BatchBuilder()
     builder.append(b"first")
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         builder.append(b"second", **{argument: Closes(builder)})
 
 
@@ -347,73 +347,73 @@ class Appends(Closes):
 
 
 def test_a_last_offset_that_closes_the_builder():
-    builder = kpress.BatchBuilder()
+    builder = recordpress.BatchBuilder()
     builder.append(b"first")
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         builder.last_offset = Closes(builder)
 
 
 def test_a_control_type_that_closes_the_builder():
-    builder = kpress.BatchBuilder(is_control=True)
-    with pytest.raises(kpress.ClosedError):
+    builder = recordpress.BatchBuilder(is_control=True)
+    with pytest.raises(recordpress.ClosedError):
         builder.append_control(Closes(builder), b"")
 
 
 def test_a_last_offset_whose_reading_appends_does_not_go_back():
-    builder = kpress.BatchBuilder()
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    builder = recordpress.BatchBuilder()
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         builder.last_offset = Appends(builder)
     assert (caught.value.field, builder.last_offset) == ("last_offset", 20)
 
 
 def test_an_offset_whose_reading_appends_does_not_go_back():
-    builder = kpress.BatchBuilder()
-    with pytest.raises(kpress.InvalidArgumentError):
+    builder = recordpress.BatchBuilder()
+    with pytest.raises(recordpress.InvalidArgumentError):
         builder.append(b"", offset=Appends(builder))
     assert (builder.records_count, builder.last_offset) == (1, 20)
 
 
 @pytest.mark.parametrize("offset", [9, 11])
 def test_last_offset_does_not_go_below_the_base_or_the_last_record(offset):
-    builder = kpress.BatchBuilder(base_offset=10)
+    builder = recordpress.BatchBuilder(base_offset=10)
     if offset > 10:
         builder.append(b"", offset=12)
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         builder.last_offset = offset
     assert caught.value.field == "last_offset"
 
 
 def test_the_largest_base_offset_has_room_for_one_record():
-    builder = kpress.BatchBuilder(base_offset=2**63 - 1)
+    builder = recordpress.BatchBuilder(base_offset=2**63 - 1)
     assert builder.append(b"only")
     data = builder.build()
-    assert data == kpress.write_records([b"only"], base_offset=2**63 - 1)
-    assert [batch.last_offset for batch in kpress.read_batches(data)] == [2**63 - 1]
-    builder = kpress.BatchBuilder(base_offset=2**63 - 1)
+    assert data == recordpress.write_records([b"only"], base_offset=2**63 - 1)
+    assert [batch.last_offset for batch in recordpress.read_batches(data)] == [2**63 - 1]
+    builder = recordpress.BatchBuilder(base_offset=2**63 - 1)
     builder.append(b"only")
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         builder.append(b"one more")
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.write_records([b"only", b"one more"], base_offset=2**63 - 1)
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.write_records([b"only", b"one more"], base_offset=2**63 - 1)
 
 
 def test_the_largest_offset_delta():
-    builder = kpress.BatchBuilder(base_offset=7)
+    builder = recordpress.BatchBuilder(base_offset=7)
     assert builder.append(b"", offset=7 + 2**31 - 1)
-    with pytest.raises(kpress.InvalidArgumentError):
+    with pytest.raises(recordpress.InvalidArgumentError):
         builder.append(b"")
-    [batch] = kpress.read_batches(builder.build())
+    [batch] = recordpress.read_batches(builder.build())
     assert batch.last_offset == 7 + 2**31 - 1
 
 
 def test_last_offset_stays_within_the_largest_delta():
-    builder = kpress.BatchBuilder(base_offset=7)
+    builder = recordpress.BatchBuilder(base_offset=7)
     builder.append(b"")
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         builder.last_offset = 7 + 2**31
     assert caught.value.field == "last_offset"
     builder.last_offset = 7 + 2**31 - 1
-    [batch] = kpress.read_batches(builder.build())
+    [batch] = recordpress.read_batches(builder.build())
     assert batch.last_offset == 7 + 2**31 - 1
 
 
@@ -425,28 +425,28 @@ def test_limit_to_the_byte_with_the_longest_deltas(magic):
     sizes = [len(build(rows[:count], magic=magic)) for count in range(1, len(rows) + 1)]
     for count, size in enumerate(sizes, 1):
         for limit, taken in ((size, count), (size - 1, count - 1)):
-            builder = kpress.BatchBuilder(magic, limit=limit)
+            builder = recordpress.BatchBuilder(magic, limit=limit)
             assert [builder.append(**row) for row in rows[:count]] == [True] * taken + [False] * (count - taken)
             assert builder.size_in_bytes == (sizes[taken - 1] if taken else 0)
 
 
 def test_magic_0_has_no_timestamps():
     """Neither a timestamp nor bit 3 of the attributes, which is v1's (LegacyRecord.TIMESTAMP_TYPE_MASK)."""
-    builder = kpress.BatchBuilder(0, timestamp_type=1, log_append_time=T)
+    builder = recordpress.BatchBuilder(0, timestamp_type=1, log_append_time=T)
     builder.append(b"v", timestamp=T)
     assert (builder.max_timestamp, builder.offset_of_max_timestamp) == (-1, -1)
     assert builder.build() == build([dict(value=b"v")], magic=0, timestamp_type=-1)
 
 
 def test_a_delete_horizon_is_the_base_timestamp():
-    assert kpress.BatchBuilder(delete_horizon_ms=T).base_timestamp == T
+    assert recordpress.BatchBuilder(delete_horizon_ms=T).base_timestamp == T
 
 
 @pytest.mark.parametrize("codec", CODECS[1:])
 def test_size_in_bytes_is_never_too_small(codec):
     """Between records whose fit was checked by compressing."""
     limit = 6000
-    builder = kpress.BatchBuilder(compression_type=codec, limit=limit)
+    builder = recordpress.BatchBuilder(compression_type=codec, limit=limit)
     taken = []
     for value in FILLS["noise"]:
         if builder.append(value):
@@ -457,22 +457,22 @@ def test_size_in_bytes_is_never_too_small(codec):
 
 @pytest.mark.parametrize(("commit", "name"), [(True, "COMMIT"), (False, "ABORT")])
 def test_markers(commit, name):
-    builder = kpress.BatchBuilder(**CONTROL)
+    builder = recordpress.BatchBuilder(**CONTROL)
     assert builder.append_end_txn_marker(commit, 5)
-    [[marker]] = kpress.read_batches(builder.build())
-    assert kpress.control_record(marker).type == name
+    [[marker]] = recordpress.read_batches(builder.build())
+    assert recordpress.control_record(marker).type == name
     assert marker.key.hex() == ("00000001" if commit else "00000000")
 
 
 def test_an_empty_batch_of_append_time():
-    [batch] = kpress.read_batches(kpress.empty_batch(10, 14, max_timestamp=T, timestamp_type=1))
+    [batch] = recordpress.read_batches(recordpress.empty_batch(10, 14, max_timestamp=T, timestamp_type=1))
     assert (batch.attributes, batch.timestamp_type, batch.max_timestamp) == (8, 1, T)
     assert batch.is_valid()
 
 
 def test_an_empty_batch_keeps_what_its_batch_was():
     options = dict(producer_id=1, producer_epoch=2, base_sequence=3, partition_leader_epoch=4, is_transactional=True)
-    [batch] = kpress.read_batches(kpress.empty_batch(10, 14, is_control=True, **options))
+    [batch] = recordpress.read_batches(recordpress.empty_batch(10, 14, is_control=True, **options))
     assert {name: getattr(batch, name) for name in options} == options
     assert batch.is_control
     assert (batch.base_offset, batch.last_offset, batch.records_count) == (10, 14, 0)
@@ -481,7 +481,7 @@ def test_an_empty_batch_keeps_what_its_batch_was():
 def test_the_largest_timestamp_under_append_time():
     """MemoryRecordsBuilder notes the append time for v1, whose messages have it, and the records' own for v2."""
     for magic, offset in ((1, 0), (2, 1)):
-        builder = kpress.BatchBuilder(magic, timestamp_type=1, log_append_time=T)
+        builder = recordpress.BatchBuilder(magic, timestamp_type=1, log_append_time=T)
         for timestamp in (5, 9, 7):
             builder.append(b"v", timestamp=timestamp)
         assert (builder.max_timestamp, builder.offset_of_max_timestamp) == (T, offset)
@@ -490,7 +490,7 @@ def test_the_largest_timestamp_under_append_time():
 # --- the limit as Kafka keeps it: MemoryRecordsBuilder.hasRoomFor
 
 def _record_bytes(value: bytes, records: int) -> int:
-    return len(kpress.write_records([value] * records)) - 61
+    return len(recordpress.write_records([value] * records)) - 61
 
 
 def _float32(number: float) -> float:
@@ -499,7 +499,7 @@ def _float32(number: float) -> float:
 
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_kafkas_limit_always_takes_the_first_record(codec: str) -> None:
-    builder = kpress.BatchBuilder(compression_type=codec, limit=0, estimated_compression_ratio=1.0)
+    builder = recordpress.BatchBuilder(compression_type=codec, limit=0, estimated_compression_ratio=1.0)
     assert builder.append(bytes(100))
     assert not builder.append(b"")
     assert len(builder.build()) > 61
@@ -508,7 +508,7 @@ def test_kafkas_limit_always_takes_the_first_record(codec: str) -> None:
 def test_kafkas_limit_without_a_codec_is_exact_from_the_second_record_on() -> None:
     size = 61 + _record_bytes(bytes(100), 3)
     for limit, taken in ((size, 3), (size - 1, 2)):
-        builder = kpress.BatchBuilder(limit=limit, estimated_compression_ratio=0.1)
+        builder = recordpress.BatchBuilder(limit=limit, estimated_compression_ratio=0.1)
         assert sum(builder.append(bytes(100)) for _ in range(4)) == taken
         assert builder.limit == limit
 
@@ -519,7 +519,7 @@ def test_kafkas_limit_without_a_codec_is_exact_from_the_second_record_on() -> No
 def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size: int) -> None:
     """Header + uncompressed x ratio x 1.05, in float32, + the record as it is."""
     value = bytes(size)
-    free = kpress.BatchBuilder()
+    free = recordpress.BatchBuilder()
     free.append(value)
     expected = 1
     while expected < 60_000:
@@ -529,29 +529,29 @@ def test_kafkas_limit_with_a_codec_is_an_estimate(ratio: float, limit: int, size
         if limit < 61 + int(estimate) + free.uncompressed_size - written:
             break
         expected += 1
-    builder = kpress.BatchBuilder(compression_type="zstd", limit=limit, estimated_compression_ratio=ratio)
+    builder = recordpress.BatchBuilder(compression_type="zstd", limit=limit, estimated_compression_ratio=ratio)
     taken = 0
     while taken < 60_000 and builder.append(value):
         taken += 1
     assert taken == expected
-    assert [len(batch) for batch in kpress.read_batches(builder.build())] == [expected]
+    assert [len(batch) for batch in recordpress.read_batches(builder.build())] == [expected]
 
 
 @pytest.mark.parametrize("last", [9, 0, -1, 10 + 2**31])
 def test_the_last_offset_of_an_empty_batch_is_within_its_range(last: int) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=f"from 10 to {10 + 2**31 - 1}") as caught:
-        kpress.empty_batch(10, last)
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"from 10 to {10 + 2**31 - 1}") as caught:
+        recordpress.empty_batch(10, last)
     assert caught.value.field == "last_offset"
     for good in (10, 10 + 2**31 - 1):
-        assert next(kpress.read_batches(kpress.empty_batch(10, good))).last_offset == good
+        assert next(recordpress.read_batches(recordpress.empty_batch(10, good))).last_offset == good
 
 
-@pytest.mark.parametrize(("ratio", "error"), [(-1.0, kpress.InvalidArgumentError),
-                                              (3.5e38, kpress.InvalidArgumentError),
-                                              (float("nan"), kpress.InvalidArgumentError),
-                                              (float("inf"), kpress.InvalidArgumentError),
-                                              ("1.0", kpress.ArgumentTypeError), (True, kpress.ArgumentTypeError)])
+@pytest.mark.parametrize(("ratio", "error"), [(-1.0, recordpress.InvalidArgumentError),
+                                              (3.5e38, recordpress.InvalidArgumentError),
+                                              (float("nan"), recordpress.InvalidArgumentError),
+                                              (float("inf"), recordpress.InvalidArgumentError),
+                                              ("1.0", recordpress.ArgumentTypeError), (True, recordpress.ArgumentTypeError)])
 def test_a_ratio_that_is_none(ratio: object, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
-        kpress.BatchBuilder(estimated_compression_ratio=ratio)
+        recordpress.BatchBuilder(estimated_compression_ratio=ratio)
     assert caught.value.field == "estimated_compression_ratio"

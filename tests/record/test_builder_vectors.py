@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from oracle import Vector
 
@@ -34,7 +34,7 @@ def _has_same_bytes(vector: Vector, compression_type: str) -> bool:
     return compression_type in SAME_BYTES_SINCE and version >= SAME_BYTES_SINCE[compression_type]
 
 
-def _entry(data: bytes, batch: kpress.Batch) -> bytes:
+def _entry(data: bytes, batch: recordpress.Batch) -> bytes:
     return data[batch.position : batch.position + batch.size]
 
 
@@ -44,7 +44,7 @@ def _as_create_time(entry: bytes, magic: int) -> bytes:
     return entry[:position] + bytes([entry[position] & ~0x08]) + entry[position + 1 :]
 
 
-def _arguments(batch: kpress.Batch) -> dict[str, Any]:
+def _arguments(batch: recordpress.Batch) -> dict[str, Any]:
     arguments: dict[str, Any] = {
         "magic": batch.magic,
         "compression_type": batch.compression_type,
@@ -65,9 +65,9 @@ def _arguments(batch: kpress.Batch) -> dict[str, Any]:
     return arguments
 
 
-def _append(builder: kpress.BatchBuilder, record: kpress.Record, is_control: bool) -> None:
+def _append(builder: recordpress.BatchBuilder, record: recordpress.Record, is_control: bool) -> None:
     if is_control:
-        control = kpress.control_record(record)
+        control = recordpress.control_record(record)
         builder.append_control(control.type, record.value, timestamp=record.timestamp, offset=record.offset)
     else:
         builder.append(
@@ -75,37 +75,37 @@ def _append(builder: kpress.BatchBuilder, record: kpress.Record, is_control: boo
         )
 
 
-def _rebuild(entry: bytes, batch: kpress.Batch, level: int | None) -> bytes:
-    builder = kpress.BatchBuilder(level=level, **_arguments(batch))
-    (as_written,) = kpress.read_batches(_as_create_time(entry, batch.magic), check_crcs=False)
+def _rebuild(entry: bytes, batch: recordpress.Batch, level: int | None) -> bytes:
+    builder = recordpress.BatchBuilder(level=level, **_arguments(batch))
+    (as_written,) = recordpress.read_batches(_as_create_time(entry, batch.magic), check_crcs=False)
     for record in as_written:
         _append(builder, record, batch.is_control)
     builder.last_offset = batch.last_offset
     return builder.build()
 
 
-def _payload(entry: bytes, batch: kpress.Batch) -> bytes:
+def _payload(entry: bytes, batch: recordpress.Batch) -> bytes:
     if batch.magic == 2:
         return entry[V2_HEADER:]
     value = 26 if batch.magic == 0 else 34
     return entry[value:]
 
 
-def _header(entry: bytes, batch: kpress.Batch) -> bytes:
+def _header(entry: bytes, batch: recordpress.Batch) -> bytes:
     """All of the entry's header but its size and CRC, which follow the compressed bytes."""
     if batch.magic == 2:
         return entry[:8] + entry[12:17] + entry[21:V2_HEADER]
     return entry[:8] + entry[16 : 22 if batch.magic == 0 else 30]
 
 
-def _records_area(entry: bytes, batch: kpress.Batch) -> bytes:
-    return kpress.decompress(_payload(entry, batch), batch.compression_type, magic=batch.magic)
+def _records_area(entry: bytes, batch: recordpress.Batch) -> bytes:
+    return recordpress.decompress(_payload(entry, batch), batch.compression_type, magic=batch.magic)
 
 
 @pytest.mark.parametrize("vector", SETS, ids=str)
 def test_written_again(vector: Vector) -> None:
     data = vector.data
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         if not batch.is_valid() or batch.records_count == 0:
             continue
         entry = _entry(data, batch)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 T = 1_700_000_000_000
 LZ4_FRAME = "04224d186040"
@@ -95,12 +95,12 @@ LOG_APPEND_TIME = _hex("""0000000000000000 0000003a ffffffff 02 f749f8a9 0008 00
                           0000018bcfe56863 ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 02 6b 02 76 00""")
 
 
-def _records(batch: kpress.Batch) -> list[tuple[Any, ...]]:
+def _records(batch: recordpress.Batch) -> list[tuple[Any, ...]]:
     return [(r.value, r.key, r.timestamp, r.headers, r.offset) for r in batch]
 
 
 def _build(arguments: dict[str, Any], records: list[tuple[Any, ...]]) -> bytes:
-    builder = kpress.BatchBuilder(**arguments)
+    builder = recordpress.BatchBuilder(**arguments)
     for value, key, timestamp, headers, offset in records:
         if arguments.get("is_control"):
             assert builder.append_end_txn_marker(True, coordinator_epoch=15, timestamp=timestamp)
@@ -112,7 +112,7 @@ def _build(arguments: dict[str, Any], records: list[tuple[Any, ...]]) -> bytes:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_read(name: str) -> None:
     data, _, records = EXAMPLES[name]
-    (batch,) = kpress.read_batches(data)
+    (batch,) = recordpress.read_batches(data)
     assert batch.is_valid()
     assert _records(batch) == records
 
@@ -125,19 +125,19 @@ def test_write(name: str) -> None:
 
 
 def test_record_sequences_wrap() -> None:
-    (batch,) = kpress.read_batches(EXAMPLES["v2 transactional, sequence wraps"][0])
+    (batch,) = recordpress.read_batches(EXAMPLES["v2 transactional, sequence wraps"][0])
     assert [record.sequence for record in batch] == [2**31 - 1, 0]
     assert (batch.base_sequence, batch.last_sequence) == (2**31 - 1, 0)
 
 
 def test_commit_marker() -> None:
-    (batch,) = kpress.read_batches(EXAMPLES["COMMIT marker"][0])
-    control = kpress.control_record(next(iter(batch)))
+    (batch,) = recordpress.read_batches(EXAMPLES["COMMIT marker"][0])
+    control = recordpress.control_record(next(iter(batch)))
     assert (control.type, control.coordinator_epoch) == ("COMMIT", 15)
 
 
 def test_empty_batch_keeps_its_offsets_and_sequence() -> None:
-    (batch,) = kpress.read_batches(EMPTY_BATCH)
+    (batch,) = recordpress.read_batches(EMPTY_BATCH)
     assert batch.is_valid()
     assert list(batch) == []
     assert batch.records_count == 0
@@ -146,7 +146,7 @@ def test_empty_batch_keeps_its_offsets_and_sequence() -> None:
 
 
 def test_log_append_time_is_every_records_timestamp() -> None:
-    (batch,) = kpress.read_batches(LOG_APPEND_TIME)
+    (batch,) = recordpress.read_batches(LOG_APPEND_TIME)
     assert batch.is_valid()
     assert int(batch.timestamp_type) == 1
     assert [record.timestamp for record in batch] == [T + 99]
@@ -165,9 +165,9 @@ CHECKSUMS = {
 
 @pytest.mark.parametrize(("magic", "compression_type"), CHECKSUMS)
 def test_checksums_pinned_by_kafka(magic: int, compression_type: str) -> None:
-    builder = kpress.BatchBuilder(magic=magic, compression_type=compression_type)
+    builder = recordpress.BatchBuilder(magic=magic, compression_type=compression_type)
     builder.append(b"value1", key=b"key1", timestamp=283843 if magic else -1)
     builder.append(b"value2", key=b"key2", timestamp=1234 if magic else -1)
-    batch = next(iter(kpress.read_batches(builder.build())))
+    batch = next(iter(recordpress.read_batches(builder.build())))
     assert batch.crc == CHECKSUMS[magic, compression_type]
     assert batch.is_valid()

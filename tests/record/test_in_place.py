@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 
 T = 1_700_000_000_000
-LOG_APPEND_TIME = kpress.TimestampType.LogAppendTime
-CREATE_TIME = kpress.TimestampType.CreateTime
+LOG_APPEND_TIME = recordpress.TimestampType.LogAppendTime
+CREATE_TIME = recordpress.TimestampType.CreateTime
 
 
 def _bytes(entry: dict[str, Any], what: str) -> bytes | None:
@@ -37,7 +37,7 @@ def _appended() -> Iterator[Any]:
             continue
         sent = _bytes(case["requests"][0], "sent") or _bytes(answers[0], "sent")
         stored = _bytes(answers[0], "stored")
-        if sent and stored and len(list(kpress.read_batches(sent))) == 1:
+        if sent and stored and len(list(recordpress.read_batches(sent))) == 1:
             yield pytest.param(sent, stored, id=case["name"])
 
 
@@ -51,7 +51,7 @@ def test_there_are_such_batches() -> None:
 @pytest.mark.parametrize(("sent", "stored"), APPENDED)
 def test_a_batch_becomes_what_the_broker_stored(sent: bytes, stored: bytes) -> None:
     data = bytearray(sent)
-    [batch], [wanted] = kpress.read_batches(data), kpress.read_batches(stored)
+    [batch], [wanted] = recordpress.read_batches(data), recordpress.read_batches(stored)
     batch.set_last_offset(wanted.last_offset)
     if batch.magic == 2:
         batch.set_partition_leader_epoch(wanted.partition_leader_epoch)
@@ -66,29 +66,29 @@ def test_log_append_time_and_back(magic: int, codec: str) -> None:
     records = [b"value"] if codec == "none" else [b"value", b"another"]
 
     def built(**options: int) -> bytes:
-        builder = kpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=7, **options)
+        builder = recordpress.BatchBuilder(magic=magic, compression_type=codec, base_offset=7, **options)
         for i, value in enumerate(records):
             builder.append(value, timestamp=T + i)
         return builder.build()
 
     data = bytearray(built())
-    [batch] = kpress.read_batches(data)
+    [batch] = recordpress.read_batches(data)
     batch.set_max_timestamp(LOG_APPEND_TIME, T + 99)
     assert data == built(timestamp_type=1, log_append_time=T + 99)
     assert (batch.timestamp_type, batch.max_timestamp, batch.is_valid()) == (LOG_APPEND_TIME, T + 99, True)
-    assert batch.crc == next(iter(kpress.read_batches(bytes(data)))).crc
+    assert batch.crc == next(iter(recordpress.read_batches(bytes(data)))).crc
     batch.set_max_timestamp(CREATE_TIME, T + len(records) - 1)
     assert data == built()
 
 
-def _sound(data: bytearray) -> Iterator[kpress.Batch]:
+def _sound(data: bytearray) -> Iterator[recordpress.Batch]:
     """The batches with a timestamp whose checksum is right and whose attributes Kafka knows."""
     try:
-        for batch in kpress.read_batches(data):
+        for batch in recordpress.read_batches(data):
             known = 0x0F if batch.magic == 1 else 0x7F
             if batch.magic > 0 and batch.max_timestamp >= -1 and batch.is_valid() and not batch.attributes & ~known:
                 yield batch
-    except kpress.CorruptRecordError:
+    except recordpress.CorruptRecordError:
         pass
 
 
@@ -110,8 +110,8 @@ def test_everything_kafka_wrote_there_and_back() -> None:
 
 def test_two_objects_of_one_batch() -> None:
     """Each starts from what the other left."""
-    data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
-    [one], [other] = kpress.read_batches(data), kpress.read_batches(data)
+    data = bytearray(recordpress.write_records([b"value"], timestamps=[T]))
+    [one], [other] = recordpress.read_batches(data), recordpress.read_batches(data)
     one.set_max_timestamp(LOG_APPEND_TIME, T + 1)
     other.set_max_timestamp(LOG_APPEND_TIME, T + 2)
     assert other.is_valid()
@@ -119,17 +119,17 @@ def test_two_objects_of_one_batch() -> None:
 
 def test_a_wrong_checksum_stays_wrong() -> None:
     """Java computes the checksum again, which makes a damaged batch look intact."""
-    data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
+    data = bytearray(recordpress.write_records([b"value"], timestamps=[T]))
     data[-3] ^= 1
-    [batch] = kpress.read_batches(data)
+    [batch] = recordpress.read_batches(data)
     batch.set_max_timestamp(LOG_APPEND_TIME, T + 1)
     assert not batch.is_valid()
 
 
 def test_unknown_attribute_bits_are_cleared_with_a_change_only() -> None:
-    data = bytearray(kpress.write_records([b"value"], timestamps=[T]))
+    data = bytearray(recordpress.write_records([b"value"], timestamps=[T]))
     data[21] = 0x80
-    [batch] = kpress.read_batches(data)
+    [batch] = recordpress.read_batches(data)
     batch.set_max_timestamp(CREATE_TIME, T)
     assert data[21] == 0x80
     batch.set_max_timestamp(CREATE_TIME, T + 1)
@@ -148,10 +148,10 @@ def test_unknown_attribute_bits_are_cleared_with_a_change_only() -> None:
     ],
 )
 def test_what_is_refused_changes_nothing(call: Any, message: str) -> None:
-    data = bytearray(kpress.write_records([b"a", b"b"]))
+    data = bytearray(recordpress.write_records([b"a", b"b"]))
     before = bytes(data)
-    [batch] = kpress.read_batches(data)
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    [batch] = recordpress.read_batches(data)
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         call(batch)
     assert data == before
 
@@ -165,18 +165,18 @@ def test_what_is_refused_changes_nothing(call: Any, message: str) -> None:
     ],
 )
 def test_read_only_data_is_refused(call: Any) -> None:
-    data = kpress.write_records([b"a"])
+    data = recordpress.write_records([b"a"])
     for view in (data, memoryview(bytearray(data)).toreadonly()):
-        [batch] = kpress.read_batches(view)
-        with pytest.raises(kpress.InvalidArgumentError, match="read-only"):
+        [batch] = recordpress.read_batches(view)
+        with pytest.raises(recordpress.InvalidArgumentError, match="read-only"):
             call(batch)
 
 
 def test_old_messages_lack_fields() -> None:
     for magic in (0, 1):
-        [batch] = kpress.read_batches(bytearray(kpress.write_records([b"a"], magic=magic)))
-        with pytest.raises(kpress.InvalidArgumentError, match="leader epoch"):
+        [batch] = recordpress.read_batches(bytearray(recordpress.write_records([b"a"], magic=magic)))
+        with pytest.raises(recordpress.InvalidArgumentError, match="leader epoch"):
             batch.set_partition_leader_epoch(1)
-    [batch] = kpress.read_batches(bytearray(kpress.write_records([b"a"], magic=0)))
-    with pytest.raises(kpress.InvalidArgumentError, match="no timestamp"):
+    [batch] = recordpress.read_batches(bytearray(recordpress.write_records([b"a"], magic=0)))
+    with pytest.raises(recordpress.InvalidArgumentError, match="no timestamp"):
         batch.set_max_timestamp(CREATE_TIME, T)

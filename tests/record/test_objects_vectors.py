@@ -4,57 +4,57 @@ from __future__ import annotations
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 from facts import Facts, batch_facts, error_class, record_facts
 from oracle import Vector
 
 
-def _read_records(batch: kpress.Batch) -> tuple[list[Facts], type[Exception] | None]:
+def _read_records(batch: recordpress.Batch) -> tuple[list[Facts], type[Exception] | None]:
     """Records handed out before the error, and its class; no CRC is checked first, as Kafka's iterator does."""
     records = []
     is_control = batch.magic == 2 and batch.is_control
     try:
         for record in batch:
             records.append(record_facts(record, batch.magic, is_control))
-    except kpress.KpressError as error:
+    except recordpress.RecordpressError as error:
         return records, type(error)
     return records, None
 
 
-def _read_batches(batches: kpress.BatchIterator) -> tuple[list[kpress.Batch], type[Exception] | None]:
+def _read_batches(batches: recordpress.BatchIterator) -> tuple[list[recordpress.Batch], type[Exception] | None]:
     found = []
     try:
         for batch in batches:
             found.append(batch)
-    except kpress.KpressError as error:
+    except recordpress.RecordpressError as error:
         return found, type(error)
     return found, None
 
 
-def _class(error: Facts | None) -> type[kpress.KpressError] | None:
+def _class(error: Facts | None) -> type[recordpress.RecordpressError] | None:
     return error_class(error) if error else None
 
 
-def _check_header(batch: kpress.Batch, expected: Facts) -> None:
+def _check_header(batch: recordpress.Batch, expected: Facts) -> None:
     facts = batch_facts(batch)
     assert facts == {name: expected[name] for name in facts}
     assert batch.is_valid() == expected["valid"]
     if expected["valid"]:
         batch.ensure_valid()
     else:
-        with pytest.raises(kpress.CorruptRecordError):
+        with pytest.raises(recordpress.CorruptRecordError):
             batch.ensure_valid()
 
 
-def _check_codec(batch: kpress.Batch, expected: Facts) -> None:
+def _check_codec(batch: recordpress.Batch, expected: Facts) -> None:
     """A codec id that Kafka did not assign is an error when decoding; the header can be read. KIP-984 assigns 5."""
     codec_id = batch.attributes & 7
     named = "pluggable" if codec_id == 5 and batch.magic == 2 else f"unknown({codec_id})"
     assert batch.compression_type == (expected["codec"] or named)
 
 
-def _check_base_offset(batch: kpress.Batch, expected: Facts) -> None:
+def _check_base_offset(batch: recordpress.Batch, expected: Facts) -> None:
     if "base_offset_error" in expected:
         with pytest.raises(error_class(expected["base_offset_error"])):
             _ = batch.base_offset
@@ -62,7 +62,7 @@ def _check_base_offset(batch: kpress.Batch, expected: Facts) -> None:
         assert batch.base_offset == expected["base_offset"]
 
 
-def _check_records(batch: kpress.Batch, expected: Facts) -> None:
+def _check_records(batch: recordpress.Batch, expected: Facts) -> None:
     records, error = _read_records(batch)
     for record, expected_record in zip(records, expected["records"], strict=False):
         assert record == expected_record
@@ -73,10 +73,10 @@ def _check_records(batch: kpress.Batch, expected: Facts) -> None:
 @pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
 def test_batches_and_records(vector: Vector) -> None:
     expected = vector.expected
-    iterator = kpress.read_batches(vector.data, check_crcs=False)
+    iterator = recordpress.read_batches(vector.data, check_crcs=False)
     batches, scan_error = _read_batches(iterator)
     if "decoder_error" in expected:  # Kafka's scanner crashed on it
-        assert scan_error is kpress.CorruptRecordError
+        assert scan_error is recordpress.CorruptRecordError
         return
     assert scan_error is _class(expected.get("scan_error"))
     assert len(batches) == expected["batch_count"]
@@ -92,17 +92,17 @@ def test_batches_and_records(vector: Vector) -> None:
 
 @pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
 def test_a_bad_checksum_is_an_error_before_the_first_record(vector: Vector) -> None:
-    batches, _ = _read_batches(kpress.read_batches(vector.data))
+    batches, _ = _read_batches(recordpress.read_batches(vector.data))
     for batch in batches:
         records, error = _read_records(batch)
         if not batch.is_valid():
             assert not records
-            assert error is kpress.CorruptRecordError
+            assert error is recordpress.CorruptRecordError
 
 
 @pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
 def test_len_is_the_number_of_records(vector: Vector) -> None:
-    batches, _ = _read_batches(kpress.read_batches(vector.data, check_crcs=False))
+    batches, _ = _read_batches(recordpress.read_batches(vector.data, check_crcs=False))
     for batch in batches:
         records, error = _read_records(batch)
         if error is None:

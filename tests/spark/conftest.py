@@ -1,4 +1,4 @@
-"""One quiet local Spark for all tests here; and for clusters a Python without kpress, and a wheel of it."""
+"""One quiet local Spark for all tests here; and for clusters a Python without recordpress, and a wheel of it."""
 
 import os
 import pickle
@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +32,7 @@ def spark() -> Iterator[Any]:
         warnings.simplefilter("ignore")
         session = (
             SparkSession.builder.master("local[2, 3]")  # a task is tried three times
-            .appName("tests of kpress")
+            .appName("tests of recordpress")
             # without Java's second compiler Spark starts in half the time
             .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
             .config("spark.ui.enabled", "false")
@@ -49,7 +49,7 @@ def spark() -> Iterator[Any]:
 @pytest.fixture
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Jobs do without Spark: their tasks run here, what travels is pickled, and a result is its rows."""
-    from kpress.spark import _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
+    from recordpress.spark import _compare, _estimate, _inventory, _jobs, _parquet, _transcode, _verify
 
     def run(spark: Any, what: str, work: Any, items: Any) -> list[Any]:
         return [pickle.loads(pickle.dumps(work(pickle.loads(pickle.dumps(item))))) for item in items]
@@ -65,13 +65,13 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package of this checkout as a wheel has it."""
-    package = Path(kpress.__file__).parent
+    package = Path(recordpress.__file__).parent
     tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
-    path = tmp_path_factory.mktemp("wheel") / f"kpress-{kpress.__version__}-{tag}-{tag}-linux_x86_64.whl"
+    path = tmp_path_factory.mktemp("wheel") / f"recordpress-{recordpress.__version__}-{tag}-{tag}-linux_x86_64.whl"
     with zipfile.ZipFile(path, "w") as archive:
         for file in package.rglob("*"):
             if file.suffix in (".py", ".so"):
-                archive.write(file, f"kpress/{file.relative_to(package)}")
+                archive.write(file, f"recordpress/{file.relative_to(package)}")
     return path
 
 

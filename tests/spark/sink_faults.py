@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from kpress.log import _publish, _roll_forward
-from kpress.spark import KafkaLogDataSource
-from kpress.spark._sink import KafkaLogWriter
-from kpress.spark._sink_rows import TaskRows
-from kpress.spark._stream_sink import KafkaLogStreamWriter
+from recordpress.log import _publish, _roll_forward
+from recordpress.spark import KafkaLogDataSource
+from recordpress.spark._sink import KafkaLogWriter
+from recordpress.spark._sink_rows import TaskRows
+from recordpress.spark._stream_sink import KafkaLogStreamWriter
 
 # before what the process dies: of a task's, and of the one that commits
 IN_TASKS = {"first row": (TaskRows, "add"), "last file": (TaskRows, "finish"), "message": (TaskRows, "discard")}
@@ -32,7 +32,7 @@ class FaultySource(KafkaLogDataSource):
 
     @classmethod
     def name(cls) -> str:
-        return "kpressfaulty"
+        return "recordpressfaulty"
 
     def writer(self, schema: Any, overwrite: bool) -> Any:
         return _sent(FaultyWriter, super().writer(schema, overwrite), self.options["path"])

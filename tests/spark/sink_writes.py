@@ -11,10 +11,10 @@ import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql.types import StructType
 
-import kpress
-from kpress.log import scan, verify
-from kpress.spark import KafkaLogDataSource
-from kpress.spark.schema import spark_schema
+import recordpress
+from recordpress.log import scan, verify
+from recordpress.spark import KafkaLogDataSource
+from recordpress.spark.schema import spark_schema
 
 KINDS = {
     "key": pa.binary(),
@@ -61,13 +61,13 @@ def drawn(n: int, seed: int = 0) -> Rows:
 
 
 def table(path: Path, *names: str) -> Any:
-    return pa.concat_tables([pa.table(columns) for columns in kpress.open_log(path).read(names)])
+    return pa.concat_tables([pa.table(columns) for columns in recordpress.open_log(path).read(names)])
 
 
 def stored(root: Path) -> dict[str, list[Any]]:
     """Key and value by partition; their offsets leave nothing out."""
     found = {}
-    for partition in kpress.open_log(root).partitions:
+    for partition in recordpress.open_log(root).partitions:
         place = root / str(partition)
         columns = table(place, "offset", "key", "value")
         assert columns["offset"].to_pylist() == list(range(columns.num_rows))
@@ -77,7 +77,7 @@ def stored(root: Path) -> dict[str, list[Any]]:
 
 def first_segment(root: Path) -> list[Any]:
     data = (root / "t-0" / f"{0:020}.log").read_bytes()
-    return [record for batch in kpress.read_batches(data) for record in batch]
+    return [record for batch in recordpress.read_batches(data) for record in batch]
 
 
 def is_clean(root: Path) -> bool:

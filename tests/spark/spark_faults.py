@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kpress.files import LocalFileSystem
-from kpress.log import _copy_parts, _file_records, copy_tasks
-from kpress.spark import KafkaLogDataSource
-from kpress.spark._stream import stream_reader
-from kpress.spark.datasource import KafkaLogReader
+from recordpress.files import LocalFileSystem
+from recordpress.log import _copy_parts, _file_records, copy_tasks
+from recordpress.spark import KafkaLogDataSource
+from recordpress.spark._stream import stream_reader
+from recordpress.spark.datasource import KafkaLogReader
 
 PIECE = 4000  # of the segments that are cut
 FAULTS = ("begun", "writing", "done", "raise")
@@ -101,7 +101,7 @@ class DyingReader(KafkaLogReader):
 class DyingSource(KafkaLogDataSource):
     @classmethod
     def name(cls) -> str:
-        return "kpressdying"
+        return "recordpressdying"
 
     def reader(self, schema: Any) -> Any:
         return DyingReader(*self._columns_of(schema), self.parallelism)

@@ -21,36 +21,36 @@ CLIENT = """
 import json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
-import kpress
-from kpress.spark import functions
-from kpress.spark._session import parallelism_of
+import recordpress
+from recordpress.spark import functions
+from recordpress.spark._session import parallelism_of
 
 url, logs, target = sys.argv[1:]
 spark = SparkSession.builder.remote(url).getOrCreate()
 
 def read(path):
-    return spark.read.format("kpress").load(path)
+    return spark.read.format("recordpress").load(path)
 
 def stream():
-    query = spark.readStream.format("kpress").option("includeActiveSegment", "true").load(logs).writeStream
+    query = spark.readStream.format("recordpress").option("includeActiveSegment", "true").load(logs).writeStream
     query = query.format("memory").queryName("rows").trigger(availableNow=True).start()
     query.awaitTermination()
     return spark.sql("SELECT count(*) FROM rows").collect()[0][0]
 
 found = {"parallelism": parallelism_of(spark)}
-kpress.spark.register(spark)
+recordpress.spark.register(spark)
 found["read"] = [read(logs).where("topic = 'sessions'").count(), read(logs).count()]
-found["read"].append(kpress.spark.read(spark, logs, subscribe="sessions").count())
-found["inventory"] = sorted([row.topic, row.partition] for row in kpress.spark.inventory(spark, logs).collect())
-findings = kpress.spark.verify(spark, logs)
+found["read"].append(recordpress.spark.read(spark, logs, subscribe="sessions").count())
+found["inventory"] = sorted([row.topic, row.partition] for row in recordpress.spark.inventory(spark, logs).collect())
+findings = recordpress.spark.verify(spark, logs)
 found["verify"] = [findings.columns[:3], findings.count()]
 values = spark.createDataFrame([(b"123456789",), (None,)], "value binary")
 checksum = functions.crc32c(functions.decompress(functions.compress("value", "zstd"), "zstd"))
 found["functions"] = [row[0] for row in values.select(checksum).collect()]
-kpress.spark.transcode(spark, logs, f"{target}/zstd", "zstd").collect()
-found["transcode"] = kpress.spark.compare(spark, logs, f"{target}/zstd").where("NOT isSame").count()
+recordpress.spark.transcode(spark, logs, f"{target}/zstd", "zstd").collect()
+found["transcode"] = recordpress.spark.compare(spark, logs, f"{target}/zstd").where("NOT isSame").count()
 rows = spark.range(100).selectExpr("CAST(id AS STRING) AS value")
-rows.write.format("kpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
+rows.write.format("recordpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
 found["write"] = read(f"{target}/written").count()
 found["stream"] = stream()
 spark.stop()

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
-from kpress.checksum import crc32c
-from kpress.errors import KpressError
-from kpress.log import Finding
-from kpress.spark import KafkaLogDataSource
+from recordpress.checksum import crc32c
+from recordpress.errors import RecordpressError
+from recordpress.log import Finding
+from recordpress.spark import KafkaLogDataSource
 
 BATCHES, RECORDS = 6, 20
 LENGTH, MAGIC, CRC, ATTRIBUTES, COUNT = 8, 16, 17, 21, 57  # where the fields of a v2 batch begin
@@ -31,7 +31,7 @@ def batches() -> list[bytes]:
     values = [b"value %d " % number * 20 for number in range(RECORDS)]
     values = [b"value %d " % number * 20 for number in range(RECORDS)]
     firsts = range(0, BATCHES * RECORDS, RECORDS)
-    return [kpress.write_records(values, compression_type="zstd", base_offset=first) for first in firsts]
+    return [recordpress.write_records(values, compression_type="zstd", base_offset=first) for first in firsts]
 
 
 def changed(at: int, data: bytes, *, checksum: bool = False) -> Callable[[Path], None]:
@@ -58,7 +58,7 @@ def twice(path: Path) -> None:
 def bomb(path: Path) -> None:
     """Ten megabytes of a few kilobytes, which say that they are one record."""
     parts = batches()
-    parts[2] = kpress.write_records([bytes(10 << 20)], compression_type="zstd", base_offset=2 * RECORDS)
+    parts[2] = recordpress.write_records([bytes(10 << 20)], compression_type="zstd", base_offset=2 * RECORDS)
     large = bytearray(parts[2])
     large[COUNT : COUNT + 4] = struct.pack(">i", RECORDS)
     large[CRC:ATTRIBUTES] = struct.pack(">I", crc32c(large[ATTRIBUTES:]))
@@ -98,7 +98,7 @@ def damaged(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Path]:
         directory = tmp_path / "logs" / f"t-{partition}"
         directory.mkdir(parents=True)
         intact = b"".join(batches())
-        last = kpress.write_records([b"last"] * RECORDS, base_offset=BATCHES * RECORDS)
+        last = recordpress.write_records([b"last"] * RECORDS, base_offset=BATCHES * RECORDS)
         (directory / f"{0:020d}.log").write_bytes(intact)
         (directory / f"{BATCHES * RECORDS:020d}.log").write_bytes(last)
     DAMAGE[request.param](tmp_path / "logs" / "t-1" / f"{0:020d}.log")
@@ -115,28 +115,28 @@ def test_what_is_damaged_is_reported_and_the_rest_is_done(damaged: tuple[str, Pa
     found: dict[str, list[str]] = {}
 
     for full in (False, True):
-        rows = kpress.spark.inventory(None, logs, full=full)
+        rows = recordpress.spark.inventory(None, logs, full=full)
         assert [(row["partition"], row["segments"]) for row in rows] == [(0, 2), (1, 2)]
         assert rows[0]["findings"] == [] and rows[0]["records"] == (BATCHES + 1) * RECORDS
         found[f"inventory, full={full}"] = findings_of(rows)
 
-    rows = kpress.spark.estimate(None, logs, "lz4")
+    rows = recordpress.spark.estimate(None, logs, "lz4")
     assert rows[0]["sampledRecords"] >= (BATCHES + 2) * RECORDS
     found["estimate"] = findings_of(rows)
 
-    rows = kpress.spark.verify(None, logs, "record")
+    rows = recordpress.spark.verify(None, logs, "record")
     assert {row["partition"] for row in rows if row["file"].endswith(".log")} == {1}
     found["verify"] = [str(Finding(*[row[field] for field in Finding.__annotations__])) for row in rows]
 
-    rows = kpress.spark.to_parquet(None, logs, tmp_path / "parquet", on_corrupt="skip")
+    rows = recordpress.spark.to_parquet(None, logs, tmp_path / "parquet", on_corrupt="skip")
     assert sum(row["records"] for row in rows if row["partition"] == 0) == (BATCHES + 1) * RECORDS
     found["to_parquet"] = findings_of(rows)
 
-    rows = kpress.spark.compare(None, logs, logs, on_corrupt="skip")
+    rows = recordpress.spark.compare(None, logs, logs, on_corrupt="skip")
     assert [row["isSame"] for row in rows] == [True, False]
     found["compare"] = findings_of(rows)
 
-    rows = kpress.spark.transcode(None, logs, tmp_path / "copy", "lz4", on_corrupt="quarantine")
+    rows = recordpress.spark.transcode(None, logs, tmp_path / "copy", "lz4", on_corrupt="quarantine")
     assert [row["quarantined"] for row in rows] == [[], [f"t-1/{0:020d}.log.quarantined"]]
     assert [row["records"] for row in rows] == [(BATCHES + 1) * RECORDS, RECORDS]
     found["transcode"] = findings_of(rows)
@@ -149,7 +149,7 @@ def test_what_is_damaged_is_reported_and_the_rest_is_done(damaged: tuple[str, Pa
 def test_a_partition_of_nothing_but_damage_has_no_parquet_file(tmp_path: Path) -> None:
     (tmp_path / "t-0").mkdir()
     DAMAGE["no batch at all"](tmp_path / "t-0" / f"{0:020d}.log")
-    [row] = kpress.spark.to_parquet(None, tmp_path / "t-0", tmp_path / "parquet", on_corrupt="skip")
+    [row] = recordpress.spark.to_parquet(None, tmp_path / "t-0", tmp_path / "parquet", on_corrupt="skip")
     assert row["records"] == 0 and "file" not in row and len(row["findings"]) == 1
     assert [path.name for path in (tmp_path / "parquet").iterdir()] == ["_SUCCESS"]
 
@@ -157,12 +157,12 @@ def test_a_partition_of_nothing_but_damage_has_no_parquet_file(tmp_path: Path) -
 def test_otherwise_the_job_fails_and_leaves_nothing(damaged: tuple[str, Path], tmp_path: Path) -> None:
     _, logs = damaged
     jobs: list[Callable[[], Any]] = [
-        lambda: kpress.spark.to_parquet(None, logs, tmp_path / "parquet"),  # type: ignore[arg-type]
-        lambda: kpress.spark.compare(None, logs, logs),  # type: ignore[arg-type]
-        lambda: kpress.spark.transcode(None, logs, tmp_path / "copy", "lz4"),  # type: ignore[arg-type]
+        lambda: recordpress.spark.to_parquet(None, logs, tmp_path / "parquet"),  # type: ignore[arg-type]
+        lambda: recordpress.spark.compare(None, logs, logs),  # type: ignore[arg-type]
+        lambda: recordpress.spark.transcode(None, logs, tmp_path / "copy", "lz4"),  # type: ignore[arg-type]
     ]
     for job in jobs:
-        with pytest.raises(KpressError, match=rf"t-1/{0:020d}\.log"):
+        with pytest.raises(RecordpressError, match=rf"t-1/{0:020d}\.log"):
             job()
     assert list(tmp_path.iterdir()) == [logs]
 
@@ -178,7 +178,7 @@ def test_each_mode_of_a_query(damaged: tuple[str, Path], tmp_path: Path) -> None
     """FAILFAST says where; DROPMALFORMED gives what is whole; PERMISSIVE the same rows, and where the rest was."""
     name, logs = damaged
     path = str(logs / "t-1" / f"{0:020d}.log")
-    with pytest.raises(KpressError, match=rf"t-1/{0:020d}\.log"):
+    with pytest.raises(RecordpressError, match=rf"t-1/{0:020d}\.log"):
         rows_of(logs)
     left = rows_of(logs, mode="DROPMALFORMED")
     intact = [(0, offset) for offset in range((BATCHES + 1) * RECORDS)]
@@ -211,7 +211,7 @@ def test_every_partition_of_every_task_reports(tasks: int, options: dict[str, st
     for partition in range(3):
         (logs / f"t-{partition}").mkdir(parents=True)
         twice(logs / f"t-{partition}" / f"{0:020d}.log")
-        last = kpress.write_records([b"last"] * RECORDS, base_offset=BATCHES * RECORDS)
+        last = recordpress.write_records([b"last"] * RECORDS, base_offset=BATCHES * RECORDS)
         (logs / f"t-{partition}" / f"{BATCHES * RECORDS:020d}.log").write_bytes(last)
     reported = rows_of(logs, mode="PERMISSIVE", **options)
     corrupt = [row for row in reported if row["_corrupt_record"] is not None]

@@ -1,4 +1,4 @@
-"""format("kpress"): rows are what Kafka's consumer returned, in a task and without Spark around the reader."""
+"""format("recordpress"): rows are what Kafka's consumer returned, in a task and without Spark around the reader."""
 
 import json
 import re
@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import facts
-import kpress
+import recordpress
 import oracle
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -21,10 +21,10 @@ from pyspark import cloudpickle
 from pyspark.sql import datasource
 from pyspark.sql.types import BinaryType, StructField, StructType
 
-from kpress.files import LocalFileSystem
-from kpress.spark import KafkaLogDataSource, ReadOptions
-from kpress.spark.datasource import piece_bytes
-from kpress.spark.schema import arrow_schema, column_names, spark_schema
+from recordpress.files import LocalFileSystem
+from recordpress.spark import KafkaLogDataSource, ReadOptions
+from recordpress.spark.datasource import piece_bytes
+from recordpress.spark.schema import arrow_schema, column_names, spark_schema
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 RECORDS = {  # demo/logs/README.md
@@ -97,9 +97,9 @@ def test_an_open_transaction_is_not_read_when_committed(tmp_path: Path) -> None:
     directory.mkdir()
     options = {"producer_id": 1, "producer_epoch": 0, "base_sequence": 0, "is_transactional": True}
     (directory / "00000000000000000000.log").write_bytes(
-        kpress.write_records([b"a"] * 3)
-        + kpress.write_records([b"b"] * 3, base_offset=3, **options)
-        + kpress.write_records([b"c"] * 3, base_offset=6)
+        recordpress.write_records([b"a"] * 3)
+        + recordpress.write_records([b"b"] * 3, base_offset=3, **options)
+        + recordpress.write_records([b"c"] * 3, base_offset=6)
     )
     assert [row["offset"] for row in read(directory, **{"isolation.level": "read_committed"})] == [0, 1, 2]
     assert len(read(directory)) == 9
@@ -109,8 +109,8 @@ def test_a_damaged_segment_is_named(tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     directory.mkdir()
     path = directory / "00000000000000000000.log"
-    path.write_bytes(kpress.write_records([b"a"])[:-1] + b"\1")
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    path.write_bytes(recordpress.write_records([b"a"])[:-1] + b"\1")
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         read(directory)
     assert (caught.value.file, caught.value.position) == (str(path), 17)
 
@@ -122,7 +122,7 @@ def two_segments(root: Path) -> tuple[Path, list[bytes]]:
     """A partition of 30 batches of 3 records in each of two segments."""
     directory = root / "t-0"
     directory.mkdir()
-    batches = [kpress.write_records([b"value"] * 3, base_offset=3 * i) for i in range(60)]
+    batches = [recordpress.write_records([b"value"] * 3, base_offset=3 * i) for i in range(60)]
     (directory / SEGMENTS[0]).write_bytes(b"".join(batches[:30]))
     (directory / SEGMENTS[1]).write_bytes(b"".join(batches[30:]))
     return directory, batches
@@ -137,8 +137,8 @@ def test_rows_do_not_vanish_behind_a_damaged_length(segment: int, tmp_path: Path
     at = sum(map(len, batches[:10]))
     data[at + 9] = 1  # 65,536 more
     path.write_bytes(data)
-    assert sum(1 for _ in kpress.read_batches(bytes(data))) == 10
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    assert sum(1 for _ in recordpress.read_batches(bytes(data))) == 10
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         read(directory)
     assert (caught.value.file, caught.value.position) == (str(path), at)
 
@@ -159,7 +159,7 @@ def test_only_the_last_segment_may_have_a_tail(
     first = directory / SEGMENTS[0]
     data = first.read_bytes()
     first.write_bytes(data + tail if tail else data[:-5])
-    with pytest.raises(kpress.CorruptRecordError) as caught:
+    with pytest.raises(recordpress.CorruptRecordError) as caught:
         read(directory)
     assert caught.value.file == str(first)
 
@@ -242,21 +242,21 @@ def test_options() -> None:
     ],
 )
 def test_options_that_are_not_accepted(options: dict[str, str], message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match=message) as caught:
         KafkaLogDataSource({"path": "p"} | options)
     assert caught.value.field is not None
     assert caught.value.field.lower() in map(str.lower, options)
 
 
 def test_a_path_is_needed() -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="a path is needed"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="a path is needed"):
         KafkaLogDataSource({})
-    kinds = {"/nowhere": FileNotFoundError, "/nowhere/*": FileNotFoundError, "/tmp/no-*-such": kpress.KpressError}
+    kinds = {"/nowhere": FileNotFoundError, "/nowhere/*": FileNotFoundError, "/tmp/no-*-such": recordpress.RecordpressError}
     for path, kind in kinds.items():
         with pytest.raises(kind, match=re.escape(path.partition("*")[0].rstrip("/"))):
             KafkaLogDataSource({"path": path}).schema()  # what load() asks for
     KafkaLogDataSource({"path": "s3://no-such-bucket/logs"}).schema()  # a store is asked once a query is planned
-    with pytest.raises(kpress.InvalidArgumentError, match="nowhere://"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="nowhere://"):
         read(Path("/"), paths='["nowhere://bucket/logs"]')
 
 
@@ -273,7 +273,7 @@ def test_a_path_is_needed() -> None:
     ],
 )
 def test_what_is_not_there(options: dict[str, str], message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         read(DEMO_LOGS, **options)
 
 
@@ -338,16 +338,16 @@ def test_only_the_columns_that_are_asked_for() -> None:
     [piece] = source.reader(source.schema()).partitions()
     batch = next(iter(source.reader(source.schema()).read(piece)))
     assert batch.schema.equals(arrow_schema(["offset", "topic"]))
-    with pytest.raises(kpress.InvalidArgumentError, match="option columns says offset, topic, and the schema offset"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="option columns says offset, topic, and the schema offset"):
         source.reader(spark_schema(["offset"]))
 
 
 def test_the_schema_is_a_part_of_ours() -> None:
     source = KafkaLogDataSource({"path": str(DEMO_LOGS)})
     assert source.schema() == spark_schema(column_names("records", False, False))
-    with pytest.raises(kpress.InvalidArgumentError, match="no column valeu; there are key, value, topic"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="no column valeu; there are key, value, topic"):
         source.reader(StructType([StructField("valeu", BinaryType())]))
-    with pytest.raises(kpress.InvalidArgumentError, match="column offset is bigint, not binary"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="column offset is bigint, not binary"):
         source.reader(StructType([StructField("offset", BinaryType())]))
 
 
@@ -451,7 +451,7 @@ def test_modes(level: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> 
 
     step = {"records": 1, "bytes": 3}[level]
     expected = [*range(0, 30, step), *range(33, 180, step)]
-    with pytest.raises(kpress.CorruptRecordError, match="checksum"):
+    with pytest.raises(recordpress.CorruptRecordError, match="checksum"):
         values()
     assert values(mode="dropMalformed") == expected
     assert "stored checksum" in caplog.text
@@ -471,7 +471,7 @@ def test_batches_as_rows() -> None:
     source = KafkaLogDataSource({"path": str(DEMO_LOGS), "level": "batches", "maxPartitionBytes": "100000"})
     reader = source.reader(source.schema())
     rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
-    expected = kpress.open_log(DEMO_LOGS).batch_table().select(list(rows[0])).to_pylist()
+    expected = recordpress.open_log(DEMO_LOGS).batch_table().select(list(rows[0])).to_pylist()
     assert rows == expected
 
 
@@ -481,7 +481,7 @@ def test_batches_of_all_versions_as_rows(partition: oracle.Partition, tmp_path: 
     source = KafkaLogDataSource({"path": str(path), "level": "batches"})
     reader = source.reader(source.schema())
     rows = [row for piece in reader.partitions() for batch in reader.read(piece) for row in batch.to_pylist()]
-    assert rows == kpress.open_log(path).batch_table().select(source.schema().fieldNames()).to_pylist()
+    assert rows == recordpress.open_log(path).batch_table().select(source.schema().fieldNames()).to_pylist()
 
 
 def test_bytes_as_rows() -> None:
@@ -533,7 +533,7 @@ def test_filters_on_time() -> None:
 
 
 def test_spark_finds_and_reads_the_demo_logs(spark: Any) -> None:
-    logs = spark.read.format("kpress").load(str(DEMO_LOGS))
+    logs = spark.read.format("recordpress").load(str(DEMO_LOGS))
     assert logs.schema == spark_schema(column_names("records", False, False))
     counts = logs.groupBy("topic", "partition").count().collect()
     assert {(row.topic, row.partition): row["count"] for row in counts} == RECORDS
@@ -543,7 +543,7 @@ def test_spark_reads_committed_rows(spark: Any, tmp_path: Path) -> None:
     partition = next(found for found in oracle.PARTITIONS if str(found) == "kafka-4.3.1/txn_topic-0")
     partition.write_to(tmp_path)
     logs = (
-        spark.read.format("kpress")
+        spark.read.format("recordpress")
         .options(includeHeaders=True, subscribe="txn_topic", **{"isolation.level": "read_committed"})
         .load(str(tmp_path))
     )
@@ -556,32 +556,32 @@ def test_spark_shows_what_is_wrong_with_an_option(spark: Any) -> None:
     from pyspark.errors import PySparkException
 
     with pytest.raises(PySparkException, match="unknown option startingoffset; accepted are path, subscribe"):
-        spark.read.format("kpress").option("startingOffset", "earliest").load(str(DEMO_LOGS)).count()
+        spark.read.format("recordpress").option("startingOffset", "earliest").load(str(DEMO_LOGS)).count()
 
 
 def test_spark_takes_columns_and_filters(spark: Any, tmp_path: Path) -> None:
     """Filters reach the reader where the session allows it; what it read is counted by its plan of offsets."""
-    assert spark.read.format("kpress").schema("offset long").load(str(DEMO_LOGS)).count() == sum(RECORDS.values())
+    assert spark.read.format("recordpress").schema("offset long").load(str(DEMO_LOGS)).count() == sum(RECORDS.values())
     key = "spark.sql.python.filterPushdown.enabled"
     spark.conf.set(key, "true")
     try:
-        kpress.spark.register(spark)
-        logs = spark.read.format("kpress").option("columns", "offset,partition,topic").load(str(DEMO_LOGS))
+        recordpress.spark.register(spark)
+        logs = spark.read.format("recordpress").option("columns", "offset,partition,topic").load(str(DEMO_LOGS))
         wanted = logs.where("topic = 'sessions' AND partition = 1 AND offset >= 1000 AND offset < 1010")
         assert [row.offset for row in wanted.orderBy("offset").collect()] == list(range(1000, 1010))
         plan = wanted._jdf.queryExecution().executedPlan().toString()
         assert "PushedFilters" not in plan or "offset" in plan
     finally:
         spark.conf.set(key, "false")
-        kpress.spark.register(spark)
-    assert logs.sparkSession.read.format("kpress").load(str(DEMO_LOGS)).where("offset = 3").count() == 8
+        recordpress.spark.register(spark)
+    assert logs.sparkSession.read.format("recordpress").load(str(DEMO_LOGS)).where("offset = 3").count() == 8
 
 
 def test_spark_reports_damage_in_rows(spark: Any, tmp_path: Path) -> None:
     directory, _ = damaged(tmp_path)
-    logs = spark.read.format("kpress").option("mode", "PERMISSIVE").load(str(directory))
+    logs = spark.read.format("recordpress").option("mode", "PERMISSIVE").load(str(directory))
     assert logs.where("_corrupt_record IS NULL").count() == 177
     [row] = logs.where("_corrupt_record IS NOT NULL").collect()
     assert json.loads(row._corrupt_record)["rule"] == "checksum"
-    batches = spark.read.format("kpress").option("level", "batches").load(str(directory))
+    batches = spark.read.format("recordpress").option("level", "batches").load(str(directory))
     assert batches.selectExpr("sum(recordsCount)", "max(lastOffset)").collect()[0] == (180, 179)

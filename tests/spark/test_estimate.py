@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-import kpress.spark
+import recordpress.spark
 
 
 def test_it_is_what_a_copy_takes(spark: Any, tmp_path: Path) -> None:
@@ -25,8 +25,8 @@ def test_it_is_what_a_copy_takes(spark: Any, tmp_path: Path) -> None:
             partition.write_to(tmp_path / "logs")
     damaged = tmp_path / "logs" / "damaged-0" / f"{0:020d}.log"
     damaged.parent.mkdir()
-    damaged.write_bytes(kpress.write_records([b"value"])[:-1] + b"!")
-    rows = kpress.spark.estimate(spark, tmp_path / "logs", "zstd,1,9/lz4").collect()
+    damaged.write_bytes(recordpress.write_records([b"value"])[:-1] + b"!")
+    rows = recordpress.spark.estimate(spark, tmp_path / "logs", "zstd,1,9/lz4").collect()
     assert [(row.topic, row.codec, row.level) for row in rows if row.topic == "headers-v2"] == [
         ("headers-v2", "zstd", 1),
         ("headers-v2", "zstd", 9),
@@ -37,7 +37,7 @@ def test_it_is_what_a_copy_takes(spark: Any, tmp_path: Path) -> None:
     for row in rows:
         if row.codec:
             sources = [str(tmp_path / "logs" / f"headers-v2-{number}") for number in (0, 1)]
-            copy = kpress.transcode(
+            copy = recordpress.transcode(
                 sources, tmp_path / f"{row.codec}{row.level}", row.codec, level=row.level, min_gain=None
             )
             totals = copy.totals
@@ -49,6 +49,6 @@ def test_it_is_what_a_copy_takes(spark: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [{"codecs": "brotli"}, {"sample_bytes": 1}, {"seed": -1}])
 def test_arguments(arguments: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / f"{0:020d}.log").write_bytes(kpress.write_records([b"value"]))
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.spark.estimate(None, tmp_path, **arguments)  # type: ignore[arg-type]
+    (tmp_path / f"{0:020d}.log").write_bytes(recordpress.write_records([b"value"]))
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.spark.estimate(None, tmp_path, **arguments)  # type: ignore[arg-type]

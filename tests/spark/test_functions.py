@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.dictionaries import DictionaryStore, train
+import recordpress
+from recordpress.dictionaries import DictionaryStore, train
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -23,7 +23,7 @@ import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import functions as F
 
-from kpress.spark import _function_work, functions
+from recordpress.spark import _function_work, functions
 
 LINES = [b'{"user": %d, "city": "%s"}' % (n * 7919 % 10007, (b"Paris", b"Lyon")[n % 2]) for n in range(500)]
 VALUES = [*LINES, b"", None, b"x" * 70_000]
@@ -51,7 +51,7 @@ def test_codecs(spark: Any, codec: Any) -> None:
     compress, decompress = FRAMES[codec]
     frame = column(spark, VALUES).select("id", functions.compress("value", codec).alias("value"))
     small = values_of(frame)
-    assert small == [None if value is None else kpress.compress(value, codec) for value in VALUES]
+    assert small == [None if value is None else recordpress.compress(value, codec) for value in VALUES]
     if decompress is not None:
         assert [None if one is None else bytes(decompress(one)) for one in small] == VALUES
         theirs = [None if value is None else bytes(compress(value)) for value in VALUES]
@@ -71,14 +71,14 @@ def test_checksums_and_text(spark: Any) -> None:
 
 
 def test_damage_by_mode(spark: Any) -> None:
-    frames = [kpress.compress(line, "zstd") for line in LINES[:4]]
+    frames = [recordpress.compress(line, "zstd") for line in LINES[:4]]
     frames[2] = frames[2][:-3]
     frame = column(spark, frames)
     with pytest.raises(PySparkException, match=r"DecompressionError: row \d+: "):
         frame.select("id", functions.decompress("value")).collect()
     found = values_of(frame.select("id", functions.decompress("value", mode="permissive")))
     assert found == [LINES[0], LINES[1], None, LINES[3]]
-    bomb = column(spark, [kpress.compress(bytes(5_000_000), "zstd"), kpress.compress(b"x", "zstd")])
+    bomb = column(spark, [recordpress.compress(bytes(5_000_000), "zstd"), recordpress.compress(b"x", "zstd")])
     with pytest.raises(PySparkException, match="OutputTooLargeError"):
         bomb.select("id", functions.decompress("value", "zstd", 1000)).collect()
     found = values_of(bomb.select("id", functions.decompress("value", "zstd", 1000, mode="PERMISSIVE")))
@@ -92,15 +92,15 @@ def test_dictionaries_by_id(spark: Any, tmp_path: Path) -> None:
     for given in ({"dictionary": TRAINED}, {"dictionary": 70000, "dictionaries": tmp_path}):
         small = frame.select("id", functions.compress("value", "zstd", **given).alias("value"))
         assert values_of(small) == [
-            None if value is None else kpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES
+            None if value is None else recordpress.compress(value, "zstd", dictionary=TRAINED) for value in VALUES
         ]
         for known in (str(tmp_path), store, TRAINED, {70000: TRAINED}):
             assert values_of(small.select("id", functions.decompress("value", dictionaries=known))) == VALUES
     with pytest.raises(PySparkException, match="needs dictionary 70000"):
         small.select(functions.decompress("value")).collect()
-    with pytest.raises(kpress.InvalidArgumentError, match="dictionaries has no dictionary 5"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="dictionaries has no dictionary 5"):
         functions.compress("value", "zstd", dictionary=5, dictionaries=tmp_path)
-    with pytest.raises(kpress.InvalidArgumentError, match="dictionary is an id: give dictionaries"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="dictionary is an id: give dictionaries"):
         functions.compress("value", "zstd", dictionary=5)
 
 
@@ -148,7 +148,7 @@ def sets(count: int) -> list[bytes]:
     for number in range(count):
         rows = range(chance.randrange(1, 30))
         made.append(
-            kpress.write_records(
+            recordpress.write_records(
                 [chance.choice((None, b"value %d" % row)) for row in rows],
                 keys=[chance.choice((None, b"", b"key")) for _ in rows],
                 headers=[[("h", b"1"), ("h", None)] if row % 3 == 0 else [] for row in rows],
@@ -173,7 +173,7 @@ def test_record_sets_are_what_aiokafka_reads(spark: Any) -> None:
     assert [field.name for field in found.schema["records"].dataType.elementType] == [
         "key", "value", "offset", "timestamp", "timestampType", "headers",
     ]  # fmt: skip
-    source = spark.read.format("kpress").option("includeHeaders", "true").load(str(Path("demo/logs").resolve()))
+    source = spark.read.format("recordpress").option("includeHeaders", "true").load(str(Path("demo/logs").resolve()))
     of_source = {field.name: field.dataType for field in source.schema}
     for field in found.schema["records"].dataType.elementType:
         assert field.dataType == of_source[field.name]
@@ -199,11 +199,11 @@ def test_what_is_read_can_be_written(spark: Any) -> None:
     assert again[-1] is None
     for data, written in zip(made, again, strict=False):
         assert records_by_aiokafka(written) == records_by_aiokafka(data)
-        assert kpress.batch_table(written)["compressionType"].to_pylist() == ["zstd"]
+        assert recordpress.batch_table(written)["compressionType"].to_pylist() == ["zstd"]
 
 
 def test_record_sets_by_mode(spark: Any) -> None:
-    good = kpress.write_records([b"a"])
+    good = recordpress.write_records([b"a"])
     for bad in (good[:-1], good[:-1] + b"\1", b"?"):
         frame = column(spark, [good, bad])
         with pytest.raises(PySparkException, match=r"CorruptRecordError: row \d+: "):
@@ -224,7 +224,7 @@ def test_timestamps_are_milliseconds(spark: Any) -> None:
     with pytest.raises(PySparkException, match="coerce_timestamps"):
         fine.select("id", functions.write_record_set("a")).collect()
     [written] = values_of(fine.select("id", functions.write_record_set("a", coerce_timestamps=True)))
-    [batch] = kpress.read_batches(written)
+    [batch] = recordpress.read_batches(written)
     assert batch.max_timestamp == 1767225600000
 
 
@@ -235,7 +235,7 @@ def test_zstd_dict(spark: Any, tmp_path: Path) -> None:
         "id",
         functions.write_record_set("records", "zstd-dict", dictionary=70000, dictionaries=tmp_path).alias("value"),
     )
-    [batch] = kpress.read_batches(values_of(written)[0])
+    [batch] = recordpress.read_batches(values_of(written)[0])
     assert batch.plugin_name == "zstd-dict"
     found = written.select("id", functions.read_record_set("value", dictionaries=tmp_path)[0]["value"])
     assert values_of(found) == [b"a value"]
@@ -253,23 +253,23 @@ def test_zstd_dict(spark: Any, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments_are_refused_at_once(spark: Any, call: Any, message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         call()
 
 
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        ({"dictionary": "x", "dictionaries": {}}, kpress.ArgumentTypeError, "dictionary must be .*, not str"),
+        ({"dictionary": "x", "dictionaries": {}}, recordpress.ArgumentTypeError, "dictionary must be .*, not str"),
         (
             {"dictionary": 1.5, "dictionaries": {1: TRAINED}},
-            kpress.ArgumentTypeError,
+            recordpress.ArgumentTypeError,
             "dictionary must be .*, not float",
         ),
-        ({"dictionary": object(), "dictionaries": {}}, kpress.ArgumentTypeError, "dictionary must be .*, not object"),
-        ({"dictionary": 1, "dictionaries": 5}, kpress.ArgumentTypeError, "dictionaries must be .*, not int"),
-        ({"dictionaries": 5}, kpress.ArgumentTypeError, "dictionaries must be .*, not int"),
-        ({"dictionaries": {1: TRAINED}}, kpress.InvalidArgumentError, "dictionaries is for a dictionary that is an id"),
+        ({"dictionary": object(), "dictionaries": {}}, recordpress.ArgumentTypeError, "dictionary must be .*, not object"),
+        ({"dictionary": 1, "dictionaries": 5}, recordpress.ArgumentTypeError, "dictionaries must be .*, not int"),
+        ({"dictionaries": 5}, recordpress.ArgumentTypeError, "dictionaries must be .*, not int"),
+        ({"dictionaries": {1: TRAINED}}, recordpress.InvalidArgumentError, "dictionaries is for a dictionary that is an id"),
     ],
 )
 def test_dictionaries_that_are_none(call: Any, error: type[Exception], message: str, spark: Any) -> None:
@@ -293,14 +293,14 @@ def test_large_results_come_in_several_arrays(monkeypatch: pytest.MonkeyPatch) -
     limit = 1000
 
     def small(values: pa.Array) -> pa.Array:
-        found = kpress.decompress_values(values, "zstd")
+        found = recordpress.decompress_values(values, "zstd")
         if sum(len(value or b"") for value in found) > limit:
-            raise kpress.OutputTooLargeError("too much", field="data")
+            raise recordpress.OutputTooLargeError("too much", field="data")
         return pa.array(found)
 
-    frames = pa.array([None, *(kpress.compress(line * 10, "zstd") for line in LINES[:9])])
+    frames = pa.array([None, *(recordpress.compress(line * 10, "zstd") for line in LINES[:9])])
     parts = list(_function_work._in_parts(small, frames, False))
     assert len(parts) > 2 and pa.concat_arrays(parts).to_pylist() == [None, *(line * 10 for line in LINES[:9])]
     monkeypatch.setattr(_function_work, "_AT_ONCE", 1)
-    several = list(_function_work.ReadSet(1 << 20, None, False)(pa.array([kpress.write_records([b"a"]), None])))
+    several = list(_function_work.ReadSet(1 << 20, None, False)(pa.array([recordpress.write_records([b"a"]), None])))
     assert [len(one) for one in several] == [1, 1] and several[1].to_pylist() == [None]

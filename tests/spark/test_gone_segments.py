@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = pytest.mark.spark
 
-from kpress.spark import KafkaLogDataSource
+from recordpress.spark import KafkaLogDataSource
 
 MODES = ("FAILFAST", "DROPMALFORMED", "PERMISSIVE")
 READ: list[dict[str, str]] = [{}, {"isolation.level": "read_committed"}, {"level": "batches"}, {"level": "bytes"}]
@@ -31,7 +31,7 @@ def log(tmp_path: Path) -> Path:
     directory = tmp_path / "t-0"
     directory.mkdir()
     for base in BASES:
-        data = kpress.write_records([b"%d" % offset for offset in range(base, base + 10)], base_offset=base)
+        data = recordpress.write_records([b"%d" % offset for offset in range(base, base + 10)], base_offset=base)
         (directory / f"{base:020d}.log").write_bytes(data)
     return directory
 
@@ -60,7 +60,7 @@ def test_it_is_an_error_in_every_mode(mode: str, how: dict[str, str], log: Path)
     """Which names the file: it is not damage, which a mode is for."""
     reader, pieces = tasks(log, mode=mode, **how)
     [gone] = delete(log, 0)
-    with pytest.raises((FileNotFoundError, kpress.CorruptRecordError)) as caught:
+    with pytest.raises((FileNotFoundError, recordpress.CorruptRecordError)) as caught:
         rows(reader, pieces)
     assert gone in str(caught.value)
     if isinstance(caught.value, FileNotFoundError):
@@ -78,7 +78,7 @@ def test_what_is_there_is_read(
     """With failOnDataLoss=false; and what is not is reported, as damage is."""
     reader, pieces = tasks(log, mode=mode, **how, failOnDataLoss="false")
     gone = delete(log, *bases)
-    with caplog.at_level(logging.WARNING, "kpress.spark"):
+    with caplog.at_level(logging.WARNING, "recordpress.spark"):
         found = rows(reader, pieces)
     is_records = "level" not in how
     reported = [json.loads(row["_corrupt_record"])["file"] for row in found if row.get("_corrupt_record")]
@@ -96,7 +96,7 @@ def test_parts_of_segments(tmp_path: Path) -> None:
     directory = tmp_path / "t-0"
     directory.mkdir()
     for base in (0, 100):
-        batches = [kpress.write_records([bytes(100_000)], base_offset=base + number) for number in range(100)]
+        batches = [recordpress.write_records([bytes(100_000)], base_offset=base + number) for number in range(100)]
         (directory / f"{base:020d}.log").write_bytes(b"".join(batches))
     reader, pieces = tasks(directory, minPartitions="4", failOnDataLoss="false", columns="offset")
     assert len(pieces) > 2

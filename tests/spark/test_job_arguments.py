@@ -16,8 +16,8 @@ pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
-import kpress.spark
-from kpress.spark import functions
+import recordpress.spark
+from recordpress.spark import functions
 from odd_values import wrong_answers
 
 LOGS = str(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
@@ -39,7 +39,7 @@ OF_COLUMNS = {name: getattr(functions, name) for name in functions.__all__}
 ALL = [
     (job, parameter)
     for job in GOOD
-    for parameter in inspect.signature(getattr(kpress.spark, job.partition(",")[0])).parameters
+    for parameter in inspect.signature(getattr(recordpress.spark, job.partition(",")[0])).parameters
     if parameter != "spark"
 ]
 
@@ -49,7 +49,7 @@ def test_an_argument_is_accepted_or_refused_by_its_name(
     job: str, parameter: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    call = getattr(kpress.spark, job.partition(",")[0])
+    call = getattr(recordpress.spark, job.partition(",")[0])
     number = iter(range(1000))
 
     def elsewhere(**arguments: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -23,9 +23,9 @@ pytestmark = [
 from pyspark.errors import PySparkException
 from spark_processes import writer_killed
 
-import kpress.spark
-from kpress.log import Share
-from kpress.spark._run import run
+import recordpress.spark
+from recordpress.log import Share
+from recordpress.spark._run import run
 
 STILL_VALID = {".snapshot", ".txnindex"}
 MADE_AGAIN = {".index", ".timeindex"}
@@ -47,17 +47,17 @@ def segments(path: Path) -> dict[str, bytes]:
 
 
 def differing(spark: Any, left: Path, right: Path) -> list[tuple[Any, ...]]:
-    return [tuple(row)[:6] for row in kpress.spark.compare(spark, left, right).where("NOT isSame").collect()]
+    return [tuple(row)[:6] for row in recordpress.spark.compare(spark, left, right).where("NOT isSame").collect()]
 
 
 # ---- transcode, compare
 
 
 def test_every_record_is_found_again(spark: Any, logs: Path, tmp_path: Path) -> None:
-    results = kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", batch_bytes=1 << 20).collect()
+    results = recordpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", batch_bytes=1 << 20).collect()
     before, after = segments(logs), segments(tmp_path / "copy")
     assert before.keys() == after.keys()
-    assert kpress.spark.compare(spark, logs, tmp_path / "copy").count() == 3
+    assert recordpress.spark.compare(spark, logs, tmp_path / "copy").count() == 3
     assert differing(spark, logs, tmp_path / "copy") == []
     assert [(row.topic, row.partition) for row in results] == [("headers-v2", 0), ("headers-v2", 1), ("txn_topic", 0)]
     for row in results:
@@ -68,14 +68,14 @@ def test_every_record_is_found_again(spark: Any, logs: Path, tmp_path: Path) -> 
         assert row.batchesAfter <= row.batchesBefore
         assert len(row.digests) == row.segments == sum(path.startswith(name) for path in before)
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
-    assert {path.name for path in (tmp_path / "copy").iterdir()} == {*NAMES, "kpress-manifest.json", "_SUCCESS"}
-    assert kpress.log.verify(tmp_path / "copy", "record").findings == []
+    assert {path.name for path in (tmp_path / "copy").iterdir()} == {*NAMES, "recordpress-manifest.json", "_SUCCESS"}
+    assert recordpress.log.verify(tmp_path / "copy", "record").findings == []
 
 
 def test_it_is_the_copy_of_one_process(spark: Any, logs: Path, tmp_path: Path) -> None:
     """Byte for byte, indexes and manifest included; the second job finds it done."""
-    kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip", level=1)
-    kpress.transcode(logs, tmp_path / "other", "gzip", level=1)
+    recordpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip", level=1)
+    recordpress.transcode(logs, tmp_path / "other", "gzip", level=1)
     files = [
         {
             str(path.relative_to(root)): path.read_bytes()
@@ -86,10 +86,10 @@ def test_it_is_the_copy_of_one_process(spark: Any, logs: Path, tmp_path: Path) -
     ]
     assert files[0] == files[1]
     assert {path.suffix for path in (tmp_path / "copy" / "txn_topic-0").iterdir()} >= STILL_VALID | MADE_AGAIN
-    again = kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip", level=1).collect()
+    again = recordpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip", level=1).collect()
     assert len(again) == 3
-    with pytest.raises(kpress.InvalidArgumentError, match="other options"):
-        kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4")
+    with pytest.raises(recordpress.InvalidArgumentError, match="other options"):
+        recordpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4")
 
 
 def test_one_large_segment_is_done_in_parts(spark: Any, tmp_path: Path) -> None:
@@ -97,25 +97,25 @@ def test_one_large_segment_is_done_in_parts(spark: Any, tmp_path: Path) -> None:
     directory = tmp_path / "logs" / "t-0"
     directory.mkdir(parents=True)
     values = [os.urandom(1000) for _ in range(1000)]
-    batches = [kpress.write_records(values, base_offset=1000 * number) for number in range(36)]
+    batches = [recordpress.write_records(values, base_offset=1000 * number) for number in range(36)]
     (directory / f"{0:020d}.log").write_bytes(b"".join(batches))
     jobs = spark.sparkContext.statusTracker()
     spark.sparkContext.setJobGroup("parts", "")
-    kpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "lz4", batch_bytes=1 << 21, min_gain=None)
+    recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "lz4", batch_bytes=1 << 21, min_gain=None)
     stages = [
         jobs.getStageInfo(stage) for job in jobs.getJobIdsForGroup("parts") for stage in jobs.getJobInfo(job).stageIds
     ]
     spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
     assert max(stage.numTasks for stage in stages if stage) == 3
-    kpress.transcode(tmp_path / "logs", tmp_path / "other", "lz4", batch_bytes=1 << 21, min_gain=None)
+    recordpress.transcode(tmp_path / "logs", tmp_path / "other", "lz4", batch_bytes=1 << 21, min_gain=None)
     for path in (tmp_path / "other").rglob("*.*"):
         assert (tmp_path / "copy" / path.relative_to(tmp_path / "other")).read_bytes() == path.read_bytes()
     assert not list(tmp_path.rglob(".*"))
 
 
 def test_an_estimate_writes_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:
-    [row] = kpress.spark.transcode(spark, logs, tmp_path / "copy", "zstd", dry_run=True).collect()
-    expected = kpress.transcode(logs, tmp_path / "copy", "zstd", dry_run=True)
+    [row] = recordpress.spark.transcode(spark, logs, tmp_path / "copy", "zstd", dry_run=True).collect()
+    expected = recordpress.transcode(logs, tmp_path / "copy", "zstd", dry_run=True)
     assert (row.bytesBefore, row.bytesAfter, row.segments) == (
         expected.bytes_before,  # type: ignore[union-attr]
         expected.bytes_after,  # type: ignore[union-attr]
@@ -128,10 +128,10 @@ def test_one_partition_gets_a_directory_with_the_name_of_one(spark: Any, logs: P
     """Also where the destination has another name: what is written can be read."""
     before = segments(logs / "headers-v2-0")
     for dst, directory in (("cold", "cold/headers-v2-0"), ("renamed-7", "renamed-7")):
-        [row] = kpress.spark.transcode(spark, logs / "headers-v2-0", tmp_path / dst, "gzip").collect()
+        [row] = recordpress.spark.transcode(spark, logs / "headers-v2-0", tmp_path / dst, "gzip").collect()
         assert (row.topic, row.partition) == ("headers-v2", 0)
         assert segments(tmp_path / directory).keys() == before.keys()
-        [found] = kpress.log.list_partitions(tmp_path / dst)
+        [found] = recordpress.log.list_partitions(tmp_path / dst)
         assert found.path == tmp_path / directory
 
 
@@ -140,11 +140,11 @@ def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> 
     directory = tmp_path / "logs" / "t-0"
     directory.mkdir(parents=True)
     values = [os.urandom(40).hex().encode() * 4 for _ in range(100)]
-    batches = [kpress.write_records(values, base_offset=100 * number) for number in range(300)]
+    batches = [recordpress.write_records(values, base_offset=100 * number) for number in range(300)]
     for first in (0, 150):
         (directory / f"{100 * first:020d}.log").write_bytes(b"".join(batches[first : first + 150]))
     with writer_killed(f"{tmp_path}/.copy.unfinished/"):
-        kpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "zstd", level=19)
+        recordpress.spark.transcode(spark, tmp_path / "logs", tmp_path / "copy", "zstd", level=19)
     assert differing(spark, tmp_path / "logs", tmp_path / "copy") == []
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "copy"}
     assert not list((tmp_path / "copy").rglob(".*"))
@@ -157,9 +157,9 @@ def test_a_difference_is_found(spark: Any, tmp_path: Path) -> None:
         for partition in (0, 1):
             path = tmp_path / name / f"t-{partition}"
             path.mkdir(parents=True)
-            (path / f"{0:020d}.log").write_bytes(kpress.write_records(written[:50]))
+            (path / f"{0:020d}.log").write_bytes(recordpress.write_records(written[:50]))
             given = written[50:] if partition == 0 else values[50:]
-            (path / f"{50:020d}.log").write_bytes(kpress.write_records(given, base_offset=50))
+            (path / f"{50:020d}.log").write_bytes(recordpress.write_records(given, base_offset=50))
     assert differing(spark, tmp_path / "a", tmp_path / "b") == [("t", 0, False, 100, 100, 50)]
     other = tmp_path / "a" / "t-1"
     data = b"".join(path.read_bytes() for path in sorted(other.iterdir()))
@@ -178,13 +178,13 @@ def test_a_damaged_source_leaves_nothing(spark: Any, logs: Path, tmp_path: Path)
 
     path = sorted((logs / "txn_topic-0").glob("*.log"))[2]
     data = bytearray(path.read_bytes())
-    last = [batch.position for batch in kpress.read_batches(bytes(data))][-1]
+    last = [batch.position for batch in recordpress.read_batches(bytes(data))][-1]
     data[-1] ^= 1
     path.write_bytes(data)
     with pytest.raises(PySparkException, match=rf"CorruptRecordError: stored checksum .*file {path}, byte {last + 17}"):
-        kpress.spark.transcode(spark, logs, tmp_path / "copy")
+        recordpress.spark.transcode(spark, logs, tmp_path / "copy")
     assert list(tmp_path.iterdir()) == [logs]
-    [row] = kpress.spark.verify(spark, logs).collect()
+    [row] = recordpress.spark.verify(spark, logs).collect()
     assert (row.topic, row.partition, row.file, row.position, row.rule) == ("txn_topic", 0, str(path), last, "checksum")
 
 
@@ -194,7 +194,7 @@ def test_a_damaged_segment_is_put_aside(spark: Any, logs: Path, tmp_path: Path) 
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
-    rows = kpress.spark.transcode(spark, logs, tmp_path / "copy", on_corrupt="quarantine").collect()
+    rows = recordpress.spark.transcode(spark, logs, tmp_path / "copy", on_corrupt="quarantine").collect()
     assert [len(row.quarantined) for row in rows] == [0, 0, 1]
     [name] = rows[2].quarantined
     assert (tmp_path / "copy" / name).read_bytes() == bytes(data)
@@ -208,37 +208,37 @@ def test_a_damaged_segment_is_put_aside(spark: Any, logs: Path, tmp_path: Path) 
 def test_manifests_are_compared_without_reading(spark: Any, logs: Path, tmp_path: Path) -> None:
     """As long as the files are those that they list; and the answer is that of all records."""
     for name, codec in (("a", "zstd"), ("b", "gzip")):
-        kpress.transcode(logs, tmp_path / name, codec)
+        recordpress.transcode(logs, tmp_path / name, codec)
     left, right = tmp_path / "a", tmp_path / "b"
-    rows = kpress.spark.compare(spark, left, right).collect()
+    rows = recordpress.spark.compare(spark, left, right).collect()
     assert [row.byManifest for row in rows] == [True, True, True]
-    read = kpress.spark.compare(spark, left, right, by="records").collect()
+    read = recordpress.spark.compare(spark, left, right, by="records").collect()
     assert [row[:6] for row in rows] == [row[:6] for row in read]
     assert [row.byManifest for row in read] == [False, False, False]
     with open(max((left / "txn_topic-0").glob("*.log")), "ab") as file:  # a broker went on
-        file.write(kpress.write_records([b"more"], base_offset=1000))
-    manifest = (right / "kpress-manifest.json").read_text()
+        file.write(recordpress.write_records([b"more"], base_offset=1000))
+    manifest = (right / "recordpress-manifest.json").read_text()
     digest = json.loads(manifest)["partitions"][0]["segments"][0]["digest"]
-    (right / "kpress-manifest.json").write_text(manifest.replace(digest, "0" * 32))
-    found = {(row.topic, row.partition): row for row in kpress.spark.compare(spark, left, right).collect()}
+    (right / "recordpress-manifest.json").write_text(manifest.replace(digest, "0" * 32))
+    found = {(row.topic, row.partition): row for row in recordpress.spark.compare(spark, left, right).collect()}
     txn, first = found["txn_topic", 0], found["headers-v2", 0]
     assert (txn.isSame, txn.byManifest, txn.recordsLeft - txn.recordsRight) == (False, False, 1)
     assert (first.isSame, first.byManifest) == (False, True)  # nothing was read
-    assert kpress.spark.compare(spark, [left], right).where("byManifest").count() == 0
-    with pytest.raises(kpress.InvalidArgumentError, match="by must be one of manifests, records"):
-        kpress.spark.compare(None, left, right, by="size")  # type: ignore[arg-type]
+    assert recordpress.spark.compare(spark, [left], right).where("byManifest").count() == 0
+    with pytest.raises(recordpress.InvalidArgumentError, match="by must be one of manifests, records"):
+        recordpress.spark.compare(None, left, right, by="size")  # type: ignore[arg-type]
 
 
 def test_damage_is_compared_if_asked(spark: Any, logs: Path, tmp_path: Path) -> None:
     """Its partition differs, and says why; the others are compared."""
-    kpress.transcode(logs, tmp_path / "copy", "zstd")
+    recordpress.transcode(logs, tmp_path / "copy", "zstd")
     path = min((logs / "txn_topic-0").glob("*.log"))
     data = bytearray(path.read_bytes())
     data[40] ^= 1
     path.write_bytes(data)
     with pytest.raises(PySparkException, match="stored checksum"):
-        kpress.spark.compare(spark, logs, tmp_path / "copy")
-    rows = kpress.spark.compare(spark, logs, tmp_path / "copy", on_corrupt="skip").collect()
+        recordpress.spark.compare(spark, logs, tmp_path / "copy")
+    rows = recordpress.spark.compare(spark, logs, tmp_path / "copy", on_corrupt="skip").collect()
     assert [(row.topic, row.isSame, len(row.findings)) for row in rows] == [
         ("headers-v2", True, 0),
         ("headers-v2", True, 0),
@@ -246,10 +246,10 @@ def test_damage_is_compared_if_asked(spark: Any, logs: Path, tmp_path: Path) -> 
     ]
     assert str(path) in rows[2].findings[0] and "stored checksum" in rows[2].findings[0]
     assert (rows[2].recordsLeft, rows[2].recordsRight > 0) == (None, True)
-    both = kpress.spark.compare(spark, logs, logs, on_corrupt="skip").collect()
+    both = recordpress.spark.compare(spark, logs, logs, on_corrupt="skip").collect()
     assert [(row.isSame, len(row.findings)) for row in both] == [(True, 0), (True, 0), (False, 2)]
-    with pytest.raises(kpress.InvalidArgumentError, match="on_corrupt must be one of raise, skip"):
-        kpress.spark.compare(None, logs, logs, on_corrupt="quarantine")  # type: ignore[arg-type]
+    with pytest.raises(recordpress.InvalidArgumentError, match="on_corrupt must be one of raise, skip"):
+        recordpress.spark.compare(None, logs, logs, on_corrupt="quarantine")  # type: ignore[arg-type]
 
 
 def test_what_overlaps_is_compared_once(spark: Any, tmp_path: Path) -> None:
@@ -258,10 +258,10 @@ def test_what_overlaps_is_compared_once(spark: Any, tmp_path: Path) -> None:
     for directory, ranges in ((left, ((0, 100), (10, 20), (20, 30), (30, 120))), (right, ((0, 120),))):
         directory.mkdir(parents=True)
         for first, end in ranges:
-            data = kpress.write_records([b"%d" % at for at in range(first, end)], base_offset=first)
+            data = recordpress.write_records([b"%d" % at for at in range(first, end)], base_offset=first)
             (directory / f"{first:020d}.log").write_bytes(data)
     for other in (left, right):
-        [row] = kpress.spark.compare(spark, left.parent, other.parent).collect()
+        [row] = recordpress.spark.compare(spark, left.parent, other.parent).collect()
         assert (row.isSame, row.recordsLeft, row.recordsRight) == (True, 120, 120)
 
 
@@ -269,7 +269,7 @@ def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_pat
     last = max((logs / "txn_topic-0").glob("*.log"))
     with open(last, "ab") as file:
         file.write(bytes(100))
-    results = kpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip").collect()
+    results = recordpress.spark.transcode(spark, logs, tmp_path / "copy", "gzip").collect()
     assert [row.trailingBytes for row in results] == [0, 0, 100]
     assert differing(spark, logs, tmp_path / "copy") == []
 
@@ -278,9 +278,9 @@ def test_what_follows_the_last_entry_is_reported(spark: Any, logs: Path, tmp_pat
 
 
 def test_an_inventory_has_what_statistics_have(spark: Any, logs: Path) -> None:
-    found = {(row.topic, row.partition): row for row in kpress.spark.inventory(spark, logs).collect()}
-    for partition in kpress.open_log(logs).partitions:
-        stats, row = kpress.log.stats_of(partition), found[partition.topic, partition.partition]
+    found = {(row.topic, row.partition): row for row in recordpress.spark.inventory(spark, logs).collect()}
+    for partition in recordpress.open_log(logs).partitions:
+        stats, row = recordpress.log.stats_of(partition), found[partition.topic, partition.partition]
         assert (row.segments, row.bytes, row.batches, row.records) == (
             stats.segments,
             stats.size,
@@ -297,7 +297,7 @@ def test_an_inventory_has_what_statistics_have(spark: Any, logs: Path) -> None:
         }
         assert row.controlBatches == stats.control.batches
     assert len(found) == 3
-    full = kpress.spark.inventory(spark, [logs / "txn_topic-0", logs / "headers-v2-*"], full=True)
+    full = recordpress.spark.inventory(spark, [logs / "txn_topic-0", logs / "headers-v2-*"], full=True)
     assert sorted(full.select("topic", "partition", "batches").collect()) == sorted(
         (row.topic, row.partition, row.batches) for row in found.values()
     )
@@ -309,8 +309,8 @@ def test_findings_are_those_of_one_process(level: Any, spark: Any, logs: Path) -
     (logs / "headers-v2-0" / f"{0:020d}.index").write_bytes(b"odd")
     (logs / "headers-v2-1" / "leader-epoch-checkpoint").write_text("nonsense")
     (logs / "txn_topic-0" / second.name).write_bytes(first.read_bytes())
-    expected = [finding.to_dict() for finding in kpress.log.verify(logs, level).findings]
-    rows = kpress.spark.verify(spark, logs, level).drop("topic", "partition").collect()
+    expected = [finding.to_dict() for finding in recordpress.log.verify(logs, level).findings]
+    rows = recordpress.spark.verify(spark, logs, level).drop("topic", "partition").collect()
     assert sorted(map(str, (row.asDict() for row in rows))) == sorted(map(str, expected))
     assert expected
 
@@ -323,28 +323,28 @@ def test_a_destination_that_is_there_is_refused(logs: Path, tmp_path: Path) -> N
     (tmp_path / "copy" / "file").touch()
     (tmp_path / "link").symlink_to(tmp_path / "nowhere")
     for name in ("copy", "logs"):
-        with pytest.raises(kpress.InvalidArgumentError, match=r"exists|lies inside"):
-            kpress.spark.transcode(None, logs, tmp_path / name)  # type: ignore[arg-type]
-    with pytest.raises(kpress.InvalidArgumentError, match="lies inside the source"):
-        kpress.spark.transcode(None, logs, logs / "copy")  # type: ignore[arg-type]
+        with pytest.raises(recordpress.InvalidArgumentError, match=r"exists|lies inside"):
+            recordpress.spark.transcode(None, logs, tmp_path / name)  # type: ignore[arg-type]
+    with pytest.raises(recordpress.InvalidArgumentError, match="lies inside the source"):
+        recordpress.spark.transcode(None, logs, logs / "copy")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
-        ({"compression_type": "brotli"}, kpress.InvalidArgumentError),
-        ({"level": 99}, kpress.InvalidArgumentError),
-        ({"batch_bytes": 0}, kpress.InvalidArgumentError),
-        ({"batch_bytes": "1m"}, kpress.ArgumentTypeError),
-        ({"on_corrupt": "skip"}, kpress.InvalidArgumentError),
+        ({"compression_type": "brotli"}, recordpress.InvalidArgumentError),
+        ({"level": 99}, recordpress.InvalidArgumentError),
+        ({"batch_bytes": 0}, recordpress.InvalidArgumentError),
+        ({"batch_bytes": "1m"}, recordpress.ArgumentTypeError),
+        ({"on_corrupt": "skip"}, recordpress.InvalidArgumentError),
     ],
 )
 def test_arguments(arguments: dict[str, Any], error: type[Exception], logs: Path, tmp_path: Path) -> None:
     with pytest.raises(error):
-        kpress.spark.transcode(None, logs, tmp_path / "copy", **arguments)  # type: ignore[arg-type]
+        recordpress.spark.transcode(None, logs, tmp_path / "copy", **arguments)  # type: ignore[arg-type]
     assert list(tmp_path.iterdir()) == [logs]
-    with pytest.raises(kpress.InvalidArgumentError, match="level must be one of file, batch, record"):
-        kpress.spark.verify(None, logs, "deep")  # type: ignore[arg-type]
+    with pytest.raises(recordpress.InvalidArgumentError, match="level must be one of file, batch, record"):
+        recordpress.spark.verify(None, logs, "deep")  # type: ignore[arg-type]
 
 
 # ---- to_parquet
@@ -355,10 +355,10 @@ def test_parquet_has_every_record(spark: Any, logs: Path, tmp_path: Path) -> Non
     with open(max((logs / "headers-v2-0").glob("*.log")), "ab") as file:
         file.write(bytes(100))
     parquet = pytest.importorskip("pyarrow.parquet")
-    files = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", isolation_level="read_committed").collect()
+    files = recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet", isolation_level="read_committed").collect()
     found = spark.read.parquet(str(tmp_path / "parquet"))
     options = {"includeHeaders": "true", "isolation.level": "read_committed"}
-    expected = spark.read.format("kpress").options(**options).load(str(logs))
+    expected = spark.read.format("recordpress").options(**options).load(str(logs))
     names = ["topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers"]
     assert sorted(map(str, found.select(names).collect())) == sorted(map(str, expected.select(names).collect()))
     assert found.count() == sum(row.records for row in files)
@@ -378,8 +378,8 @@ def test_parquet_has_every_record(spark: Any, logs: Path, tmp_path: Path) -> Non
         assert statistics.keys() == {"offset", "timestamp"}
         assert (statistics["offset"].min, statistics["offset"].max) == (row.firstOffset, row.lastOffset)
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "parquet"}
-    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
-        kpress.spark.to_parquet(spark, logs, tmp_path / "parquet")
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"):
+        recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet")
 
 
 def test_parquet_of_a_damaged_log_is_not_there(spark: Any, logs: Path, tmp_path: Path) -> None:
@@ -390,7 +390,7 @@ def test_parquet_of_a_damaged_log_is_not_there(spark: Any, logs: Path, tmp_path:
     data[-1] ^= 1
     path.write_bytes(data)
     with pytest.raises(PySparkException, match="CorruptRecordError: stored checksum"):
-        kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", columns=["value"])
+        recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet", columns=["value"])
     assert list(tmp_path.iterdir()) == [logs]
 
 
@@ -398,26 +398,26 @@ def test_parquet_without_what_is_damaged(spark: Any, logs: Path, tmp_path: Path)
     """If that is asked for: the batch is reported, and all others are there."""
     path = sorted((logs / "headers-v2-0").glob("*.log"))[0]
     data = bytearray(path.read_bytes())
-    lost = [batch.records_count for batch in kpress.read_batches(bytes(data))][-1]
+    lost = [batch.records_count for batch in recordpress.read_batches(bytes(data))][-1]
     data[-1] ^= 1
     path.write_bytes(data)
-    rows = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", on_corrupt="skip").collect()
+    rows = recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet", on_corrupt="skip").collect()
     [finding] = [finding for row in rows for finding in row.findings]
     assert str(path) in finding
     assert "stored checksum" in finding
-    expected = spark.read.format("kpress").option("mode", "DROPMALFORMED").load(str(logs)).count()
+    expected = spark.read.format("recordpress").option("mode", "DROPMALFORMED").load(str(logs)).count()
     assert spark.read.parquet(str(tmp_path / "parquet")).count() == expected
     assert lost > 0
 
 
 def test_a_plan_of_parquet_writes_nothing(spark: Any, logs: Path, tmp_path: Path) -> None:
-    planned = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True).collect()
+    planned = recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True).collect()
     assert list(tmp_path.iterdir()) == [logs]
-    done = kpress.spark.to_parquet(spark, logs, tmp_path / "parquet").collect()
+    done = recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet").collect()
     assert {row.file for row in done} == {row.file for row in planned}
     assert sum(row.sourceBytes for row in planned) == sum(map(len, segments(logs).values()))
-    with pytest.raises(kpress.InvalidArgumentError, match="exists"):
-        kpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True)
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"):
+        recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet", dry_run=True)
 
 
 # ---- progress
@@ -444,8 +444,8 @@ def test_no_progress_elsewhere(spark: Any, capfd: pytest.CaptureFixture[str]) ->
 
 @pytest.mark.parametrize("columns", [["topic"], [], ["value", "value"]])
 def test_parquet_of_other_columns_is_refused(columns: list[str], logs: Path, tmp_path: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError):
-        kpress.spark.to_parquet(None, logs, tmp_path / "parquet", columns=columns)  # type: ignore[arg-type]
+    with pytest.raises(recordpress.InvalidArgumentError):
+        recordpress.spark.to_parquet(None, logs, tmp_path / "parquet", columns=columns)  # type: ignore[arg-type]
     for option in ("compression", "isolation_level", "on_corrupt"):
-        with pytest.raises(kpress.InvalidArgumentError, match=f"{option} must be one of"):
-            kpress.spark.to_parquet(None, logs, tmp_path / "parquet", **{option: "x"})  # type: ignore[arg-type]
+        with pytest.raises(recordpress.InvalidArgumentError, match=f"{option} must be one of"):
+            recordpress.spark.to_parquet(None, logs, tmp_path / "parquet", **{option: "x"})  # type: ignore[arg-type]

@@ -18,22 +18,22 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 from files.conftest import S3Server, s3, s3_server  # noqa: F401
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
-from kpress.files import resolve
-from kpress.spark import _parquet, _transcode
+from recordpress.files import resolve
+from recordpress.spark import _parquet, _transcode
 
 # a driver that is killed when its tasks have begun, of which it says what they are
 DRIVER = """
 import json, os, pickle, signal, sys
 from pathlib import Path
-import kpress.spark
-from kpress.spark import _jobs, _parquet, _transcode
+import recordpress.spark
+from recordpress.spark import _jobs, _parquet, _transcode
 
 name, logs, target, options, tasks = sys.argv[1:]
 
@@ -43,7 +43,7 @@ def run(spark, what, work, items):
 
 _transcode.run = _parquet.run = run
 _jobs.cores_of = _transcode.cores_of = _jobs.parallelism_of = lambda spark: 2
-getattr(kpress.spark, name)(None, logs, target, **json.loads(options))
+getattr(recordpress.spark, name)(None, logs, target, **json.loads(options))
 """
 JOBS: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {
     "transcode": (_transcode, {"compression_type": "lz4"}, {"compression_type": "gzip"}),
@@ -58,7 +58,7 @@ def logs(tmp_path: Path) -> Path:
         directory.mkdir(parents=True)
         for base in (0, 20):
             records = [b"%d " % number * 100 for number in range(20)]
-            (directory / f"{base:020d}.log").write_bytes(kpress.write_records(records, base_offset=base))
+            (directory / f"{base:020d}.log").write_bytes(recordpress.write_records(records, base_offset=base))
     return tmp_path / "logs"
 
 
@@ -93,13 +93,13 @@ def contents(place: str) -> dict[str, bytes]:
 
 
 def expected_of(job: str, options: dict[str, Any], logs: Path, target: Path) -> dict[str, bytes]:
-    getattr(kpress.spark, job)(None, logs, target, **options)
+    getattr(recordpress.spark, job)(None, logs, target, **options)
     return contents(str(target))
 
 
 def same(found: dict[str, bytes], expected: dict[str, bytes]) -> bool:
     for one in (found, expected):
-        one.pop("/kpress-manifest.json", None)  # it says what was done when
+        one.pop("/recordpress-manifest.json", None)  # it says what was done when
     return found == expected
 
 
@@ -126,7 +126,7 @@ def test_they_do_not_get_into_the_next_job(
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "run", beside)
-        getattr(kpress.spark, job)(None, logs, target, **second)
+        getattr(recordpress.spark, job)(None, logs, target, **second)
     assert same(contents(target), expected)
     at_last(tasks)
     assert same(contents(target), expected)
@@ -147,6 +147,6 @@ def test_what_a_killed_copy_made_of_other_segments_is_not_in_the_next_one(
     (logs / "t-0" / f"{0:020d}.log").unlink()
     shutil.rmtree(logs / "t-1")
     expected = expected_of("transcode", options, logs, tmp_path / "expected")
-    [row] = kpress.spark.transcode(None, logs, target, **options)
+    [row] = recordpress.spark.transcode(None, logs, target, **options)
     assert row["records"] == 20
     assert same(contents(target), expected)

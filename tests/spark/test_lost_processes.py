@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -28,10 +28,10 @@ import spark_faults
 from pyspark import cloudpickle
 from spark_processes import environment_of
 
-import kpress.spark
-from kpress.spark import KafkaLogDataSource, _parquet, _stream_sink, _transcode
-from kpress.spark._run import run
-from kpress.spark.schema import spark_schema
+import recordpress.spark
+from recordpress.spark import KafkaLogDataSource, _parquet, _stream_sink, _transcode
+from recordpress.spark._run import run
+from recordpress.spark.schema import spark_schema
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 RECORDS = 400
@@ -47,7 +47,7 @@ def logs(tmp_path: Path) -> Path:
             offsets = range(base, base + RECORDS // 2)
             values = [b"%d %d " % (partition, offset) + os.urandom(60) for offset in offsets]
             batches = [
-                kpress.write_records(values[n : n + 10], base_offset=base + n) for n in range(0, len(values), 10)
+                recordpress.write_records(values[n : n + 10], base_offset=base + n) for n in range(0, len(values), 10)
             ]
             (directory / f"{base:020d}.log").write_bytes(b"".join(batches))
     return tmp_path / "logs"
@@ -56,14 +56,14 @@ def logs(tmp_path: Path) -> Path:
 def rows_of(logs: Path) -> list[tuple[int, int, bytes]]:
     return sorted(
         (partition.partition, *row.values())
-        for partition in kpress.open_log(logs).partitions
-        for row in kpress.open_log(logs / str(partition)).read(["offset", "value"]).to_pyarrow().to_pylist()
+        for partition in recordpress.open_log(logs).partitions
+        for row in recordpress.open_log(logs / str(partition)).read(["offset", "value"]).to_pyarrow().to_pylist()
     )
 
 
 def files(root: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
-    found.pop("kpress-manifest.json", None)  # it says what was done when
+    found.pop("recordpress-manifest.json", None)  # it says what was done when
     return found
 
 
@@ -75,7 +75,7 @@ def test_a_worker_that_is_killed_while_it_reads(spark: Any, logs: Path) -> None:
     spark.dataSource.register(spark_faults.DyingSource)
     (logs.parent / "fault").touch()
     how = {"max.partition.fetch.bytes": "2000", "columns": "partition,offset,value"}
-    found = spark.read.format("kpressdying").options(**how).load(str(logs)).collect()
+    found = spark.read.format("recordpressdying").options(**how).load(str(logs)).collect()
     assert Path(f"{logs}-taken").exists()
     assert sorted((row.partition, row.offset, bytes(row.value)) for row in found) == rows_of(logs)
 
@@ -83,7 +83,7 @@ def test_a_worker_that_is_killed_while_it_reads(spark: Any, logs: Path) -> None:
 def test_a_worker_that_is_killed_while_it_reads_a_stream(spark: Any, logs: Path) -> None:
     spark.dataSource.register(spark_faults.DyingSource)
     (logs.parent / "fault").touch()
-    stream = spark.readStream.format("kpressdying")
+    stream = spark.readStream.format("recordpressdying")
     stream = stream.options(includeActiveSegment="true", **{"max.partition.fetch.bytes": "2000"}).load(str(logs))
     query = stream.select("partition", "offset", "value").writeStream.format("parquet")
     query = query.option("checkpointLocation", str(logs.parent / "checkpoint")).trigger(availableNow=True)
@@ -100,9 +100,9 @@ import sys, time
 from pathlib import Path
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
-import kpress.spark
-from kpress.spark import _parquet, _transcode
-from kpress.spark._run import run
+import recordpress.spark
+from recordpress.spark import _parquet, _transcode
+from recordpress.spark._run import run
 
 job, logs, target, ready = sys.argv[1:]
 quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -128,11 +128,11 @@ def last(batches):
 
 _transcode.run = _parquet.run = done
 if job == "write":
-    rows = spark.read.format("kpress").option("columns", "value,partition").load(logs).coalesce(2)
+    rows = spark.read.format("recordpress").option("columns", "value,partition").load(logs).coalesce(2)
     rows = rows.repartition(2).mapInArrow(last, rows.schema)
-    rows.write.format("kpress").mode("append").options(topic="t", writeId="1").save(target)
+    rows.write.format("recordpress").mode("append").options(topic="t", writeId="1").save(target)
 else:
-    getattr(kpress.spark, job)(spark, logs, target)
+    getattr(recordpress.spark, job)(spark, logs, target)
 """
 
 
@@ -159,14 +159,14 @@ def test_a_driver_that_is_killed_before_its_commit(job: str, spark: Any, logs: P
     killed_before_its_commit(job, logs, target)
     assert not list(target.glob("t-*"))
     if job == "write":
-        assert list(target.rglob(".kpress-staging/*/*/*.log"))
-        rows = spark.read.format("kpress").option("columns", "value,partition").load(str(logs))
+        assert list(target.rglob(".recordpress-staging/*/*/*.log"))
+        rows = spark.read.format("recordpress").option("columns", "value,partition").load(str(logs))
         for _ in range(2):  # the second one does nothing
-            rows.write.format("kpress").mode("append").options(topic="t", writeId="1").save(str(target))
+            rows.write.format("recordpress").mode("append").options(topic="t", writeId="1").save(str(target))
         assert sorted(row[2] for row in rows_of(target)) == sorted(row[2] for row in rows_of(logs))
-        assert {path.name for path in target.iterdir()} == {"t-0", "t-1", "_SUCCESS", "_kpress-writes.json"}
+        assert {path.name for path in target.iterdir()} == {"t-0", "t-1", "_SUCCESS", "_recordpress-writes.json"}
     else:
-        call = getattr(kpress.spark, job)
+        call = getattr(recordpress.spark, job)
         call(spark, logs, target)
         call(spark, logs, tmp_path / "other")
         assert files(target) == files(tmp_path / "other")
@@ -177,11 +177,11 @@ def test_a_driver_that_is_killed_before_its_commit(job: str, spark: Any, logs: P
 
 
 def copied(logs: Path, target: Path) -> None:
-    kpress.spark.transcode(None, logs, target, "lz4", min_gain=None)  # type: ignore[arg-type]
+    recordpress.spark.transcode(None, logs, target, "lz4", min_gain=None)  # type: ignore[arg-type]
 
 
 def as_parquet(logs: Path, target: Path) -> None:
-    kpress.spark.to_parquet(None, logs, target)  # type: ignore[arg-type]
+    recordpress.spark.to_parquet(None, logs, target)  # type: ignore[arg-type]
 
 
 def write_of(made: Any, commit: Callable[[Any, list[Any]], None]) -> None:
@@ -233,8 +233,8 @@ def test_a_full_disk(
     found, expected = files(target), files(tmp_path / "other")
     if job in (written, streamed):  # the time of the job is in its records
         assert found.keys() == expected.keys()
-        rows = kpress.open_log(target).read(["offset", "value"]).to_pyarrow()
-        assert rows == kpress.open_log(tmp_path / "other").read(["offset", "value"]).to_pyarrow()
+        rows = recordpress.open_log(target).read(["offset", "value"]).to_pyarrow()
+        assert rows == recordpress.open_log(tmp_path / "other").read(["offset", "value"]).to_pyarrow()
         assert rows.num_rows == 200
     else:
         assert found == expected
@@ -246,7 +246,7 @@ def test_a_full_disk(
 def test_a_full_disk_of_executors(
     module: Any, spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = kpress.spark.transcode if module is _transcode else kpress.spark.to_parquet
+    job = recordpress.spark.transcode if module is _transcode else recordpress.spark.to_parquet
 
     def full(spark: Any, what: str, work: Any, items: Any) -> Any:
         return run(spark, what, spark_faults.on_a_full_disk, [(work, item) for item in items])

@@ -1,4 +1,4 @@
-"""A Python that has no kpress says what to do, whatever Spark sends to it. Without Spark: as its workers do it."""
+"""A Python that has no recordpress says what to do, whatever Spark sends to it. Without Spark: as its workers do it."""
 
 import pickle
 import subprocess
@@ -16,27 +16,27 @@ from pyspark import cloudpickle
 from pyspark.sql import functions as of_spark
 from pyspark.sql.types import BinaryType, StructType
 
-from kpress.spark import KafkaLogDataSource, _read, _run, _session, functions
-from kpress.spark._missing import opener
-from kpress.spark.schema import spark_schema
+from recordpress.spark import KafkaLogDataSource, _read, _run, _session, functions
+from recordpress.spark._missing import opener
+from recordpress.spark.schema import spark_schema
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 
-WITHOUT_KPRESS = """
+WITHOUT_RECORDPRESS = """
 import pickle, sys
 
 class Finder:
     def find_spec(name, path=None, target=None):
-        if name == "kpress":
-            raise ModuleNotFoundError("No module named 'kpress'", name=name)
+        if name == "recordpress":
+            raise ModuleNotFoundError("No module named 'recordpress'", name=name)
 
 sys.meta_path.insert(0, Finder)
 """
 
 
-def said_without_kpress(sent: Any, then: str = "") -> str:
-    """What a Python that cannot import kpress says to `sent`, and to what is done with it (as `it`)."""
-    script = f"{WITHOUT_KPRESS}\nit = pickle.load(sys.stdin.buffer)\n{then}\n"
+def said_without_recordpress(sent: Any, then: str = "") -> str:
+    """What a Python that cannot import recordpress says to `sent`, and to what is done with it (as `it`)."""
+    script = f"{WITHOUT_RECORDPRESS}\nit = pickle.load(sys.stdin.buffer)\n{then}\n"
     done = subprocess.run([sys.executable, "-c", script], input=cloudpickle.dumps(sent), capture_output=True)
     assert done.returncode == 1
     return done.stderr.decode().splitlines()[-1]
@@ -44,7 +44,7 @@ def said_without_kpress(sent: Any, then: str = "") -> str:
 
 def sentence_of(variable: str) -> str:
     return (
-        f"RuntimeError: {sys.executable} has no kpress: install it there (pip install 'kpress[spark]'), or set "
+        f"RuntimeError: {sys.executable} has no recordpress: install it there (pip install 'recordpress[spark]'), or set "
         f"{variable} to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and "
     )
 
@@ -62,20 +62,20 @@ def test_a_function_of_a_column(monkeypatch: pytest.MonkeyPatch) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(of_spark, "arrow_udf", lambda function, _: lambda _: sent.append(function), raising=False)
     functions.crc32c("value")
-    assert said_without_kpress(sent[0], "next(it(iter([])), None)").startswith(sentence_of("PYSPARK_PYTHON"))
+    assert said_without_recordpress(sent[0], "next(it(iter([])), None)").startswith(sentence_of("PYSPARK_PYTHON"))
 
 
 @pytest.mark.parametrize("worker", [_run._worker, _read._worker])
 def test_a_job(worker: Any) -> None:
     item = pickle.dumps((_run.run, None))
     then = f"import pyarrow as pa\nlist(it([pa.record_batch({{'number': [0], 'item': [{item!r}]}})]))"
-    assert said_without_kpress(worker(), then).startswith(sentence_of("PYSPARK_PYTHON"))
+    assert said_without_recordpress(worker(), then).startswith(sentence_of("PYSPARK_PYTHON"))
 
 
 def test_the_data_source_that_a_session_registers() -> None:
     source = _session.for_session(Session())  # type: ignore[arg-type]
-    then = "assert it.name() == 'kpress'\nit(options={'path': 'p'})"
-    assert said_without_kpress(source, then).startswith(sentence_of("PYSPARK_DRIVER_PYTHON"))
+    then = "assert it.name() == 'recordpress'\nit(options={'path': 'p'})"
+    assert said_without_recordpress(source, then).startswith(sentence_of("PYSPARK_DRIVER_PYTHON"))
 
 
 def sent_by_the_data_source() -> dict[str, Any]:
@@ -95,7 +95,7 @@ def sent_by_the_data_source() -> dict[str, Any]:
 @pytest.mark.parametrize("name", ["source", "reader", "filtering reader", "stream reader", "writer"])
 def test_what_the_data_source_sends(name: str) -> None:
     sent = sent_by_the_data_source()[name]
-    assert said_without_kpress(sent).startswith(sentence_of("PYSPARK_DRIVER_PYTHON"))
+    assert said_without_recordpress(sent).startswith(sentence_of("PYSPARK_DRIVER_PYTHON"))
     again = cloudpickle.loads(cloudpickle.dumps(sent))
     assert type(again) is type(sent) and again.__dict__.keys() == sent.__dict__.keys()
 
@@ -108,5 +108,5 @@ def test_the_data_source_that_a_session_registers_is_this_one() -> None:
 
 
 def test_other_modules_that_are_missing_are_told_as_they_are() -> None:
-    said = said_without_kpress(opener("X"), "it(b'cnowhere_at_all\\nname\\n.')")
+    said = said_without_recordpress(opener("X"), "it(b'cnowhere_at_all\\nname\\n.')")
     assert said == "ModuleNotFoundError: No module named 'nowhere_at_all'"

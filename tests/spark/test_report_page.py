@@ -1,4 +1,4 @@
-"""The page of kpress.spark.report: right figures, whole by itself, well formed, legible in a browser's two schemes."""
+"""The page of recordpress.spark.report: right figures, whole by itself, well formed, legible in a browser's two schemes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from headless import BROWSER, COLORS, SCHEMES, picture_of, pixels_of
 pytest.importorskip("pyspark")
 from pyspark.sql import Row
 
-from kpress.spark.report import Moment, html_of
+from recordpress.spark.report import Moment, html_of
 
 pytestmark = pytest.mark.spark
 WIDTH, HEIGHT = 1000, 1500

@@ -11,8 +11,8 @@ pytestmark = pytest.mark.spark
 
 from pyspark.sql import datasource
 
-from kpress.spark import KafkaLogDataSource
-from kpress.spark import datasource as datasource_of_ours
+from recordpress.spark import KafkaLogDataSource
+from recordpress.spark import datasource as datasource_of_ours
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 

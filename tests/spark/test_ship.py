@@ -1,4 +1,4 @@
-"""ship(): executors whose Python has pyspark, pyarrow and pandas, and no kpress, get it from the driver."""
+"""ship(): executors whose Python has pyspark, pyarrow and pandas, and no recordpress, get it from the driver."""
 
 import os
 import subprocess
@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import kpress
-from kpress.errors import ArgumentTypeError, InvalidArgumentError
+import recordpress
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 pytestmark = pytest.mark.spark
 
 TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 SCRIPT = """
-import sys, kpress, pyspark
+import sys, recordpress, pyspark
 from pyspark.sql import SparkSession
 wheel, logs, python = sys.argv[1:]
 spark = (SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
@@ -24,8 +24,8 @@ spark.sparkContext.setLogLevel("OFF")
 
 def where(_):
     try:
-        import kpress
-        return [kpress.__file__]
+        import recordpress
+        return [recordpress.__file__]
     except ImportError:
         return ["nowhere"]
 
@@ -36,21 +36,21 @@ def said(query):
     try:
         query()
     except Exception as error:
-        sentence = f"{python} has no kpress: install it there (pip install 'kpress[spark]'), or set "
+        sentence = f"{python} has no recordpress: install it there (pip install 'recordpress[spark]'), or set "
         return str(error).partition(sentence)[2].partition(" before")[0]
 
-print("job", said(lambda: kpress.spark.inventory(spark, logs)))
-kpress.spark.register(spark)
-print("data source", said(lambda: spark.read.format("kpress").load(logs).collect()))
-kpress.spark.ship(spark, wheel)
+print("job", said(lambda: recordpress.spark.inventory(spark, logs)))
+recordpress.spark.register(spark)
+print("data source", said(lambda: spark.read.format("recordpress").load(logs).collect()))
+recordpress.spark.ship(spark, wheel)
 print("after", on_executors())
-rows = kpress.spark.inventory(spark, logs).collect()
+rows = recordpress.spark.inventory(spark, logs).collect()
 print("inventory", len(rows) > 0)
 spark.stop()
 """
 
 
-def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):
+def test_executors_without_recordpress_get_it(wheel, bare_python, tmp_path):
     environment = os.environ | {"PYSPARK_PYTHON": str(bare_python), "PYSPARK_DRIVER_PYTHON": str(bare_python)}
     environment |= {"SPARK_LOCAL_IP": "127.0.0.1"}
     script = tmp_path / "job.py"
@@ -68,18 +68,18 @@ def test_executors_without_kpress_get_it(wheel, bare_python, tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("kpress.zip", r"kpress\.zip is no wheel of kpress"),
-        (f"kpress-0.0.1-{TAG}-{TAG}-linux_x86_64.whl", r"is version 0\.0\.1, the driver has"),
-        (f"kpress-{kpress.__version__}-cp39-cp39-linux_x86_64.whl", "is for cp39, and PySpark needs"),
-        (f"kpress-{kpress.__version__}-{TAG}-{TAG}-linux_x86_64.whl", "cannot be read as a wheel"),
+        ("recordpress.zip", r"recordpress\.zip is no wheel of recordpress"),
+        (f"recordpress-0.0.1-{TAG}-{TAG}-linux_x86_64.whl", r"is version 0\.0\.1, the driver has"),
+        (f"recordpress-{recordpress.__version__}-cp39-cp39-linux_x86_64.whl", "is for cp39, and PySpark needs"),
+        (f"recordpress-{recordpress.__version__}-{TAG}-{TAG}-linux_x86_64.whl", "cannot be read as a wheel"),
     ],
 )
 def test_what_is_no_wheel_is_refused(name, message, tmp_path):
     with pytest.raises(InvalidArgumentError, match=message):
-        kpress.spark.ship(None, tmp_path / name)
+        recordpress.spark.ship(None, tmp_path / name)
 
 
-@pytest.mark.parametrize("wheel", [None, 5, b"kpress.whl", ["kpress.whl"]])
+@pytest.mark.parametrize("wheel", [None, 5, b"recordpress.whl", ["recordpress.whl"]])
 def test_what_is_no_path_is_refused(wheel):
     with pytest.raises(ArgumentTypeError, match="wheel must be a path, not"):
-        kpress.spark.ship(None, wheel)
+        recordpress.spark.ship(None, wheel)

@@ -1,4 +1,4 @@
-"""df.write.format("kpress"): rows become segments, all of them once."""
+"""df.write.format("recordpress"): rows become segments, all of them once."""
 
 import random
 import shutil
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.producer import partition_for_key
+import recordpress
+from recordpress.producer import partition_for_key
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -22,8 +22,8 @@ pytestmark = [
 from pyspark.sql.types import IntegerType, LongType, StringType, StructField, StructType
 from sink_writes import Rows, drawn, first_segment, is_clean, schema_of, started, stored, table, write
 
-from kpress.spark import KafkaLogDataSource
-from kpress.spark.schema import column_names
+from recordpress.spark import KafkaLogDataSource
+from recordpress.spark.schema import column_names
 
 VALUE = ("value", StringType())
 
@@ -97,10 +97,10 @@ def test_batches_are_full_and_segments_end_in_time(codec: str, tmp_path: Path) -
     )  # fmt: skip
     logs = sorted((tmp_path / "t-0").glob("*.log"))
     assert len(logs) > 2 and all(path.stat().st_size <= 60000 for path in logs)
-    batches = [batch for path in logs for batch in kpress.read_batches(path.read_bytes())]
+    batches = [batch for path in logs for batch in recordpress.read_batches(path.read_bytes())]
     assert {batch.compression_type for batch in batches} == {codec}
     assert all(0.97 * 10000 <= batch.size <= 10000 for batch in batches[:-1])
-    first = [next(iter(kpress.read_batches(path.read_bytes()))).base_offset for path in logs]
+    first = [next(iter(recordpress.read_batches(path.read_bytes()))).base_offset for path in logs]
     assert [int(path.name[:20]) for path in logs] == first
     assert is_clean(tmp_path)
 
@@ -109,9 +109,9 @@ def test_a_large_record_is_a_batch_of_its_own(tmp_path: Path) -> None:
     large = random.Random(1).randbytes(5000)
     rows = {"value": [b"a", b"b", large, b"c", large]}
     write(tmp_path, [rows], topic="t", partitions="1", batch_size="1000")
-    batches = list(kpress.read_batches((tmp_path / f"t-0/{0:020}.log").read_bytes()))
+    batches = list(recordpress.read_batches((tmp_path / f"t-0/{0:020}.log").read_bytes()))
     assert [batch.records_count for batch in batches] == [2, 1, 1, 1]
-    with pytest.raises(kpress.producer.RecordTooLargeError, match=r"more than max\.message\.bytes, which is 5000"):
+    with pytest.raises(recordpress.producer.RecordTooLargeError, match=r"more than max\.message\.bytes, which is 5000"):
         write(tmp_path / "other", [rows], topic="t", partitions="1", batch_size="1000", max_message_bytes="5000")
 
 
@@ -134,7 +134,7 @@ def test_kafka_python_reads_every_record(tmp_path: Path) -> None:
 
 def test_many_partitions_of_one_task(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Few files are open and few rows are in memory; what was written in many pieces is one segment."""
-    from kpress.spark import _sink_rows
+    from recordpress.spark import _sink_rows
 
     monkeypatch.setattr(_sink_rows, "_MOST_FILES", 4)
     monkeypatch.setattr(_sink_rows, "_MOST_BYTES", 20000)
@@ -151,9 +151,9 @@ def test_many_partitions_of_one_task(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def test_a_log_grows(tmp_path: Path) -> None:
     """Also one that others began."""
     (tmp_path / "t-0").mkdir()
-    theirs = kpress.write_records([b"x"] * 10, producer_id=7, producer_epoch=0, base_sequence=0)
+    theirs = recordpress.write_records([b"x"] * 10, producer_id=7, producer_epoch=0, base_sequence=0)
     (tmp_path / "t-0" / f"{0:020}.log").write_bytes(theirs)
-    kpress.log.reindex(tmp_path)
+    recordpress.log.reindex(tmp_path)
     for seed in range(2):
         write(tmp_path, [drawn(50, seed)], [drawn(30, seed)], topic="t", partitions="1")
     assert [int(path.name[:20]) for path in sorted((tmp_path / "t-0").glob("*.log"))] == [0, 10, 90]
@@ -163,9 +163,9 @@ def test_a_log_grows(tmp_path: Path) -> None:
     assert is_clean(tmp_path)
     with open(tmp_path / "t-0" / f"{90:020}.log", "ab") as file:
         file.write(theirs[:50])
-    with pytest.raises(kpress.CorruptRecordError, match="the last entry is cut"):
+    with pytest.raises(recordpress.CorruptRecordError, match="the last entry is cut"):
         write(tmp_path, [drawn(5)], topic="t", partitions="1")
-    assert not (tmp_path / ".kpress-staging").exists() or not list((tmp_path / ".kpress-staging").rglob("journal.json"))
+    assert not (tmp_path / ".recordpress-staging").exists() or not list((tmp_path / ".recordpress-staging").rglob("journal.json"))
 
 
 def numbered(*offsets: int) -> Rows:
@@ -211,9 +211,9 @@ def test_offsets_that_cannot_be(tasks: Any, message: str, tmp_path: Path) -> Non
         finally:
             writer.abort([None])
 
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         job()
-    shutil.rmtree(tmp_path / ".kpress-staging", ignore_errors=True)  # of a task whose job was never told of it
+    shutil.rmtree(tmp_path / ".recordpress-staging", ignore_errors=True)  # of a task whose job was never told of it
     assert sorted(tmp_path.rglob("*")) == before
     assert offsets_in(tmp_path) == [0]
 
@@ -264,7 +264,7 @@ def test_overwrite_replaces_all_partitions(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp_path: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         KafkaLogDataSource({"path": str(tmp_path)} | options).writer(
             StructType([StructField(*one) for one in schema]), False
         )
@@ -272,13 +272,13 @@ def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp
 
 
 def test_options_of_the_other_direction(tmp_path: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "):
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "):
         KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
     for of_read in ("Level", "mode"):
-        with pytest.raises(kpress.InvalidArgumentError) as caught:
+        with pytest.raises(recordpress.InvalidArgumentError) as caught:
             KafkaLogDataSource({"path": str(tmp_path), "Topic": "t", of_read: "9"})
         assert "option Topic is for writing" in str(caught.value) and f"{of_read} for reading" in str(caught.value)
-    with pytest.raises(kpress.InvalidArgumentError, match="a path is needed"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="a path is needed"):
         KafkaLogDataSource({"topic": "t"}).writer(schema_of("value"), False)
 
 
@@ -292,21 +292,21 @@ def test_options_of_the_other_direction(tmp_path: Path) -> None:
     ],
 )
 def test_rows_that_a_write_does_not_take(rows: Rows, message: str, tmp_path: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         write(tmp_path, [rows], partitions="3")
     assert not list(tmp_path.rglob("*.log"))
-    with pytest.raises(kpress.InvalidArgumentError, match="row 1 of its task has no partition"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="row 1 of its task has no partition"):
         write(tmp_path, [{"value": [b"x", b"y"], "partition": [0, None]}], topic="t")
 
 
 def test_places_that_are_no_log_dir(tmp_path: Path) -> None:
     write(tmp_path / "logs", [drawn(5)], topic="t", partitions="1")
-    with pytest.raises(kpress.InvalidArgumentError, match="holds segments itself: name the log dir"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="holds segments itself: name the log dir"):
         write(tmp_path / "logs" / "t-0", [drawn(5)], topic="t", partitions="1")
-    with pytest.raises(kpress.InvalidArgumentError, match="is not a directory"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="is not a directory"):
         write(tmp_path / "logs" / "_SUCCESS", [drawn(5)], topic="t", partitions="1")
     with pytest.raises(OSError, match="/proc/"):
-        write(Path("/proc/kpress-logs"), [drawn(5)], topic="t", partitions="1")
+        write(Path("/proc/recordpress-logs"), [drawn(5)], topic="t", partitions="1")
 
 
 # ---- Spark
@@ -324,9 +324,9 @@ def test_spark_reads_what_spark_wrote(spark: Any, tmp_path: Path) -> None:
     rows = frame(spark, 5000, 4)
     path = str(tmp_path / "logs")
     how = {"topic": "t", "partitions": "3", "compression.type": "lz4"}
-    rows.write.format("kpress").mode("append").options(**how).save(path)
-    rows.write.format("kpress").mode("append").options(**how).save(path)
-    found = spark.read.format("kpress").load(path)
+    rows.write.format("recordpress").mode("append").options(**how).save(path)
+    rows.write.format("recordpress").mode("append").options(**how).save(path)
+    found = spark.read.format("recordpress").load(path)
     names = ["CAST(key AS STRING)", "CAST(value AS STRING)", "timestamp"]
     assert sorted(found.selectExpr(*names).collect()) == sorted(rows.union(rows).collect())
     chosen = [partition_for_key(b"%d" % (number % 97), 3) for number in range(5000)]
@@ -336,23 +336,23 @@ def test_spark_reads_what_spark_wrote(spark: Any, tmp_path: Path) -> None:
     assert is_clean(tmp_path / "logs")
     # offsets and all: a copy, by partition
     copied = found.repartition("topic", "partition").sortWithinPartitions("offset")
-    copied.write.format("kpress").mode("overwrite").save(str(tmp_path / "copy"))
-    again = spark.read.format("kpress").load(str(tmp_path / "copy"))
+    copied.write.format("recordpress").mode("overwrite").save(str(tmp_path / "copy"))
+    again = spark.read.format("recordpress").load(str(tmp_path / "copy"))
     assert sorted(map(str, again.collect())) == sorted(map(str, found.collect()))
     assert is_clean(tmp_path / "copy")
-    rows.limit(10).write.format("kpress").mode("overwrite").options(**how).save(path)
-    assert spark.read.format("kpress").load(path).count() == 10
+    rows.limit(10).write.format("recordpress").mode("overwrite").options(**how).save(path)
+    assert spark.read.format("recordpress").load(path).count() == 10
 
 
 def test_spark_says_what_is_wrong(spark: Any, tmp_path: Path) -> None:
     from pyspark.errors import PySparkException
 
-    write = frame(spark, 10, 1).write.format("kpress").mode("append")
+    write = frame(spark, 10, 1).write.format("recordpress").mode("append")
     with pytest.raises(PySparkException, match="a column partition is needed, or the option partitions"):
         write.option("topic", "t").save(str(tmp_path / "logs"))
     with pytest.raises(PySparkException, match="'a b' is not the name of a topic"):
         write.option("topic", "a b").option("partitions", "1").save(str(tmp_path / "logs"))
-    write = frame(spark, 10, 2).selectExpr("value", "5 AS partition").write.format("kpress").mode("append")
+    write = frame(spark, 10, 2).selectExpr("value", "5 AS partition").write.format("recordpress").mode("append")
     with pytest.raises(PySparkException, match="is not from 0 to 1"):
         write.options(topic="t", partitions="2").save(str(tmp_path / "logs"))
-    assert not list(tmp_path.rglob("*.log")) and not (tmp_path / "logs" / ".kpress-staging").exists()
+    assert not list(tmp_path.rglob("*.log")) and not (tmp_path / "logs" / ".recordpress-staging").exists()

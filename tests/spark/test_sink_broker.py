@@ -1,4 +1,4 @@
-"""A broker that is started on a log dir which `df.write.format("kpress")` wrote serves every record of it, and goes on.
+"""A broker that is started on a log dir which `df.write.format("recordpress")` wrote serves every record of it, and goes on.
 
 `make broker` brings its jars and runs this; without them it is skipped.
 """
@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 sys.path += [str(Path(__file__).parents[1] / "log")]
 
@@ -42,8 +42,8 @@ def rows(topic: str, first: int) -> Any:
 
 
 def write(root: Path, topic: str, tasks: list[Any], **options: str) -> None:
-    from kpress.spark import KafkaLogDataSource
-    from kpress.spark.schema import spark_schema
+    from recordpress.spark import KafkaLogDataSource
+    from recordpress.spark.schema import spark_schema
 
     given = {"path": str(root), "partitions": str(PARTITIONS)} | options
     writer: Any = KafkaLogDataSource(given).writer(spark_schema(tasks[0].schema.names), False)
@@ -75,7 +75,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
     with broker:
         yield broker
     places = [f"{codec}-{number}" for codec in CODECS for number in range(PARTITIONS)]
-    assert all(kpress.log.scan(broker.data / place).findings == [] for place in places)
+    assert all(recordpress.log.scan(broker.data / place).findings == [] for place in places)
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -95,7 +95,7 @@ def test_every_record_is_served(broker: Broker, codec: str) -> None:
     for place, records in found.items():
         assert [record.offset for record in records] == list(range(ends[place]))
         for one in records:
-            assert one.key is None or kpress.producer.partition_for_key(one.key, PARTITIONS) == place.partition
+            assert one.key is None or recordpress.producer.partition_for_key(one.key, PARTITIONS) == place.partition
     facts = [(one.timestamp, one.key, one.value) for records in found.values() for one in records]
     assert sorted(facts, key=repr) == sorted(
         ((int(row["timestamp"].timestamp() * 1000), row["key"], row["value"]) for row in expected), key=repr

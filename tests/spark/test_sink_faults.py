@@ -1,4 +1,4 @@
-"""df.write.format("kpress") when something fails: tasks, jobs, drivers, workers. Each row is there once."""
+"""df.write.format("recordpress") when something fails: tasks, jobs, drivers, workers. Each row is there once."""
 
 import json
 import shutil
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -22,7 +22,7 @@ pytestmark = [
 from sink_writes import arrow, drawn, is_clean, started, stored, write
 from spark_processes import writer_killed
 
-from kpress.log import _publish, _roll_forward
+from recordpress.log import _publish, _roll_forward
 
 
 def test_attempts_that_do_not_count_leave_nothing(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_a_job_that_is_aborted_leaves_nothing(tmp_path: Path) -> None:
     writer, messages = started(tmp_path, [drawn(50)], topic="t", partitions="2")
     writer.abort([None, *messages])
     assert list(tmp_path.iterdir()) == []
-    with pytest.raises(kpress.StorageError, match="the file is gone"):
+    with pytest.raises(recordpress.StorageError, match="the file is gone"):
         writer.commit(messages)
     assert not list(tmp_path.rglob("*.log"))
 
@@ -53,7 +53,7 @@ def test_a_job_that_is_aborted_leaves_nothing(tmp_path: Path) -> None:
 def died(root: Path) -> None:
     """A driver that is gone: no process has its number."""
     ended = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
-    for path in (root / ".kpress-staging").glob("*/job.json"):
+    for path in (root / ".recordpress-staging").glob("*/job.json"):
         path.write_text(json.dumps(json.loads(path.read_text()) | {"process": int(ended.stdout)}))
 
 
@@ -63,7 +63,7 @@ def test_a_driver_that_died_before_the_commit(tmp_path: Path) -> None:
     died(tmp_path)
     beside, messages = started(tmp_path, [drawn(50, 2)], topic="t", partitions="2")
     write(tmp_path, [drawn(50, 1)], topic="t", partitions="2")
-    assert len(list((tmp_path / ".kpress-staging").iterdir())) == 1
+    assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 1
     beside.commit(messages)
     assert sum(map(len, stored(tmp_path).values())) == 100
     assert is_clean(tmp_path)
@@ -144,11 +144,11 @@ def test_a_job_that_is_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
             write(tmp_path, [drawn(30, number)], topic="t", partitions="1", writeId=str(number))
     rows = [row for number in range(4) for row in zip(*drawn(30, number).values(), strict=True)]
     assert stored(tmp_path) == {"t-0": rows}
-    assert json.loads((tmp_path / "_kpress-writes.json").read_text()) == ["0", "1", "2", "3"]
+    assert json.loads((tmp_path / "_recordpress-writes.json").read_text()) == ["0", "1", "2", "3"]
     assert is_clean(tmp_path)
     for text in ("{}", "[1]", "[" * 100000):
-        (tmp_path / "_kpress-writes.json").write_text(text)
-        with pytest.raises(kpress.CorruptRecordError, match="ids of writes"):
+        (tmp_path / "_recordpress-writes.json").write_text(text)
+        with pytest.raises(recordpress.CorruptRecordError, match="ids of writes"):
             write(tmp_path, [drawn(30)], topic="t", partitions="1", writeId="5")
 
 
@@ -165,11 +165,11 @@ def test_two_jobs_at_once(tmp_path: Path) -> None:
 
 def test_a_staged_segment_that_changed(tmp_path: Path) -> None:
     writer, messages = started(tmp_path, [drawn(50)], [drawn(50)], topic="t", partitions="1")
-    [path, _] = (tmp_path / ".kpress-staging").rglob("*.log")
+    [path, _] = (tmp_path / ".recordpress-staging").rglob("*.log")
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
     path.write_bytes(data)
-    with pytest.raises(kpress.CorruptRecordError, match="is read back") as caught:
+    with pytest.raises(recordpress.CorruptRecordError, match="is read back") as caught:
         writer.commit(messages)
     assert "the rows are committed" in "".join(caught.value.__notes__)
 
@@ -180,20 +180,20 @@ def test_a_journal_from_elsewhere(tmp_path: Path) -> None:
     for text in ('{"x": 1}', "[]", "[" * 100000, "\xff", json.dumps({
         "has_offsets": False, "index_interval_bytes": 4096, "grown": [], "segments": [], "remove": ["../victim"],
     })):  # fmt: skip
-        job = tmp_path / "logs" / ".kpress-staging" / ("0" * 32)
+        job = tmp_path / "logs" / ".recordpress-staging" / ("0" * 32)
         job.mkdir(exist_ok=True)
         (job / "journal.json").write_text(text, encoding="latin-1")
         (tmp_path / "victim").touch()
-        with pytest.raises(kpress.CorruptRecordError, match="journal of staged segments"):
+        with pytest.raises(recordpress.CorruptRecordError, match="journal of staged segments"):
             writer.commit(messages)
         assert (tmp_path / "victim").exists()
 
 
 def test_a_worker_that_is_killed_changes_nothing(spark: Any, tmp_path: Path) -> None:
     """SIGKILL while it writes: the task is tried again, and nothing is there twice."""
-    with writer_killed(f"{tmp_path}/logs/.kpress-staging/"):
+    with writer_killed(f"{tmp_path}/logs/.recordpress-staging/"):
         rows = spark.range(0, 60_000, 1, 2).selectExpr("CONCAT(id, REPEAT(UUID(), 40)) AS value")
         how = {"topic": "t", "partitions": "2", "compression.level": "19", "batch.size": "20000"}
-        rows.write.format("kpress").mode("append").options(**how).save(str(tmp_path / "logs"))
+        rows.write.format("recordpress").mode("append").options(**how).save(str(tmp_path / "logs"))
     assert sum(map(len, stored(tmp_path / "logs").values())) == 60_000
     assert is_clean(tmp_path / "logs")

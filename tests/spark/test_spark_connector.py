@@ -1,4 +1,4 @@
-"""Rows through Spark's own Kafka connector, from a broker, and through kpress, from that broker's directory.
+"""Rows through Spark's own Kafka connector, from a broker, and through recordpress, from that broker's directory.
 
 `make spark-connector` brings both, with the only Spark whose connector can be had, and runs this.
 """
@@ -115,7 +115,7 @@ def test_the_rows_are_the_same(name: str, spark: Any, broker: Broker, moments: d
     given = json.loads(json.dumps(QUERIES[name]), object_hook=lambda found: _with_moments(found, moments))
     options = {key: json.dumps(value) if isinstance(value, dict) else str(value) for key, value in given.items()}
     options["includeHeaders"] = "true"
-    of_files = spark.read.format("kpress").options(**options).load(str(broker.data))
+    of_files = spark.read.format("recordpress").options(**options).load(str(broker.data))
     if level := options.pop("isolation.level", None):
         options["kafka.isolation.level"] = level
     of_broker = spark.read.format("kafka").option("kafka.bootstrap.servers", broker.address).options(**options).load()

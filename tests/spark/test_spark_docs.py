@@ -13,8 +13,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-import kpress.spark
-from kpress.spark import _names, functions, report
+import recordpress.spark
+from recordpress.spark import _names, functions, report
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
@@ -28,7 +28,7 @@ PAGES = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "spark" in pa
 
 
 def run(text, name, spark):
-    names = {"spark": spark, "kpress": kpress}
+    names = {"spark": spark, "recordpress": recordpress}
     test = doctest.DocTestParser().get_doctest(text, names, name, name, 0)
     assert test.examples
     assert doctest.DocTestRunner(verbose=False, optionflags=FLAGS).run(test).failed == 0

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -38,8 +38,8 @@ def logs(tmp_path: Path) -> Path:
 
 
 def is_done(logs: Path, target: Path, spark: Any) -> None:
-    assert kpress.open_log(target / "logs").read(["offset", "value"]).to_pyarrow() == (
-        kpress.open_log(logs).read(["offset", "value"]).to_pyarrow()
+    assert recordpress.open_log(target / "logs").read(["offset", "value"]).to_pyarrow() == (
+        recordpress.open_log(logs).read(["offset", "value"]).to_pyarrow()
     )
     assert spark.read.parquet(str(target / "parquet")).count() == 1634 + 2773
     page = (target / "report.html").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -17,10 +17,10 @@ pytestmark = [
 
 import spark_faults
 
-import kpress.spark
-from kpress.log import _copy_parts, _file_records, copy_tasks
-from kpress.spark import _compare, _parquet, _transcode, datasource
-from kpress.spark._run import run
+import recordpress.spark
+from recordpress.log import _copy_parts, _file_records, copy_tasks
+from recordpress.spark import _compare, _parquet, _transcode, datasource
+from recordpress.spark._run import run
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for batches in (40, 2, 2):
         data, base = b"", offset
         for _ in range(batches):
-            data += kpress.write_records([os.urandom(100) for _ in range(10)], base_offset=offset)
+            data += recordpress.write_records([os.urandom(100) for _ in range(10)], base_offset=offset)
             offset += 10
         (directory / f"{base:020d}.log").write_bytes(data)
     return tmp_path / "logs"
@@ -58,11 +58,11 @@ def files(root: Path) -> dict[str, bytes]:
 def test_a_copy(fault: str, spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One worker of those that copy parts, of those that copy whole segments, and of those that join."""
     faulty(monkeypatch, _transcode, tmp_path / "faults", fault)
-    kpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", min_gain=None)
+    recordpress.spark.transcode(spark, logs, tmp_path / "copy", "lz4", min_gain=None)
     assert {path.name.partition("-")[0] for path in (tmp_path / "faults").iterdir()} == {
         "CopyGroup", "CopyPart", "JoinGroup"
     }  # fmt: skip
-    kpress.transcode(logs, tmp_path / "other", "lz4", min_gain=None)
+    recordpress.transcode(logs, tmp_path / "other", "lz4", min_gain=None)
     found = files(tmp_path / "copy")
     assert found.pop("_SUCCESS") == b""
     assert found == files(tmp_path / "other")
@@ -71,9 +71,9 @@ def test_a_copy(fault: str, spark: Any, logs: Path, tmp_path: Path, monkeypatch:
 
 @pytest.mark.parametrize("fault", spark_faults.FAULTS)
 def test_parquet(fault: str, spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = kpress.spark.to_parquet(spark, logs, tmp_path / "other").collect()
+    expected = recordpress.spark.to_parquet(spark, logs, tmp_path / "other").collect()
     faulty(monkeypatch, _parquet, tmp_path / "faults", fault)
-    assert kpress.spark.to_parquet(spark, logs, tmp_path / "parquet").collect() == expected
+    assert recordpress.spark.to_parquet(spark, logs, tmp_path / "parquet").collect() == expected
     assert len(list((tmp_path / "faults").iterdir())) == 1
     assert files(tmp_path / "parquet") == files(tmp_path / "other")
     assert {path.name for path in tmp_path.iterdir()} == {"logs", "parquet", "other", "faults"}
@@ -81,7 +81,7 @@ def test_parquet(fault: str, spark: Any, logs: Path, tmp_path: Path, monkeypatch
 
 def test_a_comparison(spark: Any, logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     faulty(monkeypatch, _compare, tmp_path / "faults", "done")
-    [row] = kpress.spark.compare(spark, logs, logs).collect()
+    [row] = recordpress.spark.compare(spark, logs, logs).collect()
     assert (row.isSame, row.recordsLeft, row.recordsRight) == (True, 440, 440)
 
 
@@ -91,11 +91,11 @@ def test_a_driver_that_is_lost_and_a_second_job_at_once(
 ) -> None:
     """The second one is refused; the first one is lost before its end; and the next one is the first one's end."""
     module: Any = _transcode if job == "transcode" else _parquet
-    call = getattr(kpress.spark, job)
+    call = getattr(recordpress.spark, job)
 
     def lost(spark: Any, what: str, work: Any, items: Any) -> Any:
         run(spark, what, spark_faults.once, [(str(tmp_path), "none", work, item) for item in items[:2]])
-        with pytest.raises(kpress.InvalidArgumentError, match="another call is writing"):
+        with pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"):
             call(spark, logs, tmp_path / "done")
         raise RuntimeError("the driver is lost")
 
@@ -108,12 +108,12 @@ def test_a_driver_that_is_lost_and_a_second_job_at_once(
     call(spark, logs, tmp_path / "other")
     found, expected = files(tmp_path / "done"), files(tmp_path / "other")
     if job == "transcode":  # which says what was done when
-        del found["kpress-manifest.json"], expected["kpress-manifest.json"]
+        del found["recordpress-manifest.json"], expected["recordpress-manifest.json"]
     assert found == expected
     assert not [path for path in tmp_path.rglob(".*") if path.exists()]
 
 
 def test_a_destination_that_cannot_be_written_is_told_at_once(spark: Any, logs: Path) -> None:
-    for job in (kpress.spark.transcode, kpress.spark.to_parquet):
+    for job in (recordpress.spark.transcode, recordpress.spark.to_parquet):
         with pytest.raises(OSError, match="/proc/"):
-            job(spark, logs, "/proc/kpress-copy")
+            job(spark, logs, "/proc/recordpress-copy")

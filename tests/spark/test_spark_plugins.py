@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does
 
 from pyspark.errors import PySparkException
 
-from kpress.spark import ReadOptions, WriteOptions
+from recordpress.spark import ReadOptions, WriteOptions
 
 DEMO_LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 MODULE = "codecs_of_a_spark_user"
@@ -49,26 +49,26 @@ def module(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
 @pytest.fixture(scope="module")
 def log(module: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """demo/logs/sessions with the codec; control batches have none."""
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.load(CODEC)
     path = tmp_path_factory.mktemp("log") / "copy"
-    kpress.transcode(str(DEMO_LOGS / "sessions-*"), path, NAME, min_gain=None, codecs=codecs)
+    recordpress.transcode(str(DEMO_LOGS / "sessions-*"), path, NAME, min_gain=None, codecs=codecs)
     return path
 
 
 def test_the_data_source_reads_them(spark: Any, log: Path) -> None:
-    frame = spark.read.format("kpress").option("codec.plugin", f" {CODEC}, ").load(str(log))
+    frame = spark.read.format("recordpress").option("codec.plugin", f" {CODEC}, ").load(str(log))
     assert sum(len(row.value) for row in frame.select("value").collect()) > 0 and frame.count() == 3600
-    headers = spark.read.format("kpress").option("level", "batches").load(str(log))
+    headers = spark.read.format("recordpress").option("level", "batches").load(str(log))
     assert {row.compressionType for row in headers.collect()} == {"pluggable", "none"}
 
 
 def test_a_stream_reads_them(spark: Any, log: Path) -> None:
-    source = spark.readStream.format("kpress").option("includeActiveSegment", "true")
+    source = spark.readStream.format("recordpress").option("includeActiveSegment", "true")
     source = source.option("codec.plugin", "codec_of_streams:Bzip2")
     query = source.load(str(log)).writeStream.format("memory").queryName("own_codec").trigger(availableNow=True).start()
     query.awaitTermination(300)
-    batch = spark.read.format("kpress").option("codec.plugin", CODEC).load(str(log))
+    batch = spark.read.format("recordpress").option("codec.plugin", CODEC).load(str(log))
     columns = ("topic", "partition", "offset", "hex(value)")
     streamed, read = (sorted(rows.selectExpr(*columns).collect()) for rows in (spark.table("own_codec"), batch))
     assert streamed == read and len(read) == 3600
@@ -76,7 +76,7 @@ def test_a_stream_reads_them(spark: Any, log: Path) -> None:
 
 def test_without_the_option_the_error_names_the_codec(spark: Any, log: Path) -> None:
     with pytest.raises(PySparkException, match=f"'{NAME}'"):
-        spark.read.format("kpress").load(str(log)).count()
+        spark.read.format("recordpress").load(str(log)).count()
 
 
 @pytest.mark.parametrize(
@@ -89,24 +89,24 @@ def test_without_the_option_the_error_names_the_codec(spark: Any, log: Path) -> 
     ],
 )
 def test_a_wrong_option_is_refused_at_once(path: str, message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match=message) as caught:
         ReadOptions.parse({"path": "/logs", "codec.plugin": path})
     assert caught.value.field == "codec.plugin"
 
 
 def test_jobs_take_them(spark: Any, log: Path, tmp_path: Path) -> None:
-    found = kpress.spark.transcode(
+    found = recordpress.spark.transcode(
         spark, str(DEMO_LOGS / "sessions-*"), tmp_path / "own", NAME, min_gain=None, codecs=CODEC
     )
     assert {name for row in found.collect() for name in row.compressionTypesAfter} == {NAME}
     for ours in sorted(log.glob("*/*.log")):
         assert (tmp_path / "own" / ours.relative_to(log)).read_bytes() == ours.read_bytes()
-    assert kpress.spark.compare(spark, DEMO_LOGS / "sessions-0", log / "sessions-0", codecs=[CODEC]).first().isSame
-    assert kpress.spark.verify(spark, log, "record", codecs=CODEC).count() == 0
-    assert kpress.spark.verify(spark, log, "record").count() > 0
-    rows = kpress.spark.inventory(spark, log, codecs=CODEC).collect()
+    assert recordpress.spark.compare(spark, DEMO_LOGS / "sessions-0", log / "sessions-0", codecs=[CODEC]).first().isSame
+    assert recordpress.spark.verify(spark, log, "record", codecs=CODEC).count() == 0
+    assert recordpress.spark.verify(spark, log, "record").count() > 0
+    rows = recordpress.spark.inventory(spark, log, codecs=CODEC).collect()
     assert all([*row.codecs] == ["pluggable"] and row.codecs["pluggable"].ratio > 1 for row in rows)
-    kpress.spark.to_parquet(spark, log, tmp_path / "parquet", codecs=CODEC)
+    recordpress.spark.to_parquet(spark, log, tmp_path / "parquet", codecs=CODEC)
     assert spark.read.parquet(str(tmp_path / "parquet")).count() == 3600
 
 
@@ -121,10 +121,10 @@ def test_the_sink_writes_them(spark: Any, tmp_path: Path) -> None:
         "codec.plugin": CODEC,
     }
     for _ in range(2):
-        frame.write.format("kpress").options(**options).mode("append").save(str(tmp_path / "out"))
-    codecs = kpress.CodecRegistry()
+        frame.write.format("recordpress").options(**options).mode("append").save(str(tmp_path / "out"))
+    codecs = recordpress.CodecRegistry()
     codecs.load(CODEC)
-    log = kpress.open_log(tmp_path / "out", codecs=codecs)
+    log = recordpress.open_log(tmp_path / "out", codecs=codecs)
     assert sorted(int(value) for value in log.read(["value"]).to_pyarrow()["value"].to_pylist()) == sorted(
         [*range(1000)] * 2
     )
@@ -145,25 +145,25 @@ def test_the_sink_writes_them(spark: Any, tmp_path: Path) -> None:
     ],
 )
 def test_wrong_options_of_the_sink_are_refused(options: dict[str, str], message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         WriteOptions.parse({"path": "/logs", "topic": "t", "partitions": "1"} | options)
 
 
 def test_estimates_measure_them(spark: Any, log: Path) -> None:
     """And decompress what is stored with them."""
     for source in (DEMO_LOGS / "sessions-0", log / "sessions-0"):
-        rows = kpress.spark.estimate(spark, source, f"{NAME}/lz4", registry=CODEC).collect()
+        rows = recordpress.spark.estimate(spark, source, f"{NAME}/lz4", registry=CODEC).collect()
         assert [row.codec for row in rows] == [NAME, "lz4"] and rows[0].findings == []
         assert rows[0].ratio > rows[1].ratio > 1
-    with pytest.raises(kpress.InvalidArgumentError, match=NAME):
-        kpress.spark.estimate(spark, log, NAME)
+    with pytest.raises(recordpress.InvalidArgumentError, match=NAME):
+        recordpress.spark.estimate(spark, log, NAME)
 
 
 def test_a_registry_is_taken_as_well(spark: Any, log: Path, tmp_path: Path) -> None:
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.load(CODEC)
-    back = kpress.spark.transcode(spark, log, tmp_path / "back", "zstd", min_gain=None, codecs=codecs).collect()
+    back = recordpress.spark.transcode(spark, log, tmp_path / "back", "zstd", min_gain=None, codecs=codecs).collect()
     assert {name for row in back for name in row.compressionTypesBefore} == {NAME}
-    assert kpress.spark.compare(spark, DEMO_LOGS / "sessions-0", tmp_path / "back" / "sessions-0").first().isSame
-    with pytest.raises(kpress.ArgumentTypeError, match="codecs must be"):
-        kpress.spark.verify(spark, log, codecs=5)  # type: ignore[arg-type]
+    assert recordpress.spark.compare(spark, DEMO_LOGS / "sessions-0", tmp_path / "back" / "sessions-0").first().isSame
+    with pytest.raises(recordpress.ArgumentTypeError, match="codecs must be"):
+        recordpress.spark.verify(spark, log, codecs=5)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""kpress.spark.read: the rows of format("kpress"), read another way."""
+"""recordpress.spark.read: the rows of format("recordpress"), read another way."""
 
 import pickle
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -15,8 +15,8 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does
 
 import pyarrow as pa
 
-from kpress.spark import _read
-from kpress.spark._offsets import Topics
+from recordpress.spark import _read
+from recordpress.spark._offsets import Topics
 
 LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 
@@ -25,7 +25,7 @@ def damaged(root: Path) -> Path:
     """Three batches of ten records, the second of which has another checksum; and one more in a last segment."""
     directory = root / "t-0"
     directory.mkdir()
-    batches = [bytearray(kpress.write_records([b"value"] * 10, base_offset=10 * number)) for number in range(4)]
+    batches = [bytearray(recordpress.write_records([b"value"] * 10, base_offset=10 * number)) for number in range(4)]
     batches[1][-1] ^= 1
     (directory / f"{0:020d}.log").write_bytes(b"".join(batches[:3]))
     (directory / f"{30:020d}.log").write_bytes(batches[3])
@@ -50,8 +50,8 @@ def in_order(rows: Any) -> list[str]:
     ids=str,
 )
 def test_the_rows_are_those_of_the_data_source(spark: Any, options: dict[str, Any]) -> None:
-    rows = kpress.spark.read(spark, LOGS, **options)
-    source = spark.read.format("kpress").options(**options).load(str(LOGS))
+    rows = recordpress.spark.read(spark, LOGS, **options)
+    source = spark.read.format("recordpress").options(**options).load(str(LOGS))
     assert rows.schema == source.schema
     assert in_order(rows) == in_order(source) != []
 
@@ -78,15 +78,15 @@ def test_the_rows_of_directories_of_brokers(partition: oracle.Partition, tmp_pat
 @pytest.mark.parametrize("mode", ["DROPMALFORMED", "PERMISSIVE"])
 def test_damage(spark: Any, mode: str, tmp_path: Path) -> None:
     path = damaged(tmp_path)
-    rows = kpress.spark.read(spark, path, mode=mode)
-    assert in_order(rows) == in_order(spark.read.format("kpress").option("mode", mode).load(str(path)))
+    rows = recordpress.spark.read(spark, path, mode=mode)
+    assert in_order(rows) == in_order(spark.read.format("recordpress").option("mode", mode).load(str(path)))
     assert rows.where("offset IS NOT NULL AND value IS NOT NULL").count() == 30
 
 
 def test_damage_is_an_error(spark: Any, tmp_path: Path) -> None:
     from pyspark.errors import PySparkException
 
-    rows = kpress.spark.read(spark, damaged(tmp_path))
+    rows = recordpress.spark.read(spark, damaged(tmp_path))
     with pytest.raises(PySparkException, match=r"CorruptRecordError: stored checksum .*0\.log, byte 198, offset 10"):
         rows.count()
 
@@ -94,14 +94,14 @@ def test_damage_is_an_error(spark: Any, tmp_path: Path) -> None:
 def test_a_task_has_one_piece(spark: Any) -> None:
     options: dict[str, Any] = {"subscribe": "access-log", "maxRecordsPerPartition": 500}
     pieces = _read._reader(LOGS, options, None).partitions()
-    rows = kpress.spark.read(spark, LOGS, **options)
+    rows = recordpress.spark.read(spark, LOGS, **options)
     assert rows.rdd.getNumPartitions() == len(pieces) > 10
     assert all(rows.rdd.mapPartitions(lambda found: [sum(1 for _ in found)]).collect())
 
 
 def test_a_log_without_rows(spark: Any) -> None:
     at_the_end = {"startingTimestamp": 4_102_444_800_000, "startingOffsetsByTimestampStrategy": "latest"}  # 2100
-    assert kpress.spark.read(spark, LOGS, **at_the_end).count() == 0
+    assert recordpress.spark.read(spark, LOGS, **at_the_end).count() == 0
 
 
 def test_what_is_given() -> None:
@@ -118,21 +118,21 @@ def test_what_is_given() -> None:
     [
         ({"path": "/logs"}, "path", "path is not an option here: src says what to read"),
         ({"subscribed": "a"}, "subscribed", "unknown option subscribed; accepted are path, subscribe,"),
-        ({"pushFilters": True}, "pushFilters", "option pushFilters is for spark.read.format('kpress')"),
+        ({"pushFilters": True}, "pushFilters", "option pushFilters is for spark.read.format('recordpress')"),
         ({"maxFilesPerTrigger": 3}, "maxFilesPerTrigger", "option maxFilesPerTrigger is for spark.readStream"),
         ({"columns": ["offsets"]}, "columns", "there is no column offsets; there are key, value,"),
         ({"minPartitions": 0}, "minPartitions", "option minPartitions must be a number from 1 to"),
     ],
 )
 def test_what_is_refused(options: dict[str, Any], field: str, message: str) -> None:
-    with pytest.raises(kpress.InvalidArgumentError) as caught:
+    with pytest.raises(recordpress.InvalidArgumentError) as caught:
         _read._reader(LOGS, options, None)
     assert caught.value.field == field and caught.value.message.startswith(message)
 
 
 @pytest.mark.parametrize("src", [None, 5, b"logs", "", "a\0b", [5], [LOGS, b"logs"], {}.items])
 def test_what_is_no_path_is_refused_by_name(src: Any) -> None:
-    with pytest.raises(kpress.KpressError) as caught:
+    with pytest.raises(recordpress.RecordpressError) as caught:
         _read._reader(src, {}, None)
     assert caught.value.field == "src"
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 from files.conftest import S3Server, s3, s3_server  # noqa: F401
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -21,8 +21,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]
 
-from kpress.files import WALK_BYTES
-from kpress.spark import KafkaLogDataSource
+from recordpress.files import WALK_BYTES
+from recordpress.spark import KafkaLogDataSource
 
 LARGE = 20 << 20
 READ_BYTES = 8 << 20  # of one request, unless less is left
@@ -40,10 +40,10 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for size in sizes:
             data, base = bytearray(), offset
             while len(data) < size:
-                data += kpress.write_records([os.urandom(1000) for _ in range(100)], base_offset=offset)
+                data += recordpress.write_records([os.urandom(1000) for _ in range(100)], base_offset=offset)
                 offset += 100
             (path / f"{base:020d}.log").write_bytes(data)
-        kpress.log.reindex(path)
+        recordpress.log.reindex(path)
     return root
 
 
@@ -93,9 +93,9 @@ def test_a_plan_reads_no_data(stored: S3Server, directory: Path) -> None:
 
 
 def test_a_query(spark: Any, stored: S3Server, directory: Path) -> None:
-    frame = spark.read.format("kpress").option("minPartitions", "2").load(stored.url("logs/backup"))
+    frame = spark.read.format("recordpress").option("minPartitions", "2").load(stored.url("logs/backup"))
     assert stored.requests == []
-    assert frame.count() == kpress.open_log(directory).count()
+    assert frame.count() == recordpress.open_log(directory).count()
     assert is_listed_once(stored)
     assert is_read_once(stored, directory)
     indexes = [path for path, _ in stored.asked("GET") if not path.endswith(".log")]
@@ -103,8 +103,8 @@ def test_a_query(spark: Any, stored: S3Server, directory: Path) -> None:
 
 
 def test_an_inventory(spark: Any, stored: S3Server, directory: Path) -> None:
-    rows = kpress.spark.inventory(spark, stored.url("logs/backup")).collect()
-    assert sum(row.records for row in rows) == kpress.open_log(directory).count()
+    rows = recordpress.spark.inventory(spark, stored.url("logs/backup")).collect()
+    assert sum(row.records for row in rows) == recordpress.open_log(directory).count()
     assert is_listed_once(stored)
     for path in sizes_of(directory):
         found = ranges(stored, path)
@@ -114,16 +114,16 @@ def test_an_inventory(spark: Any, stored: S3Server, directory: Path) -> None:
 
 
 def test_a_copy(spark: Any, stored: S3Server, directory: Path) -> None:
-    kpress.spark.transcode(spark, stored.url("logs/backup"), stored.url("logs/copy"), "lz4", min_gain=None)
+    recordpress.spark.transcode(spark, stored.url("logs/backup"), stored.url("logs/copy"), "lz4", min_gain=None)
     assert is_read_once(stored, directory)
-    assert kpress.open_log(stored.url("logs/copy")).count() == kpress.open_log(directory).count()
+    assert recordpress.open_log(stored.url("logs/copy")).count() == recordpress.open_log(directory).count()
     left = [key for key in stored.keys("logs") if key.startswith("copy/") and not key.endswith("/")]
     files = {f"copy/{path.relative_to(directory)}" for path in directory.rglob("*.*")}
-    assert set(left) == {*files, "copy/_SUCCESS", "copy/kpress-manifest.json"}
+    assert set(left) == {*files, "copy/_SUCCESS", "copy/recordpress-manifest.json"}
 
 
 def test_verify(spark: Any, stored: S3Server, directory: Path) -> None:
-    assert kpress.spark.verify(spark, stored.url("logs/backup"), "record").collect() == []
+    assert recordpress.spark.verify(spark, stored.url("logs/backup"), "record").collect() == []
     assert is_listed_once(stored)
     assert is_read_once(stored, directory)
 
@@ -131,7 +131,7 @@ def test_verify(spark: Any, stored: S3Server, directory: Path) -> None:
 def test_an_estimate(spark: Any, stored: S3Server, directory: Path) -> None:
     """A few ranges, which the walk over headers and the batches that are taken share."""
     url = stored.url("logs/backup")
-    rows = kpress.spark.estimate(spark, url, "lz4", sample_bytes=4 << 20).collect()
+    rows = recordpress.spark.estimate(spark, url, "lz4", sample_bytes=4 << 20).collect()
     assert rows and is_listed_once(stored)
     for path, size in sizes_of(directory).items():
         found = ranges(stored, path)
@@ -141,14 +141,14 @@ def test_an_estimate(spark: Any, stored: S3Server, directory: Path) -> None:
 
 
 def test_a_comparison(spark: Any, stored: S3Server, directory: Path) -> None:
-    rows = kpress.spark.compare(spark, stored.url("logs/backup"), directory).collect()
+    rows = recordpress.spark.compare(spark, stored.url("logs/backup"), directory).collect()
     assert [row.isSame for row in rows] == [True, True]
     assert is_listed_once(stored)
     assert is_read_once(stored, directory)
 
 
 def test_parquet(spark: Any, stored: S3Server, directory: Path) -> None:
-    kpress.spark.to_parquet(spark, stored.url("logs/backup"), stored.url("logs/parquet"))
+    recordpress.spark.to_parquet(spark, stored.url("logs/backup"), stored.url("logs/parquet"))
     assert is_listed_once(stored)
     assert is_read_once(stored, directory)
     left = [key for key in stored.keys("logs") if key.startswith("parquet/") and not key.endswith("/")]
@@ -156,14 +156,14 @@ def test_parquet(spark: Any, stored: S3Server, directory: Path) -> None:
     import pyarrow.parquet as pq
 
     made = [stored.get(f"logs/{key}") for key in left if key.endswith(".parquet")]
-    assert sum(pq.read_metadata(BytesIO(data)).num_rows for data in made) == kpress.open_log(directory).count()
+    assert sum(pq.read_metadata(BytesIO(data)).num_rows for data in made) == recordpress.open_log(directory).count()
 
 
 def test_a_write(spark: Any, stored: S3Server) -> None:
     """What tasks staged is read once, and so is the segment that is made of it; the store itself then copies that to
     its name. Of a partition that grows only the end is read."""
     rows = spark.range(0, 3000, 1, 2).selectExpr("CAST(id AS STRING) AS value")
-    write = rows.write.format("kpress").mode("append").options(topic="w", partitions="1")
+    write = rows.write.format("recordpress").mode("append").options(topic="w", partitions="1")
     for base in (0, 3000):
         stored.requests.clear()
         write.save(stored.url("logs/written"))
@@ -175,4 +175,4 @@ def test_a_write(spark: Any, stored: S3Server) -> None:
         end = {f"/logs/written/w-0/{0:020d}.log": 1} if base else {}
         assert read == dict.fromkeys(made, 1) | end
         assert all(count == 1 for count in Counter(stored.asked("DELETE")).values())
-        assert kpress.open_log(stored.url("logs/written")).count() == base + 3000
+        assert recordpress.open_log(stored.url("logs/written")).count() == base + 3000

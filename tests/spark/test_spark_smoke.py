@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -15,39 +15,39 @@ pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does
 
 from pyspark.sql import functions as F
 
-from kpress.spark import functions
+from recordpress.spark import functions
 
 LOGS = Path(__file__).resolve().parents[2] / "demo" / "logs"
 SESSIONS = str(LOGS / "sessions-0")
 
 
 def test_register_twice_and_read(spark: Any) -> None:
-    assert spark.read.format("kpress").load(SESSIONS).count() == 1634
-    kpress.spark.register(spark)
-    kpress.spark.register(spark)
-    frame = spark.read.format("kpress").option("includeHeaders", "true").load(SESSIONS)
+    assert spark.read.format("recordpress").load(SESSIONS).count() == 1634
+    recordpress.spark.register(spark)
+    recordpress.spark.register(spark)
+    frame = spark.read.format("recordpress").option("includeHeaders", "true").load(SESSIONS)
     assert frame.where("offset >= 1000 AND partition = 0").count() == frame.where("offset >= 1000").count() > 0
-    assert spark.read.format("kpress").schema("offset long").load(SESSIONS).agg(F.min("offset")).first()[0] == 0
+    assert spark.read.format("recordpress").schema("offset long").load(SESSIONS).agg(F.min("offset")).first()[0] == 0
     assert {*frame.columns} >= {"key", "value", "headers"} and frame.first().headers is None
 
 
 def test_batches(spark: Any) -> None:
-    rows = spark.read.format("kpress").option("level", "batches").load(SESSIONS).collect()
+    rows = spark.read.format("recordpress").option("level", "batches").load(SESSIONS).collect()
     assert sum(row.recordsCount for row in rows if not row.isControl) == 1634
 
 
 def test_read(spark: Any) -> None:
-    rows = kpress.spark.read(spark, SESSIONS, includeHeaders=True)
-    assert rows.schema == spark.read.format("kpress").option("includeHeaders", "true").load(SESSIONS).schema
+    rows = recordpress.spark.read(spark, SESSIONS, includeHeaders=True)
+    assert rows.schema == spark.read.format("recordpress").option("includeHeaders", "true").load(SESSIONS).schema
     assert rows.count() == 1634 and rows.first().headers is None
 
 
 def test_jobs(spark: Any, tmp_path: Path) -> None:
-    assert kpress.spark.inventory(spark, SESSIONS).first().records == 1634
-    kpress.spark.transcode(spark, SESSIONS, tmp_path / "sessions-0", "zstd").collect()
-    assert [row.isSame for row in kpress.spark.compare(spark, SESSIONS, tmp_path / "sessions-0").collect()] == [True]
-    assert kpress.spark.verify(spark, tmp_path / "sessions-0", "record").count() == 0
-    kpress.spark.to_parquet(spark, SESSIONS, tmp_path / "parquet")
+    assert recordpress.spark.inventory(spark, SESSIONS).first().records == 1634
+    recordpress.spark.transcode(spark, SESSIONS, tmp_path / "sessions-0", "zstd").collect()
+    assert [row.isSame for row in recordpress.spark.compare(spark, SESSIONS, tmp_path / "sessions-0").collect()] == [True]
+    assert recordpress.spark.verify(spark, tmp_path / "sessions-0", "record").count() == 0
+    recordpress.spark.to_parquet(spark, SESSIONS, tmp_path / "parquet")
     assert spark.read.parquet(str(tmp_path / "parquet")).count() == 1634
 
 
@@ -66,7 +66,7 @@ def test_record_sets(spark: Any, zone: str) -> None:
     before = spark.conf.get("spark.sql.session.timeZone")
     spark.conf.set("spark.sql.session.timeZone", zone)
     try:
-        batch = kpress.write_records(
+        batch = recordpress.write_records(
             [b"a", None], keys=[None, b"k"], headers=[[("h", b"1")], []], timestamps=[1_700_000_000_123, 5]
         )
         frame = spark.createDataFrame([(batch,), (None,)], "batch binary")
@@ -84,17 +84,17 @@ def test_record_sets(spark: Any, zone: str) -> None:
 
 
 def test_write(spark: Any, tmp_path: Path) -> None:
-    rows = spark.read.format("kpress").load(SESSIONS).select("key", "value", "timestamp")
-    rows.write.format("kpress").mode("append").option("topic", "new").option("partitions", 2).save(str(tmp_path / "w"))
-    assert spark.read.format("kpress").load(str(tmp_path / "w")).count() == 1634
+    rows = spark.read.format("recordpress").load(SESSIONS).select("key", "value", "timestamp")
+    rows.write.format("recordpress").mode("append").option("topic", "new").option("partitions", 2).save(str(tmp_path / "w"))
+    assert spark.read.format("recordpress").load(str(tmp_path / "w")).count() == 1634
 
 
 def test_stream(spark: Any, tmp_path: Path) -> None:
     """Every row once, although the query is started again before its last batch was committed."""
 
     def run() -> None:
-        rows = spark.readStream.format("kpress").option("includeActiveSegment", "true").load(SESSIONS)
-        query = rows.select("key", "value", "topic", "partition", "timestamp").writeStream.format("kpress")
+        rows = spark.readStream.format("recordpress").option("includeActiveSegment", "true").load(SESSIONS)
+        query = rows.select("key", "value", "topic", "partition", "timestamp").writeStream.format("recordpress")
         query = query.option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True)
         query.start(str(tmp_path / "copy")).awaitTermination(300)
 
@@ -102,5 +102,5 @@ def test_stream(spark: Any, tmp_path: Path) -> None:
     for path in (tmp_path / "checkpoint" / "commits").iterdir():
         path.unlink()
     run()
-    copy = spark.read.format("kpress").load(str(tmp_path / "copy"))
+    copy = spark.read.format("recordpress").load(str(tmp_path / "copy"))
     assert copy.count() == 1634 and copy.agg(F.max("offset")).first()[0] == 1633

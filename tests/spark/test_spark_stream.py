@@ -1,4 +1,4 @@
-"""spark.readStream.format("kpress"): a log that grows is read once, whatever is started again or removed meanwhile."""
+"""spark.readStream.format("recordpress"): a log that grows is read once, whatever is started again or removed meanwhile."""
 
 import json
 import shutil
@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 import oracle
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -17,8 +17,8 @@ pytestmark = pytest.mark.spark
 
 from pyspark import cloudpickle
 
-from kpress.log import reindex
-from kpress.spark import KafkaLogDataSource, _stream
+from recordpress.log import reindex
+from recordpress.spark import KafkaLogDataSource, _stream
 
 limits: Any = pytest.importorskip("pyspark.sql.streaming.datasource", reason="Spark before 4.2 has no limits")
 
@@ -30,7 +30,7 @@ def grow(root: Path, place: str, *segments: tuple[int, int]) -> None:
     (root / place).mkdir(parents=True, exist_ok=True)
     for base, count in segments:
         batches = [
-            kpress.write_records([b"%s %d" % (place.encode(), o) for o in range(first, first + 10)], base_offset=first)
+            recordpress.write_records([b"%s %d" % (place.encode(), o) for o in range(first, first + 10)], base_offset=first)
             for first in range(base, base + count, 10)
         ]
         (root / place / f"{base:020}.log").write_bytes(b"".join(batches))
@@ -98,7 +98,7 @@ def test_the_active_segment_up_to_its_last_whole_batch(logs: Path) -> None:
     reader = stream(logs, includeActiveSegment="true")
     start = reader.initialOffset()
     with open(logs / "t-0" / f"{80:020}.log", "ab") as file:
-        following = kpress.write_records([b"x"] * 10, base_offset=100)
+        following = recordpress.write_records([b"x"] * 10, base_offset=100)
         file.write(following[:-3])
         file.flush()
         end = reader.latestOffset(start, ALL)
@@ -195,7 +195,7 @@ def test_a_beginning_by_time(options: dict[str, str], expected: dict[str, int], 
         directory.mkdir()
         for base in (0, 40, 80):
             times = range(1000 + 10 * base, 1400 + 10 * base, 10)
-            data = kpress.write_records([b"v"] * 40, timestamps=list(times), base_offset=base)
+            data = recordpress.write_records([b"v"] * 40, timestamps=list(times), base_offset=base)
             (directory / f"{base:020}.log").write_bytes(data)
         reindex(directory)
     reader = stream(tmp_path, **options)
@@ -280,7 +280,7 @@ def test_options_are_limits(option: str, limit: Any, logs: Path, monkeypatch: py
     assert stream(logs, **{option: "5"}).getDefaultReadLimit() == limit
     assert stream(logs).getDefaultReadLimit() == ALL
     monkeypatch.setattr(_stream, "limits", None)
-    with pytest.raises(kpress.InvalidArgumentError, match=f"option {option} needs Spark 4.2 or newer, and this is"):
+    with pytest.raises(recordpress.InvalidArgumentError, match=f"option {option} needs Spark 4.2 or newer, and this is"):
         stream(logs, **{option: "5"})
 
 
@@ -310,9 +310,9 @@ def test_retention(logs: Path) -> None:
     start = {"t": {"0": 20, "1": 0}}
     (logs / "t-0" / f"{0:020}.log").unlink()
     strict, lenient = stream(logs), stream(logs, failOnDataLoss="false")
-    with pytest.raises(kpress.CorruptRecordError, match="t-0: offsets 20 to 49 are gone, which were not read yet"):
+    with pytest.raises(recordpress.CorruptRecordError, match="t-0: offsets 20 to 49 are gone, which were not read yet"):
         strict.latestOffset(start, ALL)
-    with pytest.raises(kpress.CorruptRecordError, match=r"t-0: offsets 20 to 49 are gone.*failOnDataLoss=false"):
+    with pytest.raises(recordpress.CorruptRecordError, match=r"t-0: offsets 20 to 49 are gone.*failOnDataLoss=false"):
         strict.partitions(start, {"t": {"0": 80, "1": 0}})
     end = lenient.latestOffset(start, ALL)
     assert end == {"t": {"0": 80, "1": 0}}
@@ -322,20 +322,20 @@ def test_retention(logs: Path) -> None:
 
 def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
     start = {"t": {"0": 50, "1": 0}, "old": {"0": 7}}
-    with pytest.raises(kpress.CorruptRecordError, match="old-0 is gone: 7 was the next offset to read"):
+    with pytest.raises(recordpress.CorruptRecordError, match="old-0 is gone: 7 was the next offset to read"):
         stream(logs).latestOffset(start, ALL)
     lenient = stream(logs, failOnDataLoss="false")
     assert lenient.latestOffset(start, ALL) == {"t": {"0": 80, "1": 0}}
-    with pytest.raises(kpress.CorruptRecordError, match="old-0 is gone: offsets 7 to 8 were not read yet"):
+    with pytest.raises(recordpress.CorruptRecordError, match="old-0 is gone: offsets 7 to 8 were not read yet"):
         stream(logs).partitions(start, {"old": {"0": 9}})
     assert lenient.partitions(start, {"old": {"0": 9}}) == []
-    with pytest.raises(kpress.CorruptRecordError, match="t-0 ends at offset 100, and 500 was the next one to read"):
+    with pytest.raises(recordpress.CorruptRecordError, match="t-0 ends at offset 100, and 500 was the next one to read"):
         stream(logs).latestOffset({"t": {"0": 500, "1": 0}}, ALL)
     assert lenient.latestOffset({"t": {"0": 500, "1": 0}}, ALL) == {"t": {"0": 80, "1": 0}}
-    with pytest.raises(kpress.CorruptRecordError, match="t-0 ends at offset 100: 100 to 119 were not read yet"):
+    with pytest.raises(recordpress.CorruptRecordError, match="t-0 ends at offset 100: 100 to 119 were not read yet"):
         stream(logs).partitions(start, {"t": {"0": 120}})
     grow(logs, "late-0", (30, 10), (40, 10))
-    with pytest.raises(kpress.CorruptRecordError, match="late-0: offsets 0 to 29 are gone"):
+    with pytest.raises(recordpress.CorruptRecordError, match="late-0: offsets 0 to 29 are gone"):
         stream(logs).latestOffset({"t": {"0": 50, "1": 0}}, ALL)
 
 
@@ -356,7 +356,7 @@ def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
     ],
 )
 def test_what_a_stream_does_not_take(options: dict[str, str], message: str, logs: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         stream(logs, **options)
 
 
@@ -368,16 +368,16 @@ def test_what_a_batch_query_does_not_take(logs: Path) -> None:
         ("startingOffsets", '{"t": {"0": -1}}'),
     ):
         source = KafkaLogDataSource({"path": str(logs), name: value})
-        with pytest.raises(kpress.InvalidArgumentError, match=f"option {name}"):
+        with pytest.raises(recordpress.InvalidArgumentError, match=f"option {name}"):
             source.reader(source.schema())
 
 
 def test_what_has_no_place_in_offsets(logs: Path) -> None:
-    with pytest.raises(kpress.InvalidArgumentError, match="names t-7, which is not there"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="names t-7, which is not there"):
         stream(logs, startingOffsets='{"t": {"7": 5}}').initialOffset()
     flat = logs.parent / "flat"
     shutil.copytree(logs / "t-0", flat)
-    with pytest.raises(kpress.InvalidArgumentError, match="does not say which topic and partition it is"):
+    with pytest.raises(recordpress.InvalidArgumentError, match="does not say which topic and partition it is"):
         stream(flat).initialOffset()
 
 
@@ -389,7 +389,7 @@ def test_a_query_is_started_again(spark: Any, logs: Path, tmp_path: Path) -> Non
 
     def run(**options: str) -> list[int]:
         query = (
-            spark.readStream.format("kpress").options(**options).load(str(logs))
+            spark.readStream.format("recordpress").options(**options).load(str(logs))
             .writeStream.format("parquet").option("path", str(tmp_path / "rows"))
             .option("checkpointLocation", str(tmp_path / "checkpoint")).trigger(availableNow=True).start()
         )  # fmt: skip
@@ -427,11 +427,11 @@ def test_what_a_stream_writes_is_there_once(spark: Any, logs: Path, tmp_path: Pa
     written: list[int] = []
 
     def write(rows: Any, number: int) -> None:
-        rows.write.format("kpress").mode("append").option("writeId", f"copy {number}").save(str(tmp_path / "copy"))
+        rows.write.format("recordpress").mode("append").option("writeId", f"copy {number}").save(str(tmp_path / "copy"))
         written.append(number)
 
     def run() -> None:
-        source = spark.readStream.format("kpress").option("maxFilesPerTrigger", "1").load(str(logs))
+        source = spark.readStream.format("recordpress").option("maxFilesPerTrigger", "1").load(str(logs))
         query = source.drop("offset").writeStream.foreachBatch(write).trigger(availableNow=True)
         query.option("checkpointLocation", str(tmp_path / "checkpoint")).start().awaitTermination(300)
 
@@ -442,5 +442,5 @@ def test_what_a_stream_writes_is_there_once(spark: Any, logs: Path, tmp_path: Pa
     grow(logs, "t-0", (100, 20))
     run()
     assert written.count(last) == 2 and max(written) > last
-    found = kpress.open_log(tmp_path / "copy").read(["partition", "value"]).to_pyarrow().to_pylist()
+    found = recordpress.open_log(tmp_path / "copy").read(["partition", "value"]).to_pyarrow().to_pylist()
     assert [row["value"] for row in found] == [b"t-0 %d" % offset for offset in range(100)]

@@ -1,4 +1,4 @@
-"""A standalone cluster of two workers whose Python has no kpress, a server of Spark Connect on it, and speculation.
+"""A standalone cluster of two workers whose Python has no recordpress, a server of Spark Connect on it, and speculation.
 
 Part of `make full`: a cluster takes half a minute.
 """
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [
@@ -32,8 +32,8 @@ import json, sys
 from pathlib import Path
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
-import kpress
-from kpress.spark import functions
+import recordpress
+from recordpress.spark import functions
 
 url, wheel, logs, target, conf = sys.argv[1:]
 builder = SparkSession.builder.remote(url) if url.startswith("sc:") else SparkSession.builder.master(url)
@@ -44,8 +44,8 @@ spark = builder.getOrCreate()
 @F.udf("string")
 def where(_):
     try:
-        import kpress
-        return kpress.__file__
+        import recordpress
+        return recordpress.__file__
     except ImportError:
         return "nowhere"
 
@@ -59,20 +59,20 @@ def said(query):
         return str(error)
 
 def read(path):
-    return spark.read.format("kpress").load(path)
+    return spark.read.format("recordpress").load(path)
 
-found = {"before": on_executors(), "error": said(lambda: kpress.spark.inventory(spark, logs))}
-kpress.spark.register(spark)
-kpress.spark.ship(spark, wheel)
+found = {"before": on_executors(), "error": said(lambda: recordpress.spark.inventory(spark, logs))}
+recordpress.spark.register(spark)
+recordpress.spark.ship(spark, wheel)
 found["after"] = on_executors()
-found["inventory"] = kpress.spark.inventory(spark, logs).count()
+found["inventory"] = recordpress.spark.inventory(spark, logs).count()
 found["read"] = read(logs).count()
 values = spark.createDataFrame([(b"123456789",)], "value binary")
 found["function"] = values.select(functions.crc32c("value")).collect()[0][0]
-kpress.spark.transcode(spark, logs, f"{target}/copy", "zstd").collect()
-found["different"] = kpress.spark.compare(spark, logs, f"{target}/copy").where("NOT isSame").count()
+recordpress.spark.transcode(spark, logs, f"{target}/copy", "zstd").collect()
+found["different"] = recordpress.spark.compare(spark, logs, f"{target}/copy").where("NOT isSame").count()
 rows = spark.range(100).selectExpr("CAST(id AS STRING) AS value")
-rows.write.format("kpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
+rows.write.format("recordpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
 found["written"] = read(f"{target}/written").count()
 spark.stop()
 Path(target, "found.json").write_text(json.dumps(found))
@@ -84,9 +84,9 @@ import json, sys
 from pathlib import Path
 from pyspark import TaskContext
 from pyspark.sql import SparkSession
-import kpress, spark_faults
-from kpress.spark import _parquet, _transcode, datasource
-from kpress.spark._run import run
+import recordpress, spark_faults
+from recordpress.spark import _parquet, _transcode, datasource
+from recordpress.spark._run import run
 
 url, logs, target, met, conf = sys.argv[1:]
 builder = SparkSession.builder.master(url)
@@ -100,23 +100,23 @@ def slowly(batches):
     yield from batches
 
 rows = spark.range(0, 1000, 1, 4).selectExpr("CAST(id AS STRING) AS value").mapInArrow(slowly, "value string")
-rows.write.format("kpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
+rows.write.format("recordpress").option("topic", "t").option("partitions", 2).mode("append").save(f"{target}/written")
 
 def beside(spark, what, work, items):
     return run(spark, what, spark_faults.beside, [(met, work, item) for item in items])
 
 _transcode.run = _parquet.run = beside
 datasource._LEAST_PIECE_BYTES = 20_000
-kpress.spark.transcode(spark, logs, f"{target}/copy", "lz4", min_gain=None)
-kpress.spark.to_parquet(spark, logs, f"{target}/parquet")
+recordpress.spark.transcode(spark, logs, f"{target}/copy", "lz4", min_gain=None)
+recordpress.spark.to_parquet(spark, logs, f"{target}/parquet")
 spark.stop()
 """
 
 
 @pytest.fixture(scope="module")
 def environment(bare_python: Path) -> dict[str, str]:
-    """The driver's host has kpress, for plans of the data source; the workers', which get no PYTHONPATH, has none."""
-    return environment_of(bare_python) | {"PYTHONPATH": str(Path(kpress.__file__).parents[1])}
+    """The driver's host has recordpress, for plans of the data source; the workers', which get no PYTHONPATH, has none."""
+    return environment_of(bare_python) | {"PYTHONPATH": str(Path(recordpress.__file__).parents[1])}
 
 
 @pytest.fixture(scope="module")
@@ -137,7 +137,7 @@ def found_by_a_client(url: str, wheel: Path, environment: dict[str, str], target
 
 
 @pytest.mark.parametrize("kind", ["classic", "connect"])
-def test_workers_without_kpress_get_it(
+def test_workers_without_recordpress_get_it(
     kind: str, master: str, wheel: Path, bare_python: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
     if kind == "classic":
@@ -147,7 +147,7 @@ def test_workers_without_kpress_get_it(
         with connect_server(tmp_path, master, environment, **CONF) as url:
             found = found_by_a_client(url, wheel, environment, tmp_path / "client")
     assert found["before"] == ["nowhere"]
-    assert f"{bare_python} has no kpress" in found["error"] and "set PYSPARK_PYTHON to a Python" in found["error"]
+    assert f"{bare_python} has no recordpress" in found["error"] and "set PYSPARK_PYTHON to a Python" in found["error"]
     assert len(found["after"]) == 2 and "nowhere" not in found["after"]  # each has a place of its own
     partitions = [path for path in LOGS.iterdir() if path.is_dir()]
     assert (found["inventory"], found["read"], found["different"]) == (len(partitions), 24100, 0)
@@ -171,18 +171,18 @@ def test_two_attempts_of_a_task_at_once(
     assert {path.name for path in (tmp_path / "met").glob("*-second")} >= {
         "rows-second", "CopyGroup-second", "tuple-second"
     }  # fmt: skip
-    rows = kpress.open_log(tmp_path / "written").read(["value"]).to_pyarrow()["value"].to_pylist()
+    rows = recordpress.open_log(tmp_path / "written").read(["value"]).to_pyarrow()["value"].to_pylist()
     assert sorted(map(int, rows)) == list(range(1000))
-    kpress.transcode(LOGS, tmp_path / "other", "lz4", min_gain=None)
+    recordpress.transcode(LOGS, tmp_path / "other", "lz4", min_gain=None)
     found, expected = (
         {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
         for root in (tmp_path / "copy", tmp_path / "other")
     )
     found.pop("_SUCCESS")
-    assert found == expected | {name: found[name] for name in ("kpress-manifest.json",)}
+    assert found == expected | {name: found[name] for name in ("recordpress-manifest.json",)}
     import pyarrow.parquet as pq
 
-    records = kpress.open_log(LOGS).read(["offset", "value"]).to_pyarrow()
+    records = recordpress.open_log(LOGS).read(["offset", "value"]).to_pyarrow()
     parquet = pq.read_table(tmp_path / "parquet", columns=["offset", "value"])
     assert sorted(map(str, parquet.to_pylist())) == sorted(map(str, records.to_pylist()))
     assert {path.suffix or path.name for path in (tmp_path / "parquet").rglob("*") if path.is_file()} == {

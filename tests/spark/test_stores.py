@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 from files.conftest import S3Server, s3, s3_server  # noqa: F401
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
@@ -19,7 +19,7 @@ pytestmark = [
 
 from pyspark import cloudpickle
 
-from kpress.spark import KafkaLogDataSource, ReadOptions, WriteOptions
+from recordpress.spark import KafkaLogDataSource, ReadOptions, WriteOptions
 
 SESSIONS = Path("demo/logs/sessions-0")
 KEYS = {"fs.s3a.access.key": "AKIDOFOPTIONS", "fs.s3a.secret.key": "secret of options"}
@@ -41,8 +41,8 @@ def askers(server: S3Server) -> set[str]:
 @pytest.mark.parametrize("scheme", ["s3", "s3a"])
 def test_a_query(scheme: str, spark: Any, s3: S3Server, given: dict[str, str]) -> None:  # noqa: F811
     """The driver and the workers ask with the options' key, whatever the environment has."""
-    frame = spark.read.format("kpress").options(**given)
-    assert frame.load(f"{scheme}://logs/kafka logs/sessions-*").count() == kpress.open_log(SESSIONS).count()
+    frame = spark.read.format("recordpress").options(**given)
+    assert frame.load(f"{scheme}://logs/kafka logs/sessions-*").count() == recordpress.open_log(SESSIONS).count()
     assert s3.asked("GET") and askers(s3) == {"AKIDOFOPTIONS"}
 
 
@@ -58,12 +58,12 @@ def test_a_stream(s3: S3Server, given: dict[str, str]) -> None:  # noqa: F811
 
 def test_a_write_and_its_findings(spark: Any, s3: S3Server, given: dict[str, str]) -> None:  # noqa: F811
     rows = spark.range(0, 300, 1, 2).selectExpr("CAST(id AS STRING) AS value")
-    write = rows.write.format("kpress").mode("append").options(topic="t", partitions="1", **given)
+    write = rows.write.format("recordpress").mode("append").options(topic="t", partitions="1", **given)
     write.save("s3://logs/written")
     key = next(key for key in s3.keys("logs") if key.endswith(".log") and key.startswith("written/"))
     s3.put(f"logs/{key}", s3.get(f"logs/{key}")[:-5])
     asked = {"mode": "PERMISSIVE", "findingsPath": "s3a://logs/findings"}
-    read = spark.read.format("kpress").options(**given, **asked).load("s3://logs/written")
+    read = spark.read.format("recordpress").options(**given, **asked).load("s3://logs/written")
     assert 0 <= read.count() < 300
     assert askers(s3) == {"AKIDOFOPTIONS", "key"}  # the second is this test
     left = [key for key in s3.keys("logs") if key.startswith("written/")]
@@ -85,7 +85,7 @@ def test_a_write_and_its_findings(spark: Any, s3: S3Server, given: dict[str, str
 )
 def test_options_that_are_not_accepted(path: str, options: dict[str, str], message: str) -> None:
     for parse, rest in ((ReadOptions.parse, {}), (WriteOptions.parse, {"topic": "t", "partitions": "1"})):
-        with pytest.raises(kpress.InvalidArgumentError, match=message) as caught:
+        with pytest.raises(recordpress.InvalidArgumentError, match=message) as caught:
             parse({"path": path} | options | rest)
         assert caught.value.field in options
 

@@ -1,4 +1,4 @@
-"""df.writeStream.format("kpress"): each batch of a query is written once, whatever is killed on the way."""
+"""df.writeStream.format("recordpress"): each batch of a query is written once, whatever is killed on the way."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -22,10 +22,10 @@ pytestmark = [
 import sink_faults
 from pyspark import cloudpickle
 
-import kpress.spark
-from kpress.log import scan, verify
-from kpress.spark import KafkaLogDataSource, _stream_sink
-from kpress.spark.schema import spark_schema
+import recordpress.spark
+from recordpress.log import scan, verify
+from recordpress.spark import KafkaLogDataSource, _stream_sink
+from recordpress.spark.schema import spark_schema
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 TEN = 10  # records of a batch
@@ -37,7 +37,7 @@ def grow(root: Path, place: str, *bases: int) -> None:
     for base in bases:
         values = [b"%s %d" % (place.encode(), offset) for offset in range(base, base + TEN)]
         keys = [b"%d" % offset for offset in range(base, base + TEN)]
-        data = kpress.write_records(values, keys=keys, base_offset=base)
+        data = recordpress.write_records(values, keys=keys, base_offset=base)
         (root / place / f"{base:020}.log").write_bytes(data)
 
 
@@ -52,12 +52,12 @@ def logs(tmp_path: Path) -> Path:
 class Copy:
     """A query that copies a log, from its checkpoint."""
 
-    def __init__(self, spark: Any, logs: Path, sink: str = "kpress") -> None:
+    def __init__(self, spark: Any, logs: Path, sink: str = "recordpress") -> None:
         self.spark, self.logs, self.sink = spark, logs, sink
         self.path, self.checkpoint = logs.parent / "copy", logs.parent / "checkpoint"
 
     def run(self, **options: str) -> None:
-        rows = self.spark.readStream.format("kpress").load(str(self.logs))
+        rows = self.spark.readStream.format("recordpress").load(str(self.logs))
         rows = rows.select("key", "value", "topic", "partition", "timestamp")
         query = rows.writeStream.format(self.sink).options(**options)
         query = query.option("checkpointLocation", str(self.checkpoint)).trigger(availableNow=True)
@@ -74,8 +74,8 @@ class Copy:
     def values(self) -> dict[str, list[bytes]]:
         """Those of each partition in order. The offsets leave nothing out."""
         found = {}
-        for partition in kpress.open_log(self.path).partitions:
-            columns = kpress.open_log(self.path / str(partition)).read(["offset", "value"]).to_pyarrow()
+        for partition in recordpress.open_log(self.path).partitions:
+            columns = recordpress.open_log(self.path / str(partition)).read(["offset", "value"]).to_pyarrow()
             assert columns["offset"].to_pylist() == list(range(columns.num_rows))
             found[str(partition)] = columns["value"].to_pylist()
         return found
@@ -87,7 +87,7 @@ class Copy:
             place: [b"%s %d" % (place.encode(), offset) for offset in range(end)] for place, end in places.items()
         }
         names = {path.name for path in self.path.iterdir()}
-        assert names == {*places, "_SUCCESS", "_kpress-streams.json"}
+        assert names == {*places, "_SUCCESS", "_recordpress-streams.json"}
         assert scan(self.path).findings == [] and verify(self.path, "record").findings == []
 
 
@@ -117,7 +117,7 @@ class Query:
 
 
 def written(root: Path) -> list[bytes]:
-    values: list[bytes] = kpress.open_log(root).read(["value"]).to_pyarrow()["value"].to_pylist()
+    values: list[bytes] = recordpress.open_log(root).read(["value"]).to_pyarrow()["value"].to_pylist()
     return values
 
 
@@ -133,11 +133,11 @@ def test_batches_of_queries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     query.writer().commit([], 5)
     query.run(3, [b"2"])
     assert written(tmp_path) == [b"0", b"1", b"2", b"3"]
-    assert json.loads((tmp_path / "_kpress-streams.json").read_text()) == {query.id: 3, other.id: 0}
-    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "_SUCCESS", "_kpress-streams.json"}
+    assert json.loads((tmp_path / "_recordpress-streams.json").read_text()) == {query.id: 3, other.id: 0}
+    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "_SUCCESS", "_recordpress-streams.json"}
     for text in ("[]", '{"a": "b"}', '{"a": true}', "[" * 100000):
-        (tmp_path / "_kpress-streams.json").write_text(text)
-        with pytest.raises(kpress.CorruptRecordError, match="batches by stream"):
+        (tmp_path / "_recordpress-streams.json").write_text(text)
+        with pytest.raises(recordpress.CorruptRecordError, match="batches by stream"):
             query.run(5, [b"5"])
 
 
@@ -156,19 +156,19 @@ def test_what_a_batch_left_goes_with_the_next(tmp_path: Path, monkeypatch: pytes
     messages = query.started([b"0"], [b"0"])
     beside = other.started([b"1"])
     query.writer().abort([None, None], 0)
-    assert len(list((tmp_path / ".kpress-staging").iterdir())) == 2
+    assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 2
     query.run(0, [b"0"])
-    assert len(list((tmp_path / ".kpress-staging").iterdir())) == 1
-    with pytest.raises(kpress.StorageError, match="the file is gone"):
+    assert len(list((tmp_path / ".recordpress-staging").iterdir())) == 1
+    with pytest.raises(recordpress.StorageError, match="the file is gone"):
         query.writer().commit(messages, 1)
     other.writer().commit(beside, 0)
     query.writer().abort([None, *query.started([b"2"])], 1)
     assert written(tmp_path) == [b"0", b"1"]
-    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "_SUCCESS", "_kpress-streams.json"}
+    assert {path.name for path in tmp_path.iterdir()} == {"t-0", "_SUCCESS", "_recordpress-streams.json"}
 
 
 def test_a_task_of_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(kpress.KpressError, match="it has no property"):
+    with pytest.raises(recordpress.RecordpressError, match="it has no property"):
         Query(tmp_path, monkeypatch).writer().write(iter([]))
 
 
@@ -183,7 +183,7 @@ def test_a_task_of_no_query(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_what_a_stream_does_not_take(options: dict[str, str], message: str, tmp_path: Path) -> None:
     given = {"path": str(tmp_path), "topic": "t", "partitions": "1", "checkpointLocation": "x"} | options
-    with pytest.raises(kpress.InvalidArgumentError, match=message):
+    with pytest.raises(recordpress.InvalidArgumentError, match=message):
         KafkaLogDataSource(given)
 
 
@@ -191,7 +191,7 @@ def test_what_a_stream_does_not_take(options: dict[str, str], message: str, tmp_
 
 
 def test_a_stream_is_written_once(spark: Any, logs: Path) -> None:
-    """Also a batch that was committed to the log but not to the checkpoint; kpress and Spark read the same."""
+    """Also a batch that was committed to the log but not to the checkpoint; recordpress and Spark read the same."""
     copy = Copy(spark, logs)
     copy.run()
     copy.check(t_0=30, t_1=10)
@@ -200,9 +200,9 @@ def test_a_stream_is_written_once(spark: Any, logs: Path) -> None:
     grow(logs, "t-1", 20, 30)
     copy.run(**{"compression.type": "lz4", "batch.size": "1000"})
     copy.check(t_0=40, t_1=30)
-    [(query, batch)] = json.loads((copy.path / "_kpress-streams.json").read_text()).items()
+    [(query, batch)] = json.loads((copy.path / "_recordpress-streams.json").read_text()).items()
     assert query == json.loads((copy.checkpoint / "metadata").read_text())["id"] and batch > last
-    rows = spark.read.format("kpress").load(str(copy.path)).select("topic", "partition", "offset").collect()
+    rows = spark.read.format("recordpress").load(str(copy.path)).select("topic", "partition", "offset").collect()
     assert sorted(map(tuple, rows)) == [("t", number, o) for number, end in ((0, 40), (1, 30)) for o in range(end)]
 
 
@@ -217,7 +217,7 @@ def test_a_wrong_option_is_told_when_the_query_is_started(spark: Any, logs: Path
 def test_a_stream_that_is_killed(point: str, spark: Any, logs: Path) -> None:
     """SIGKILL of a task is Spark's to repeat; of what commits a batch the query ends, and is started again."""
     spark.dataSource.register(sink_faults.FaultySource)
-    copy = Copy(spark, logs, "kpressfaulty")
+    copy = Copy(spark, logs, "recordpressfaulty")
     copy.run()
     grow(logs, "t-0", 40)
     grow(logs, "t-1", 20)
@@ -243,7 +243,7 @@ def test_a_write_that_is_killed(point: str, spark: Any, logs: Path) -> None:
 
     def write(name: str) -> None:
         how = {"topic": "t", "writeId": name, "compression.type": "none"}
-        rows.write.format("kpressfaulty").mode("append").options(**how).save(str(path))
+        rows.write.format("recordpressfaulty").mode("append").options(**how).save(str(path))
 
     write("before")
     (logs.parent / "fault").write_text(point)
@@ -258,5 +258,5 @@ def test_a_write_that_is_killed(point: str, spark: Any, logs: Path) -> None:
     found = Copy(spark, logs).values()
     expected = {f"t-{number}": 2 * [b"%d" % n for n in range(number, 20, 2)] for number in range(2)}
     assert {place: sorted(values) for place, values in found.items()} == {k: sorted(v) for k, v in expected.items()}
-    assert {one.name for one in path.iterdir()} == {"t-0", "t-1", "_SUCCESS", "_kpress-writes.json"}
+    assert {one.name for one in path.iterdir()} == {"t-0", "t-1", "_SUCCESS", "_recordpress-writes.json"}
     assert scan(path).findings == [] and verify(path, "record").findings == []

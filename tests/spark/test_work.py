@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import kpress
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
@@ -18,9 +18,9 @@ pytestmark = pytest.mark.spark
 
 from pyspark import cloudpickle
 
-from kpress.files import LocalFileSystem
-from kpress.log import reindex
-from kpress.spark import (
+from recordpress.files import LocalFileSystem
+from recordpress.log import reindex
+from recordpress.spark import (
     KafkaLogDataSource,
     _compare,
     _estimate,
@@ -36,12 +36,12 @@ from kpress.spark import (
 
 RECORDS = 10
 JOBS: dict[str, Callable[[Path, Path], Any]] = {
-    "inventory": lambda logs, _: kpress.spark.inventory(None, logs),  # type: ignore[arg-type]
-    "estimate": lambda logs, _: kpress.spark.estimate(None, logs, "lz4"),  # type: ignore[arg-type]
-    "verify": lambda logs, _: kpress.spark.verify(None, logs),  # type: ignore[arg-type]
-    "compare": lambda logs, _: kpress.spark.compare(None, logs, logs),  # type: ignore[arg-type]
-    "transcode": lambda logs, target: kpress.spark.transcode(None, logs, target, "lz4"),  # type: ignore[arg-type]
-    "to_parquet": lambda logs, target: kpress.spark.to_parquet(None, logs, target),  # type: ignore[arg-type]
+    "inventory": lambda logs, _: recordpress.spark.inventory(None, logs),  # type: ignore[arg-type]
+    "estimate": lambda logs, _: recordpress.spark.estimate(None, logs, "lz4"),  # type: ignore[arg-type]
+    "verify": lambda logs, _: recordpress.spark.verify(None, logs),  # type: ignore[arg-type]
+    "compare": lambda logs, _: recordpress.spark.compare(None, logs, logs),  # type: ignore[arg-type]
+    "transcode": lambda logs, target: recordpress.spark.transcode(None, logs, target, "lz4"),  # type: ignore[arg-type]
+    "to_parquet": lambda logs, target: recordpress.spark.to_parquet(None, logs, target),  # type: ignore[arg-type]
 }
 
 
@@ -50,7 +50,7 @@ def logs_of(root: Path, segments: int) -> Path:
     directory.mkdir(parents=True)
     for base in range(0, segments * RECORDS, RECORDS):
         producer: Any = {"producer_id": 1, "producer_epoch": 0, "base_sequence": base}
-        data = kpress.write_records([b"value"] * RECORDS, base_offset=base, **producer)
+        data = recordpress.write_records([b"value"] * RECORDS, base_offset=base, **producer)
         (directory / f"{base:020d}.log").write_bytes(data)
     reindex(directory)
     return directory.parent
@@ -99,7 +99,7 @@ def test_rows_travel_with_their_own_piece_alone(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(_read, "parallelism_of", lambda spark: 10_000)
     monkeypatch.setattr(datasource, "_LEAST_PIECE_BYTES", 1000)
     for segments in (20, 200):
-        kpress.spark.read(None, logs_of(tmp_path, segments))  # type: ignore[arg-type]
+        recordpress.spark.read(None, logs_of(tmp_path, segments))  # type: ignore[arg-type]
     few, many = sent
     assert len(many) > 8 * len(few) and max(map(len, many)) < 1.5 * max(map(len, few))
 

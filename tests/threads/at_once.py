@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-import kpress
+import recordpress
 
 R = TypeVar("R")
 THREADS = 6
@@ -57,5 +57,5 @@ def until_free(call: Callable[[], R]) -> R:
     while True:
         try:
             return call()
-        except kpress.InUseError:
+        except recordpress.InUseError:
             pass

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-import kpress
+import recordpress
 
 AT_ONCE = 100  # more than are kept of those that nobody asks for
 
@@ -28,22 +28,22 @@ class Refusing:
         raise Numbered(data)
 
 
-def registry(codec: object) -> kpress.CodecRegistry:
-    codecs = kpress.CodecRegistry()
+def registry(codec: object) -> recordpress.CodecRegistry:
+    codecs = recordpress.CodecRegistry()
     codecs.register("refusing", codec)  # type: ignore[arg-type]
     return codecs
 
 
-def batches(codecs: kpress.CodecRegistry) -> list[bytes]:
+def batches(codecs: recordpress.CodecRegistry) -> list[bytes]:
     return [
-        kpress.write_records([b"%d" % i], base_offset=i, compression_type="refusing", codecs=codecs)
+        recordpress.write_records([b"%d" % i], base_offset=i, compression_type="refusing", codecs=codecs)
         for i in range(AT_ONCE)
     ]
 
 
 def test_all_errors_of_one_window_have_their_causes() -> None:
     codecs = registry(Refusing())
-    parts = kpress.iter_columns(b"".join(batches(codecs)), ["value"], codecs=codecs, on_corrupt="skip")
+    parts = recordpress.iter_columns(b"".join(batches(codecs)), ["value"], codecs=codecs, on_corrupt="skip")
     assert list(parts) == []
     causes = [error.__cause__ for error in parts.errors]
     assert len(causes) == AT_ONCE and all(isinstance(cause, Numbered) for cause in causes)
@@ -52,16 +52,16 @@ def test_all_errors_of_one_window_have_their_causes() -> None:
 
 def test_all_errors_of_batches_that_name_an_unknown_codec_name_it() -> None:
     data = b"".join(batches(registry(Refusing())))
-    parts = kpress.iter_columns(data, ["value"], on_corrupt="skip")
+    parts = recordpress.iter_columns(data, ["value"], on_corrupt="skip")
     assert list(parts) == []
     assert len(parts.errors) == AT_ONCE and all("'refusing'" in str(error) for error in parts.errors)
 
 
 def test_records_that_are_asked_for_late_raise_the_cause_of_their_own_batch() -> None:
     codecs = registry(Refusing())
-    begun = [iter(batch) for batch in kpress.read_batches(b"".join(batches(codecs)), codecs=codecs)]
+    begun = [iter(batch) for batch in recordpress.read_batches(b"".join(batches(codecs)), codecs=codecs)]
     for i, records in enumerate(begun):
-        with pytest.raises(kpress.DecompressionError) as caught:
+        with pytest.raises(recordpress.DecompressionError) as caught:
             next(records)
         assert isinstance(caught.value.__cause__, Numbered) and b"%d" % i in caught.value.__cause__.args[0]
 
@@ -73,8 +73,8 @@ def test_each_of_many_threads_gets_the_cause_of_its_own_call() -> None:
 
     def read(payload: bytes) -> None:
         try:
-            kpress.decompress(payload, "refusing", codecs=codecs)
-        except kpress.DecompressionError as error:
+            recordpress.decompress(payload, "refusing", codecs=codecs)
+        except recordpress.DecompressionError as error:
             causes[payload] = error.__cause__
 
     threads = [threading.Thread(target=read, args=(b"%d" % i,)) for i in range(AT_ONCE)]
@@ -90,7 +90,7 @@ def test_causes_that_nobody_asks_for_do_not_pile_up() -> None:
     import gc
 
     codecs = registry(Refusing())
-    [batch] = kpress.read_batches(batches(codecs)[0], codecs=codecs)
+    [batch] = recordpress.read_batches(batches(codecs)[0], codecs=codecs)
     for _ in range(3 * AT_ONCE):
         iter(batch)
     gc.collect()

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-import kpress
-from kpress.log import RecordDigest
-from kpress.producer import BatchAccumulator, pack
+import recordpress
+from recordpress.log import RecordDigest
+from recordpress.producer import BatchAccumulator, pack
 
 WAIT = 30  # seconds
 
@@ -60,10 +60,10 @@ class Packed(Codec):
         return data
 
 
-def records(gate: Gate) -> tuple[bytes, kpress.CodecRegistry]:
-    codecs = kpress.CodecRegistry()
+def records(gate: Gate) -> tuple[bytes, recordpress.CodecRegistry]:
+    codecs = recordpress.CodecRegistry()
     codecs.register("held", Codec(gate), thread_safe=True)
-    return kpress.write_records([b"a", b"b"], batch_records=1, compression_type="held", codecs=codecs), codecs
+    return recordpress.write_records([b"a", b"b"], batch_records=1, compression_type="held", codecs=codecs), codecs
 
 
 def meanwhile(gate: Gate, call: Callable[[], Any], *others: Callable[[], Any]) -> Any:
@@ -74,7 +74,7 @@ def meanwhile(gate: Gate, call: Callable[[], Any], *others: Callable[[], Any]) -
     assert gate.reached.wait(WAIT)
     try:
         for other in others:
-            with pytest.raises(kpress.InUseError):
+            with pytest.raises(recordpress.InUseError):
                 other()
     finally:
         gate.go.set()
@@ -84,11 +84,11 @@ def meanwhile(gate: Gate, call: Callable[[], Any], *others: Callable[[], Any]) -
 
 
 def values_of(data: bytes) -> list[bytes | None]:
-    return [record.value for batch in kpress.read_batches(data) for record in batch]
+    return [record.value for batch in recordpress.read_batches(data) for record in batch]
 
 
 def test_a_builder() -> None:
-    gate, builder = Gate(), kpress.BatchBuilder()
+    gate, builder = Gate(), recordpress.BatchBuilder()
     held = Headers(gate)
     assert meanwhile(gate, lambda: builder.append(b"a", headers=held), lambda: builder.append(b"b"), builder.build)
     assert builder.append(b"c")
@@ -108,7 +108,7 @@ def test_an_accumulator() -> None:
 def test_an_iterator_of_columns(threads: int) -> None:
     gate = Gate()
     data, codecs = records(gate)
-    parts = kpress.iter_columns(data, ["value"], batch_bytes=1, codecs=codecs, threads=threads)
+    parts = recordpress.iter_columns(data, ["value"], batch_bytes=1, codecs=codecs, threads=threads)
     first = meanwhile(gate, lambda: next(parts), lambda: next(parts), parts.close)
     assert [columns["value"].to_pylist() for columns in (first, *parts)] == [[b"a"], [b"b"]]
 
@@ -128,9 +128,9 @@ def test_a_digest() -> None:
 
 def test_a_packing_iterator() -> None:
     gate = Gate()
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("held", Packed(gate))
     packed = pack([b"a", b"b"], limit=1000, compression_type="held", codecs=codecs)
     data = meanwhile(gate, lambda: next(packed), lambda: next(packed))
-    assert [record.value for batch in kpress.read_batches(data, codecs=codecs) for record in batch] == [b"a", b"b"]
+    assert [record.value for batch in recordpress.read_batches(data, codecs=codecs) for record in batch] == [b"a", b"b"]
     assert list(packed) == []

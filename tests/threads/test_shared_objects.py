@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from at_once import THREADS, at_once, many, until_free
 
-import kpress
-from kpress.log import RecordDigest
-from kpress.producer import BatchAccumulator, CompressionRatioEstimator, pack
+import recordpress
+from recordpress.log import RecordDigest
+from recordpress.producer import BatchAccumulator, CompressionRatioEstimator, pack
 
 CODECS = ["none", "gzip", "snappy", "lz4", "zstd"]
 EACH = 300  # what a thread does
@@ -22,7 +22,7 @@ LONG = [b"%d" % i for i in range(40_000)]  # one thread does not reach the end b
 
 
 def values_of(data: bytes, **options: Any) -> list[bytes | None]:
-    return [record.value for batch in kpress.read_batches(data, **options) for record in batch]
+    return [record.value for batch in recordpress.read_batches(data, **options) for record in batch]
 
 
 def named(thread: int) -> list[bytes]:
@@ -40,32 +40,32 @@ def test_threads_with_objects_of_their_own_do_not_meet(codec: str) -> None:
     def work(thread: int) -> None:
         for turn in range(20):
             mine = [b"%d %d " % (thread, turn) * 50 + value for value in VALUES[:100]]
-            data = kpress.write_records(mine, compression_type=codec)
+            data = recordpress.write_records(mine, compression_type=codec)
             assert values_of(data) == mine
-            columns = kpress.read_columns(data, ["value"], threads=1 + turn % 2)
+            columns = recordpress.read_columns(data, ["value"], threads=1 + turn % 2)
             assert columns["value"].to_pylist() == mine
-            assert kpress.decompress(kpress.compress(data, codec), codec) == data
+            assert recordpress.decompress(recordpress.compress(data, codec), codec) == data
 
     many(work)
 
 
 def test_memory_is_given_back_while_others_take_it() -> None:
     values = [[bytes([thread]) * 100_000] * 2 for thread in range(THREADS)]
-    data = [kpress.write_records(mine, compression_type="zstd") for mine in values]
+    data = [recordpress.write_records(mine, compression_type="zstd") for mine in values]
 
     def work(thread: int) -> None:
         for _ in range(500):
             if thread == 0:
-                kpress.release_unused()
-                kpress.pool_bytes()
+                recordpress.release_unused()
+                recordpress.pool_bytes()
             else:
-                assert kpress.read_columns(data[thread], ["value"])["value"].to_pylist() == values[thread]
+                assert recordpress.read_columns(data[thread], ["value"])["value"].to_pylist() == values[thread]
 
-    kpress.release_unused()
-    before = kpress.pool_bytes()
+    recordpress.release_unused()
+    before = recordpress.pool_bytes()
     many(work)
-    kpress.release_unused()
-    assert kpress.pool_bytes() == before  # each block was counted when it was taken, and when it was given back
+    recordpress.release_unused()
+    assert recordpress.pool_bytes() == before  # each block was counted when it was taken, and when it was given back
 
 
 # --- builders ---------------------------------------------------------------------------------------------------------
@@ -78,7 +78,7 @@ class Headers(list[tuple[str, bytes]]):
         return iter(list(super().__iter__()))
 
 
-def differently(builder: kpress.BatchBuilder, value: bytes, turn: int) -> bool:
+def differently(builder: recordpress.BatchBuilder, value: bytes, turn: int) -> bool:
     """One of the ways to append."""
     if turn % 3 == 0:
         return builder.append(value)
@@ -88,7 +88,7 @@ def differently(builder: kpress.BatchBuilder, value: bytes, turn: int) -> bool:
 
 
 def test_a_builder_takes_the_records_of_all_threads() -> None:
-    builder = kpress.BatchBuilder(compression_type="lz4")
+    builder = recordpress.BatchBuilder(compression_type="lz4")
     mine = [LONG[thread :: 4 * THREADS] for thread in range(THREADS)]
     every = sorted(itertools.chain.from_iterable(mine))
 
@@ -103,7 +103,7 @@ def test_a_builder_takes_the_records_of_all_threads() -> None:
 
 
 def test_a_builder_with_a_limit_takes_no_more_than_it_says() -> None:
-    builder = kpress.BatchBuilder(compression_type="gzip", limit=2000)
+    builder = recordpress.BatchBuilder(compression_type="gzip", limit=2000)
 
     def work(thread: int) -> list[bytes]:
         return [value for value in named(thread) if until_free(lambda value=value: builder.append(value))]  # type: ignore[misc]
@@ -115,17 +115,17 @@ def test_a_builder_with_a_limit_takes_no_more_than_it_says() -> None:
 
 def test_one_thread_builds_while_others_append() -> None:
     for codec in CODECS * 4:
-        builder = kpress.BatchBuilder(compression_type=codec)
+        builder = recordpress.BatchBuilder(compression_type=codec)
         builder.append(b"first")
 
-        def work(thread: int, builder: kpress.BatchBuilder = builder) -> Any:
+        def work(thread: int, builder: recordpress.BatchBuilder = builder) -> Any:
             if thread == 0:
                 return until_free(builder.build)
             taken = []
             for value in named(thread):
                 try:
                     until_free(lambda value=value: builder.append(value))  # type: ignore[misc]
-                except kpress.ClosedError:
+                except recordpress.ClosedError:
                     break
                 taken.append(value)
             return taken
@@ -184,7 +184,7 @@ def test_an_estimator_counts_every_batch() -> None:
 
 @pytest.mark.parametrize("codec", CODECS)
 def test_a_compressor_takes_whole_pieces(codec: str) -> None:
-    stream = kpress.compressor(codec)
+    stream = recordpress.compressor(codec)
 
     def work(thread: int) -> bytes:
         output = [(until_free(lambda i=i: stream.compress(bytes([65 + thread]) * 5000))) for i in range(20)]  # type: ignore[misc]
@@ -193,15 +193,15 @@ def test_a_compressor_takes_whole_pieces(codec: str) -> None:
     size = sum(map(len, many(work)))
     size += len(stream.flush())
     assert size > 0
-    with pytest.raises(kpress.ClosedError):
+    with pytest.raises(recordpress.ClosedError):
         stream.compress(b"more")
 
 
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4", "zstd"])
 def test_a_decompressor_that_others_look_at(codec: str) -> None:
     data = bytes(range(256)) * 4000
-    payload = kpress.compress(data, codec)
-    stream = kpress.decompressor(codec)
+    payload = recordpress.compress(data, codec)
+    stream = recordpress.decompressor(codec)
     done: list[bool] = []
 
     def feed() -> bytes:
@@ -214,11 +214,11 @@ def test_a_decompressor_that_others_look_at(codec: str) -> None:
 
     def look() -> bytes:
         while not done:
-            with contextlib.suppress(kpress.InUseError):
+            with contextlib.suppress(recordpress.InUseError):
                 assert stream.eof in (False, True)
-            with contextlib.suppress(kpress.InUseError):
+            with contextlib.suppress(recordpress.InUseError):
                 assert stream.unused_data == b""
-            with contextlib.suppress(kpress.InUseError, kpress.ClosedError):
+            with contextlib.suppress(recordpress.InUseError, recordpress.ClosedError):
                 assert stream.decompress(b"") == b""
         return b""
 
@@ -246,35 +246,35 @@ def shared(iterator: Iterable[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("magic", [1, 2])
 def test_an_iterator_of_records_gives_each_once(magic: int) -> None:
-    [batch] = kpress.read_batches(kpress.write_records(LONG, magic=magic, compression_type="lz4"))
+    [batch] = recordpress.read_batches(recordpress.write_records(LONG, magic=magic, compression_type="lz4"))
     assert sorted(record.value for record in shared(batch)) == sorted(LONG)
 
 
 def test_an_iterator_of_batches_gives_each_once() -> None:
-    data = b"".join(kpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
-    assert sorted(batch.base_offset for batch in shared(kpress.read_batches(data))) == list(range(len(VALUES)))
+    data = b"".join(recordpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
+    assert sorted(batch.base_offset for batch in shared(recordpress.read_batches(data))) == list(range(len(VALUES)))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
 def test_an_iterator_of_columns_gives_each_row_once(threads: int) -> None:
-    data = b"".join(kpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
-    parts = kpress.iter_columns(data, ["value"], batch_bytes=1000, threads=threads)
+    data = b"".join(recordpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
+    parts = recordpress.iter_columns(data, ["value"], batch_bytes=1000, threads=threads)
     found = [value for part in shared(parts) for value in part["value"].to_pylist()]
     assert sorted(found) == sorted(VALUES) and parts.position == len(data)
 
 
 def test_an_iterator_of_columns_that_is_closed_while_others_read() -> None:
-    data = b"".join(kpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
+    data = b"".join(recordpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
     for _ in range(10):
-        parts = kpress.iter_columns(data, ["value"], batch_bytes=500, aborted_transactions=[(1, 2), (3, 4)], threads=2)
+        parts = recordpress.iter_columns(data, ["value"], batch_bytes=500, aborted_transactions=[(1, 2), (3, 4)], threads=2)
 
-        def work(thread: int, parts: kpress.ColumnsIterator = parts) -> None:
+        def work(thread: int, parts: recordpress.ColumnsIterator = parts) -> None:
             if thread == 0:
                 next(parts, None)
                 until_free(parts.close)
                 return
             for _ in range(200):
-                with contextlib.suppress(kpress.InUseError):
+                with contextlib.suppress(recordpress.InUseError):
                     next(parts, None)
                 assert parts.position >= 0 and len(parts.aborted_transactions) <= 2 and parts.errors == []
                 parts.batch_bytes = 500
@@ -286,7 +286,7 @@ def test_an_iterator_of_columns_that_is_closed_while_others_read() -> None:
 def guarded(work: Any, thread: int) -> None:
     try:
         work(thread)
-    except kpress.InUseError:
+    except recordpress.InUseError:
         until_free(lambda: work(thread))
 
 
@@ -296,7 +296,7 @@ def test_a_packing_iterator_gives_each_record_once() -> None:
 
 
 def test_all_threads_get_the_key_and_value_of_a_record() -> None:
-    [batch] = kpress.read_batches(kpress.write_records(LONG, keys=LONG))
+    [batch] = recordpress.read_batches(recordpress.write_records(LONG, keys=LONG))
     records = list(batch)
 
     def work(thread: int) -> list[tuple[bytes | None, bytes | None]]:
@@ -312,19 +312,19 @@ def test_all_threads_get_the_key_and_value_of_a_record() -> None:
 
 
 def test_what_is_made_once_is_right_for_all_who_ask_first() -> None:
-    data = kpress.write_records([b"a", b"b"], compression_type="lz4")
+    data = recordpress.write_records([b"a", b"b"], compression_type="lz4")
     for _ in range(50):
-        table = kpress.batch_table(data)
-        codecs = kpress.CodecRegistry()
-        answer = kpress.broker.validate(data, topic_config={})
+        table = recordpress.batch_table(data)
+        codecs = recordpress.CodecRegistry()
+        answer = recordpress.broker.validate(data, topic_config={})
 
         def work(
             thread: int,
-            table: kpress.BatchTable = table,
-            codecs: kpress.CodecRegistry = codecs,
+            table: recordpress.BatchTable = table,
+            codecs: recordpress.CodecRegistry = codecs,
             answer: Any = answer,
         ) -> tuple[Any, ...]:
-            columns = kpress.read_columns(data, ["value"], codecs=codecs, lz4_header_checksum="ignore")
+            columns = recordpress.read_columns(data, ["value"], codecs=codecs, lz4_header_checksum="ignore")
             stream = table.__arrow_c_stream__()
             return len(table), type(stream).__name__, columns["value"].to_pylist(), answer.records
 
@@ -332,8 +332,8 @@ def test_what_is_made_once_is_right_for_all_who_ask_first() -> None:
 
 
 def test_the_bytes_that_a_broker_stores_are_joined_once() -> None:
-    data = kpress.write_records(VALUES)
-    answers = [kpress.broker.validate(data, topic_config={}) for _ in range(2000)]
+    data = recordpress.write_records(VALUES)
+    answers = [recordpress.broker.validate(data, topic_config={}) for _ in range(2000)]
 
     def work(thread: int) -> list[bytes | None]:
         return [answer.records for answer in answers]
@@ -350,9 +350,9 @@ def test_a_registry_changes_while_others_use_it() -> None:
         def decompress(self, data: bytes, max_output: int) -> bytes:
             return data[::-1]
 
-    codecs = kpress.CodecRegistry()
+    codecs = recordpress.CodecRegistry()
     codecs.register("kept", Turned())
-    data = kpress.write_records(VALUES, compression_type="kept", codecs=codecs)
+    data = recordpress.write_records(VALUES, compression_type="kept", codecs=codecs)
 
     def work(thread: int) -> None:
         for turn in range(100):
@@ -369,7 +369,7 @@ def test_a_registry_changes_while_others_use_it() -> None:
 
 
 def test_a_digest_counts_each_set_once() -> None:
-    data = kpress.write_records(VALUES[:20], compression_type="lz4")
+    data = recordpress.write_records(VALUES[:20], compression_type="lz4")
     digest, alone = RecordDigest(), RecordDigest()
 
     def work(thread: int) -> None:

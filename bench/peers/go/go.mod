@@ -1,4 +1,4 @@
-module kpress-bench
+module recordpress-bench
 
 go 1.26.0
 

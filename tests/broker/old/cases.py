@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sets import CODECS, ROWS, TIME, Row, batch, lz4_frame, message, messages, record, wrapper
 
-import kpress
+import recordpress
 import oracle
 
 Settings = dict[str, str]
@@ -199,7 +199,7 @@ def _resummed(entry: bytes, at: int, piece: bytes) -> bytes:
     changed = bytearray(entry)
     start = len(entry) + at
     changed[start : start + len(piece)] = piece
-    changed[12:16] = struct.pack(">I", kpress.crc32(changed[16:]))
+    changed[12:16] = struct.pack(">I", recordpress.crc32(changed[16:]))
     return bytes(changed)
 
 
@@ -219,10 +219,10 @@ def keys() -> Iterator[Case]:
         for magic in (0, 1, 2):
             if magic == 2:
                 rows = b"".join(record(n, key, value, n, []) for n, (key, value) in enumerate([(None, b"v"), *ROWS]))
-                data = batch(codec, rows=[(None, b"v"), *ROWS], payload=kpress.compress(rows, codec)[:-9])
+                data = batch(codec, rows=[(None, b"v"), *ROWS], payload=recordpress.compress(rows, codec)[:-9])
             else:
                 inner = messages(magic, [(None, b"v"), *ROWS])
-                payload = kpress.compress(inner, codec, magic=magic)[:-9]
+                payload = recordpress.compress(inner, codec, magic=magic)[:-9]
                 data = wrapper(magic, codec, payload=payload, offset=3)
             yield Case(f"keys-damaged-v{magic}-{codec}", [data], {"cleanup.policy": "compact"})
     both = {"cleanup.policy": "compact,delete"}
@@ -398,7 +398,7 @@ def streams() -> Iterator[Case]:
 
         inner = _payload(magic)
         for codec in CODECS[1:4] if magic < 2 else CODECS[1:]:
-            whole = kpress.compress(inner, codec, magic=magic)
+            whole = recordpress.compress(inner, codec, magic=magic)
             yield case("cut", codec, whole[:-9])
             yield case("garbage", codec, b"not a stream of anything " * 3)
             yield case("uncompressed", codec, inner)
@@ -408,8 +408,8 @@ def streams() -> Iterator[Case]:
             damaged = bytearray(whole)
             damaged[len(whole) // 2] ^= 0x55
             yield case("flipped", codec, bytes(damaged))
-        yield case("raw", "snappy", kpress.compress(inner, "snappy", raw=True))
-        wrong_crc = bytearray(kpress.compress(inner, "gzip"))
+        yield case("raw", "snappy", recordpress.compress(inner, "snappy", raw=True))
+        wrong_crc = bytearray(recordpress.compress(inner, "gzip"))
         wrong_crc[-8] ^= 1
         yield case("crc", "gzip", bytes(wrong_crc))
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from cases import Case
 
-import kpress
+import recordpress
 from answers import Answer
-from kpress.broker import PartitionLog, Verdict
+from recordpress.broker import PartitionLog, Verdict
 
 # Compressors of other builds give other bytes: gzip and zstd, and the snappy of snappy-java before 1.1.10
 LARGE = 1024  # from there on, a snappy stream may have more than one chunk
@@ -61,7 +61,7 @@ def compared(
     yield "relation", verdict.relation, relation(data or b"", answer.stored)
     if verdict.records != answer.stored:
         yield "records", contents(verdict.records), contents(answer.stored)
-        kinds = {batch.compression_type for batch in kpress.read_batches(answer.stored)}
+        kinds = {batch.compression_type for batch in recordpress.read_batches(answer.stored)}
         yield "codec, for which bytes are exact,", kinds <= set(OTHER_BYTES), True
     if len(answer.stored) > LARGE:
         yield "snappy chunks", chunks(verdict.records), chunks(answer.stored)
@@ -70,17 +70,17 @@ def compared(
 def contents(data: bytes) -> list[object]:
     """Headers and records, without how they are compressed."""
     found: list[object] = []
-    for batch in kpress.read_batches(data):
+    for batch in recordpress.read_batches(data):
         header = (batch.magic, batch.attributes, batch.last_offset, batch.max_timestamp, batch.partition_leader_epoch)
         producer = (batch.producer_id, batch.producer_epoch, batch.base_sequence, batch.records_count)
         found.append((header, producer, batch.is_valid(), records_of(batch)))
     return found
 
 
-def records_of(batch: kpress.Batch) -> object:
+def records_of(batch: recordpress.Batch) -> object:
     try:
         return [(r.offset, r.timestamp, r.key, r.value, r.headers) for r in batch]
-    except kpress.KpressError as error:  # what the broker stored, no consumer can read
+    except recordpress.RecordpressError as error:  # what the broker stored, no consumer can read
         return str(error)
 
 

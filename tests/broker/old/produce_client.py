@@ -76,7 +76,7 @@ class Client:
         if self._socket is None:
             self._socket = socket.create_connection(("127.0.0.1", self._port), timeout=120)
         self._requests += 1
-        self._socket.sendall(_bytes(struct.pack(">hhi", api, version, self._requests) + _string("kpress") + body))
+        self._socket.sendall(_bytes(struct.pack(">hhi", api, version, self._requests) + _string("recordpress") + body))
         while True:
             answer = self._exactly(*struct.unpack(">i", self._exactly(4)))
             number = int.from_bytes(answer[:4], "big")

@@ -1,6 +1,6 @@
 """Record sets, good and odd ones, whose every field a case can choose.
 
-Written here from the format's description (v0 and v1: KIP-32, v2: KIP-98), not with kpress.record: brokers judge them.
+Written here from the format's description (v0 and v1: KIP-32, v2: KIP-98), not with recordpress.record: brokers judge them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import struct
 import zlib
 from dataclasses import dataclass, field
 
-import kpress
+import recordpress
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 TIME = 1_700_000_000_000
@@ -66,7 +66,7 @@ def wrapper(
 ) -> bytes:
     """A compressed set in one entry; `payload` is what lies there instead of `inner` compressed."""
     if payload is None:
-        payload = kpress.compress(messages(magic) if inner is None else inner, codec, magic=min(magic, 1))
+        payload = recordpress.compress(messages(magic) if inner is None else inner, codec, magic=min(magic, 1))
     number = CODECS.index(codec) if codec_id is None else codec_id
     at = len(ROWS) - 1 if offset is None else offset
     return message(
@@ -124,14 +124,14 @@ class Batch:
             record(delta, key, value, time, self.headers)
             for (key, value), delta, time in zip(self.rows, deltas, times, strict=True)
         )
-        payload = self.payload if self.payload is not None else kpress.compress(records, self.codec)
+        payload = self.payload if self.payload is not None else recordpress.compress(records, self.codec)
         last = len(self.rows) - 1 if self.last_offset_delta is None else self.last_offset_delta
         count = len(self.rows) if self.count is None else self.count
         newest = self.base_timestamp + max(times, default=0) if self.max_timestamp is None else self.max_timestamp
         number = CODECS.index(self.codec) if self.codec_id is None else self.codec_id
         fields = (self.attributes | number, last, self.base_timestamp, newest, *self.producer, count)
         covered = struct.pack(">Hiqqqhii", *fields) + payload
-        crc = kpress.crc32c(covered) ^ self.crc_off
+        crc = recordpress.crc32c(covered) ^ self.crc_off
         return (
             struct.pack(">qiibI", self.base_offset, len(covered) + 9, self.leader_epoch, self.magic, crc) + covered
         )

@@ -1,4 +1,4 @@
-"""Brokers from 0.8.2 to 2.8 hold drawn batches and are asked with every Fetch that they know: kpress.broker.fetch gives
+"""Brokers from 0.8.2 to 2.8 hold drawn batches and are asked with every Fetch that they know: recordpress.broker.fetch gives
 the same answers. Their builds of zlib and snappy are others: of these codecs the records are compared."""
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import pytest
 from old_broker import JARS, OldBroker, java_11
 from produce_client import Client
 
-import kpress
+import recordpress
 from drawn_logs import draw_batch, is_same_but_for_gzip
 from fetch_client import Request, ask
-from kpress.broker import fetch
-from kpress.broker._fetch_rules import fetch_rules_of
-from kpress.broker._versions import rules_of
+from recordpress.broker import fetch
+from recordpress.broker._fetch_rules import fetch_rules_of
+from recordpress.broker._versions import rules_of
 
 BROKERS = ["0.8.2.2", "0.9.0.1", "0.10.0.1", "0.10.2.2", "0.11.0.3", "1.1.1", "2.8.2"]
 TOPICS = 20
@@ -60,7 +60,7 @@ def test_a_broker_answers_the_same(version: str, tmp_path: Path) -> None:
 def differences(running: OldBroker, topic: str, settings: dict[str, str], draw: random.Random) -> list[str]:
     segments = [path.read_bytes() for path in sorted((running.data / f"{topic}-0").glob("*.log"))]
     log = b"".join(segments)
-    end = max((batch.last_offset + 1 for batch in kpress.read_batches(log)), default=0)
+    end = max((batch.last_offset + 1 for batch in recordpress.read_batches(log)), default=0)
     wrong = []
     for version in range(min(_last_fetch(running.version), 12) + 1):
         drawn = draw.choice((0, draw.randrange(end + 1), end, end + 1))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from sets import ROWS, TIME, lz4_frame, message, messages, wrapper
 
-import kpress
-from kpress.broker import Reason, validate
+import recordpress
+from recordpress.broker import Reason, validate
 
 OLD = ["0.8.2", "0.9", "0.10.0", "0.10.1", "0.10.2"]
 
@@ -20,7 +20,7 @@ def nested(depth: int) -> bytes:
 
 def test_0_8_2_opens_a_wrapper_in_a_wrapper() -> None:
     """ByteBufferMessageSet.internalIterator is deep again; 0.9 takes what is inside for a message."""
-    [batch] = kpress.read_batches(validate(nested(3), broker_version="0.8.2", next_offset=7).records)
+    [batch] = recordpress.read_batches(validate(nested(3), broker_version="0.8.2", next_offset=7).records)
     assert [(record.offset, record.key, record.value) for record in batch] == [(7, *ROWS[0])]
     assert validate(nested(3), broker_version="0.9").accepted
     for release in OLD[2:]:
@@ -36,9 +36,9 @@ def test_nesting_has_an_end() -> None:
 @pytest.mark.parametrize("release", OLD)
 def test_decompression_has_an_end(release: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What a broker would say is not known then."""
-    monkeypatch.setattr("kpress.broker._old_streams.DEFAULT_MAX_SIZE", 1000)
+    monkeypatch.setattr("recordpress.broker._old_streams.DEFAULT_MAX_SIZE", 1000)
     data = b"".join(wrapper(0, "gzip", messages(0, [(b"k", b"v" * 600)]), offset=0) for _ in range(2))
-    with pytest.raises(kpress.OutputTooLargeError):
+    with pytest.raises(recordpress.OutputTooLargeError):
         validate(data, broker_version=release)
     helpful = validate(data, broker_version=release, helpful=True)
     assert (helpful.error_code, helpful.reasons) == (10, [Reason.DECOMPRESSED_TOO_LARGE])
@@ -46,9 +46,9 @@ def test_decompression_has_an_end(release: str, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_cut_gzip_stream_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kpress.broker._old_streams.DEFAULT_MAX_SIZE", 100)
-    payload = kpress.compress(messages(0, [(b"k", b"v" * 600)]), "gzip")[:-5]
-    with pytest.raises(kpress.OutputTooLargeError):
+    monkeypatch.setattr("recordpress.broker._old_streams.DEFAULT_MAX_SIZE", 100)
+    payload = recordpress.compress(messages(0, [(b"k", b"v" * 600)]), "gzip")[:-5]
+    with pytest.raises(recordpress.OutputTooLargeError):
         validate(wrapper(0, "gzip", payload=payload), broker_version="0.9")
 
 
@@ -90,7 +90,7 @@ def test_wrappers_full_of_wrappers_have_an_end() -> None:
     data = wrapper(0, "gzip", b"", offset=0)
     for _ in range(4):
         data = wrapper(0, "gzip", data * 1024, offset=0)
-    with pytest.raises(kpress.OutputTooLargeError):
+    with pytest.raises(recordpress.OutputTooLargeError):
         validate(data, broker_version="0.8.2")
 
 
@@ -99,5 +99,5 @@ def test_0_10_2_takes_a_wrappers_offset_for_the_last_ones_unless_that_is_negativ
     for offset, reasons in ((2, []), (1, []), (-5, []), (-(2**63), [Reason.NON_SEQUENTIAL_INNER_OFFSETS])):
         verdict = validate(wrapper(1, "gzip", offset=offset), broker_version="0.10.2", next_offset=70)
         assert (verdict.error, verdict.reasons) == ("NONE", reasons)
-        [batch] = kpress.read_batches(verdict.records)
+        [batch] = recordpress.read_batches(verdict.records)
         assert [record.offset for record in batch] == [70, 71, 72]

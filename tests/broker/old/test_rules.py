@@ -7,8 +7,8 @@ import zlib
 import pytest
 from sets import ROWS, TIME, batch, message, messages, record, wrapper
 
-import kpress
-from kpress.broker._validator import REASONS, RULES, Validation, validate_records
+import recordpress
+from recordpress.broker._validator import REASONS, RULES, Validation, validate_records
 
 CODECS = {"none": 0, "gzip": 1, "zstd": 4}
 
@@ -19,7 +19,7 @@ def answer(data: bytes, *rules: str, codec: str = "none", **options: object) -> 
 
 
 def compressed(*records: bytes, **fields: object) -> bytes:
-    return batch("gzip", payload=kpress.compress(b"".join(records), "gzip"), **fields)
+    return batch("gzip", payload=recordpress.compress(b"".join(records), "gzip"), **fields)
 
 
 def row(n: int) -> bytes:
@@ -34,7 +34,7 @@ THREE = row(0) + row(1) + row(2)
 
 
 def zstd_and(tail: bytes) -> bytes:
-    return batch("zstd", payload=kpress.compress(THREE, "zstd") + tail)
+    return batch("zstd", payload=recordpress.compress(THREE, "zstd") + tail)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_several_wrappers_become_one(magic: int) -> None:
     data = wrapper(1, "gzip") + wrapper(0, "gzip", messages(0)) + messages(1)
     found = answer(data, "ANY_ENTRIES", codec="gzip", target_magic=magic, next_offset=50)
     assert (found.error_code, found.rebuilt, found.next_offset) == (0, True, 59)
-    [kept] = kpress.read_batches(found.records)
+    [kept] = recordpress.read_batches(found.records)
     assert [record.offset for record in kept] == list(range(50, 59))
     assert [(record.key, record.value) for record in kept] == ROWS * 3
     assert "MAGIC_CONVERSION" in [name for bit, name in enumerate(REASONS) if found.reasons >> bit & 1]
@@ -101,7 +101,7 @@ def test_several_wrappers_become_one(magic: int) -> None:
 def test_several_wrappers_of_the_log_s_magic_become_one() -> None:
     """Only the second one shows that the offsets are wrong."""
     found = answer(wrapper(1, "gzip") * 3, "ANY_ENTRIES", codec="gzip", target_magic=1, next_offset=50)
-    [kept] = kpress.read_batches(found.records)
+    [kept] = recordpress.read_batches(found.records)
     assert [record.offset for record in kept] == list(range(50, 59))
     assert [(record.key, record.value, record.timestamp) for record in kept] == [
         (*pair, TIME + n) for _ in range(3) for n, pair in enumerate(ROWS)

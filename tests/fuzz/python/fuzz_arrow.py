@@ -3,7 +3,7 @@
 An input is the seed of a small table in ctypes structs, of which a few fields are then changed. No field says how large
 a buffer is, so every buffer holds CAPACITY rows, and only numbers that no honest struct has go beyond that: negative
 ones, ones whose sum overflows, and lengths that their own child does not have. All that may come out is an error of
-kpress, and every struct that was taken is released once.
+recordpress, and every struct that was taken is released once.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 import campaign
 
-import kpress
+import recordpress
 
 CAPACITY = 64  # more than the sums of lengths and offsets below
 IMPOSSIBLE = (-1, -2, -(1 << 31), -(1 << 63), (1 << 63) - 1)
@@ -325,11 +325,11 @@ def run(data: bytes) -> None:
     if rng.random() < 0.3:
         options["batch_records"] = rng.choice((1, 3))
     try:
-        made = kpress.write_columns(source, **options)
-    except kpress.KpressError:
+        made = recordpress.write_columns(source, **options)
+    except recordpress.RecordpressError:
         pass
     else:
-        for batch in kpress.read_batches(made):
+        for batch in recordpress.read_batches(made):
             batch.ensure_valid()
     table.check_released()
 

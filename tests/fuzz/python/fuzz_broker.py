@@ -17,8 +17,8 @@ import campaign
 import mutate
 from fuzz_read import Choices, exact
 
-import kpress
-from kpress.broker import PartitionLog, Verdict, validate
+import recordpress
+from recordpress.broker import PartitionLog, Verdict, validate
 
 NOW = 1_700_000_000_000
 NUMBERS = ("0", "1", "1000", str(2**63 - 1))
@@ -72,7 +72,7 @@ def _check(verdict: Verdict, next_offset: int, release: str) -> None:
 
 
 def _check_batches(records: bytes, next_offset: int) -> None:
-    for batch in kpress.read_batches(records, check_crcs=True, max_decompressed_bytes=1 << 24):
+    for batch in recordpress.read_batches(records, check_crcs=True, max_decompressed_bytes=1 << 24):
         batch.ensure_valid()
         if batch.last_offset < next_offset:
             raise AssertionError(f"offset {batch.last_offset} in a log that goes on at {next_offset}")
@@ -114,7 +114,7 @@ def run(data: bytes) -> None:
         before = log.next_offset
         try:
             verdict = log.append(sent, **question)  # type: ignore[arg-type]
-        except kpress.OutputTooLargeError:  # what a broker says is not known
+        except recordpress.OutputTooLargeError:  # what a broker says is not known
             if helpful or log.next_offset != before:
                 raise
             return

@@ -1,7 +1,7 @@
 """Dictionaries of zstd and frames that need them, which are nearly right.
 
 An input is a byte that chooses what is read and with which dictionaries, two that say how long the dictionary is, the
-dictionary, and a payload. All that may come out is an error of kpress; what a changed dictionary compresses, at once
+dictionary, and a payload. All that may come out is an error of recordpress; what a changed dictionary compresses, at once
 or in pieces, it decompresses; the three ways to decompress give the same bytes, if they give any.
 """
 
@@ -18,8 +18,8 @@ import mutate
 import pyarrow as pa
 from fuzz_read import exact
 
-import kpress
-from kpress.dictionaries import Dictionary, dictionary_id, train
+import recordpress
+from recordpress.dictionaries import Dictionary, dictionary_id, train
 
 CAP = 1 << 16
 TABLES = 160  # bytes of a dictionary that its entropy tables may take
@@ -31,7 +31,7 @@ KNOWN = {one.id: one for one in DICTIONARIES}
 def draw(rng: random.Random) -> bytes:
     dictionary = rng.choice(DICTIONARIES)
     frames = [
-        kpress.compress(
+        recordpress.compress(
             b"".join(rng.choices(VALUES, k=rng.randrange(4))), "zstd", dictionary=rng.choice([dictionary, None])
         )
         for _ in range(rng.randrange(1, 4))
@@ -61,13 +61,13 @@ def run(data: bytes) -> None:
     known: Any = KNOWN
     try:
         given = Dictionary(exact(data[3 : 3 + size]))
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         pass
     else:
-        frame = kpress.compress(payload, "zstd", data[0] % 5 + 1, dictionary=given)
-        if kpress.decompress(frame, "zstd", len(payload), dictionaries=given) != payload:
+        frame = recordpress.compress(payload, "zstd", data[0] % 5 + 1, dictionary=given)
+        if recordpress.decompress(frame, "zstd", len(payload), dictionaries=given) != payload:
             raise AssertionError("what was compressed is not read as it was")
-        stream = kpress.compressor("zstd", data[0] % 5 + 1, dictionary=given)
+        stream = recordpress.compressor("zstd", data[0] % 5 + 1, dictionary=given)
         packed = b"".join(map(stream.compress, _pieces(payload, data[0] % 7 + 1))) + stream.flush()
         if _in_pieces(packed, given, data[0] % 11 + 1) != payload:
             raise AssertionError("what was compressed in pieces is not read as it was")
@@ -81,24 +81,24 @@ def _pieces(data: Any, count: int) -> list[Any]:
 
 
 def _in_pieces(packed: Any, known: Any, count: int) -> bytes:
-    stream = kpress.decompressor("zstd", CAP, dictionaries=known)
+    stream = recordpress.decompressor("zstd", CAP, dictionaries=known)
     return b"".join(map(stream.decompress, _pieces(packed, count))) + stream.flush()
 
 
 def _agree(payload: memoryview, known: Any, pieces: int) -> None:
     try:
-        expected = kpress.decompress(payload, "zstd", CAP, dictionaries=known)
-    except kpress.KpressError:
+        expected = recordpress.decompress(payload, "zstd", CAP, dictionaries=known)
+    except recordpress.RecordpressError:
         expected = None
     column = pa.array([b"", bytes(payload)], pa.binary())
-    found = kpress.decompress_values(column, "zstd", CAP, dictionaries=known, errors="null").to_pylist()
+    found = recordpress.decompress_values(column, "zstd", CAP, dictionaries=known, errors="null").to_pylist()
     # libzstd has two decoders of sequences, one for a dictionary that is not in the caches: of a damaged frame one may
     # find the damage, and the other give bytes
     if found[0] != b"" or (None not in (found[1], expected) and found[1] != expected):
         raise AssertionError("a value of a column is read otherwise than on its own")
     try:
         streamed = _in_pieces(payload, known, pieces)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return
     if expected is not None and streamed != expected:
         raise AssertionError("a payload in pieces is read otherwise than at once")

@@ -1,4 +1,4 @@
-"""`kpress.explain` on record sets, captured requests and logs that are nearly right, with any release and settings.
+"""`recordpress.explain` on record sets, captured requests and logs that are nearly right, with any release and settings.
 
 An input is sixteen bytes that choose them and the kind of source, and the source. There is an explanation, or the
 error that bytes are no request; what it says can be written as JSON, and a batch has no two verdicts.
@@ -21,12 +21,12 @@ import mutate
 from fuzz_broker import NOW, RELEASES, _settings
 from fuzz_read import Choices, exact
 
-import kpress
+import recordpress
 
 CHOICES = 16
 KINDS = ("set", "set", "set", "request", "request", "log")
-PLACE = Path(tempfile.mkdtemp(prefix="kpress-fuzz-"))
-ERRORS = (kpress.CorruptRecordError, kpress.InvalidArgumentError)
+PLACE = Path(tempfile.mkdtemp(prefix="recordpress-fuzz-"))
+ERRORS = (recordpress.CorruptRecordError, recordpress.InvalidArgumentError)
 
 
 def run(data: bytes) -> None:
@@ -50,7 +50,7 @@ def run(data: bytes) -> None:
 
 def _explain(source: Any, question: dict[str, Any]) -> None:
     try:
-        found = kpress.explain(source, **question)
+        found = recordpress.explain(source, **question)
     except ERRORS:
         return
     json.dumps([found.to_list(), [group.to_dict() for group in found.groups]], allow_nan=False)

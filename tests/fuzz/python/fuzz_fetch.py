@@ -18,9 +18,9 @@ import campaign
 import mutate
 from fuzz_read import Choices, exact
 
-import kpress
+import recordpress
 from drawn_logs import damage, draw_transactions
-from kpress.broker import Fetched, fetch
+from recordpress.broker import Fetched, fetch
 
 CHOICES = 16
 RELEASES = ("3.9", "3.9", "3.9", "4.3", "4.0", "3.0", "2.8", "2.3", "2.0", "1.1", "1.0", "0.11.0", "0.10.0", "0.9.0")
@@ -68,7 +68,7 @@ def _segments(choose: Choices, log: memoryview) -> list[memoryview]:
 def _ask(log: list[memoryview], question: dict[str, Any], level: Any) -> Fetched | None:
     try:
         return fetch(log, **question, isolation_level=level, max_decompressed_bytes=CAP)
-    except kpress.OutputTooLargeError:
+    except recordpress.OutputTooLargeError:
         return None
 
 
@@ -79,8 +79,8 @@ def _check(log: list[memoryview], found: Fetched) -> None:
         raise AssertionError(f"{len(found.records)} bytes, {found}")
     if found.magic is None and found.records not in b"\xff".join(map(bytes, log)):
         raise AssertionError(f"{found} is not in the log")
-    with contextlib.suppress(kpress.KpressError):  # entries that need no conversion are sent with their damage
-        for batch in kpress.read_batches(found.records, max_decompressed_bytes=CAP):
+    with contextlib.suppress(recordpress.RecordpressError):  # entries that need no conversion are sent with their damage
+        for batch in recordpress.read_batches(found.records, max_decompressed_bytes=CAP):
             sum(1 for _ in batch)
 
 

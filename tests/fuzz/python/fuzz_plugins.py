@@ -1,7 +1,7 @@
 """Batches of plug-ins (KIP-984): names that are nearly right, and codecs that give whatever the input says.
 
 An input is eight bytes that choose the call and what the codec does, and the record set. All that may come out is an
-error of kpress; a codec that is honest reads what it wrote.
+error of recordpress; a codec that is honest reads what it wrote.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import campaign
 import mutate
 from hostile_sets import with_right_crc
 
-import kpress
+import recordpress
 
 CAP = 1 << 20
 NAMES = ("honest", "odd", "x" * 127)
@@ -55,18 +55,18 @@ class Odd:
         if act == 4:
             return self.acts.randbytes(self.acts.choice((0, 1, 70, 70_000, 600_000)))
         if act == 5:
-            kpress.recompress(kpress.write_records([data[:50]], compression_type="honest", codecs=CODECS), "lz4",
+            recordpress.recompress(recordpress.write_records([data[:50]], compression_type="honest", codecs=CODECS), "lz4",
                               codecs=CODECS)  # fmt: skip
         return bytearray(data[::-1])
 
 
-CODECS = kpress.CodecRegistry()
+CODECS = recordpress.CodecRegistry()
 for name, codec in zip(NAMES, (Honest(), Odd(), Honest()), strict=True):
     CODECS.register(name, codec)
 
 
 def _objects(data: bytes) -> None:
-    for batch in kpress.read_batches(data, max_decompressed_bytes=CAP, codecs=CODECS):
+    for batch in recordpress.read_batches(data, max_decompressed_bytes=CAP, codecs=CODECS):
         for name in ("compression_type", "plugin_name", "payload", "lz4_header_error"):
             _attempt(getattr, batch, name)
         for record in batch:
@@ -74,35 +74,35 @@ def _objects(data: bytes) -> None:
 
 
 def _columns(data: bytes) -> None:
-    columns = kpress.read_columns(data, max_decompressed_bytes=CAP, codecs=CODECS)
-    table = kpress.batch_table(data, codecs=CODECS)
-    _attempt(lambda: kpress.write_columns(columns, batches=table, codecs=CODECS))
+    columns = recordpress.read_columns(data, max_decompressed_bytes=CAP, codecs=CODECS)
+    table = recordpress.batch_table(data, codecs=CODECS)
+    _attempt(lambda: recordpress.write_columns(columns, batches=table, codecs=CODECS))
     for name in NAMES:
-        written = _attempt(lambda name=name: kpress.write_columns(columns, name, codecs=CODECS))
-        if name != "odd" and written is not None and len(kpress.read_columns(written, codecs=CODECS)) != len(columns):
+        written = _attempt(lambda name=name: recordpress.write_columns(columns, name, codecs=CODECS))
+        if name != "odd" and written is not None and len(recordpress.read_columns(written, codecs=CODECS)) != len(columns):
             raise AssertionError("rows were lost in writing")
 
 
 def _iterate(data: bytes) -> None:
-    for piece in kpress.iter_columns(io.BytesIO(data), batch_bytes=200, threads=2, on_corrupt="skip", codecs=CODECS):
+    for piece in recordpress.iter_columns(io.BytesIO(data), batch_bytes=200, threads=2, on_corrupt="skip", codecs=CODECS):
         piece.__arrow_c_array__()
 
 
 def _recompress(data: bytes) -> None:
     for name in ("lz4", *NAMES):
-        made = _attempt(lambda name=name: kpress.recompress(data, name, max_decompressed_bytes=CAP, codecs=CODECS))
-        for batch in kpress.read_batches(made or b""):
+        made = _attempt(lambda name=name: recordpress.recompress(data, name, max_decompressed_bytes=CAP, codecs=CODECS))
+        for batch in recordpress.read_batches(made or b""):
             batch.ensure_valid()
 
 
 def _broker(data: bytes) -> None:
     config = {"compression.type": "pluggable", "pluggable.factory.plugin": "honest"}
     for chosen in ({}, config, {"compression.type": "zstd"}):
-        log = kpress.broker.PartitionLog(broker_version="4.3", topic_config=chosen, codecs=CODECS)
+        log = recordpress.broker.PartitionLog(broker_version="4.3", topic_config=chosen, codecs=CODECS)
         verdict = log.append(data, now_ms=1)
         _ = verdict.records, verdict.reasons, verdict.findings
-    _attempt(lambda: kpress.broker.fetch(data, 0, fetch_version=2, codecs=CODECS).records)
-    _attempt(lambda: [batch.to_dict() for batch in kpress.explain(data, codecs=CODECS).batches])
+    _attempt(lambda: recordpress.broker.fetch(data, 0, fetch_version=2, codecs=CODECS).records)
+    _attempt(lambda: [batch.to_dict() for batch in recordpress.explain(data, codecs=CODECS).batches])
 
 
 CALLS = (_objects, _columns, _iterate, _recompress, _broker)
@@ -111,7 +111,7 @@ CALLS = (_objects, _columns, _iterate, _recompress, _broker)
 def _attempt(question: Any, *arguments: object) -> Any:
     try:
         return question(*arguments)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return None
 
 

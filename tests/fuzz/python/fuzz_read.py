@@ -1,7 +1,7 @@
 """Every call that reads bytes from outside, on record sets that are nearly right.
 
 An input is four bytes that choose the call and its options, and the record set. All that may come out is an error of
-kpress; readers of the same bytes must agree on how many records there are.
+recordpress; readers of the same bytes must agree on how many records there are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import campaign
 import mutate
 from hostile_sets import ALL_COLUMNS, BATCH_ATTRIBUTES
 
-import kpress
+import recordpress
 
 CAP = 1 << 20
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -62,7 +62,7 @@ def _options(choose: Choices) -> dict[str, object]:
 def _objects(data: memoryview, choose: Choices) -> None:
     count, failed = 0, False
     try:
-        for batch in kpress.read_batches(data, max_decompressed_bytes=CAP):
+        for batch in recordpress.read_batches(data, max_decompressed_bytes=CAP):
             for name in BATCH_ATTRIBUTES:
                 _attempt(getattr, batch, name)
             batch.ensure_valid()
@@ -70,12 +70,12 @@ def _objects(data: memoryview, choose: Choices) -> None:
                 _ = record.offset, record.timestamp, record.key, record.value, record.headers, record.sequence
                 count += 1
                 if batch.is_control:
-                    _attempt(kpress.control_record, record)
-    except kpress.KpressError:
+                    _attempt(recordpress.control_record, record)
+    except recordpress.RecordpressError:
         failed = True
     try:
-        rows = len(kpress.read_columns(data, ["offset"], control=True, max_decompressed_bytes=CAP))
-    except kpress.KpressError:
+        rows = len(recordpress.read_columns(data, ["offset"], control=True, max_decompressed_bytes=CAP))
+    except recordpress.RecordpressError:
         return  # it reads more carefully: an error that iterating reaches later, or not at all
     if not failed and rows != count:
         raise AssertionError(f"{count} records, {rows} rows")
@@ -83,27 +83,27 @@ def _objects(data: memoryview, choose: Choices) -> None:
 
 def _columns(data: memoryview, choose: Choices) -> None:
     options = _options(choose)
-    columns = kpress.read_columns(data, choose.columns(), **options)
-    again = kpress.write_columns(kpress.read_columns(data, ["key", "value", "headers", "timestamp"], **options))
-    if len(kpress.read_columns(again, ["offset"])) != len(columns):
+    columns = recordpress.read_columns(data, choose.columns(), **options)
+    again = recordpress.write_columns(recordpress.read_columns(data, ["key", "value", "headers", "timestamp"], **options))
+    if len(recordpress.read_columns(again, ["offset"])) != len(columns):
         raise AssertionError("rows were lost in writing")
 
 
 def _iterate(data: memoryview, choose: Choices) -> None:
     source = choose.of((lambda: data, lambda: io.BytesIO(data)))()
     options = _options(choose)
-    for columns in kpress.iter_columns(source, choose.columns(), batch_bytes=choose.of((1, 200, 1 << 20)), **options):
+    for columns in recordpress.iter_columns(source, choose.columns(), batch_bytes=choose.of((1, 200, 1 << 20)), **options):
         columns.__arrow_c_array__()
 
 
 def _table(data: memoryview, choose: Choices) -> None:
-    kpress.batch_table(data).to_numpy()
+    recordpress.batch_table(data).to_numpy()
 
 
 def _recompress(data: memoryview, choose: Choices) -> None:
     codec = choose.of(CODECS)
-    made = kpress.recompress(data, codec, max_decompressed_bytes=CAP)
-    for batch in kpress.read_batches(made):
+    made = recordpress.recompress(data, codec, max_decompressed_bytes=CAP)
+    for batch in recordpress.read_batches(made):
         batch.ensure_valid()
         sum(1 for _ in batch)
 
@@ -112,8 +112,8 @@ def _payload(data: memoryview, choose: Choices) -> None:
     codec, magic = choose.of(CODECS), choose.of((2, 2, 1, 0))
     payload = data[choose.of((61, 26, 34, 0)) :]
     cap = choose.of((CAP, 50, 5000))
-    whole = _attempt(kpress.decompress, payload, codec, cap)
-    stream = kpress.decompressor(codec, cap, magic=magic)
+    whole = _attempt(recordpress.decompress, payload, codec, cap)
+    stream = recordpress.decompressor(codec, cap, magic=magic)
     step, out = choose.of((1, 7, 100, 1 << 20)), []
     for at in range(0, min(len(payload), 2000), step):
         out.append(stream.decompress(payload[at : at + step]))
@@ -126,17 +126,17 @@ def _payload(data: memoryview, choose: Choices) -> None:
 def _into(data: memoryview, choose: Choices) -> None:
     payload = data[choose.of((61, 26, 34, 0)) :]
     out = (ctypes.c_char * choose.of((0, 1, 100, 5000)))()
-    kpress.decompress_into(payload, out, choose.of(CODECS))
+    recordpress.decompress_into(payload, out, choose.of(CODECS))
 
 
 def _change(data: memoryview, choose: Choices) -> None:
     copy = bytearray(data)
-    for batch in kpress.read_batches(copy):
+    for batch in recordpress.read_batches(copy):
         _attempt(batch.set_last_offset, choose.of((0, 5, 1 << 40, (1 << 63) - 1)))
         _attempt(batch.set_max_timestamp, choose.of((0, 1)), 77)
         _attempt(batch.set_partition_leader_epoch, 3)
-    _attempt(kpress.fix_lz4_header, copy)
-    _attempt(kpress.break_lz4_header, copy)
+    _attempt(recordpress.fix_lz4_header, copy)
+    _attempt(recordpress.break_lz4_header, copy)
 
 
 CALLS: tuple[Callable[[memoryview, Choices], None], ...] = (
@@ -147,7 +147,7 @@ CALLS: tuple[Callable[[memoryview, Choices], None], ...] = (
 def _attempt(question: Callable[..., object], *arguments: object) -> object:
     try:
         return question(*arguments)
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return None
 
 

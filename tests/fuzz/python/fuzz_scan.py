@@ -13,12 +13,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import campaign
 import mutate
 
-import kpress
-from kpress.log import reindex, salvage, scan, verify
+import recordpress
+from recordpress.log import reindex, salvage, scan, verify
 
 MOST_SETS = 4
 ORDER = ("leader epochs",)  # of whole batches, which stay as they are
-PLACE = Path(tempfile.mkdtemp(prefix="kpress-fuzz-"))
+PLACE = Path(tempfile.mkdtemp(prefix="recordpress-fuzz-"))
 
 
 def draw(rng: random.Random) -> bytes:
@@ -63,10 +63,10 @@ def _work(source: Path, target: Path) -> None:
     if written := reindex(target).files:
         raise AssertionError(f"salvage wrote other indexes: {written}")
     try:
-        rows = sum(columns.num_rows for columns in kpress.open_log(target).read(["offset"]))
-    except kpress.KpressError:
+        rows = sum(columns.num_rows for columns in recordpress.open_log(target).read(["offset"]))
+    except recordpress.RecordpressError:
         return  # records are not looked at by scan and salvage
-    if rows > kpress.open_log(target).count():
+    if rows > recordpress.open_log(target).count():
         raise AssertionError("more records than the headers say")
 
 

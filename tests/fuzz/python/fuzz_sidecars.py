@@ -1,6 +1,6 @@
 """Every reader of the files beside a log, and of a copy's manifest, on files that are nearly right.
 
-An input is a byte that chooses the reader, and the file. All that may come out is an error of kpress; what was read is
+An input is a byte that chooses the reader, and the file. All that may come out is an error of recordpress; what was read is
 written, and read as the same again.
 """
 
@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 import campaign
 import mutate
 
-import kpress
+import recordpress
 import oracle
-from kpress import log
+from recordpress import log
 
 MOST_BYTES = 3000
 VALUES = [None, True, -1, 1 << 70, 1.5, "text", "", "\ud800", [], [1], [[]], {}, {"a": 1}]
@@ -64,7 +64,7 @@ def _a_manifest() -> bytes:
     segment = log.CopiedSegment("0.log", 0, 20, 20, 2, 90, ("zstd",), "00" * 16, "0" * 8, 1, 0, source)
     partition = log.CopiedPartition("a", 0, "a-0", ("partition.metadata",), (segment,))
     options = {"compression_type": "zstd", "level": 3, "batch_bytes": None, "min_gain": 0.0}
-    versions = {"manifest": 1, "kpress": "1"}
+    versions = {"manifest": 1, "recordpress": "1"}
     return log.Manifest("transcode", options, "logs", True, (partition,), (), versions).to_json().encode()
 
 
@@ -114,7 +114,7 @@ def run(data: bytes) -> None:
     read, write = READERS[NAMES[(data[0] if data else 0) % len(NAMES)]]
     try:
         found = read(data[1:])
-    except kpress.KpressError:
+    except recordpress.RecordpressError:
         return
     again = read(write(found))
     if again != found:

@@ -1,6 +1,6 @@
 /* CRC-32C: every path that this CPU has gives what the polynomial gives, whole, in parts, shifted and patched. */
 #include "fuzz.h"
-#include "kpress/crc32c.h"
+#include "recordpress/crc32c.h"
 
 static uint32_t define(uint32_t crc, const uint8_t *p, size_t n) {
     while (n--) {
@@ -11,9 +11,9 @@ static uint32_t define(uint32_t crc, const uint8_t *p, size_t n) {
 }
 
 static void check_paths(uint32_t start, const uint8_t *p, size_t n, size_t cut) {
-    uint32_t expected = n <= 256 ? define(start, p, n) : kp_crc32c_table(start, p, n);
-    for (int i = 0; i < KP_CRC32C_PATHS; i++) {
-        const kp_crc32c_path *path = &kp_crc32c_paths[i];
+    uint32_t expected = n <= 256 ? define(start, p, n) : rp_crc32c_table(start, p, n);
+    for (int i = 0; i < RP_CRC32C_PATHS; i++) {
+        const rp_crc32c_path *path = &rp_crc32c_paths[i];
         if (!path->supported()) continue;
         CHECK(path->update(start, p, n) == expected);
         CHECK(path->update(path->update(start, p, cut), p + cut, n - cut) == expected);
@@ -21,9 +21,9 @@ static void check_paths(uint32_t start, const uint8_t *p, size_t n, size_t cut) 
 }
 
 static void check_shift(uint32_t crc, uint64_t bytes) {
-    uint32_t expected = kp_crc32c_shifted_table(crc, bytes);
-    for (int i = 0; i < KP_CRC32C_PATHS; i++)
-        if (kp_crc32c_paths[i].supported()) CHECK(kp_crc32c_paths[i].shifted(crc, bytes) == expected);
+    uint32_t expected = rp_crc32c_shifted_table(crc, bytes);
+    for (int i = 0; i < RP_CRC32C_PATHS; i++)
+        if (rp_crc32c_paths[i].supported()) CHECK(rp_crc32c_paths[i].shifted(crc, bytes) == expected);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -33,12 +33,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     cut %= in.left + 1;
     check_paths(start, in.p, in.left, cut);
     check_shift(start, bytes);
-    uint32_t whole = kp_crc32c(0, in.p, in.left);
-    CHECK(kp_crc32c_combine(kp_crc32c(0, in.p, cut), kp_crc32c(0, in.p + cut, in.left - cut), in.left - cut) == whole);
+    uint32_t whole = rp_crc32c(0, in.p, in.left);
+    CHECK(rp_crc32c_combine(rp_crc32c(0, in.p, cut), rp_crc32c(0, in.p + cut, in.left - cut), in.left - cut) == whole);
     if (field > in.left - cut) return 0;
     uint8_t *changed = exact_copy(in.p, in.left);
     for (size_t i = 0; i < field; i++) changed[cut + i] ^= (uint8_t)(bytes >> 4 * i);
-    CHECK(kp_crc32c_patch(whole, in.p + cut, changed + cut, field, in.left - cut - field) == kp_crc32c(0, changed, in.left));
+    CHECK(rp_crc32c_patch(whole, in.p + cut, changed + cut, field, in.left - cut - field) == rp_crc32c(0, changed, in.left));
     free(changed);
     return 0;
 }

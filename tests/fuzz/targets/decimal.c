@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "fuzz.h"
-#include "kpress/decimal.h"
+#include "recordpress/decimal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     input in = {data, size};
@@ -13,9 +13,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (in.left & 1) number = (int64_t)(0 - (uint64_t)number);
         char expected[32];
         int length = snprintf(expected, sizeof expected, "%" PRId64, number);
-        uint8_t *written = malloc(KP_DECIMAL_ROOM);
+        uint8_t *written = malloc(RP_DECIMAL_ROOM);
         CHECK(written);
-        CHECK(kp_decimal(written, number) == (size_t)length && !memcmp(written, expected, (size_t)length));
+        CHECK(rp_decimal(written, number) == (size_t)length && !memcmp(written, expected, (size_t)length));
         free(written);
     }
     return 0;

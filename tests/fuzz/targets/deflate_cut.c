@@ -3,7 +3,7 @@
  * only stay within bounds. */
 #include "../../native/inflate_reference.h"
 #include "fuzz.h"
-#include "kpress/deflate_cut.h"
+#include "recordpress/deflate_cut.h"
 
 enum { ROOM = 1 << 14, UNITS = 1 << 10 };
 
@@ -22,12 +22,12 @@ static int64_t draw_ends(input *in, size_t size, size_t *ends) {
 
 static int64_t cut(const uint8_t *stream, size_t size, size_t limit, const uint8_t *data, const size_t *ends, int64_t n,
                    int is_sound) {
-    static kp_deflate_cutter cutter; /* dirty from one run to the next */
+    static rp_deflate_cutter cutter; /* dirty from one run to the next */
     static uint8_t back[ROOM];
     uint8_t *out = malloc(limit ? limit : 1);
     size_t written = 0, used;
     CHECK(out);
-    int64_t units = kp_deflate_cut(&cutter, stream, size, limit, data, ends, n, out, &written);
+    int64_t units = rp_deflate_cut(&cutter, stream, size, limit, data, ends, n, out, &written);
     CHECK(units >= 0 && units <= n && written <= limit && written <= size);
     if (units && is_sound) {
         uint8_t *exact = exact_copy(out, written);

@@ -1,8 +1,8 @@
 /* What the targets share. A target is one function of the bytes that libFuzzer gives it; CHECK ends the process, which
  * libFuzzer takes for a finding. The bytes lie in memory of exactly their size, so what is under test gets the end of
  * them, and a target takes its own choices from the front. */
-#ifndef KPRESS_TESTS_FUZZ_H
-#define KPRESS_TESTS_FUZZ_H
+#ifndef RECORDPRESS_TESTS_FUZZ_H
+#define RECORDPRESS_TESTS_FUZZ_H
 
 #include "../../native/check.h"
 

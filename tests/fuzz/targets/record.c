@@ -1,7 +1,7 @@
 /* One record, v2 or a message: a parser that looks at every byte agrees on what is one and what is in it, a refusal can
  * be explained, and what was read is written again. The first byte chooses: bit 0 a message, bit 1 exact writing. */
 #include "fuzz.h"
-#include "kpress/record.h"
+#include "recordpress/record.h"
 
 /* Where a careful reader is; at -1 it has failed. */
 typedef struct walker {
@@ -26,9 +26,9 @@ static int64_t number(walker *w, int most) {
     return fail(w);
 }
 
-static kp_field field(walker *w, int nullable) {
+static rp_field field(walker *w, int nullable) {
     int64_t size = number(w, 5);
-    kp_field f = {NULL, -1};
+    rp_field f = {NULL, -1};
     if (w->at < 0) return f;
     if (size < 0 && !nullable) fail(w);
     if (size < 0) return f;
@@ -43,7 +43,7 @@ static kp_field field(walker *w, int nullable) {
 }
 
 /* DefaultRecord.readFrom. Returns the bytes of the record with its length, -1 if it is none. */
-static int64_t walk(const uint8_t *p, size_t size, kp_record *r) {
+static int64_t walk(const uint8_t *p, size_t size, rp_record *r) {
     walker w = {p, 0, (int64_t)size};
     int64_t length = number(&w, 5);
     if (w.at < 0 || length < 0 || length > w.end - w.at) return -1;
@@ -65,9 +65,9 @@ static int64_t walk(const uint8_t *p, size_t size, kp_record *r) {
     return w.at == w.end ? w.at : -1;
 }
 
-static int same_field(const kp_field *a, const kp_field *b) { return a->size == b->size && a->data == b->data; }
+static int same_field(const rp_field *a, const rp_field *b) { return a->size == b->size && a->data == b->data; }
 
-static int equal_field(const kp_field *a, const kp_field *b) {
+static int equal_field(const rp_field *a, const rp_field *b) {
     return a->size == b->size && (a->size <= 0 || !memcmp(a->data, b->data, (size_t)a->size));
 }
 
@@ -77,15 +77,15 @@ static uint8_t *room_for(size_t size) {
     return room;
 }
 
-static void write_again(const kp_record *r, int64_t base_offset, int64_t base_timestamp) {
+static void write_again(const rp_record *r, int64_t base_offset, int64_t base_timestamp) {
     size_t data = (size_t)((r->key.size > 0) * r->key.size + (r->value.size > 0) * r->value.size + r->headers.size);
-    uint8_t *room = room_for(data + KP_RECORD_OVERHEAD_MAX);
-    size_t size = (size_t)(kp_record_write(room, r, base_offset, base_timestamp) - room);
-    CHECK(size == kp_record_size(r, base_offset, base_timestamp) && size <= data + KP_RECORD_OVERHEAD_MAX);
+    uint8_t *room = room_for(data + RP_RECORD_OVERHEAD_MAX);
+    size_t size = (size_t)(rp_record_write(room, r, base_offset, base_timestamp) - room);
+    CHECK(size == rp_record_size(r, base_offset, base_timestamp) && size <= data + RP_RECORD_OVERHEAD_MAX);
     uint8_t *exact = exact_copy(room, size);
-    kp_cursor c = kp_cursor_of(exact, size);
-    kp_record again;
-    CHECK(kp_record_read(&c, &again) && kp_cursor_left(&c) == 0);
+    rp_cursor c = rp_cursor_of(exact, size);
+    rp_record again;
+    CHECK(rp_record_read(&c, &again) && rp_cursor_left(&c) == 0);
     /* offset deltas are of 32 bits: the sums of others come out cut, and callers refuse them */
     if (r->offset - base_offset == (int32_t)(r->offset - base_offset)) CHECK(again.offset == r->offset - base_offset);
     CHECK((int64_t)((uint64_t)again.timestamp + (uint64_t)base_timestamp) == r->timestamp);
@@ -96,13 +96,13 @@ static void write_again(const kp_record *r, int64_t base_offset, int64_t base_ti
 }
 
 static void check_record(const uint8_t *p, size_t size, int64_t base_timestamp) {
-    kp_record read, walked;
-    kp_cursor c = kp_cursor_of(p, size);
-    kp_error err = {0};
+    rp_record read, walked;
+    rp_cursor c = rp_cursor_of(p, size);
+    rp_error err = {0};
     int64_t end = walk(p, size, &walked);
-    if (!kp_record_read(&c, &read)) {
-        CHECK(end < 0 && !kp_cursor_ok(&c));
-        CHECK(kp_record_explain(p, p + size, p, &err) == err.status && err.status != KP_OK);
+    if (!rp_record_read(&c, &read)) {
+        CHECK(end < 0 && !rp_cursor_ok(&c));
+        CHECK(rp_record_explain(p, p + size, p, &err) == err.status && err.status != RP_OK);
         CHECK(err.position >= 0 && err.position <= (int64_t)size);
         return;
     }
@@ -114,25 +114,25 @@ static void check_record(const uint8_t *p, size_t size, int64_t base_timestamp) 
 }
 
 static void check_message(const uint8_t *p, size_t size) {
-    kp_batch b;
-    kp_record r;
-    kp_error err = {0};
-    if (size < KP_ENTRY_PREFIX) return; /* the caller has seen the magic */
-    int status = kp_message_read(p, (int64_t)size, 0, &b, &r, &err);
+    rp_batch b;
+    rp_record r;
+    rp_error err = {0};
+    if (size < RP_ENTRY_PREFIX) return; /* the caller has seen the magic */
+    int status = rp_message_read(p, (int64_t)size, 0, &b, &r, &err);
     if (status) {
         CHECK(err.status == status && err.position >= 0 && err.position < (int64_t)size);
         return;
     }
-    size_t needed = kp_message_size(b.magic, r.key.size, r.value.size);
+    size_t needed = rp_message_size(b.magic, r.key.size, r.value.size);
     CHECK(needed <= size && r.offset == b.base_offset && r.timestamp == b.base_timestamp);
     uint8_t *room = room_for(needed);
-    CHECK(kp_message_write(room, &r, b.magic, b.attributes, 0) == room + needed);
-    kp_store_be32(room + KP_MESSAGE_CRC_OFFSET, b.crc);
+    CHECK(rp_message_write(room, &r, b.magic, b.attributes, 0) == room + needed);
+    rp_store_be32(room + RP_MESSAGE_CRC_OFFSET, b.crc);
     if (needed == size) { /* what remains different: the length field, and other negative lengths than -1 */
-        CHECK(!memcmp(room, p, 8) && !memcmp(room + 12, p + 12, KP_MESSAGE_TIMESTAMP_OFFSET - 12));
-        kp_batch b2;
-        kp_record r2;
-        CHECK(kp_message_read(room, (int64_t)needed, 0, &b2, &r2, &err) == KP_OK);
+        CHECK(!memcmp(room, p, 8) && !memcmp(room + 12, p + 12, RP_MESSAGE_TIMESTAMP_OFFSET - 12));
+        rp_batch b2;
+        rp_record r2;
+        CHECK(rp_message_read(room, (int64_t)needed, 0, &b2, &r2, &err) == RP_OK);
         CHECK(equal_field(&r.key, &r2.key) && equal_field(&r.value, &r2.value) && r2.timestamp == r.timestamp);
     }
     free(room);

@@ -1,7 +1,7 @@
 /* The snappy decoder beside one that follows the format's description, with the output's size right and wrong. */
 #include "../../native/snappy_reference.h"
 #include "fuzz.h"
-#include "kpress/snappy.h"
+#include "recordpress/snappy.h"
 
 enum { MOST = 1 << 13 };
 
@@ -11,12 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     unsigned choice = (unsigned)take(&in, 1);
     size_t room = choice & 1 ? take(&in, 2) % MOST : MOST;
     uint32_t decoded;
-    kp_snappy_preamble(in.p, in.left, &decoded);
+    rp_snappy_preamble(in.p, in.left, &decoded);
     long described = describe(in.p, in.left, expected, room);
     if (!(choice & 1) && described >= 0) room = (size_t)described; /* let it fit, mostly */
     uint8_t *out = malloc(room ? room : 1);
     CHECK(out);
-    int fits = kp_snappy_elements(in.p, in.p + in.left, out, out + room);
+    int fits = rp_snappy_elements(in.p, in.p + in.left, out, out + room);
     CHECK(fits == (described == (long)room));
     if (fits) CHECK(!memcmp(out, expected, room));
     free(out);

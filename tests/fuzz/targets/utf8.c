@@ -1,7 +1,7 @@
 /* Text with its ill-formed parts replaced, beside the decoder of java.lang.String written down again: what it finds
  * malformed, and by how many bytes. */
 #include "fuzz.h"
-#include "kpress/utf8.h"
+#include "recordpress/utf8.h"
 
 static int continues(const uint8_t *p, size_t left, size_t i) { return i < left && (p[i] & 0xc0) == 0x80; }
 
@@ -27,16 +27,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t end = 0;
     for (size_t i = 0; i < size;) {
         int n = sequence(data + i, size - i);
-        CHECK(kp_utf8_sequence(data + i, size - i) == n);
+        CHECK(rp_utf8_sequence(data + i, size - i) == n);
         const uint8_t *from = n > 0 ? data + i : (const uint8_t *)"\xef\xbf\xbd";
         size_t bytes = n > 0 ? (size_t)n : 3;
         memcpy(expected + end, from, bytes);
         end += bytes;
         i += (size_t)(n > 0 ? n : -n);
     }
-    CHECK(kp_utf8_copy(copied, data, size) == end && !memcmp(copied, expected, end));
+    CHECK(rp_utf8_copy(copied, data, size) == end && !memcmp(copied, expected, end));
     for (size_t i = 0; i < end;) { /* the result is well-formed */
-        int n = kp_utf8_sequence(copied + i, end - i);
+        int n = rp_utf8_sequence(copied + i, end - i);
         CHECK(n > 0);
         i += (size_t)n;
     }

@@ -60,7 +60,7 @@ public final class ReadSets {
         }
     }
 
-    /** What kpress raises for the first message of a wrapper, Kafka does where its fields are asked for. */
+    /** What recordpress raises for the first message of a wrapper, Kafka does where its fields are asked for. */
     private static long base(MutableRecordBatch batch) {
         if (batch.magic() < 2 && batch.isCompressed()) {
             line(batch, batch.iterator().next());

@@ -5,7 +5,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"kpress-bench/peer"
+	"recordpress-bench/peer"
 )
 
 var decompressor = kgo.DefaultDecompressor()

@@ -7,7 +7,7 @@ import (
 
 	"github.com/IBM/sarama"
 
-	"kpress-bench/peer"
+	"recordpress-bench/peer"
 )
 
 func decode(data []byte, tally *peer.Tally) error {

@@ -1,0 +1,207 @@
+/* Records -> columns: one pass over the records of a batch into Arrow buffers, no allocation, no Python.
+ *
+ * The caller has made room: `rows` more rows in every asked column, and as many bytes as the records take
+ * (plus RP_COPY_STEP of margin) in every binary one. A column that is not wanted is NULL.
+ */
+#ifndef RECORDPRESS_COLUMNS_H
+#define RECORDPRESS_COLUMNS_H
+
+#include "cpu.h"
+#include "record.h"
+
+/* Values are copied in fixed steps of up to this many bytes if source and target have room: a loop over the length
+ * mispredicts once per record, which costs more than copying too many bytes. Keys and values of most topics are below
+ * 256 bytes; longer ones are worth a call of memcpy. It must not exceed PADDING (recordpress/_buffers.pxd), which is the
+ * room after every pooled buffer. */
+enum { RP_COPY_STEP = 256 };
+
+/* How far ahead of the records the source is prefetched: the next of many small batches comes from memory while this
+ * one is gathered (400 batches of 25 kB take 10 % less time). A prefetch never faults, wherever it points. */
+enum { RP_PREFETCH = 28 << 10 };
+
+/* Layouts of a binary column: Arrow's binary, large_binary and binary_view. */
+enum { RP_BINARY = 0, RP_LARGE_BINARY = 1, RP_BINARY_VIEW = 2 };
+
+/* One row of a binary_view: up to 12 bytes inline, else a prefix and a place in a buffer. */
+typedef struct rp_view {
+    int32_t size;
+    union {
+        uint8_t inlined[12];
+        struct {
+            uint8_t prefix[4];
+            int32_t buffer;
+            int32_t offset;
+        } ref;
+    } u;
+} rp_view;
+
+typedef struct rp_binary {
+    void *rows;        /* int32_t or int64_t ends (one more than rows, the first is set), or rp_view; NULL: not asked */
+    uint8_t *data;     /* RP_BINARY and RP_LARGE_BINARY */
+    int64_t used;      /* bytes in data */
+    uint8_t *validity; /* all ones from the start: only nulls cost */
+    int64_t nulls;
+} rp_binary;
+
+typedef struct rp_columns {
+    int64_t rows;
+    int64_t *offset;
+    int64_t *timestamp;
+    int32_t *sequence;
+    rp_binary key;
+    rp_binary value;
+    int64_t headers; /* of all records that were read, and their bytes: these have no column here */
+    int64_t header_bytes;
+} rp_columns;
+
+typedef uint8_t rp_block32 __attribute__((vector_size(32), aligned(1), may_alias));
+
+static inline __attribute__((always_inline)) void rp_copy32(uint8_t *to, const uint8_t *from, int blocks) {
+    for (int i = 0; i < blocks; i++) ((rp_block32 *)to)[i] = ((const rp_block32 *)from)[i];
+}
+
+/* `size` bytes with margins: both sides may be touched up to RP_COPY_STEP bytes where `readable` allows it. */
+static inline __attribute__((always_inline)) void rp_copy_padded(uint8_t *to, const uint8_t *from, size_t size,
+                                                                 const uint8_t *readable) {
+    if (RP_UNLIKELY((size_t)(readable - from) < RP_COPY_STEP || size > RP_COPY_STEP)) {
+        memcpy(to, from, size);
+    } else if (size <= 32) {
+        rp_copy32(to, from, 1);
+    } else if (size <= 128) {
+        rp_copy32(to, from, 4);
+    } else {
+        rp_copy32(to, from, 8);
+    }
+}
+
+/* Up to 12 bytes into a view, zeros after them. */
+static inline __attribute__((always_inline)) void rp_copy_inlined(uint8_t *to, const uint8_t *from, unsigned size,
+                                                                  const uint8_t *readable) {
+    if (RP_UNLIKELY(readable - from < 12)) {
+        memset(to, 0, 12);
+        memcpy(to, from, size);
+        return;
+    }
+    uint64_t low = rp_load_le64(from), high = rp_load_le32(from + 8);
+    low &= size < 8 ? (UINT64_C(1) << 8 * size) - 1 : UINT64_MAX;
+    high &= size < 8 ? 0 : (UINT64_C(1) << 8 * (size - 8)) - 1;
+    rp_store_le64(to, low);
+    rp_store_le32(to + 8, (uint32_t)high);
+}
+
+static inline __attribute__((always_inline)) void rp_emit_binary(rp_binary *b, int layout, int64_t row, const rp_field *f,
+                                                                 const rp_source *s) {
+    const uint8_t *data = f->data;
+    int64_t size = f->size;
+    if (RP_UNLIKELY(size < 0)) {
+        b->validity[row >> 3] &= (uint8_t) ~(1u << (row & 7));
+        b->nulls++;
+        size = 0;
+        data = s->start;
+    }
+    if (layout == RP_BINARY_VIEW) {
+        rp_view *v = (rp_view *)b->rows + row;
+        v->size = (int32_t)size;
+        if (size <= (int64_t)sizeof v->u.inlined) {
+            rp_copy_inlined(v->u.inlined, data, (unsigned)size, s->readable);
+        } else {
+            memcpy(v->u.ref.prefix, data, sizeof v->u.ref.prefix);
+            v->u.ref.buffer = s->view_buffer;
+            v->u.ref.offset = (int32_t)(data - s->view_base);
+        }
+        return;
+    }
+    rp_copy_padded(b->data + b->used, data, (size_t)size, s->readable);
+    b->used += size;
+    if (layout == RP_BINARY) ((int32_t *)b->rows)[row + 1] = (int32_t)b->used;
+    else ((int64_t *)b->rows)[row + 1] = b->used;
+}
+
+/* One record into every wanted column, unless a bound of the source excludes it. */
+static inline __attribute__((always_inline)) void rp_emit(rp_columns *c, int layout, const rp_source *s, const rp_record *r) {
+    if (RP_UNLIKELY(s->filtered) && (r->offset < s->first_offset || r->offset > s->last_offset ||
+                                     r->timestamp < s->first_timestamp || r->timestamp > s->last_timestamp))
+        return;
+    int64_t row = c->rows++;
+    if (c->offset) c->offset[row] = r->offset;
+    if (c->timestamp) c->timestamp[row] = r->timestamp;
+    if (c->sequence) c->sequence[row] = r->sequence;
+    if (c->key.rows) rp_emit_binary(&c->key, layout, row, &r->key, s);
+    if (c->value.rows) rp_emit_binary(&c->value, layout, row, &r->value, s);
+}
+
+static inline __attribute__((always_inline)) int rp_gather_layout(rp_columns *columns, int layout, const rp_source *source,
+                                                                  rp_error *err) {
+    rp_columns c = *columns; /* locals: the compiler keeps them in registers, byte stores cannot alias them */
+    const rp_source s = *source;
+    rp_cursor cur = {s.start, s.end};
+    rp_record r;
+    int status = RP_OK;
+    /* after decompressed records there is their padding, after others the next batch: an eighth of the distance tells
+     * one from the other, as no padding is that long */
+    const int more_follows = layout != RP_BINARY_VIEW && s.readable - s.end > RP_PREFETCH / 8;
+    for (int32_t i = 0; i < s.count; i++) {
+        const uint8_t *at = cur.p;
+        if (RP_UNLIKELY(!rp_record_read(&cur, &r))) { /* rp_record_next, but that the copy of the source stays ours */
+            status = rp_record_fail(source, at, i, err);
+            break;
+        }
+        rp_record_place(&s, &r);
+        c.headers += r.header_count;
+        c.header_bytes += r.headers.size;
+        if (more_follows)
+            for (const uint8_t *line = at; line < cur.p; line += 64)
+                __builtin_prefetch((const void *)((uintptr_t)line + RP_PREFETCH));
+        rp_emit(&c, layout, &s, &r);
+    }
+    if (!status && cur.p != s.end && s.count) { /* a batch without records is not examined */
+        rp_fail(err, RP_RECORDS_LEFT, 0, s.end - cur.p, s.count);
+        status = rp_source_fail(source, cur.p, err);
+    }
+    *columns = c;
+    return status;
+}
+
+static inline __attribute__((always_inline)) int rp_gather_any(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
+    switch (layout) {
+    case RP_BINARY: return rp_gather_layout(c, RP_BINARY, s, err);
+    case RP_LARGE_BINARY: return rp_gather_layout(c, RP_LARGE_BINARY, s, err);
+    default: return rp_gather_layout(c, RP_BINARY_VIEW, s, err);
+    }
+}
+
+static __attribute__((noinline, unused)) int rp_gather_baseline(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
+    return rp_gather_any(c, layout, s, err);
+}
+
+#ifdef __x86_64__
+/* The same with 32-byte registers for the copies. */
+static __attribute__((noinline, unused, target("avx2"))) int rp_gather_avx2(rp_columns *c, int layout, const rp_source *s,
+                                                                            rp_error *err) {
+    return rp_gather_any(c, layout, s, err);
+}
+#endif
+
+/* The records of a v2 batch into the wanted columns. */
+static inline int rp_gather(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
+#ifdef __x86_64__
+    if (rp_cpu_has(RP_CPU_AVX2)) return rp_gather_avx2(c, layout, s, err);
+#endif
+    return rp_gather_baseline(c, layout, s, err);
+}
+
+/* The entries of a v0/v1 wrapper, or the one entry of a plain message. */
+static __attribute__((noinline, unused)) int rp_gather_messages(rp_columns *c, int layout, const rp_source *s, rp_error *err) {
+    rp_cursor cur = {s->start, s->end};
+    rp_record r;
+    rp_batch b;
+    /* there is room for `count` rows and no more, even if another thread changes the bytes meanwhile */
+    for (int32_t i = 0; i < s->count; i++) {
+        int status = rp_message_next(s, &cur, &b, &r, err);
+        if (status) return status == RP_END ? RP_OK : status;
+        rp_emit(c, layout, s, &r);
+    }
+    return RP_OK;
+}
+
+#endif

@@ -1,1 +1,0 @@
-"""One module per verb, each with a `command`. `kpress.cli._verbs` has their names."""

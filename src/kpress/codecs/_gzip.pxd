@@ -1,3 +1,0 @@
-from kpress.codecs.codec cimport codec
-
-cdef void gzip_row(codec* row) noexcept

@@ -1,9 +1,0 @@
-"""Lets Spark find ``format("kpress")`` by itself.
-
-When Spark is asked for a data source that it does not know, it imports every top-level module whose name begins with
-``pyspark_`` and takes ``DefaultSource`` from it. There is nothing else here; the data source is in kpress.spark.
-"""
-
-from kpress.spark import KafkaLogDataSource as DefaultSource
-
-__all__ = ["DefaultSource"]

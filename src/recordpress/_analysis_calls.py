@@ -1,0 +1,382 @@
+"""The facade's calls that measure, and that say what a broker would do. Their rooms are loaded on first use.
+
+They share a module: each file would add to the time that importing recordpress takes.
+"""
+
+TYPE_CHECKING = False  # as in recordpress._on_use
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Literal
+
+    from typing_extensions import Buffer
+
+    from recordpress.analysis import Analysis, DictionaryTraining, Fits
+    from recordpress.broker import Explanation
+    from recordpress.codecs import CodecRegistry
+    from recordpress.log import Progress
+    from recordpress.typing import ArrowArray, ArrowStream, Headers, Integer, Level, Time
+
+
+def analyze(
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    codecs: str = "none/snappy/lz4/gzip,1,6/zstd,1,3,6",
+    *,
+    depths: "Sequence[Integer]" = (1, 10),
+    sample_bytes: "Integer" = 64 << 20,
+    seed: "Integer" = 0,
+    threads: "Integer | None" = None,
+    timing: "Literal['fastest', 'median']" = "fastest",
+    rate: "str | float | None" = None,
+    price_gb: "float | None" = None,
+    registry: "CodecRegistry | None" = None,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "Analysis":
+    """Measure codecs, levels and batch depths on the records of a log, and recommend what to set.
+
+    Each codec compresses the sample's records batch by batch as Java's producer does, as a stream; every batch is read
+    back and compared. The sizes are those of whole record sets, headers included. `write_columns`, which compresses a
+    batch in one call, is faster and makes other sizes: with zstd by up to 2 %, with gzip up to 5 % less. The speeds are
+    those of `compress` and `decompress` on the records of one batch after another, in Kafka's framing.
+
+    Parameters
+    ----------
+    path : str, PathLike or several of them
+        What `open_log` takes; or one file of lines, each of which is the value of a record. Lines have no stored depth:
+        batches that Kafka's default batch.size of 16384 bytes holds take its place.
+    codecs : str
+        Codecs with ``/`` between them, each with its levels after commas; without levels, what Kafka's clients use.
+    depths : list, tuple or range of int
+        Records per batch, as multiples of the stored depth, which is always measured. Batches of other depths are cut
+        from the records in their order.
+    sample_bytes : int
+        Most bytes of the sample, uncompressed; the last batch may exceed it. A larger log is divided into up to 64
+        equal parts, and a run of batches is taken from each.
+    seed : int
+        Places these runs: the same seed, the same sample.
+    threads : int, optional
+        For sizes; by default one per core. Speeds are measured by one thread, on at most 8 MiB.
+    timing : {'fastest', 'median'}
+        Which one of repeated calls gives the speed.
+    rate : str or float, optional
+        What is produced: ``"20MB/s"`` of uncompressed record sets, ``"50000records/s"``, or a number in MB/s.
+    price_gb : float, optional
+        Of 10^9 bytes of storage.
+    registry : CodecRegistry, optional
+        Codecs of your own: `codecs` may name them, and batches may have them.
+    progress : callable, optional
+        Gets a `recordpress.log.Progress`, whose bytes are those that each codec compresses.
+
+    Returns
+    -------
+    Analysis
+        Its `to_dict` is described by ``docs/analyze.schema.json``. Damage in the log is in its `findings`, and not in
+        the sample.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted, or a path without any record.
+    CorruptRecordError
+        A codec does not give back what it was given.
+    OSError
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "00000000000000000000.log"
+    >>> _ = path.write_bytes(b"".join(
+    ...     recordpress.write_records([b"a line of text, number %d" % n for n in range(at, at + 100)], base_offset=at)
+    ...     for at in range(0, 1000, 100)))
+    >>> found = recordpress.analyze(path, "none/zstd,3")
+    >>> [(cell.codec, cell.level, cell.batch_records, cell.ratio > 2) for cell in found.cells]
+    [('none', None, 100, False), ('zstd', 3, 100, True), ('none', None, 1000, False), ('zstd', 3, 1000, True)]
+    >>> found.baseline["ratio"], found.sample["coverage"]
+    (1.0, 1.0)
+    >>> print(*found.recommendation["lines"], sep="\\n")
+    compression.type=zstd
+    compression.zstd.level=3
+    batch.size=16384
+    linger.ms=5
+    """
+    from recordpress.analysis import analyze
+
+    return analyze(
+        path,
+        codecs,
+        depths=depths,
+        sample_bytes=sample_bytes,
+        seed=seed,
+        threads=threads,
+        timing=timing,
+        rate=rate,
+        price_gb=price_gb,
+        registry=registry,
+        progress=progress,
+    )
+
+
+def explain(
+    source: "Buffer | str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    *,
+    topic_config: "Mapping[str, str | int | bool] | None" = None,
+    broker_version: str = "4.3",
+    config: "Mapping[str, str | int | bool] | str | os.PathLike[str] | None" = None,
+    produce_version: "Integer | None" = None,
+    transactional_id: str | None = None,
+    now_ms: "Time | None" = None,
+    helpful: bool = False,
+    full: bool = False,
+    codecs: "CodecRegistry | None" = None,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "Explanation":
+    """Tell what a broker would do with batches, why, what it costs, and how to avoid it.
+
+    Parameters
+    ----------
+    source : bytes-like, str, PathLike or several paths
+        * A record set, as a client sends it for one partition.
+        * A captured Produce request, version 0 to 13, with its header or without, or what a client sent over a
+          connection: requests with their sizes before them. Requests of other kinds are passed over.
+        * The path or URL of a file with one of these.
+        * What `open_log` takes: a ``.log`` file, the directory of a partition, a log dir, a pattern. Each batch is
+          then explained as its producer sent it: with offsets from 0, without a leader epoch, when the clock showed
+          its largest timestamp. Control batches, which brokers write, and batches that the log cleaner has changed are
+          counted and passed over. Messages of magic 0 and 1 without a codec are explained one by one: the log does
+          not tell which of them came together.
+    topic_config : mapping of str to str, int or bool, optional
+        Settings of the topic, and of the broker, by Kafka's names; see `recordpress.broker.validate`.
+    broker_version : str
+        A release of Kafka from 0.8.2 on, such as ``"3.9"``.
+    config : mapping, str or PathLike, optional
+        The broker's settings, or its ``server.properties``; those in `topic_config` go before them.
+    produce_version : int, optional
+        Of the request. By default that of a captured request, else what a client picks for the batch's magic.
+    transactional_id : str, optional
+        Of the request, if `source` is a record set. The transaction is taken to be known to its coordinator.
+    now_ms : time, optional
+        The broker's clock, in ms since 1970; by default this machine's.
+    helpful : bool
+        As in `recordpress.broker.validate`.
+    full : bool
+        Open every batch of a log. By default, of each kind of batch (magic, codec, with a producer id or not) the first
+        64 MiB and at most 10,000 batches are opened, then one in 64; the others are taken to be like them.
+    codecs : CodecRegistry, optional
+        Codecs of your own, which the broker is taken to know; see `recordpress.broker.PartitionLog`.
+    progress : callable, optional
+        Gets a `recordpress.log.Progress` while a log is read.
+
+    Returns
+    -------
+    Explanation
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        A release or setting that is not known, a value that Kafka refuses, a path without a log or too large for a
+        request.
+    CorruptRecordError
+        Something begins as a Produce request with a client's id, and does not go on as one.
+    OSError
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> sent = recordpress.write_records([b"a line of text"] * 100, compression_type="snappy", timestamps=1700000000000)
+    >>> [batch] = recordpress.explain(sent, topic_config={"compression.type": "lz4"}).batches
+    >>> batch.verdict, batch.relation, [str(reason) for reason in batch.reasons]
+    ('recompressed', 'rebuilt', ['CODEC_DIFFERS'])
+    >>> print(batch.reasons[0].advice)
+    Set the producer's compression.type to the topic's, or the topic's to 'producer'.
+    >>> batch.cost.bytes_changed == batch.cost.size_after, batch.cost.compress_seconds > 0
+    (True, True)
+    >>> recordpress.explain(sent, now_ms=1700000000000).has_findings
+    False
+    """
+    from recordpress.broker import explain
+
+    return explain(
+        source,
+        topic_config=topic_config,
+        broker_version=broker_version,
+        config=config,
+        produce_version=produce_version,
+        transactional_id=transactional_id,
+        now_ms=now_ms,
+        helpful=helpful,
+        full=full,
+        codecs=codecs,
+        progress=progress,
+    )
+
+
+def fits(
+    records: "str | os.PathLike[str] | Iterable[Buffer | None] | ArrowArray | ArrowStream",
+    keys: "Iterable[Buffer | None] | None" = None,
+    timestamps: "Time | Iterable[Time] | None" = None,
+    headers: "Iterable[Headers | None] | None" = None,
+    *,
+    compression_type: str = "none",
+    level: "Level" = None,
+    batch_size: "Integer" = 16384,
+    max_request_size: "Integer" = 1048576,
+    buffer_memory: "Integer" = 33554432,
+    topic_config: "Mapping[str, str | int | bool] | None" = None,
+    broker_version: str = "4.3",
+    codecs: "CodecRegistry | None" = None,
+) -> "Fits":
+    """Tell whether records get past every limit of their size, and which one rejects them, before anything is sent.
+
+    The records go through Kafka's rules: the producer estimates each one without compression and compares that with
+    ``max.request.size`` and ``buffer.memory``; it fills batches for ``batch.size``, as a busy producer does, and
+    compresses them; the broker compares each with ``max.message.bytes`` and ``segment.bytes``; a batch that is too
+    large is split, and a record that is too large alone is rejected.
+
+    Parameters
+    ----------
+    records : sequence of (bytes-like | None), Arrow columns, str or PathLike
+        One value per record; or columns as `write_columns` takes them; or the path or URL of a log, as `open_log` takes
+        it, or of a file of lines, each of which is the value of a record. Partitions of a log have batches of their
+        own.
+    keys, timestamps, headers
+        As for `write_records`, where `records` are values.
+    compression_type, level, codecs
+        The producer's, as for `BatchBuilder`.
+    batch_size, max_request_size, buffer_memory : int
+        ``batch.size``, ``max.request.size`` and ``buffer.memory`` of the producer.
+    topic_config : mapping of str to str, int or bool, optional
+        ``max.message.bytes``, ``segment.bytes`` and other settings of the topic and the broker, as for
+        `recordpress.broker.validate`.
+    broker_version : str
+        A release of Kafka from 0.8.2 on; it has the defaults.
+
+    Returns
+    -------
+    Fits
+        True if every record is stored. Its `limits` say how near the records came, its `rejections` which record what
+        limit rejects; `to_dict` is described by ``docs/fits.schema.json``.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted.
+    OSError
+
+    Notes
+    -----
+    ``max.request.size`` looks at records before they are compressed, ``max.message.bytes`` at batches afterwards. So a
+    record may be rejected by the producer though its batch is small enough, and raising the topic's limit does not
+    help it.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.fits([b"small", bytes(2_000_000)], compression_type="zstd")
+    >>> bool(found), [(rejection.record, rejection.limit) for rejection in found.rejections]
+    (False, [(1, 'max.request.size')])
+    >>> found = recordpress.fits([b"small", bytes(2_000_000)], compression_type="zstd", max_request_size=4_000_000)
+    >>> bool(found), found.batches
+    (True, 2)
+    """
+    from recordpress.analysis import fits
+
+    return fits(
+        records,
+        keys,
+        timestamps,
+        headers,
+        compression_type=compression_type,
+        level=level,
+        batch_size=batch_size,
+        max_request_size=max_request_size,
+        buffer_memory=buffer_memory,
+        topic_config=topic_config,
+        broker_version=broker_version,
+        codecs=codecs,
+    )
+
+
+def train_dictionary(
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    size: "Integer | None" = None,
+    *,
+    level: "Integer" = 3,
+    depths: "Sequence[Integer]" = (1, 10, 100, 1000),
+    sample_bytes: "Integer" = 64 << 20,
+    seed: "Integer" = 0,
+    dictionary_id: "Integer | None" = None,
+    codecs: "CodecRegistry | None" = None,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "DictionaryTraining":
+    """Train a dictionary of zstd on the values of a log, and measure whether it pays.
+
+    It is trained on three quarters of a sample, and measured on the rest, which it has not seen: 4 to 16 stretches of
+    records that follow each other, of which every fourth is held out. Their records are cut into batches of each depth,
+    and compared with what zstd makes of these batches without a dictionary.
+
+    Parameters
+    ----------
+    path : str, PathLike or several of them
+        What `open_log` takes; or one file of lines, each of which is the value of a record. Lines have no stored depth:
+        batches that Kafka's default batch.size of 16384 bytes holds take its place.
+    size : int, optional
+        Most bytes of the dictionary, 256 to 67108864; by default a tenth of the values that it is trained on, and at
+        most 112640.
+    level : int
+        Of zstd, with and without the dictionary.
+    depths : list, tuple or range of int
+        Records per batch. The stored depth is always measured; one of which the held-out records do not fill a batch is
+        not.
+    sample_bytes : int
+        Most bytes of the sample, uncompressed, which is taken as `analyze` takes it. The dictionary is trained on at
+        most a hundred times its size, from each stretch alike.
+    seed : int
+        Places the sample in a larger log.
+    dictionary_id : int, optional
+        32768 to 2147483647; by default one that follows from the content.
+    codecs : CodecRegistry, optional
+        Codecs of your own, which batches may have.
+    progress : callable, optional
+        Gets a `recordpress.log.Progress`, whose bytes are those that are measured.
+
+    Returns
+    -------
+    DictionaryTraining
+        Its `dictionary`; `pays`: whether it saves a twentieth at the stored depth; `depths`: what it makes of each. Its
+        `to_dict` is described by ``docs/train.schema.json``.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted, too few values, or values that have too little in common.
+    CorruptRecordError
+        What was compressed is not read as it was.
+    OSError
+
+    See Also
+    --------
+    recordpress.dictionaries.train : From values at hand, without a measurement.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "values.json"
+    >>> _ = path.write_text("".join(f'{{"user": {n * n}, "city": "Paris"}}\\n' for n in range(2000)))
+    >>> found = recordpress.train_dictionary(path, 512, depths=(1, 10))
+    >>> [(depth.batch_records, depth.pays) for depth in found.depths[:2]]
+    [(1, True), (10, False)]
+    >>> small = recordpress.compress(b'{"user": 49, "city": "Paris"}', "zstd", dictionary=found.dictionary)
+    """
+    from recordpress.analysis import train_dictionary
+
+    return train_dictionary(
+        path,
+        size,
+        level=level,
+        depths=depths,
+        sample_bytes=sample_bytes,
+        seed=seed,
+        dictionary_id=dictionary_id,
+        codecs=codecs,
+        progress=progress,
+    )

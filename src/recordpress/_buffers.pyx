@@ -1,0 +1,171 @@
+"""Who owns bytes: views of the caller's buffers, and pooled memory for results and scratch.
+
+This module holds the only instance of the pool, and the only calls to PyObject_GetBuffer but those of the adapters,
+whose callers get the exceptions that the clients raise.
+"""
+
+from cpython.buffer cimport (
+    PyBUF_SIMPLE, PyBUF_WRITABLE, PyBuffer_FillInfo, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer,
+)
+from libc.string cimport memcpy, memset
+
+from recordpress._c.pool cimport rp_pool_bytes, rp_pool_give, rp_pool_init, rp_pool_release, rp_pool_take
+from recordpress._c.wire cimport RP_NO_MEMORY, RP_OK, rp_fail
+
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+
+rp_pool_init()
+
+
+cdef void* pool_take(size_t* size) noexcept nogil:
+    return rp_pool_take(size)
+
+
+cdef void pool_give(void* p, size_t size) noexcept nogil:
+    rp_pool_give(p, size)
+
+
+cdef int pooled_reserve(pooled* b, size_t capacity, rp_error* err) noexcept nogil:
+    """Make room for `capacity` bytes in all, and keep the bytes that are there."""
+    if capacity <= b.capacity and b.data != NULL:
+        return RP_OK
+    cdef size_t block = capacity + PADDING
+    cdef uint8_t* data = <uint8_t*>rp_pool_take(&block)
+    if data == NULL:
+        return rp_fail(err, RP_NO_MEMORY, -1, 0, <int64_t>capacity)
+    if b.data != NULL:
+        memcpy(data, b.data, b.size)
+        rp_pool_give(b.data, b.block)
+    b.data = data
+    b.block = block
+    b.capacity = block - PADDING
+    return RP_OK
+
+
+cdef int pooled_reserve_more(pooled* b, size_t more, rp_error* err) noexcept nogil:
+    """Make room for `more` bytes at the end. A block that must grow doubles, so that growing costs little in all."""
+    if b.data != NULL and b.capacity - b.size >= more:
+        return RP_OK
+    return pooled_reserve(b, max(b.size + more, 2 * b.capacity), err)
+
+
+cdef void pooled_free(pooled* b) noexcept nogil:
+    rp_pool_give(b.data, b.block)
+    memset(b, 0, sizeof(pooled))
+
+
+cdef int acquire(object data, Py_buffer* view, str name, str field=None) except -1:
+    """A contiguous read view of `data`; the caller releases it with PyBuffer_Release.
+
+    A message calls it `name`; `field` is the argument it came in, if that differs.
+    """
+    if not PyObject_CheckBuffer(data):
+        raise ArgumentTypeError(f"{name} must be a bytes-like object (bytes, bytearray, memoryview, mmap, NumPy array, "
+                                f"pyarrow Buffer), not {type(data).__name__}{advice(data)}", field=field or name)
+    try:
+        PyObject_GetBuffer(data, view, PyBUF_SIMPLE)
+    except (BufferError, ValueError) as error:  # ValueError: NumPy; a released memoryview, a closed mmap
+        raise InvalidArgumentError(f"{name} must be a contiguous buffer: {error}", field=field or name) from error
+    return 0
+
+
+cdef int acquire_writable(object data, Py_buffer* view, str name) except -1:
+    """A contiguous view of `data` to write to; the caller releases it with PyBuffer_Release."""
+    if not PyObject_CheckBuffer(data):
+        raise ArgumentTypeError(f"{name} must be a writable bytes-like object (bytearray, memoryview, mmap, "
+                                f"NumPy array), not {type(data).__name__}", field=name)
+    try:
+        PyObject_GetBuffer(data, view, PyBUF_SIMPLE | PyBUF_WRITABLE)
+    except (BufferError, ValueError) as error:
+        raise InvalidArgumentError(f"{name} must be a writable, contiguous buffer: {error}", field=name) from error
+    return 0
+
+
+cdef str advice(data):
+    """How to turn text and paths into bytes: they are the most common mistakes."""
+    files = "Path(path).read_bytes() reads a file, iter_columns(open(path, 'rb')) its records piece by piece"
+    if isinstance(data, str):
+        return f": text.encode() makes bytes of text; {files}"
+    return f": {files}" if hasattr(type(data), "__fspath__") else ""
+
+
+cdef class InputView:
+    """Owns a view of the caller's buffer for as long as anything points into it."""
+
+    def __cinit__(self, data, str name="data", str field=None):
+        acquire(data, &self.view, name, field)
+        self.data = <const uint8_t*>self.view.buf
+        self.size = self.view.len
+
+    def __dealloc__(self):
+        PyBuffer_Release(&self.view)  # does nothing if acquire failed: obj is NULL
+
+
+cdef PooledBlock pooled_block(size_t size):
+    """A block of `size` uninitialised bytes."""
+    cdef PooledBlock block = PooledBlock.__new__(PooledBlock)
+    cdef rp_error err
+    if pooled_reserve(&block.buffer, size, &err) != RP_OK:
+        raise MemoryError
+    block.buffer.size = size
+    return block
+
+
+cdef class PooledBlock:
+    """Owns a pooled buffer for the Python objects that point into it; itself a writable buffer."""
+
+    def __getbuffer__(self, Py_buffer* view, int flags):
+        PyBuffer_FillInfo(view, self, self.buffer.data, <Py_ssize_t>self.buffer.size, 0, flags)
+
+    def __dealloc__(self):
+        pooled_free(&self.buffer)
+
+
+# What else can give memory back: see on_release_unused.
+cdef releaser release_idle = NULL
+
+
+cdef void on_release_unused(releaser release) noexcept:
+    global release_idle
+    release_idle = release
+
+
+def pool_bytes():
+    """Bytes of pooled memory, as (in use, kept for reuse).
+
+    The pool holds blocks of 64 KiB and more, for results and scratch. Smaller blocks, which are malloc's, and the
+    states that codec libraries allocate are not counted.
+
+    Returns
+    -------
+    tuple[int, int]
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> in_use, kept = recordpress.pool_bytes()
+    """
+    cdef size_t in_use, kept
+    rp_pool_bytes(&in_use, &kept)
+    return in_use, kept
+
+
+def release_unused():
+    """Give back the memory that is kept for reuse: the pool's blocks to the system, idle codec contexts to malloc.
+
+    Returns
+    -------
+    int
+        Bytes given back; those of the codec libraries' states as far as the libraries say. Results that are still
+        alive and calls that are running keep theirs.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.release_unused() >= 0
+    True
+    """
+    cdef size_t released = 0
+    if release_idle != NULL:
+        released = release_idle()
+    return released + rp_pool_release()

@@ -1,0 +1,114 @@
+"""The names of the files in a log dir (Kafka's LogFileUtils, LeaderEpochCheckpointFile and PartitionMetadataFile)."""
+
+from os import PathLike, fspath
+
+from recordpress.errors import InvalidArgumentError
+
+LOG_FILE_SUFFIX = ".log"
+"""The end of a segment's name (LogFileUtils).
+
+Examples
+--------
+>>> from recordpress.log import LOG_FILE_SUFFIX
+>>> LOG_FILE_SUFFIX
+'.log'
+"""
+INDEX_FILE_SUFFIX = ".index"
+"""The end of an offset index's name (LogFileUtils).
+
+Examples
+--------
+>>> from recordpress.log import INDEX_FILE_SUFFIX
+>>> INDEX_FILE_SUFFIX
+'.index'
+"""
+TIME_INDEX_FILE_SUFFIX = ".timeindex"
+"""The end of a time index's name (LogFileUtils).
+
+Examples
+--------
+>>> from recordpress.log import TIME_INDEX_FILE_SUFFIX
+>>> TIME_INDEX_FILE_SUFFIX
+'.timeindex'
+"""
+TXN_INDEX_FILE_SUFFIX = ".txnindex"
+"""The end of a transaction index's name (LogFileUtils).
+
+Examples
+--------
+>>> from recordpress.log import TXN_INDEX_FILE_SUFFIX
+>>> TXN_INDEX_FILE_SUFFIX
+'.txnindex'
+"""
+PRODUCER_SNAPSHOT_FILE_SUFFIX = ".snapshot"
+"""The end of the name of a snapshot of producers (LogFileUtils).
+
+Examples
+--------
+>>> from recordpress.log import PRODUCER_SNAPSHOT_FILE_SUFFIX
+>>> PRODUCER_SNAPSHOT_FILE_SUFFIX
+'.snapshot'
+"""
+LEADER_EPOCH_CHECKPOINT = "leader-epoch-checkpoint"
+"""The file of a partition's leader epochs (LeaderEpochCheckpointFile).
+
+Examples
+--------
+>>> from recordpress.log import LEADER_EPOCH_CHECKPOINT
+>>> LEADER_EPOCH_CHECKPOINT
+'leader-epoch-checkpoint'
+"""
+PARTITION_METADATA = "partition.metadata"
+"""The file of a topic's id (PartitionMetadataFile).
+
+Examples
+--------
+>>> from recordpress.log import PARTITION_METADATA
+>>> PARTITION_METADATA
+'partition.metadata'
+"""
+
+# By the end of a name: what the file is.
+_WITHOUT_RECORDS = {
+    INDEX_FILE_SUFFIX: "an offset index",
+    TIME_INDEX_FILE_SUFFIX: "a time index",
+    TXN_INDEX_FILE_SUFFIX: "a transaction index",
+    PRODUCER_SNAPSHOT_FILE_SUFFIX: "a snapshot of producer state",
+    LEADER_EPOCH_CHECKPOINT: "a checkpoint of leader epochs",
+    PARTITION_METADATA: "the metadata of a partition",
+}
+_ENDINGS = tuple(_WITHOUT_RECORDS)
+
+
+def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], field: str = "path") -> None:
+    """Raise InvalidArgumentError if a file's name says that it holds no records.
+
+    Examples
+    --------
+    >>> refuse_without_records("orders-0/00000000000000000000.log")
+    >>> refuse_without_records("orders-0/00000000000000000000.index")
+    Traceback (most recent call last):
+    recordpress.errors.InvalidArgumentError: this is an offset index, which holds no records: they are in the .log file ...
+    """
+    name = fspath(path)
+    text = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
+    if not text.endswith(_ENDINGS):
+        return
+    for ending, what in _WITHOUT_RECORDS.items():
+        if text.endswith(ending):
+            raise InvalidArgumentError(
+                f"this is {what}, which holds no records: they are in the {LOG_FILE_SUFFIX} file beside it",
+                file=printable(text),
+                field=field,
+            )
+
+
+def printable(path: str | PathLike[str]) -> str:
+    r"""A path for a message: bytes that are not UTF-8 are shown as ``\xff``.
+
+    Examples
+    --------
+    >>> printable("caf\udce9-0")
+    'caf\\xe9-0'
+    """
+    return fspath(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")

@@ -1,0 +1,287 @@
+"""The facade's calls that read and copy logs. Their rooms are loaded on first use.
+
+They share a module: each file would add to the time that importing recordpress takes.
+"""
+
+TYPE_CHECKING = False  # as in recordpress._on_use
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable
+
+    from recordpress.codecs import CodecRegistry
+    from recordpress.log import Estimate, Log, Manifest, Progress
+    from recordpress.typing import Integer, Level
+
+
+def open_log(
+    path: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    *,
+    filesystem: object = None,
+    codecs: "CodecRegistry | None" = None,
+) -> "Log":
+    """Find the partitions of a log: of a broker, of a copy of one, in a directory or in an object store.
+
+    Parameters
+    ----------
+    path : str, PathLike or several of them
+        Each a ``.log`` file; the directory of a partition, ``<topic>-<partition>``; a log dir, which holds such
+        directories; a folder of segments whose partition no name tells; or a copy in tiered storage, as Aiven's plug-in
+        and Kafka's LocalTieredStorage lay it out. A local path, a ``file://`` URL, one of pyarrow.fs (``s3://``,
+        ``gs://``, ``abfs://``, ``hdfs://``) or of fsspec, and each may be a pattern of ``*``, ``?`` and ``[a-z]``.
+        Segments of one partition may come from several of these.
+    filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem, optional
+        Paths are then paths in it.
+    codecs : CodecRegistry, optional
+        Codecs of your own beside Kafka's five, for all that reads records of this log. What reads headers alone shows
+        the codec of such a batch as ``pluggable``.
+
+    Returns
+    -------
+    Log
+        Its `skipped` lists what was passed over.
+
+    Raises
+    ------
+    FileNotFoundError
+    InvalidArgumentError
+        There is no partition, or nothing opens the scheme. A directory with segments has a partition number that Kafka
+        would not write (``a-00``), a name that is not UTF-8, or lies inside another partition's directory. A symbolic
+        link leads out of the given directory. A segment is a directory or a named pipe. The message names the file.
+    StorageError
+        A store failed; also an OSError.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> directory = pathlib.Path(tempfile.mkdtemp(), "orders-0")
+    >>> directory.mkdir()
+    >>> path = directory / "00000000000000000000.log"
+    >>> _ = path.write_bytes(recordpress.write_records([b"a", b"b"], compression_type="zstd"))
+    >>> log = recordpress.open_log(directory)
+    >>> log, log.count()
+    (<recordpress.log.Log: 1 partition, 1 segment>, 2)
+    >>> log.read(["topic", "partition", "offset", "value"]).to_pyarrow().to_pylist()[1]
+    {'topic': 'orders', 'partition': 0, 'offset': 1, 'value': b'b'}
+    """
+    from recordpress.log import open_log
+
+    return open_log(path, filesystem=filesystem, codecs=codecs)
+
+
+def convert(
+    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    dst: "str | os.PathLike[str]",
+    magic: "Integer",
+    *,
+    compression_type: str | None = None,
+    level: "Level" = None,
+    allow_loss: "str | Iterable[str]" = (),
+    threads: "Integer" = 1,
+    resume: bool = True,
+    dry_run: bool = False,
+    codecs: "CodecRegistry | None" = None,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "Manifest | dict[str, int]":
+    """Copy a log into another message format. What that format cannot hold is counted, and refused unless allowed.
+
+    Every record keeps its offset, key and value, and its timestamp, headers, producer and leader epoch if the format
+    has them. LogAppendTime stays LogAppendTime. Records of magic 0 get the timestamp -1. A batch becomes one batch,
+    except that an uncompressed batch of magic 2 becomes one message per record; `transcode` with batch_bytes joins
+    small batches of magic 2. Entries that already have the magic are copied as they are, or with the codec that is
+    asked for. The rules are those of Kafka's RecordsUtil.downConvert and LogValidator.
+
+    Each batch is read back and compared with its source, record by record, except for what may be lost. The copy is
+    made, resumed and published as by `transcode`. ``partition.metadata`` is copied; indexes, producer snapshots and
+    leader epochs are made from the copy.
+
+    Without markers a consumer with isolation.level=read_committed also gets the records of aborted transactions. A log
+    of magic 0 or 1 ends with its last record: a broker would assign the offsets of later markers again.
+
+    Parameters
+    ----------
+    src, dst
+        As for `transcode`.
+    magic : int
+        2, 1 or 0. All entries get it.
+    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} | None
+        Or a name in `codecs`. None: each batch keeps its codec. There is no zstd in magic 0 and 1, nor another of
+        `codecs`.
+    level : int, optional
+        As in `recompress`; with a compression_type only.
+    allow_loss : str or iterable of str
+        What may be lost, or "all":
+
+        * headers: of records; counted are the headers
+        * timestamps: records that have one
+        * producers: records with the id, epoch or sequence of a producer
+        * transactions: records of transactions
+        * markers: records of control batches
+        * aborted, ongoing: records of transactions that were aborted, or have no end; they would become visible
+        * leader_epochs: records with the epoch of the leader that wrote them
+        * delete_horizons: batches that have one (KIP-534)
+        * empty_batches: those that compaction left without records
+        * record_attributes: records with attributes, which Kafka does not use
+    threads, resume, codecs, progress
+        As for `transcode`.
+    dry_run : bool
+        Only count what would be lost; write nothing and refuse nothing.
+
+    Returns
+    -------
+    Manifest or dict of str to int
+        The manifest, whose `lost` has the counts by kind; with ``dry_run`` only the counts.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        Something would be lost that `allow_loss` does not name: the message lists kinds and counts, and nothing was
+        written. zstd batches would get a magic that has no zstd. And as for `transcode`.
+    RecordpressError
+        The source is damaged; file, position and offset say where.
+    CorruptRecordError
+        A copy does not hold what it should, or a source changed meanwhile. The copy does not get its name.
+    OSError
+        What is done is kept for the next call.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> logs = pathlib.Path(tempfile.mkdtemp())
+    >>> (logs / "old" / "orders-0").mkdir(parents=True)
+    >>> _ = (logs / "old" / "orders-0" / "00000000000000000000.log").write_bytes(
+    ...     recordpress.write_records([b"one", b"two"], timestamps=1700000000000, magic=1, compression_type="gzip"))
+    >>> manifest = recordpress.convert(logs / "old", logs / "new", 2)
+    >>> manifest.totals["records"], manifest.lost
+    (2, {})
+    >>> recordpress.convert(logs / "new", logs / "older", 0)
+    Traceback (most recent call last):
+        ...
+    recordpress.errors.InvalidArgumentError: magic 0 would lose 2 records with a timestamp (timestamps); name in allow_loss \
+what may be lost
+    >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
+    {'timestamps': 2}
+    """
+    from recordpress.log import convert
+
+    return convert(
+        src,
+        dst,
+        magic,
+        compression_type=compression_type,
+        level=level,
+        allow_loss=allow_loss,
+        threads=threads,
+        resume=resume,
+        dry_run=dry_run,
+        codecs=codecs,
+        progress=progress,
+    )
+
+
+def transcode(
+    src: "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]",
+    dst: "str | os.PathLike[str]",
+    compression_type: str,
+    *,
+    level: "Level" = None,
+    batch_bytes: "Integer | None" = None,
+    min_gain: "float | None" = 0.0,
+    threads: "Integer" = 1,
+    resume: bool = True,
+    dry_run: bool = False,
+    codecs: "CodecRegistry | None" = None,
+    progress: "Callable[[Progress], object] | None" = None,
+) -> "Manifest | Estimate":
+    """Copy a log with another codec; every record, offset and header field stays the same.
+
+    Offsets, timestamps, producer ids, epochs, sequences, transaction markers, leader epochs and delete horizons are
+    those of the source; v0 and v1 messages stay v0 and v1. Each batch is verified when it is made: what was written is
+    decompressed and compared with the source's bytes, or record by record if batches were joined. Then each file is
+    read back, and its checksum is compared.
+
+    The copy is made in a directory in ``.<name>.unfinished``, hidden beside `dst`, and becomes `dst` when it is
+    complete. A call that is killed or fails leaves it there, and the next call with this `dst` continues from it. Only
+    one call at a time may work on a `dst`. In an object store, which cannot rename, files get their names one by one;
+    the manifest is written last.
+
+    ``leader-epoch-checkpoint``, ``partition.metadata``, ``.snapshot`` and ``.txnindex`` files are copied.
+    ``.index`` and ``.timeindex`` hold byte positions and are made again. In an object store they are left out; a
+    broker that finds none rebuilds them.
+
+    Parameters
+    ----------
+    src : str, PathLike or several of them
+        What `open_log` takes. It is only read; no broker may be writing to it.
+    dst : str or PathLike
+        A path that does not exist yet, or an empty directory, outside of `src`. If `src` is the directory of one
+        partition, `dst` becomes that directory if its name is a partition's (``topic-0``), else a log dir that holds
+        it. If `src` is one segment, `dst` is the name of the new file.
+    compression_type : {'none', 'gzip', 'snappy', 'lz4', 'zstd'} or a name in `codecs`
+    level : int, optional
+        As in `recompress`; None is what Kafka's Java producer does by default.
+    batch_bytes : int, optional
+        Join adjacent small batches into batches of up to this many bytes before compression. Not joined are control
+        batches and batches with a producer id, a transaction, LogAppendTime or records removed by compaction. Without
+        this option no batches are joined.
+    min_gain : float | None
+        The fraction of its bytes by which a batch must become smaller; otherwise its old bytes are copied. They are
+        also copied if the batch has this codec already and no level is given. None, or ``none`` as the codec: the new
+        bytes are always written.
+    threads : int
+        Segments are copied in parallel, or the batches of one if there are fewer segments than threads.
+    resume : bool
+        Continue what an earlier call with this `dst` and these options did. False: discard that.
+    dry_run : bool
+        Write nothing: convert the first 4 MiB or more of up to 16 segments, and estimate the rest.
+    codecs : CodecRegistry, optional
+        Codecs of your own beside Kafka's five, of the source and of the copy.
+    progress : callable, optional
+        Gets a `Progress` about ten times a second, from the thread that called.
+
+    Returns
+    -------
+    Manifest or Estimate
+        The manifest, which is also in `dst` as ``recordpress-manifest.json`` unless `src` is one segment; with ``dry_run``
+        an estimate of bytes and CPU time. If `dst` is already such a copy of `src`, it is only checked against its
+        manifest.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        `dst` exists and is something else, or lies in `src`; another call is working on it; `open_log` refuses `src`;
+        or a codec, level or size is not accepted.
+    RecordpressError
+        The source is damaged; file, position and offset say where.
+    CorruptRecordError
+        A copy does not hold what its source does, or a source changed meanwhile. The copy does not get its name.
+    OSError
+        What is done is kept for the next call.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib, recordpress
+    >>> logs = pathlib.Path(tempfile.mkdtemp())
+    >>> (logs / "hot" / "orders-0").mkdir(parents=True)
+    >>> _ = (logs / "hot" / "orders-0" / "00000000000000000000.log").write_bytes(
+    ...     recordpress.write_records([b"a line of text"] * 1000, compression_type="snappy"))
+    >>> manifest = recordpress.transcode(logs / "hot", logs / "cold", "zstd", level=9)
+    >>> manifest.complete, manifest.totals["records"], manifest.totals["bytes"] < manifest.totals["source_bytes"]
+    (True, 1000, True)
+    >>> sorted(path.name for path in (logs / "cold").iterdir())
+    ['recordpress-manifest.json', 'orders-0']
+    """
+    from recordpress.log import transcode
+
+    return transcode(
+        src,
+        dst,
+        compression_type,
+        level=level,
+        batch_bytes=batch_bytes,
+        min_gain=min_gain,
+        threads=threads,
+        resume=resume,
+        dry_run=dry_run,
+        codecs=codecs,
+        progress=progress,
+    )

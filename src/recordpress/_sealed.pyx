@@ -1,0 +1,75 @@
+"""Errors of calling a class: batches, records and iterators cannot be made by callers, and BatchBuilder not with wrong
+arguments."""
+
+from cpython.ref cimport PyObject
+
+from recordpress._arguments cimport did_you_mean
+from recordpress._c.python cimport PyType_Modified, PyTypeObject, arguments, constructor, vectorcall
+
+from recordpress.errors import ArgumentTypeError
+
+cdef dict MADE_BY = {}
+
+
+cdef PyObject* refuse_new(PyTypeObject* kind, PyObject* args, PyObject* kwargs) except NULL:
+    for sealed in (<type><PyObject*>kind).__mro__:
+        if sealed in MADE_BY:
+            raise TypeError(f"{sealed.__name__} objects are made by {MADE_BY[sealed]}")
+    raise TypeError("objects of this class cannot be made")
+
+
+cdef int seal(type kind, str made_by) except -1:
+    MADE_BY[kind] = made_by
+    (<PyTypeObject*><PyObject*>kind).tp_new = refuse_new
+    (<PyTypeObject*><PyObject*>kind).tp_vectorcall = NULL  # Cython 3.3 and later: it would call tp_new of the class
+    PyType_Modified(<PyTypeObject*><PyObject*>kind)
+    return 0
+
+
+# --- wrong calls of BatchBuilder, the class that has arguments -------------------------------------------------------
+
+cdef type named = None
+cdef constructor construct = NULL
+cdef vectorcall call = NULL   # Cython 3.3 and later: how `type(...)` is called, without a tuple and a dict
+
+
+cdef PyObject* construct_or_tell(PyTypeObject* kind, PyObject* args, PyObject* kwargs) except NULL:
+    try:
+        return construct(kind, args, kwargs)
+    except TypeError as error:
+        tell(error)
+        raise
+
+
+cdef PyObject* call_or_tell(PyObject* kind, arguments args, size_t count, PyObject* names) except NULL:
+    try:
+        return call(kind, args, count, names)
+    except TypeError as error:
+        tell(error)
+        raise
+
+
+cdef int tell(object error) except -1:
+    """Raise Cython's error of a wrong call with the class's name: Cython names __cinit__, which no caller knows."""
+    from inspect import signature
+
+    text = str(error)
+    if text.startswith("__cinit__() "):
+        message = text.replace("__cinit__", "BatchBuilder").replace("for keyword argument", "for argument")
+        field = text.split("'")[1] if "'" in text else None
+        if "unexpected keyword" in text:
+            message += did_you_mean(field, signature(named).parameters)
+        raise ArgumentTypeError(message, field=field) from None
+    return 0
+
+
+cdef int name_in_errors(type builder) except -1:
+    global named, construct, call
+    named = builder
+    cdef PyTypeObject* kind = <PyTypeObject*><PyObject*>builder
+    construct, call = kind.tp_new, kind.tp_vectorcall
+    kind.tp_new = construct_or_tell
+    if call != NULL:
+        kind.tp_vectorcall = call_or_tell
+    PyType_Modified(kind)
+    return 0

@@ -1,0 +1,15 @@
+"""Record modules for other clients: their record classes, by their names, on recordpress.
+
+::
+
+    aiokafka        _aiokafka, _aiokafka_building: its classes; install() puts them under the client
+    kafka_python    _kafka_reading, _kafka_building: the same for kafka-python, which is imported as `kafka`
+                    _entry          what both read: a record set, an entry, its records, lazily
+                    _open_batch     a batch that is being filled
+                    _building       what both build of it
+                    _client         what differs: the client's exceptions, and its say on codecs
+                    _codecs         the codec functions
+                    _install        puts names into a client's modules and takes them out; the calls that do so
+
+Importing this package loads no client: each adapter loads its own.
+"""

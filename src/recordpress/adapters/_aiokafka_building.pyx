@@ -1,0 +1,208 @@
+"""The record classes of aiokafka that build, by its names, and BatchBuilder of its producer.
+
+The AssertionErrors are its own: DefaultRecordBatchBuilder and LegacyRecordBatchBuilder in aiokafka.record.
+"""
+
+cimport cython
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t
+
+from recordpress._c.wire cimport RP_CODEC_MASK, RP_GZIP, RP_LZ4, RP_SNAPPY, RP_TRANSACTIONAL
+from recordpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
+from recordpress.adapters._client cimport Client, demand
+from recordpress.adapters._open_batch cimport now, size_of_fields
+
+cdef Client client = None
+
+
+def use(Client used not None):
+    """What raises the errors of all classes here, once aiokafka was imported."""
+    global client
+    client = used
+
+
+cdef inline int64_t time_given(object timestamp) except? -1:
+    return now() if timestamp is None else <int64_t>timestamp
+
+
+cdef class DefaultRecordBatchBuilder(DefaultBuilder):
+    """Builds a v2 batch: append(), then build().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int
+        -1 for none.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> builder = fast.DefaultRecordBatchBuilder(
+    ...     magic=2, compression_type=0, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+    ...     batch_size=100)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v", headers=[]).size
+    8
+    >>> builder.append(1, timestamp=1700000000000, key=None, value=b"v" * 40, headers=[]) is None
+    True
+    >>> len(builder.build())
+    69
+    """
+
+    def __init__(self, int8_t magic, int8_t compression_type, int8_t is_transactional, int64_t producer_id,
+                 int16_t producer_epoch, int32_t base_sequence, Py_ssize_t batch_size):
+        demand(magic == 2)
+        self.begin(compression_type, is_transactional, batch_size)
+        self.become(producer_id, producer_epoch, base_sequence)
+
+    @cython.final
+    cdef int begin(self, int compression_type, int is_transactional, int64_t batch_size) except -1:
+        self.start(client, 2, compression_type & RP_CODEC_MASK, batch_size)
+        if is_transactional:
+            self.encoder.options.attributes |= RP_TRANSACTIONAL
+        return 0
+
+    @cython.critical_section
+    def set_producer_state(self, int64_t producer_id, int16_t producer_epoch, int32_t base_sequence):
+        """What idempotent and transactional producers know when the batch is sent."""
+        self.become(producer_id, producer_epoch, base_sequence)
+
+    def append(self, int64_t offset, timestamp, key, value, list headers not None):
+        """Append a record: its metadata, or None if there is no room for it."""
+        return self.add(offset, time_given(timestamp), key, value, headers if len(headers) else None)
+
+    def size_in_bytes(self, offset, timestamp, key, value, list headers not None):
+        """Bytes that the record would take."""
+        return self.size_with(offset, timestamp, key, value, headers)
+
+    @classmethod
+    def size_of(cls, key, value, list headers not None):
+        """Bytes of key, value and headers in a record."""
+        return size_of_fields(key, value, headers)
+
+    @classmethod
+    def estimate_size_in_bytes(cls, key, value, list headers not None):
+        """The most bytes that a batch of this one record has."""
+        return most_of_one(key, value, headers)
+
+
+cdef class LegacyRecordBatchBuilder(LegacyBuilder):
+    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+
+    Attributes
+    ----------
+    CODEC_MASK, CODEC_GZIP, CODEC_SNAPPY, CODEC_LZ4 : int
+        Kafka's ids.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> builder = fast.LegacyRecordBatchBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v").size, len(builder.build())
+    (35, 35)
+    """
+
+    CODEC_MASK = RP_CODEC_MASK
+    CODEC_GZIP = RP_GZIP
+    CODEC_SNAPPY = RP_SNAPPY
+    CODEC_LZ4 = RP_LZ4
+
+    def __init__(self, int8_t magic, int8_t compression_type, Py_ssize_t batch_size):
+        demand(magic in (0, 1), "Not supported magic")
+        self.start(client, magic, compression_type, batch_size)
+
+    def append(self, int64_t offset, timestamp, key, value, headers=None):
+        """Append a message: its metadata, or None if there is no room for it. v0 and v1 have no headers."""
+        return self.add(offset, time_given(timestamp) if self.encoder.options.magic else -1, key, value)
+
+    def size_in_bytes(self, offset, timestamp, key, value):
+        """Bytes that the message would take."""
+        return self.message_size(key, value)
+
+    @staticmethod
+    def record_overhead(int8_t magic):
+        """Bytes of a message around key and value."""
+        return MESSAGE_V0 if magic == 0 else MESSAGE_V1
+
+
+cdef int check_headers(object headers) except -1:
+    if headers is not None and type(headers) is not list:
+        raise TypeError(f"headers must be a list, not {type(headers).__name__}")
+    return 0
+
+
+cdef class BatchBuilder:
+    """One batch of a producer, with its serializers: what `AIOKafkaProducer.create_batch` gives.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> batch = fast.BatchBuilder(16384, 0, value_serializer=str.encode)
+    >>> batch.append(timestamp=1700000000000, key=None, value="v").size, batch.record_count()
+    (8, 1)
+    """
+
+    cdef readonly DefaultRecordBatchBuilder _builder   # aiokafka's own benchmark calls its build()
+    cdef readonly int64_t _relative_offset
+    cdef readonly object _buffer
+    cdef readonly bint _closed
+    cdef object key_serializer
+    cdef object value_serializer
+
+    def __init__(self, batch_size, compression_type, *, is_transactional=0, key_serializer=None,
+                 value_serializer=None):
+        self._builder = DefaultRecordBatchBuilder.__new__(DefaultRecordBatchBuilder)
+        self._builder.begin(compression_type, bool(is_transactional), batch_size)
+        self._builder.encoder.options.base_sequence = 0
+        self._relative_offset = 0
+        self._closed = False
+        self.key_serializer = key_serializer
+        self.value_serializer = value_serializer
+
+    @cython.critical_section
+    def append(self, *, timestamp, key, value, headers=None):
+        """Add a record: its metadata, or None if the batch is full or closed. `timestamp`: ms, None for now."""
+        if self._closed:
+            return None
+        if self.key_serializer is not None:
+            key = self.key_serializer(key)
+        if self.value_serializer is not None:
+            value = self.value_serializer(value)
+        check_headers(headers)
+        metadata = self._opened().add(self._relative_offset, time_given(timestamp), key, value, headers)
+        if metadata is None:
+            self._closed = True
+            return None
+        self._relative_offset += 1
+        return metadata
+
+    cdef inline DefaultRecordBatchBuilder _opened(self):
+        if self._builder is None:
+            raise TypeError("this BatchBuilder was made without its arguments")
+        return self._builder
+
+    @cython.critical_section
+    def close(self):
+        """Take no more records."""
+        self._closed = True
+
+    def closed(self):
+        """Whether it takes no more records."""
+        return self._closed
+
+    @cython.critical_section
+    def _set_producer_state(self, producer_id, producer_epoch, base_sequence):
+        self._opened().become(producer_id, producer_epoch, base_sequence)
+
+    @cython.critical_section
+    def _build(self):
+        self._closed = True
+        if self._buffer is None:
+            self._buffer = self._opened().finish()
+        return self._buffer
+
+    @cython.critical_section
+    def size(self):
+        """Bytes of the batch: uncompressed until it is built."""
+        return self._opened().size_of_all()
+
+    def record_count(self):
+        """Records in the batch."""
+        return self._relative_offset

@@ -1,0 +1,61 @@
+"""What differs between the clients: the classes of their errors, and where they say which codecs they have."""
+
+from recordpress._arguments cimport integer_of
+from recordpress._c.wire cimport RP_WRAPPER_CODEC
+from recordpress._status cimport error_of as own_error_of, place_of
+from recordpress.codecs.table cimport name_of, table_of
+from libc.stdint cimport INT32_MAX
+
+from recordpress.codecs import DEFAULT_MAX_SIZE
+from recordpress.errors import RecordpressError, UnsupportedCompressionTypeError
+
+
+cdef class Client:
+    """One client: made by the module of its adapter."""
+
+    def __init__(self, corrupt, unsupported, codec_module, str unknown):
+        self.corrupt = corrupt
+        self.unsupported = unsupported
+        self.codec_module = codec_module
+        self.checkers = {}
+        self.unknown = unknown
+        self.cap = DEFAULT_MAX_SIZE
+
+    def trust(self, checkers):
+        """Functions of the client's codec module that say whether it has a library: recordpress needs none."""
+        for name, functions in checkers.items():
+            self.checkers[name] = tuple(functions)
+
+    def limit(self, max_decompressed_bytes):
+        """The most bytes that the records of one batch may have, decompressed."""
+        self.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+
+    cdef object error_of(self, const rp_error* err, const rp_batch* batch):
+        """The client's exception for a failed status, with recordpress's own as its cause."""
+        cdef place at = place_of(batch)
+        error = own_error_of(err, &at)
+        if not isinstance(error, RecordpressError):
+            return error
+        kind = self.corrupt
+        if err.status == RP_WRAPPER_CODEC or isinstance(error, UnsupportedCompressionTypeError):
+            kind = self.unsupported
+        raised = kind(str(error))
+        raised.__cause__ = error
+        return raised
+
+    cdef object refuse_codec(self, int codec):
+        return self.unsupported(self.unknown.format(codec))
+
+    cdef int require(self, int codec) except -1:
+        """Ask the client's codec module where a program has put a checker of its own there, as tests do."""
+        cdef str name = name_of(table_of(None), codec)
+        checker = getattr(self.codec_module, f"has_{name}", None)
+        if checker is None or checker in self.checkers.get(f"has_{name}", ()) or checker():
+            return 0
+        raise self.unsupported(f"Libraries for {name} compression codec not found")
+
+
+cdef Client ready(Client client):
+    if client is None:
+        raise TypeError("import the module of the adapter first: this class knows no client without it")
+    return client

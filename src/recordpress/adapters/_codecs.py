@@ -1,0 +1,212 @@
+"""The codec functions and checksums that both clients have, by their names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import recordpress
+from recordpress.adapters._client import Client
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from typing_extensions import Buffer
+
+    from recordpress.typing import CompressionType
+
+XERIAL_BLOCK = 32 * 1024  # bytes: SnappyOutputStream.DEFAULT_BLOCK_SIZE
+
+
+def has_gzip() -> bool:
+    """True: recordpress has the codec.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.has_gzip()
+    True
+    """
+    return True
+
+
+def has_snappy() -> bool:
+    """True: recordpress has the codec.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.has_snappy()
+    True
+    """
+    return True
+
+
+def has_lz4() -> bool:
+    """True: recordpress has the codec.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.has_lz4()
+    True
+    """
+    return True
+
+
+def has_zstd() -> bool:
+    """True: recordpress has the codec.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.has_zstd()
+    True
+    """
+    return True
+
+
+def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
+    """Compress with gzip; None and 0 are the level of Kafka's producer.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.gzip_decode(fast.gzip_encode(b"records"))
+    b'records'
+    """
+    return recordpress.compress(payload, "gzip", compresslevel or None)
+
+
+def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocksize: int = XERIAL_BLOCK) -> bytes:
+    """Compress with snappy: the xerial stream that Kafka writes, or one raw block.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.snappy_decode(fast.snappy_encode(b"records"))
+    b'records'
+    """
+    if not xerial_compatible:
+        return recordpress.compress(payload, "snappy", raw=True)
+    if xerial_blocksize == XERIAL_BLOCK:
+        return recordpress.compress(payload, "snappy")
+    parts = [recordpress.compress(b"", "snappy")[:16]]
+    data = memoryview(payload).cast("B")
+    for at in range(0, len(data), xerial_blocksize):
+        block = recordpress.compress(data[at : at + xerial_blocksize], "snappy", raw=True)
+        parts += [len(block).to_bytes(4, "big"), block]
+    return b"".join(parts)
+
+
+def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:
+    """Compress with lz4, in a frame of independent blocks; None is the level of Kafka's producer, 9 (KIP-390).
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.lz4_decode(fast.lz4_encode(b"records"))
+    b'records'
+    """
+    return recordpress.compress(payload, "lz4", level)
+
+
+def lz4_encode_old_kafka(payload: Buffer) -> bytes:
+    """Compress with lz4 as v0 has it: the checksum of the frame's header is that of old brokers (KIP-57).
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.lz4_decode_old_kafka(fast.lz4_encode_old_kafka(b"records"))
+    b'records'
+    """
+    return recordpress.compress(payload, "lz4", magic=0)
+
+
+def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
+    """Compress with zstd; None is the level of Kafka's producer, 3.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> fast.zstd_decode(fast.zstd_encode(b"records"))
+    b'records'
+    """
+    return recordpress.compress(payload, "zstd", level)
+
+
+def calc_crc32c(memview: Buffer) -> int:
+    """CRC-32C of bytes.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import aiokafka as fast
+    >>> hex(fast.calc_crc32c(b"123456789"))
+    '0xe3069283'
+    """
+    return recordpress.crc32c(memview)
+
+
+def calc_crc32(memview: Buffer) -> int:
+    """CRC-32 of bytes.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> hex(fast.calc_crc32(b"123456789"))
+    '0xcbf43926'
+    """
+    return recordpress.crc32(memview)
+
+
+CHECKERS: dict[str, Callable[[], bool]] = {
+    "has_gzip": has_gzip,
+    "has_lz4": has_lz4,
+    "has_snappy": has_snappy,
+    "has_zstd": has_zstd,
+}
+
+
+def client_of(corrupt: type[Exception], unsupported: type[Exception], codec_module: ModuleType, unknown: str) -> Client:
+    """A client, by its exceptions, its codec module, and what it says of a codec id that is none."""
+    made = Client(corrupt, unsupported, codec_module, unknown)
+    made.trust({name: (own, getattr(codec_module, name)) for name, own in CHECKERS.items()})
+    return made
+
+
+DECODE_DOC = """Decompress {codec}.
+
+Raises
+------
+DecompressionError
+    The data is damaged.
+OutputTooLargeError
+    There is more than install() was told to allow.
+
+Examples
+--------
+>>> from recordpress.adapters import {client} as fast
+>>> fast.{name}(fast.{encode}(b"records"))
+b'records'
+"""
+
+
+def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]]:
+    """gzip_decode, snappy_decode ... by name, with as many bytes of output as the client is allowed at most.
+
+    `module` is the adapter's, for the examples.
+    """
+
+    def of(codec: CompressionType, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
+        def decode(payload: Buffer) -> bytes:
+            return recordpress.decompress(payload, codec, client.cap, magic=magic)
+
+        decode.__name__ = decode.__qualname__ = name
+        encode = name.replace("decode", "encode")
+        decode.__doc__ = DECODE_DOC.format(codec=codec, name=name, encode=encode, client=module)
+        return decode
+
+    codecs: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")
+    functions = {f"{codec}_decode": of(codec, f"{codec}_decode") for codec in codecs}
+    functions["lz4_decode_old_kafka"] = of("lz4", "lz4_decode_old_kafka", magic=0)
+    return functions

@@ -1,0 +1,219 @@
+"""Putting names into a client's modules, and taking them out exactly."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import contextmanager
+from importlib import import_module
+from importlib.metadata import version
+from threading import RLock
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from recordpress.codecs import DEFAULT_MAX_SIZE
+from recordpress.errors import InvalidArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
+    from types import ModuleType
+    from typing import Any
+
+    from recordpress.adapters._client import Client
+
+LOCK = RLock()
+
+
+def check_version(distribution: str, least: tuple[int, int], below: tuple[int, int]) -> tuple[int, int]:
+    """The client's version, major and minor, if it is one of those that the adapter was tested with."""
+    found = version(distribution)
+    parts = found.split(".")[:2]
+    number = (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(map(str.isdecimal, parts)) else (0, 0)
+    if not least <= number < below:
+        raise InvalidArgumentError(
+            f"this adapter is for {distribution} {_text(least)} or later, below {_text(below)}; installed is {found}",
+            field="version",
+        )
+    return number
+
+
+def _text(number: tuple[int, int]) -> str:
+    return f"{number[0]}.{number[1]}"
+
+
+class Adapter:
+    """One client's names, those of the adapter for them, and where they were put.
+
+    Parameters
+    ----------
+    package : str
+        The client's top package: only its modules are written to.
+    names : dict
+        ``{"aiokafka.codec": {"gzip_encode": function}}``: what a name of a module is replaced with, there and in every
+        other module of the client that holds the same object.
+    tables : iterable of (str, str, str)
+        Module, class and attribute of dicts in which functions of the client stand in tuples.
+    also : iterable of str
+        Modules that hold the names too, and are imported before.
+    """
+
+    def __init__(
+        self,
+        package: str,
+        names: dict[str, dict[str, Any]],
+        tables: Iterable[tuple[str, str, str]],
+        also: Iterable[str] = (),
+    ) -> None:
+        self.package = package
+        self.names = names
+        self.tables = tuple(tables)
+        self.also = tuple(also)
+        self.pairs: list[tuple[Any, Any]] = []  # the client's object, the adapter's
+        self.kept: list[tuple[Any, str, Any, Any]] = []  # where a table was, the table, and the one in its place
+
+    def install(self) -> bool:
+        """False: it was there already."""
+        with LOCK:
+            if self.pairs:
+                return False
+            for module in self.also:
+                import_module(module)
+            pairs = [
+                (getattr(import_module(module), name), own)
+                for module, names in self.names.items()
+                for name, own in names.items()
+            ]
+            tables = [(getattr(import_module(module), name), attribute) for module, name, attribute in self.tables]
+            self.pairs = pairs
+            try:
+                self._replace({id(theirs): own for theirs, own in pairs})
+                for holder, attribute in tables:
+                    self._replace_table(holder, attribute)
+            except BaseException:  # Ctrl-C: half of it would stay, and be taken for the whole
+                self.uninstall()
+                raise
+            return True
+
+    def uninstall(self) -> bool:
+        """False: it was not there."""
+        with LOCK:
+            if not self.pairs:
+                return False
+            self._replace({id(own): theirs for theirs, own in self.pairs})
+            while self.kept:
+                holder, attribute, table, own = self.kept.pop()
+                if getattr(holder, attribute) is own:  # else the program has put its own there since
+                    setattr(holder, attribute, table)
+            self.pairs = []
+            return True
+
+    def _modules(self) -> list[ModuleType]:
+        """The client's, as far as they are imported."""
+        prefix = f"{self.package}."
+        return [module for name, module in list(sys.modules.items()) if name == self.package or name.startswith(prefix)]
+
+    def _replace(self, by: dict[int, Any]) -> None:
+        for module in self._modules():
+            for name, value in list(vars(module).items()):
+                if id(value) in by:
+                    setattr(module, name, by[id(value)])
+
+    def _replace_table(self, holder: Any, attribute: str) -> None:
+        table = getattr(holder, attribute)
+        by = {id(theirs): own for theirs, own in self.pairs}
+        new = {key: tuple(by.get(id(value), value) for value in row) for key, row in table.items()}
+        self.kept.append((holder, attribute, table, new))
+        setattr(holder, attribute, new)
+
+
+INSTALL_DOC = """Put the classes and functions of this module under {name}, for the whole process.
+
+Every module of `{package}` that holds one of the names gets recordpress's. Names that the program itself imported from
+{name} before stay what they were; producers and consumers need not be made again. All codecs can be used, with or
+without {libraries}. A second call changes the limit only.
+
+Parameters
+----------
+max_decompressed_bytes : int
+    Most bytes of one batch's records; a batch with more raises {name}'s {corrupt}.
+
+Raises
+------
+InvalidArgumentError
+    The limit is not 1 to 2147483647. An unsupported version of {name} is refused on import of this module.
+
+Examples
+--------
+>>> import {package}.record, recordpress.adapters.{module}
+>>> recordpress.adapters.{module}.install()
+>>> {package}.record.MemoryRecords is recordpress.adapters.{module}.MemoryRecords
+True
+>>> recordpress.adapters.{module}.uninstall()
+"""
+
+UNINSTALL_DOC = """Give {name} all of its own names back; without `install` before, nothing happens.
+
+The limit is the default again. Batches that are being filled or read keep the classes they were made of.
+
+Examples
+--------
+>>> import recordpress.adapters.{module}
+>>> recordpress.adapters.{module}.uninstall()
+"""
+
+INSTALLED_DOC = """A context manager: installed inside of the block; after it, names and limit are as they were before.
+
+Examples
+--------
+>>> import {package}.codec, recordpress.adapters.{module}
+>>> with recordpress.adapters.{module}.installed():
+...     {package}.codec.has_zstd()
+True
+"""
+
+
+class Install(Protocol):
+    """Type of install()."""
+
+    def __call__(self, *, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None: ...
+
+
+class Calls(NamedTuple):
+    """The three public calls of an adapter's module."""
+
+    install: Install
+    uninstall: Callable[[], None]
+    installed: Callable[[], AbstractContextManager[None]]
+
+
+def calls_of(adapter: Adapter, client: Client, **words: str) -> Calls:
+    """install(), uninstall() and installed(); the words are those of their docstrings."""
+
+    def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
+        client.limit(max_decompressed_bytes)
+        adapter.install()
+
+    def uninstall() -> None:
+        adapter.uninstall()
+        client.limit(DEFAULT_MAX_SIZE)
+
+    @contextmanager
+    def installed() -> Iterator[None]:
+        before = client.cap
+        mine = adapter.install()
+        try:
+            yield
+        finally:
+            if mine:
+                adapter.uninstall()
+            client.limit(before)
+
+    described: list[tuple[Any, str]] = [
+        (install, INSTALL_DOC),
+        (uninstall, UNINSTALL_DOC),
+        (installed, INSTALLED_DOC),
+    ]
+    for call, doc in described:
+        call.__doc__ = doc.format(package=adapter.package, **words)
+        call.__module__ = f"recordpress.adapters.{words['module']}"
+        call.__qualname__ = call.__name__
+    return Calls(install, uninstall, installed)

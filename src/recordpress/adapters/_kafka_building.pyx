@@ -1,0 +1,316 @@
+"""The record classes of kafka-python that build, by its names, but for their constants and base classes.
+
+kafka_python.py makes the public classes of these: each also inherits from its base classes in the client. The
+AssertionErrors are the client's own: MemoryRecordsBuilder and the two batch builders in kafka.record.
+"""
+
+cimport cython
+from libc.stdint cimport INT64_MAX, INT64_MIN, int16_t, int32_t, int64_t
+
+from recordpress._arguments cimport integer_of
+from recordpress._c.wire cimport (
+    RP_BATCH_HEADER, RP_CODEC_MASK, RP_LOG_OVERHEAD, RP_TRANSACTIONAL, rp_record, rp_varlong_size,
+)
+from recordpress.adapters._building cimport MESSAGE_V0, MESSAGE_V1, DefaultBuilder, LegacyBuilder, most_of_one
+from recordpress.adapters._client cimport Client, demand
+from recordpress.adapters._open_batch cimport length_of, now, size_of_fields
+
+cdef Client client = None
+cdef object memory_records, wrong_version, wrong_state
+
+
+def use(Client used not None, records, unsupported_version, illegal_state):
+    """What raises the errors of all classes here, and the public class of MemoryRecords."""
+    global client, memory_records, wrong_version, wrong_state
+    memory_records, wrong_version, wrong_state = records, unsupported_version, illegal_state
+    client = used
+
+
+cdef int64_t time_given(object timestamp) except? -2:
+    if timestamp is None:
+        return now()
+    if type(timestamp) is not int:
+        raise TypeError(f"`timestamp` should be int, but {type(timestamp)} provided")
+    return <int64_t>timestamp
+
+
+cdef int64_t offset_given(object offset) except? -1:
+    if type(offset) is not int:
+        raise TypeError(offset)
+    return <int64_t>offset
+
+
+cdef int check_bytes(object value, str name) except -1:
+    if value is not None and not isinstance(value, (bytes, bytearray, memoryview)):
+        raise TypeError(f"Not supported type for {name}: {type(value)}")
+    return 0
+
+
+cdef class DefaultRecordBatchBuilder(DefaultBuilder):
+    """Builds a v2 batch: append(), then build()."""
+
+    def __init__(self, magic, compression_type, is_transactional, int64_t producer_id, int16_t producer_epoch,
+                 int32_t base_sequence, int64_t batch_size):
+        demand(magic == 2)
+        self.start(client, 2, compression_type & RP_CODEC_MASK, batch_size)
+        self.become(producer_id, producer_epoch, base_sequence)
+        self.mark(bool(is_transactional))
+
+    @cython.final
+    cdef void mark(self, bint is_transactional) noexcept:
+        self.encoder.options.attributes &= ~RP_TRANSACTIONAL
+        if is_transactional:
+            self.encoder.options.attributes |= RP_TRANSACTIONAL
+
+    cdef bint fits(self, const rp_record* row, int64_t after) noexcept:
+        return self.encoder.records_count == 0 or after <= self.batch_size
+
+    cdef bint takes_compressed(self, size_t compressed) noexcept:
+        return compressed < self.records.size
+
+    @cython.critical_section
+    def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
+        """What idempotent and transactional producers know when the batch is sent."""
+        self.set_state(producer_id, producer_epoch, base_sequence, is_transactional)
+
+    @cython.final
+    cdef int set_state(self, producer_id, producer_epoch, base_sequence, is_transactional) except -1:
+        demand(not is_transactional or producer_id != -1,
+               "Cannot write transactional messages without a valid producer ID")
+        demand(producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch")
+        demand(producer_id == -1 or base_sequence != -1, "Invalid negative sequence number")
+        self.become(producer_id, producer_epoch, base_sequence)
+        self.mark(is_transactional)
+        return 0
+
+    def append(self, offset, timestamp, key, value, headers):
+        """Append a record: its metadata, or None if there is no room for it."""
+        cdef int64_t at = offset_given(offset), time = time_given(timestamp)
+        check_bytes(key, "key")
+        check_bytes(value, "value")
+        if headers is None:
+            raise TypeError("headers must be a list of pairs, not None")
+        return self.add(at, time, key, value, headers)
+
+    @cython.critical_section
+    def build(self):
+        """The batch, compressed if that makes it smaller: a bytearray. It takes no more records."""
+        if self.result is None and self.client is not None and self.encoder.records_count == 0:
+            self.encoder.base_timestamp = self.encoder.max_timestamp = 0  # as kafka-python writes an empty batch
+        return self.finish()
+
+    @classmethod
+    def header_size_in_bytes(cls):
+        """Bytes of a batch before its records."""
+        return RP_BATCH_HEADER
+
+    @classmethod
+    def size_in_bytes(cls, offset_delta, timestamp_delta, key, value, headers):
+        """Bytes that a record takes whose deltas these are."""
+        cdef int64_t body = (1 + rp_varlong_size(integer_of(offset_delta, "offset_delta", INT64_MIN + 2, INT64_MAX))
+                             + rp_varlong_size(integer_of(timestamp_delta, "timestamp_delta", INT64_MIN + 2, INT64_MAX))
+                             + size_of_fields(key, value, headers))
+        return body + <int64_t>rp_varlong_size(body)
+
+    @classmethod
+    def size_of(cls, key, value, headers):
+        """Bytes of key, value and headers in a record."""
+        return size_of_fields(key, value, headers)
+
+    @classmethod
+    def estimate_size_in_bytes(cls, key, value, headers):
+        """The most bytes that a batch of this one record has."""
+        return most_of_one(key, value, headers)
+
+    def __str__(self):
+        cdef bint empty = self.encoder.records_count == 0
+        return (f"DefaultRecordBatchBuilder(magic=2, base_offset=0, "
+                f"last_offset_delta={0 if empty else self.encoder.last_offset}, "
+                f"first_timestamp={0 if empty else self.encoder.base_timestamp}, "
+                f"max_timestamp={0 if empty else self.encoder.max_timestamp}, "
+                f"is_transactional={(self.encoder.options.attributes & RP_TRANSACTIONAL) != 0}, "
+                f"producer_id={self.producer_id}, producer_epoch={self.producer_epoch}, "
+                f"base_sequence={self.base_sequence}, records_count={self.encoder.records_count})")
+
+
+cdef class LegacyRecordBatchBuilder(LegacyBuilder):
+    """Builds messages of v0 or v1, in a wrapper if they are compressed."""
+
+    def __init__(self, magic, compression_type, int64_t batch_size):
+        demand(magic in (0, 1), "Not supported magic")
+        self.start(client, magic, compression_type, batch_size)
+
+    def append(self, offset, timestamp, key, value, headers=None):
+        """Append a message: its metadata, or None if there is no room for it."""
+        demand(not headers, "Headers not supported in v0/v1")
+        cdef int64_t at = offset_given(offset), time = -1
+        if self.encoder.options.magic:
+            time = time_given(timestamp)
+        check_bytes(key, "key")
+        check_bytes(value, "value")
+        return self.add(at, time, key, value)
+
+    def size_in_bytes(self, offset, timestamp, key, value, headers=None):
+        """Bytes that the message would take."""
+        demand(not headers, "Headers not supported in v0/v1")
+        return self.message_size(key, value)
+
+    @classmethod
+    def record_size(cls, magic, key, value):
+        """Bytes of a message without offset and size."""
+        return cls.record_overhead(magic) + max(length_of(key), 0) + max(length_of(value), 0)
+
+    @classmethod
+    def record_overhead(cls, magic):
+        """Bytes of a message around key and value."""
+        demand(magic in (0, 1), "Not supported magic")
+        return MESSAGE_V0 if magic == 0 else MESSAGE_V1
+
+    @classmethod
+    def estimate_size_in_bytes(cls, magic, compression_type, key, value):
+        """The most bytes that a set of this one message has."""
+        size = RP_LOG_OVERHEAD + cls.record_size(magic, key, value)
+        return size + cls.record_overhead(magic) if compression_type else size
+
+
+# The builder of a MemoryRecordsBuilder is of one of two classes.
+cdef int64_t size_of_open(object builder) except -1:
+    return builder.size()
+
+
+cdef object finished(object builder):
+    return builder.build()
+
+
+cdef object appended(object builder, object offset, object timestamp, object key, object value, object headers):
+    return builder.append(offset, timestamp, key, value, () if headers is None else headers)
+
+
+cdef class MemoryRecordsBuilder:
+    """A batch of a producer, of any magic: append() until it answers None, then close(), then buffer().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int | None
+        -1 for none; None in v0 and v1.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> builder = fast.MemoryRecordsBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(timestamp=1700000000000, key=None, value=b"v").size
+    35
+    >>> builder.close()
+    >>> builder.size_in_bytes(), builder.compression_rate(), [len(list(batch)) for batch in builder.records()]
+    (35, 1.0, [1])
+    """
+
+    cdef object builder
+    cdef int64_t batch_size
+    cdef object built
+    cdef int64_t offset
+    cdef bint closed
+    cdef int magic
+    cdef int64_t bytes_written
+    cdef readonly object producer_id
+    cdef readonly object producer_epoch
+    cdef readonly object base_sequence
+
+    def __init__(self, magic, compression_type, batch_size, offset=0, transactional=False, producer_id=-1,
+                 producer_epoch=-1, base_sequence=-1):
+        demand(magic in (0, 1, 2), "Not supported magic")
+        demand(compression_type in (0, 1, 2, 3, 4), "Not valid compression type")
+        if magic == 2:
+            demand(not transactional or producer_id != -1,
+                   "Cannot write transactional messages without a valid producer ID")
+            demand(producer_id == -1 or producer_epoch != -1, "Invalid negative producer epoch")
+            demand(producer_id == -1 or base_sequence != -1, "Invalid negative sequence number used")
+            self.builder = DefaultRecordBatchBuilder(magic, compression_type, transactional, producer_id,
+                                                     producer_epoch, base_sequence, batch_size)
+            self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+        else:
+            demand(not transactional and producer_id == -1,
+                   f"Idempotent messages are not supported for magic {magic}")
+            self.builder = LegacyRecordBatchBuilder(magic, compression_type, batch_size)
+        self.batch_size = batch_size
+        self.offset = offset
+        self.magic = magic
+
+    cdef int require_closed(self) except -1:
+        demand(self.closed)
+        return 0
+
+    cdef object opened(self):
+        if self.builder is None:
+            raise TypeError("this MemoryRecordsBuilder was made without its arguments")
+        return self.builder
+
+    @cython.critical_section
+    def skip(self, offsets_to_skip):
+        """Leave out offsets, as in a log that was compacted."""
+        self.offset += offsets_to_skip
+
+    @cython.critical_section
+    def append(self, timestamp, key, value, headers=None):
+        """Append a record: its metadata, or None if there is no room for it or the batch is closed."""
+        if self.closed:
+            return None
+        metadata = appended(self.opened(), self.offset, timestamp, key, value, headers)
+        if metadata is not None:
+            self.offset += 1
+        return metadata
+
+    @cython.critical_section
+    def set_producer_state(self, producer_id, producer_epoch, base_sequence, is_transactional):
+        """What idempotent and transactional producers know when the batch is sent."""
+        if self.magic < 2:
+            raise wrong_version("Producer State requires Message format v2+")
+        if self.closed:
+            raise wrong_state("Trying to set producer state of an already closed batch. This indicates a bug on the "
+                              "client.")
+        cdef DefaultRecordBatchBuilder builder = self.opened()
+        builder.set_state(producer_id, producer_epoch, base_sequence, is_transactional)
+        self.producer_id, self.producer_epoch, self.base_sequence = producer_id, producer_epoch, base_sequence
+
+    @cython.critical_section
+    def records(self):
+        """The closed batch, to be read."""
+        self.require_closed()
+        return memory_records(self.built)
+
+    @cython.critical_section
+    def close(self):
+        """Compress and write the header; a second call does nothing."""
+        if self.closed:
+            return
+        self.bytes_written = size_of_open(self.opened())
+        self.built = finished(self.builder)
+        self.builder = None
+        self.closed = True
+
+    @cython.critical_section
+    def size_in_bytes(self):
+        """Bytes: uncompressed until the batch is closed."""
+        return len(self.built) if self.closed else size_of_open(self.opened())
+
+    @cython.critical_section
+    def compression_rate(self):
+        """Bytes by those before compression."""
+        self.require_closed()
+        size, before = <object>len(self.built), <object>self.bytes_written
+        return size / before
+
+    @cython.critical_section
+    def is_full(self):
+        """Whether it takes no more records."""
+        return self.closed or size_of_open(self.opened()) >= self.batch_size
+
+    def next_offset(self):
+        """The offset of the next record."""
+        return self.offset
+
+    @cython.critical_section
+    def buffer(self):
+        """bytearray: the closed batch."""
+        self.require_closed()
+        return self.built

@@ -1,0 +1,262 @@
+"""A batch that a client is filling, for magic 0, 1 and 2.
+
+Bytes, sizes and what may follow a record are by recordpress.record.encode; when a batch is full, is the client's own rule.
+"""
+
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_FromStringAndSize
+from libc.string cimport memcpy, memset
+from posix.time cimport CLOCK_REALTIME, clock_gettime, timespec
+
+from recordpress._buffers cimport pooled_free, pooled_reserve_more
+from recordpress._c.wire cimport (
+    RP_CODEC_MASK, RP_NONE, RP_OFFSET_DELTA, rp_error, rp_fail, rp_field, rp_field_size,
+)
+from recordpress._status cimport check
+from recordpress.adapters._client cimport ready
+from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec as codec_row, row_of
+from recordpress.codecs.context cimport codec_context, context_acquire, context_release
+from recordpress.codecs.payload cimport compress_payload
+from recordpress.codecs.table cimport kafka_codecs
+from recordpress.record.builder cimport bytes_field, encode_headers
+from recordpress.record.encode cimport (
+    MAX_SET_SIZE, batch_begin, batch_finish, header_size, offset_delta_fits, record_check, record_room, record_size,
+    record_write,
+)
+
+from recordpress.errors import InUseError
+
+
+cdef int64_t now() noexcept:
+    """Milliseconds since 1970."""
+    cdef timespec t
+    clock_gettime(CLOCK_REALTIME, &t)
+    return <int64_t>t.tv_sec * 1000 + t.tv_nsec // 1000000
+
+
+cdef int64_t length_of(object value) except -2:
+    cdef rp_field f
+    cdef Py_buffer view
+    if bytes_field(value, &f):
+        return f.size
+    PyObject_GetBuffer(value, &view, PyBUF_SIMPLE)
+    cdef int64_t size = view.len
+    PyBuffer_Release(&view)
+    return size
+
+
+cdef int64_t size_of_fields(object key, object value, object headers) except -1:
+    cdef pooled encoded
+    cdef int64_t size = <int64_t>(rp_field_size(length_of(key)) + rp_field_size(length_of(value)))
+    if not headers:
+        return size + 1
+    memset(&encoded, 0, sizeof(pooled))
+    try:
+        encode_headers(headers, &encoded)
+        return size + <int64_t>encoded.size
+    finally:
+        pooled_free(&encoded)
+
+
+cdef object made_already(object made):
+    return TypeError(f"this {type(made).__name__} was made already")
+
+
+cdef object not_made(object made):
+    return TypeError(f"this {type(made).__name__} was made without its arguments")
+
+
+cdef class OpenBatch:
+
+    def __dealloc__(self):
+        pooled_free(&self.records)
+        pooled_free(&self.headers)
+
+    @cython.critical_section
+    cdef int start(self, Client client, int magic, int codec, int64_t batch_size) except -1:
+        """An empty batch of relative offsets, as producers send it."""
+        if self.client is not None:  # another thread may be building it
+            raise made_already(self)
+        self.client = ready(client)
+        self.batch_size = batch_size
+        self.codec = codec
+        self.encoder.options.magic = magic
+        self.encoder.options.codecs = kafka_codecs()
+        # of a codec that is none, header_size() needs to know only that it is one: finish() refuses it
+        self.encoder.options.codec = codec
+        self.encoder.options.level = LEVEL_DEFAULT
+        self.encoder.options.attributes = <short>(codec & RP_CODEC_MASK)
+        self.encoder.options.producer_epoch = -1
+        self.encoder.options.base_sequence = -1
+        self.encoder.options.partition_leader_epoch = -1
+        self.encoder.options.producer_id = -1
+        self.encoder.options.log_append_time = -1
+        self.encoder.options.delete_horizon_ms = -1
+        batch_begin(&self.encoder, 0)
+        return 0
+
+    cdef int64_t size_of_all(self) noexcept:
+        """Bytes so far, uncompressed: what clients call the size of an open batch."""
+        if self.result is not None:
+            return len(self.result)
+        return <int64_t>self.records.size + (0 if self.encoder.options.magic < 2 else
+                                             <int64_t>header_size(&self.encoder.options))
+
+    def build(self):
+        """The batch as it is sent, compressed if there is a codec: a bytearray. It takes no more records."""
+        return self.finish()
+
+    @cython.critical_section
+    def size(self):
+        """Bytes so far, uncompressed."""
+        return self.size_of_all()
+
+    cdef bint fits(self, const rp_record* row, int64_t after) noexcept:
+        """The rule of all builders but kafka-python's for v2: the first record always fits."""
+        return row.offset == 0 or after < self.batch_size
+
+    cdef bint takes_compressed(self, size_t compressed) noexcept:
+        return True
+
+    cdef int64_t put(self, int64_t offset, int64_t timestamp, object key, object value, object headers) except -1:
+        """Append a record: its bytes, or NO_ROOM."""
+        cdef rp_record row
+        row.offset, row.timestamp = offset, timestamp
+        if bytes_field(key, &row.key) and bytes_field(value, &row.value):
+            return self.put_row(&row, headers)
+        return self.put_views(&row, key, value, headers)
+
+    cdef int64_t put_views(self, rp_record* row, object key, object value, object headers) except -1:
+        """put(), for keys and values of other types than bytes."""
+        cdef record_views views
+        memset(&views, 0, sizeof(record_views))
+        try:
+            if not bytes_field(key, &row.key):
+                PyObject_GetBuffer(key, &views.key, PyBUF_SIMPLE)
+                row.key.data, row.key.size = <const unsigned char*>views.key.buf, views.key.len
+            if not bytes_field(value, &row.value):
+                PyObject_GetBuffer(value, &views.value, PyBUF_SIMPLE)
+                row.value.data, row.value.size = <const unsigned char*>views.value.buf, views.value.len
+            return self.put_row(row, headers)
+        finally:
+            PyBuffer_Release(&views.key)
+            PyBuffer_Release(&views.value)
+
+    cdef int64_t put_row(self, rp_record* row, object headers) except -1:
+        cdef rp_error err
+        cdef size_t before, room
+        row.headers.size = 0
+        if headers:
+            self.encode(headers)
+            row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
+        # from here on no code of the caller runs
+        if self.client is None:
+            raise not_made(self)
+        if self.result is not None:
+            return NO_ROOM
+        self.refuse_busy()
+        before = self.records.size
+        room = record_room(row)
+        if before + room + 64 >= <size_t>max(self.batch_size, 0) or before + room > MAX_SET_SIZE:
+            if not self.fits(row, self.size_of_all() + <int64_t>record_size(&self.encoder, row)):
+                return NO_ROOM
+            if before + room > MAX_SET_SIZE:
+                return NO_ROOM
+        check(record_check(&self.encoder, row, &err), &err)
+        if not offset_delta_fits(&self.encoder, row):
+            check(rp_fail(&err, RP_OFFSET_DELTA, -1, row.offset, 0), &err)
+        if before + room > self.records.capacity:
+            check(pooled_reserve_more(&self.records, room, &err), &err)
+        self.records.size = record_write(&self.encoder, row, self.records.data + before) - self.records.data
+        return <int64_t>(self.records.size - before)
+
+    cdef int refuse_busy(self) except -1:
+        if self.busy:
+            raise InUseError("the builder is in use by another call")
+        return 0
+
+    @cython.critical_section
+    cdef int64_t size_with(self, int64_t offset, int64_t timestamp, object key, object value,
+                           object headers) except -1:
+        """Bytes that the record would take as the next one."""
+        cdef rp_record row
+        row.offset, row.timestamp = offset, timestamp
+        row.key.size, row.value.size = length_of(key), length_of(value)
+        row.headers.size = 0
+        if headers:
+            self.encode(headers)
+            row.headers.size = <int64_t>self.headers.size
+        return <int64_t>record_size(&self.encoder, &row)
+
+    cdef int encode(self, object headers) except -1:
+        """Iterating over headers runs the caller's code."""
+        self.refuse_busy()
+        self.headers.size = 0
+        self.busy = True
+        try:
+            return encode_headers(headers, &self.headers)
+        finally:
+            self.busy = False
+
+    @cython.critical_section
+    cdef bytearray finish(self):
+        """The batch as it is sent; from then on it takes no records."""
+        cdef pooled payload
+        if self.client is None:
+            raise not_made(self)
+        if self.result is not None:
+            return self.result
+        self.refuse_busy()
+        if self.codec == RP_NONE:
+            self.result = self.joined(&self.records)
+            return self.result
+        memset(&payload, 0, sizeof(pooled))
+        self.busy = True
+        try:
+            self.compress(&payload)
+            if self.takes_compressed(payload.size):
+                self.result = self.joined(&payload)
+            else:
+                self.encoder.options.codec = RP_NONE
+                self.encoder.options.attributes &= ~RP_CODEC_MASK
+                self.result = self.joined(&self.records)
+        finally:
+            self.busy = False
+            pooled_free(&payload)
+        return self.result
+
+    cdef int compress(self, pooled* payload) except -1:
+        cdef rp_error err
+        cdef int status
+        cdef const codec_row* row = row_of(kafka_codecs(), self.codec)
+        if row == NULL or row.least_magic > self.encoder.options.magic:
+            raise self.client.refuse_codec(self.codec)
+        self.client.require(self.codec)
+        cdef codec_context* context = context_acquire(kafka_codecs())
+        if context == NULL:
+            raise MemoryError()
+        if self.records.size <= row.gil_kept:
+            status = compress_payload(context, self.codec, LEVEL_DEFAULT, self.encoder.options.magic,
+                                      self.records.data, self.records.size, payload, &err)
+            context_release(context)
+        else:
+            with nogil:
+                status = compress_payload(context, self.codec, LEVEL_DEFAULT, self.encoder.options.magic,
+                                          self.records.data, self.records.size, payload, &err)
+                context_release(context)
+        return check(status, &err)
+
+    cdef bytearray joined(self, const pooled* payload):
+        """Header and payload; the memory of the records is given back."""
+        cdef size_t header = header_size(&self.encoder.options)
+        cdef bytearray whole = PyByteArray_FromStringAndSize(NULL, <Py_ssize_t>(header + payload.size))
+        cdef unsigned char* start = <unsigned char*>PyByteArray_AS_STRING(whole)
+        if payload.size > 0:
+            memcpy(start + header, payload.data, payload.size)
+        if self.encoder.records_count == 0:
+            self.encoder.last_offset = 0  # an empty batch of a client has one offset
+        batch_finish(&self.encoder, start, header + payload.size)
+        pooled_free(&self.records)
+        pooled_free(&self.headers)
+        return whole

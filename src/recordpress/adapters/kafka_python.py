@@ -1,0 +1,359 @@
+"""kafka-python's record classes and codec functions on recordpress: the same names, arguments and results.
+
+`install` puts them under the client, `uninstall` takes them out, `installed` does both around a block. Without that
+they can be used by themselves. Supported is kafka-python 3.0. Where kafka-python differs from Kafka, these do as Kafka
+does: the table is in docs/adapters.md.
+
+Examples
+--------
+>>> import recordpress.adapters.kafka_python as fast
+>>> builder = fast.MemoryRecordsBuilder(magic=2, compression_type=4, batch_size=16384)
+>>> builder.append(timestamp=1700000000000, key=b"k", value=b"v" * 100)
+DefaultRecordMetadata(offset=0, size=110, timestamp=1700000000000)
+>>> builder.close()
+>>> batch = fast.MemoryRecords(builder.buffer()).next_batch()
+>>> batch.validate_crc(), [record.key for record in batch]
+(True, [b'k'])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import kafka.codec as _client_codec
+import kafka.errors as _errors
+from kafka.record import abc as _abc
+from kafka.record import default_records as _default
+from kafka.record import legacy_records as _legacy
+
+import recordpress
+from recordpress.adapters import _kafka_building, _kafka_reading
+from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
+from recordpress.adapters._codecs import (
+    CHECKERS,
+    calc_crc32,
+    calc_crc32c,
+    client_of,
+    decoders,
+    gzip_encode,
+    has_gzip,
+    has_lz4,
+    has_snappy,
+    has_zstd,
+    lz4_encode_old_kafka,
+    snappy_encode,
+)
+from recordpress.adapters._install import Adapter, calls_of, check_version
+from recordpress.adapters._kafka_building import MemoryRecordsBuilder
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "ControlRecord",
+    "DefaultRecord",
+    "DefaultRecordBatch",
+    "DefaultRecordBatchBuilder",
+    "DefaultRecordMetadata",
+    "LegacyRecord",
+    "LegacyRecordBatch",
+    "LegacyRecordBatchBuilder",
+    "LegacyRecordMetadata",
+    "MemoryRecords",
+    "MemoryRecordsBuilder",
+    "calc_crc32",
+    "calc_crc32c",
+    "gzip_decode",
+    "gzip_encode",
+    "has_gzip",
+    "has_lz4",
+    "has_snappy",
+    "has_zstd",
+    "install",
+    "installed",
+    "lz4_decode",
+    "lz4_decode_old_kafka",
+    "lz4_encode",
+    "lz4_encode_old_kafka",
+    "snappy_decode",
+    "snappy_encode",
+    "uninstall",
+    "zstd_decode",
+    "zstd_encode",
+]
+
+check_version("kafka-python", (3, 0), (3, 1))
+
+
+class DefaultRecord(_kafka_reading.DefaultRecord, _abc.ABCRecord):
+    """A record of a v2 batch.
+
+    Attributes
+    ----------
+    size_in_bytes : int
+        Bytes of the whole record, its length field included (DefaultRecord.sizeInBytes).
+    offset, timestamp, timestamp_type : int
+        Timestamp in ms; type 0 CreateTime, 1 LogAppendTime.
+    key, value : bytes | None
+        Made when first read.
+    headers : list[tuple[str, bytes | None]]
+        Made when first read; bytes of a key that are not UTF-8 become U+FFFD, as in Java.
+    checksum : None
+        Records of v2 have none.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.DefaultRecord(9, 7, 1700000000000, 0, b"k", None, []).offset
+    7
+    """
+
+    __slots__ = ()
+
+
+class ControlRecord(_kafka_reading.ControlRecord, DefaultRecord):
+    """A record of a control batch: a DefaultRecord that says what it is.
+
+    Attributes
+    ----------
+    offset, version, type : int
+        Version and type as the key has them.
+    abort, commit : bool
+        Types 0 and 1.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.ControlRecord(9, 7, 1700000000000, 0, bytes([0, 0, 0, 1]), b"", []).commit
+    True
+    """
+
+    __slots__ = ()
+
+
+class LegacyRecord(_kafka_reading.LegacyRecord, _abc.ABCRecord):
+    """A message of v0 or v1.
+
+    Attributes
+    ----------
+    magic, offset, checksum, size_in_bytes : int
+    timestamp, timestamp_type : int | None
+        None in v0.
+    key, value : bytes | None
+        Made when first read.
+    headers : list
+        Empty.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.LegacyRecord(0, 7, None, None, None, b"v", 0, b"").timestamp is None
+    True
+    """
+
+    __slots__ = ()
+
+
+class DefaultRecordBatch(_kafka_reading.DefaultRecordBatch, _default.DefaultRecordBase, _abc.ABCRecordBatch):
+    """A v2 batch that is read: attributes of its header, and its records by iterating.
+
+    Attributes
+    ----------
+    base_offset, last_offset, next_offset, last_offset_delta, size_in_bytes, leader_epoch, magic, crc, attributes : int
+    compression_type, timestamp_type : int
+        As the attributes have them.
+    first_timestamp, max_timestamp : int
+        ms since 1970.
+    producer_id, producer_epoch, base_sequence, last_sequence : int
+        -1 for none.
+    records_count : int
+        As the header has it.
+    is_transactional, is_control_batch, has_sequence : bool
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> batch = fast.DefaultRecordBatch(recordpress.write_records([b"a", b"b"], compression_type="zstd"))
+    >>> batch.validate_crc(), batch.next_offset, [record.value for record in batch]
+    (True, 2, [b'a', b'b'])
+    """
+
+    __slots__ = ()
+
+
+class LegacyRecordBatch(_kafka_reading.LegacyRecordBatch, _abc.ABCRecordBatch, _legacy.LegacyRecordBase):
+    """A message of v0 or v1 that is read, alone or a wrapper of compressed ones.
+
+    Attributes
+    ----------
+    base_offset, size_in_bytes, magic, compression_type : int
+        The offset is that of the last message in a wrapper.
+    timestamp_type : int | None
+        None in v0.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> batch = fast.LegacyRecordBatch(recordpress.write_records([b"a", b"b"], magic=1, compression_type="gzip"), 1)
+    >>> batch.validate_crc(), [record.value for record in batch]
+    (True, [b'a', b'b'])
+    """
+
+    __slots__ = ()
+
+
+class MemoryRecords(_kafka_reading.MemoryRecords, _abc.ABCRecords):
+    """The entries of a record set, one after the other; an entry that is cut ends it.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> records = fast.MemoryRecords(recordpress.write_records([b"a", b"b"]) + b"cut")
+    >>> records.size_in_bytes(), records.valid_bytes(), [len(list(batch)) for batch in records]
+    (80, 77, [2])
+    """
+
+    __slots__ = ()
+
+
+class DefaultRecordBatchBuilder(
+    _kafka_building.DefaultRecordBatchBuilder, _default.DefaultRecordBase, _abc.ABCRecordBatchBuilder
+):
+    """Builds a v2 batch: append(), then build().
+
+    Attributes
+    ----------
+    producer_id, producer_epoch, base_sequence : int
+        -1 for none.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> builder = fast.DefaultRecordBatchBuilder(
+    ...     magic=2, compression_type=0, is_transactional=0, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+    ...     batch_size=100)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v", headers=[]).size, len(builder.build())
+    (8, 69)
+    """
+
+    __slots__ = ()
+
+    MAX_RECORD_OVERHEAD = 21  # bytes: DefaultRecord.MAX_RECORD_OVERHEAD
+
+
+class LegacyRecordBatchBuilder(
+    _kafka_building.LegacyRecordBatchBuilder, _abc.ABCRecordBatchBuilder, _legacy.LegacyRecordBase
+):
+    """Builds messages of v0 or v1, in a wrapper if they are compressed.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> builder = fast.LegacyRecordBatchBuilder(magic=1, compression_type=0, batch_size=16384)
+    >>> builder.append(0, timestamp=1700000000000, key=None, value=b"v").size, len(builder.build())
+    (35, 35)
+    """
+
+    __slots__ = ()
+
+
+_client = client_of(
+    _errors.CorruptRecordError, _errors.UnsupportedCodecError, _client_codec, "Unrecognized compression type: {}"
+)
+_decoders = decoders(_client, "kafka_python")
+gzip_decode, snappy_decode, zstd_decode = _decoders["gzip_decode"], _decoders["snappy_decode"], _decoders["zstd_decode"]
+lz4_decode_old_kafka = _decoders["lz4_decode_old_kafka"]
+_lz4_decode = _decoders["lz4_decode"]
+_own_lz4_encode, _own_lz4_decode = _client_codec.lz4_encode, _client_codec.lz4_decode
+
+
+def lz4_encode(payload: Buffer, **options: Any) -> bytes:
+    """Compress with lz4 as Kafka's producer does. Options of lz4.frame.compress are given to the client's own
+    function.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.lz4_decode(fast.lz4_encode(b"records"))
+    b'records'
+    """
+    if options:
+        return bytes(_own_lz4_encode(payload, **options))
+    return recordpress.compress(payload, "lz4")
+
+
+def lz4_decode(payload: Buffer, **options: Any) -> Any:
+    """Decompress lz4. Options of lz4.frame.decompress are given to the client's own function.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.lz4_decode(fast.lz4_encode(b"records"))
+    b'records'
+    """
+    return _own_lz4_decode(payload, **options) if options else _lz4_decode(payload)
+
+
+def zstd_encode(payload: Buffer) -> bytes:
+    """Compress with zstd at the level of Kafka's producer, 3.
+
+    Examples
+    --------
+    >>> from recordpress.adapters import kafka_python as fast
+    >>> fast.zstd_decode(fast.zstd_encode(b"records"))
+    b'records'
+    """
+    return recordpress.compress(payload, "zstd")
+
+_DEFAULT = {
+    "ControlRecord": ControlRecord,
+    "DefaultRecord": DefaultRecord,
+    "DefaultRecordBatch": DefaultRecordBatch,
+    "DefaultRecordBatchBuilder": DefaultRecordBatchBuilder,
+    "DefaultRecordMetadata": DefaultRecordMetadata,
+}
+_LEGACY = {
+    "LegacyRecord": LegacyRecord,
+    "LegacyRecordBatch": LegacyRecordBatch,
+    "LegacyRecordBatchBuilder": LegacyRecordBatchBuilder,
+    "LegacyRecordMetadata": LegacyRecordMetadata,
+}
+_kafka_reading.use(_client, {**_DEFAULT, **_LEGACY})
+_kafka_building.use(_client, MemoryRecords, _errors.UnsupportedVersionError, _errors.IllegalStateError)
+
+_adapter = Adapter(
+    "kafka",
+    {
+        "kafka.record.default_records": _DEFAULT,
+        "kafka.record.legacy_records": _LEGACY,
+        "kafka.record.memory_records": {"MemoryRecords": MemoryRecords, "MemoryRecordsBuilder": MemoryRecordsBuilder},
+        "kafka.record.util": {"calc_crc32": calc_crc32, "calc_crc32c": calc_crc32c},
+        "kafka.codec": {
+            **CHECKERS,
+            "gzip_decode": gzip_decode,
+            "gzip_encode": gzip_encode,
+            "lz4_decode": lz4_decode,
+            "lz4_decode_old_kafka": lz4_decode_old_kafka,
+            "lz4_encode": lz4_encode,
+            "lz4_encode_old_kafka": lz4_encode_old_kafka,
+            "snappy_decode": snappy_decode,
+            "snappy_encode": snappy_encode,
+            "zstd_decode": zstd_decode,
+            "zstd_encode": zstd_encode,
+        },
+    },
+    [("kafka.producer.kafka", "KafkaProducer", "_COMPRESSORS")],
+    ["kafka", "kafka.consumer.fetcher", "kafka.producer.record_accumulator"],
+)
+
+install, uninstall, installed = calls_of(
+    _adapter,
+    _client,
+    name="kafka-python",
+    module="kafka_python",
+    libraries="python-snappy, lz4 and zstandard",
+    corrupt="CorruptRecordError",
+)

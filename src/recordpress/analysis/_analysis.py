@@ -1,0 +1,175 @@
+"""What was measured, and what follows from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from recordpress.log import Finding
+
+DAY = 86_400  # seconds
+
+
+class Speed(NamedTuple):
+    """MB/s (10^6 bytes) of uncompressed records, by one thread.
+
+    Attributes
+    ----------
+    compress_mb_s, decompress_mb_s : float
+        Of the fastest call or the median one.
+    compress_spread, decompress_spread : float
+        Between the quartiles of all calls, as a part of the median.
+    rounds : int
+        Calls that were timed.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
+    >>> speed = found.cells[-1].speed
+    >>> speed.compress_mb_s > 0, speed.rounds > 0
+    (True, True)
+    """
+
+    compress_mb_s: float
+    decompress_mb_s: float
+    compress_spread: float
+    decompress_spread: float
+    rounds: int
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One codec at one level and depth.
+
+    Attributes
+    ----------
+    codec : str
+    level : int | None
+        As `recordpress.write_columns` takes it; None is what Kafka's clients use.
+    batch_records : int | None
+        Records per batch; None at the stored depth, if that varies.
+    depth : float
+        Records per batch, as a multiple of the stored depth.
+    input_bytes, output_bytes : int
+        Of the whole record sets, headers included, before and after compression.
+    batches, records : int
+    speed : Speed
+    is_best : bool
+        On the Pareto front of its depth: no other cell is both smaller and faster to write.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
+    >>> cell = found.cells[-1]
+    >>> cell.codec, cell.level, cell.ratio > 1
+    ('zstd', 3, True)
+    """
+
+    codec: str
+    level: int | None
+    batch_records: int | None
+    depth: float
+    input_bytes: int
+    output_bytes: int
+    batches: int
+    records: int
+    speed: Speed
+    is_best: bool = False
+
+    @property
+    def ratio(self) -> float:
+        """Uncompressed by compressed bytes; that of KIP-126 is the inverse."""
+        return self.input_bytes / self.output_bytes
+
+    @property
+    def batch_bytes(self) -> int:
+        """Of a batch before compression, header included: the mean."""
+        return round(self.input_bytes / self.batches)
+
+    @property
+    def bytes_per_record(self) -> float:
+        """Of a whole record set, headers included."""
+        return self.output_bytes / self.records
+
+    def cpu_seconds_a_day(self, bytes_per_second: float) -> tuple[float, float]:
+        """To compress, and to decompress once, what is produced at this rate."""
+        work = bytes_per_second * DAY / 1e6
+        return work / self.speed.compress_mb_s, work / self.speed.decompress_mb_s
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "codec": self.codec,
+            "level": self.level,
+            "batch_records": self.batch_records,
+            "batch_bytes": self.batch_bytes,
+            "input_bytes": self.input_bytes,
+            "output_bytes": self.output_bytes,
+            "ratio": self.ratio,
+            "compress_mb_s": self.speed.compress_mb_s,
+            "decompress_mb_s": self.speed.decompress_mb_s,
+        }
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What `recordpress.analyze` finds.
+
+    Attributes
+    ----------
+    baseline : dict
+        What is stored today.
+    cells : tuple of Cell
+        By depth, and in the order in which the codecs were given.
+    recommendation : dict
+        What to set, and what it saves.
+    sample : dict
+        What was measured, of how much.
+    versions : dict of str to str
+    findings : tuple of Finding
+        Damage, which was left out.
+    rate_bytes : float | None
+        Bytes per second of uncompressed record sets, if a rate was given.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.analyze("demo/logs/sessions-0", "none/zstd,3", depths=(1,), sample_bytes=100_000)
+    >>> len(found.cells), sorted(found.baseline)[:3]
+    (2, ['batch_records', 'bytes', 'bytes_per_record'])
+    """
+
+    baseline: Mapping[str, Any]
+    cells: tuple[Cell, ...]
+    recommendation: Mapping[str, Any]
+    sample: Mapping[str, Any]
+    versions: Mapping[str, str]
+    findings: tuple[Finding, ...] = ()
+    rate_bytes: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "baseline": dict(self.baseline),
+            "cells": [cell.to_dict() for cell in self.cells],
+            "recommendation": dict(self.recommendation),
+            "sample": dict(self.sample),
+            "versions": dict(self.versions),
+        }
+
+
+def pareto(points: Sequence[tuple[int, float]]) -> list[bool]:
+    """Which of some (bytes, speed) no other one beats in both.
+
+    Examples
+    --------
+    >>> pareto([(100, 900.0), (50, 300.0), (60, 200.0), (40, 20.0)])
+    [True, True, False, True]
+    """
+    return [
+        not any(other != point and other[0] <= point[0] and other[1] >= point[1] for other in points)
+        for point in points
+    ]

@@ -1,0 +1,230 @@
+"""recordpress.analyze: from a path to a recommendation."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any, Literal, TypeAlias
+
+import recordpress
+from recordpress._arguments import integer, shown_value
+from recordpress._libraries import library_versions
+from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
+from recordpress.analysis._dictionary import evaluate
+from recordpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
+from recordpress.analysis._lines import is_lines, sample_lines
+from recordpress.analysis._measure import SPEED_BYTES, Measure, Size, memcpy_mb_s
+from recordpress.analysis._rate import Rate, parse_rate, positive
+from recordpress.analysis._recommend import DEPTHS, Situation, choose, recommend
+from recordpress.analysis._sample import Sample, sample_log
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.files import resolve
+from recordpress.log import Progress, open_log
+from recordpress.typing import Integer
+
+Timing: TypeAlias = Literal["fastest", "median"]
+Paths: TypeAlias = "str | os.PathLike[str] | Iterable[str | os.PathLike[str]]"
+
+LEAST_SAMPLE, MOST_SAMPLE = 1 << 10, 1 << 40
+MOST_THREADS = 1024
+_MOST_DEPTH = 10_000
+_BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
+_STEP_BYTES = 1 << 20
+INT64_MAX = (1 << 63) - 1
+
+
+def analyze(
+    path: Paths,
+    codecs: str = DEFAULT_CODECS,
+    *,
+    depths: Sequence[Integer] = (1, 10),
+    sample_bytes: Integer = 64 << 20,
+    seed: Integer = 0,
+    threads: Integer | None = None,
+    timing: Timing = "fastest",
+    rate: str | float | None = None,
+    price_gb: float | None = None,
+    registry: CodecRegistry | None = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> Analysis:
+    """Implements `recordpress.analyze`."""
+    if registry is not None and not isinstance(registry, CodecRegistry):
+        message = f"registry must be a recordpress.CodecRegistry, not {type(registry).__name__}"
+        raise ArgumentTypeError(message, field="registry")
+    settings = parse_codecs(codecs, registry)
+    multiples = _multiples(depths)
+    limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
+    number = integer(seed, "seed", 0, INT64_MAX)
+    workers = None if threads is None else integer(threads, "threads", 1, MOST_THREADS)
+    if not isinstance(timing, str) or timing not in ("fastest", "median"):
+        raise InvalidArgumentError(f"timing={shown_value(timing)} is neither 'fastest' nor 'median'", field="timing")
+    produced = parse_rate(rate)
+    price = None if price_gb is None else positive(price_gb, "price_gb")
+    checked_progress(progress)
+
+    sample, skipped = sample_of(path, limit, number, registry)
+    meter = Meter(progress, len(sample.data) * len(settings) * len(multiples))
+    measure = Measure(sample, workers, registry=registry)
+    cells = _cells(sample, measure, settings, multiples, timing, meter)
+    chosen = choose(cells)
+    by_depth = _by_depth(sample, measure, Setting(chosen.codec, chosen.level), meter)
+    total = round(sample.stored_bytes / sample.covered_bytes * sample.total_bytes)
+    dictionary = _dictionary(sample)
+    now = Situation(sample.stored_bytes, total, sample.record_bytes, sample.partitions, produced, price)
+    return Analysis(
+        baseline=_baseline(sample),
+        cells=tuple(cells),
+        recommendation={**recommend(chosen, by_depth, cells, now), "dictionary": dictionary},
+        sample={**facts_of(sample, number), "skipped": skipped, "speed": _speeds(cells, timing)},
+        versions={"recordpress": recordpress.__version__, **library_versions()},
+        findings=tuple(sample.findings),
+        rate_bytes=_rate_bytes(produced, sample),
+    )
+
+
+def checked_progress(progress: Callable[[Progress], object] | None) -> None:
+    """Refuse what cannot be called."""
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+
+
+def _multiples(depths: Sequence[Integer]) -> list[int]:
+    if not isinstance(depths, list | tuple | range):
+        raise ArgumentTypeError(f"depths must be a list of ints, not {type(depths).__name__}", field="depths")
+    found = {integer(depth, "depths", 1, _MOST_DEPTH) for depth in depths}
+    return sorted(found | {1})
+
+
+# ---- what is there
+
+
+def sample_of(
+    path: Paths, limit: int, seed: int, registry: CodecRegistry | None
+) -> tuple[Sample, list[dict[str, Any]]]:
+    """The sample of a log or a file of lines, and what lies beside the log."""
+    if isinstance(path, str | os.PathLike):
+        files, name = resolve(path, None)
+        if is_lines(files, name):
+            with files.open(name) as file:
+                return sample_lines(file, limit, seed), []
+    log = open_log(path, codecs=registry)
+    return sample_log(log, limit, seed), [finding.to_dict() for finding in log.skipped]
+
+
+def _baseline(sample: Sample) -> dict[str, Any]:
+    stats = sample.stats
+    return {
+        "kind": "log" if stats else "lines",
+        "bytes": sample.total_bytes,
+        "partitions": sample.partitions,
+        "segments": stats.segments if stats else 0,
+        "codecs": {
+            codec: {**share.to_dict(), "ratio": stats.ratio(codec)} for codec, share in sorted(stats.codecs.items())
+        }
+        if stats
+        else {},
+        "batch_records": sample.batch_records,
+        "mean_batch_records": sample.mean_batch_records,
+        "mean_batch_bytes": sample.stored_bytes / len(sample.counts),
+        "bytes_per_record": sample.stored_bytes / sample.records,
+        "ratio": len(sample.data) / sample.stored_bytes,
+    }
+
+
+def facts_of(sample: Sample, seed: int) -> dict[str, Any]:
+    """What was measured, for JSON."""
+    return {
+        "seed": seed,
+        "bytes": len(sample.data),
+        "stored_bytes": sample.stored_bytes,
+        "batches": len(sample.counts),
+        "records": sample.records,
+        "runs": sample.runs,
+        "coverage": sample.covered_bytes / sample.total_bytes,
+        "findings": [finding.to_dict() for finding in sample.findings],
+    }
+
+
+def _rate_bytes(rate: Rate | None, sample: Sample) -> float | None:
+    return None if rate is None else rate.bytes_per_second(sample.record_bytes)
+
+
+# ---- what is measured
+
+
+class Meter:
+    """Tells of sizes that were measured, after each megabyte, from the thread that called."""
+
+    def __init__(self, progress: Callable[[Progress], object] | None, total: int) -> None:
+        self._progress, self._total, self._done, self._next = progress, total, 0, _STEP_BYTES
+
+    def advance(self, size: int) -> None:
+        self._done += size
+        if self._progress is not None and self._done >= self._next:
+            self._next = self._done + _STEP_BYTES
+            self._progress(Progress(self._done, max(self._total, self._done), 0, 0))
+
+
+def _cells(
+    sample: Sample, measure: Measure, settings: Sequence[Setting], multiples: Sequence[int], timing: str, meter: Meter
+) -> list[Cell]:
+    depths = [None if multiple == 1 else _depth(sample, multiple) for multiple in multiples]
+    sizes = [measure.sizes(depth, settings, meter.advance) for depth in depths]
+    cells: list[Cell] = []
+    for multiple, depth, found in zip(multiples, depths, sizes, strict=True):
+        payloads = measure.payloads(depth)
+        row = [
+            _cell(sample, setting, multiple, depth, size, measure.speed(setting, payloads, timing))
+            for setting, size in zip(settings, found, strict=True)
+        ]
+        best = pareto([(cell.output_bytes, cell.speed.compress_mb_s) for cell in row])
+        cells += [replace(cell, is_best=is_best) for cell, is_best in zip(row, best, strict=True)]
+    return cells
+
+
+def _depth(sample: Sample, multiple: int) -> int:
+    return max(1, round(multiple * sample.mean_batch_records))
+
+
+def _cell(sample: Sample, setting: Setting, multiple: int, depth: int | None, size: Size, speed: Speed) -> Cell:
+    return Cell(
+        codec=setting.codec,
+        level=setting.level,
+        batch_records=sample.batch_records if depth is None else depth,
+        depth=multiple,
+        input_bytes=size.input_bytes,
+        output_bytes=size.output_bytes,
+        batches=size.batches,
+        records=sample.records,
+        speed=speed,
+    )
+
+
+def _speeds(cells: Sequence[Cell], timing: str) -> dict[str, Any]:
+    """How the speeds were measured; the spreads are in the order of the cells."""
+    return {
+        "timing": timing,
+        "most_bytes": SPEED_BYTES,
+        "rounds": [cell.speed.rounds for cell in cells],
+        "compress_spread": [cell.speed.compress_spread for cell in cells],
+        "decompress_spread": [cell.speed.decompress_spread for cell in cells],
+        "memcpy_mb_s": memcpy_mb_s(timing),
+    }
+
+
+def _by_depth(sample: Sample, measure: Measure, setting: Setting, meter: Meter) -> dict[int, Size]:
+    most = max(1, int(_BY_DEPTH_BYTES / sample.record_bytes))
+    return {
+        multiple: measure.sizes(_depth(sample, multiple), [setting], meter.advance, most)[0]
+        for multiple in (1, *DEPTHS)
+    }
+
+
+def _dictionary(sample: Sample) -> dict[str, Any] | None:
+    """Whether a dictionary pays; None if none can be trained on so few records."""
+    try:
+        return evaluate(sample).to_dict()
+    except InvalidArgumentError:
+        return None

@@ -1,0 +1,340 @@
+"""Whether a dictionary pays: trained on a part of the sample, tried on records that it has not seen.
+
+The sample is divided into stretches of records that follow each other, and every fourth is held out. Its records are
+cut into batches of each depth, which are compressed in three ways:
+
+- each batch by zstd, as brokers know it: what a dictionary is compared with;
+- each batch by zstd with the dictionary (``zstd-dict``, for closed loops);
+- each value by zstd with the dictionary, in batches without a codec, which any broker takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import pairwise
+from math import ceil
+from typing import Any
+
+from recordpress.analysis._measure import uncompressed
+from recordpress.analysis._recommend import SAVED_PER_DOUBLING
+from recordpress.analysis._sample import Sample
+from recordpress.codecs import DEFAULT_DICTIONARY_SIZE, Dictionary, compress, decompress, train
+from recordpress.columns import Columns, read_columns
+from recordpress.dictionaries import DictionaryCodec
+from recordpress.errors import CorruptRecordError, InvalidArgumentError
+from recordpress.record import read_batches, write_records
+
+DEPTHS = (1, 10, 100, 1000)
+SAMPLES_PER_SIZE = 100  # times the dictionary's size: more makes it no better (zdict.h)
+LEAST_RECORDS = 64
+
+_STRETCHES, _LEAST_STRETCHES = 16, 4
+_BATCHES = 4  # of the deepest kind that a stretch should hold
+_HELD_OUT_BYTES = 8 << 20
+_LEAST_SIZE = 256
+_PART = 10  # of what it is trained on, the size of a dictionary whose size was not given
+_NAME_BYTES = 1 + len(DictionaryCodec.name)  # in the header of a batch (KIP-984)
+_COLUMNS = ("timestamp", "key", "value", "headers")
+
+
+@dataclass(frozen=True)
+class DictionaryDepth:
+    """What a dictionary makes of batches of one depth. All bytes are those of whole record sets that were held out.
+
+    Attributes
+    ----------
+    batch_records : int
+        Records per batch.
+    batches, records : int
+    input_bytes : int
+        Uncompressed.
+    plain_bytes : int
+        Each batch compressed by zstd.
+    batches_bytes : int
+        Each batch compressed by zstd with the dictionary.
+    values_bytes : int
+        Each value compressed by zstd with the dictionary, and the batches not compressed.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> depth = found.depths[0]
+    >>> depth.batch_records, depth.least_bytes <= depth.plain_bytes
+    (8, True)
+    """
+
+    batch_records: int
+    batches: int
+    records: int
+    input_bytes: int
+    plain_bytes: int
+    batches_bytes: int
+    values_bytes: int
+
+    @property
+    def use(self) -> str:
+        """The better use of the dictionary: ``"values"`` or ``"batches"``."""
+        return "values" if self.values_bytes <= self.batches_bytes else "batches"
+
+    @property
+    def least_bytes(self) -> int:
+        """Without a dictionary: by zstd, or by no codec where that is smaller."""
+        return min(self.plain_bytes, self.input_bytes)
+
+    @property
+    def saves(self) -> float:
+        """The part of these that it saves in this use; negative if it takes more."""
+        return 1 - min(self.values_bytes, self.batches_bytes) / self.least_bytes
+
+    @property
+    def pays(self) -> bool:
+        """Whether it saves a twentieth."""
+        return self.saves >= SAVED_PER_DOUBLING
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "batch_records": self.batch_records,
+            "batches": self.batches,
+            "records": self.records,
+            "input_bytes": self.input_bytes,
+            "plain_bytes": self.plain_bytes,
+            "batches_bytes": self.batches_bytes,
+            "values_bytes": self.values_bytes,
+            "use": self.use,
+            "saves": self.saves,
+            "pays": self.pays,
+        }
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """A dictionary, and what it makes of records that it was not trained on.
+
+    Attributes
+    ----------
+    dictionary : Dictionary
+    level : int
+    stored : DictionaryDepth
+        At the stored depth.
+    depths : tuple of DictionaryDepth
+        Each depth that was measured, the stored one among them.
+    skipped : tuple of int
+        Depths of which the held-out records do not fill one batch.
+    samples, sample_bytes : int
+        Values that it was trained on.
+    values : dict
+        Those that were held out, one by one: their number, bytes, and bytes by zstd without and with the dictionary.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> evaluation = found.evaluation
+    >>> evaluation.level, evaluation.samples > 0
+    (3, True)
+    """
+
+    dictionary: Dictionary
+    level: int
+    stored: DictionaryDepth
+    depths: tuple[DictionaryDepth, ...]
+    skipped: tuple[int, ...]
+    samples: int
+    sample_bytes: int
+    values: dict[str, int]
+
+    @property
+    def pays(self) -> bool:
+        """Whether it saves a twentieth at the stored depth."""
+        return self.stored.pays
+
+    @property
+    def break_even_records(self) -> int | None:
+        """Records after which it has saved its own size, at the stored depth; None if it saves nothing."""
+        saved = self.stored.saves * self.stored.least_bytes / self.stored.records
+        return None if saved <= 0 else round(len(self.dictionary) / saved)
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        now = self.stored
+        text = (
+            f"a dictionary {'pays' if self.pays else 'does not pay'}: at the stored depth of {now.batch_records}, "
+            f"batches compressed with it (zstd-dict, closed loops only) take "
+            f"{_change(now.batches_bytes, now.least_bytes)} than without, values compressed with it "
+            f"{_change(now.values_bytes, now.least_bytes)}"
+        )
+        if self.pays:
+            return text
+        paying = [depth.batch_records for depth in self.depths if depth.pays]
+        worth = f"{100 * SAVED_PER_DOUBLING:.0f} % is worth it"
+        return f"{text}; {worth}, as up to {paying[-1]} records per batch" if paying else f"{text}; {worth}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "dictionary": {
+                "id": self.dictionary.id,
+                "bytes": len(self.dictionary),
+                "sha256": sha256(self.dictionary.data).hexdigest(),
+                "level": self.level,
+                "samples": self.samples,
+                "sample_bytes": self.sample_bytes,
+            },
+            "pays": self.pays,
+            "saves": self.stored.saves,
+            "use": self.stored.use,
+            "break_even_records": self.break_even_records,
+            "summary": self.summary,
+            "stored_depth": self.stored.batch_records,
+            "depths": [depth.to_dict() for depth in self.depths],
+            "skipped_depths": list(self.skipped),
+            "values": self.values,
+        }
+
+
+def _change(size: int, of: int) -> str:
+    """``12.5 % less``."""
+    return f"{100 * abs(1 - size / of):.1f} % {'less' if size <= of else 'more'}"
+
+
+def evaluate(
+    sample: Sample,
+    *,
+    size: int | None = None,
+    level: int = 3,
+    depths: Sequence[int] = DEPTHS,
+    dictionary_id: int | None = None,
+    done: Callable[[int], object] = lambda _: None,
+) -> Evaluation:
+    """Train a dictionary on a sample, and measure it.
+
+    Parameters
+    ----------
+    sample : Sample
+    size : int, optional
+        Most bytes of the dictionary; by default a tenth of what it is trained on, and at most 112640.
+    level : int
+    depths : sequence of int
+        Records per batch. The stored depth is measured too.
+    dictionary_id : int, optional
+    done : callable
+        Gets bytes that were measured.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There are too few values, or they have too little in common.
+    """
+    rows = read_columns(sample.data, _COLUMNS)
+    if rows.num_rows < LEAST_RECORDS:
+        raise InvalidArgumentError(
+            f"{rows.num_rows} records are too few for a dictionary: at least {LEAST_RECORDS} are needed", field="path"
+        )
+    stored = max(1, round(sample.mean_batch_records))
+    wanted = sorted({*depths, stored})
+    seen, held_out = _stretches(rows, max(wanted))
+    dictionary, samples, sample_bytes = _trained(seen, size, level, dictionary_id)
+    longest = max(piece.num_rows for piece in held_out)
+    measured = {
+        depth: _measured(held_out, depth, dictionary, level, done)
+        for depth in wanted
+        if depth <= longest or depth == stored
+    }
+    return Evaluation(
+        dictionary=dictionary,
+        level=level,
+        stored=measured[stored],
+        depths=tuple(measured.values()),
+        skipped=tuple(depth for depth in wanted if depth not in measured),
+        samples=samples,
+        sample_bytes=sample_bytes,
+        values=_values(held_out, dictionary, level),
+    )
+
+
+def held_out_bytes(sample: Sample) -> int:
+    """About how many bytes are measured at each depth."""
+    return min(len(sample.data) // _LEAST_STRETCHES, _HELD_OUT_BYTES)
+
+
+def _stretches(rows: Columns, deepest: int) -> tuple[list[Columns], list[Columns]]:
+    """Stretches to train on, and those that are held out, of which no more is taken than is measured."""
+    number = max(_LEAST_STRETCHES, min(_STRETCHES, rows.num_rows // (_LEAST_STRETCHES * _BATCHES * deepest)))
+    number -= number % _LEAST_STRETCHES
+    bounds = [rows.num_rows * at // number for at in range(number + 1)]
+    pieces = [rows.slice(start, end - start) for start, end in pairwise(bounds)]
+    held_out = pieces[_LEAST_STRETCHES - 1 :: _LEAST_STRETCHES]
+    most = max(1, int(_HELD_OUT_BYTES / len(held_out) * rows.num_rows / max(rows.nbytes, 1)))
+    seen = [piece for at, piece in enumerate(pieces) if (at + 1) % _LEAST_STRETCHES]
+    return seen, [piece.slice(0, most) for piece in held_out]
+
+
+def _trained(
+    seen: Sequence[Columns], size: int | None, level: int, dictionary_id: int | None
+) -> tuple[Dictionary, int, int]:
+    """The dictionary, and how many values of how many bytes it was trained on."""
+    total = sum(piece["value"].nbytes for piece in seen)
+    if size is None:
+        size = min(DEFAULT_DICTIONARY_SIZE, max(_LEAST_SIZE, total // _PART))
+    share = min(1.0, SAMPLES_PER_SIZE * size / max(total, 1))
+    parts = (piece["value"].slice(0, ceil(share * piece.num_rows)) for piece in seen)
+    values = [value for part in parts for value in part if value]
+    dictionary = train(values, size, level=level, dictionary_id=dictionary_id)
+    return dictionary, len(values), sum(map(len, values))
+
+
+def _measured(
+    held_out: Sequence[Columns], depth: int, dictionary: Dictionary, level: int, done: Callable[[int], object]
+) -> DictionaryDepth:
+    batches = records = whole = plain = with_dictionary = values = 0
+    for piece in held_out:
+        record_set = uncompressed(piece, depth)
+        payloads = [batch.payload for batch in read_batches(record_set)]
+        headers = len(record_set) - sum(map(len, payloads))
+        batches += len(payloads)
+        records += piece.num_rows
+        whole += len(record_set)
+        plain += headers + sum(map(len, _packed(payloads, level, None)))
+        with_dictionary += headers + sum(_NAME_BYTES + len(one) for one in _packed(payloads, level, dictionary))
+        values += len(_with_packed_values(record_set, depth, level, dictionary))
+        done(len(record_set))
+    return DictionaryDepth(depth, batches, records, whole, plain, with_dictionary, values)
+
+
+def _packed(data: Sequence[bytes | memoryview], level: int, dictionary: Dictionary | None) -> Iterator[bytes]:
+    """Each compressed, and read back."""
+    for one in data:
+        packed = compress(one, "zstd", level, dictionary=dictionary)
+        if decompress(packed, "zstd", len(one), dictionaries=dictionary) != one:
+            raise CorruptRecordError(
+                "what was compressed with the dictionary is not read as it was", rule="what is written is what is read"
+            )
+        yield packed
+
+
+def _with_packed_values(record_set: bytes, depth: int, level: int, dictionary: Dictionary) -> bytes:
+    """The record set, with each value compressed."""
+    records = [record for batch in read_batches(record_set) for record in batch]
+    packed = _packed([record.value for record in records if record.value is not None], level, dictionary)
+    return write_records(
+        [None if record.value is None else next(packed) for record in records],
+        [record.key for record in records],
+        [record.timestamp for record in records],
+        [record.headers for record in records],
+        batch_records=depth,
+    )
+
+
+def _values(held_out: Sequence[Columns], dictionary: Dictionary, level: int) -> dict[str, int]:
+    values = [value for piece in held_out for value in piece["value"] if value is not None]
+    return {
+        "records": len(values),
+        "bytes": sum(map(len, values)),
+        "plain_bytes": sum(map(len, _packed(values, level, None))),
+        "dictionary_bytes": sum(map(len, _packed(values, level, dictionary))),
+    }

@@ -1,0 +1,88 @@
+"""Codecs and levels as they are typed: lzbench's ``zstd,1,3/lz4/gzip,6``."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple, get_args
+
+from recordpress._arguments import shown_value
+from recordpress.codecs import CodecRegistry, compress
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.typing import CompressionType
+
+DEFAULT_CODECS = "none/snappy/lz4/gzip,1,6/zstd,1,3,6"
+"""The codecs and levels that are measured where a call names none.
+
+Examples
+--------
+>>> from recordpress.analysis import DEFAULT_CODECS
+>>> DEFAULT_CODECS
+'none/snappy/lz4/gzip,1,6/zstd,1,3,6'
+"""
+_LEVEL = re.compile(r"-?[0-9]{1,6}")
+
+
+class Setting(NamedTuple):
+    """A codec at a level; the level None is what Kafka's clients use.
+
+    Examples
+    --------
+    >>> from recordpress.analysis import parse_codecs
+    >>> parse_codecs("none/zstd,3")
+    (Setting(codec='none', level=None), Setting(codec='zstd', level=3))
+    """
+
+    codec: str
+    level: int | None
+
+    @property
+    def is_kafkas(self) -> bool:
+        """Whether it is one of Kafka's, and not a plug-in."""
+        return self.codec in get_args(CompressionType)
+
+    def __str__(self) -> str:
+        return self.codec if self.level is None else f"{self.codec} {self.level}"
+
+
+def parse_codecs(text: str, registry: CodecRegistry | None = None) -> tuple[Setting, ...]:
+    """Codecs and levels in the order in which they are given, each once.
+
+    Parameters
+    ----------
+    text : str
+        Codecs with ``/`` between them, each with its levels after commas; without levels, Kafka's own.
+    registry : CodecRegistry, optional
+        Codecs of your own, which may be named too.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        A codec or level that there is not; the message names those that there are.
+
+    Examples
+    --------
+    >>> from recordpress.analysis import parse_codecs
+    >>> [str(setting) for setting in parse_codecs("zstd,1,3/lz4")]
+    ['zstd 1', 'zstd 3', 'lz4']
+    """
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"codecs must be text, not {type(text).__name__}", field="codecs")
+    found = [setting for part in text.split("/") for setting in _settings(part.strip(), text, registry)]
+    return tuple(dict.fromkeys(found))
+
+
+def _settings(part: str, text: str, registry: CodecRegistry | None) -> list[Setting]:
+    codec, *levels = (word.strip() for word in part.split(","))
+    if not codec or not all(_LEVEL.fullmatch(level) for level in levels):
+        raise InvalidArgumentError(f"codecs={shown_value(text)} is not of the form zstd,1,3/lz4/gzip,6", field="codecs")
+    settings = [Setting(codec, int(level)) for level in levels] or [Setting(codec, None)]
+    for setting in settings:
+        _check(setting, registry)
+    return settings
+
+
+def _check(setting: Setting, registry: Any) -> None:
+    try:
+        compress(b"", setting.codec, setting.level, codecs=registry)
+    except (InvalidArgumentError, ArgumentTypeError) as error:
+        raise InvalidArgumentError(error.message, field="codecs") from None

@@ -1,0 +1,139 @@
+"""A sample of a plain file whose lines are the values of records, as Kafka's console producer sends them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from random import Random
+
+from recordpress.analysis._sample import LEAST_RUN_BYTES, LEAST_RUNS, MOST_RUNS, Sample
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileSystem, RandomAccessFile
+from recordpress.record import BatchBuilder
+
+BATCH_SIZE = 16384  # Kafka's default of batch.size (ProducerConfig)
+_LOG_NAME = re.compile(r"[0-9]{20}.*\.log(\.deleted|\.swap)?")
+_MAGIC_AT = 16  # of every entry of a log, in all formats
+_MOST_MAGIC = 2
+_LONGEST_LINE = 1 << 20  # of a record that a broker takes by default
+_READ_BYTES = 256 << 10
+
+
+def is_lines(files: FileSystem, path: str) -> bool:
+    """Whether a path is a file of lines: neither named like a segment, nor does it begin like one."""
+    try:
+        info = files.info(path)
+    except FileNotFoundError:
+        return False
+    if not info.is_file or _LOG_NAME.fullmatch(info.name):
+        return False
+    with files.open(path) as file:
+        begin = file.read_at(0, _MAGIC_AT + 1)
+    return len(begin) <= _MAGIC_AT or begin[_MAGIC_AT] > _MOST_MAGIC
+
+
+def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
+    """A sample of lines, in batches such as Kafka's producer makes by default when it is busy.
+
+    Parameters
+    ----------
+    file : RandomAccessFile
+    limit : int
+        Bytes of uncompressed batches, about.
+    seed : int
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no line.
+    """
+    sample = Sample(total_bytes=file.size)
+    batches = _Batches(sample)
+    number = 1 if file.size <= limit else min(max(limit // LEAST_RUN_BYTES, LEAST_RUNS), MOST_RUNS)
+    part = file.size / number
+    taken = min(part, limit / number)
+    random = Random(seed)
+    position = 0
+    for at in range(number):
+        start = max(position, int(at * part + random.random() * (part - taken)))
+        before = sample.covered_bytes
+        most = 2 * limit if number == 1 else (at + 1) * limit // number  # a record is larger than its line
+        position = _read_run(file, start, int((at + 1) * part), most, batches)
+        sample.runs += sample.covered_bytes > before
+    if not sample.counts:
+        raise InvalidArgumentError(f"{file.name}: there is no line in it", field="path")
+    return sample
+
+
+def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches: _Batches) -> int:
+    """Lines that begin in a range, until the sample has so many bytes; returns where the last one ended."""
+    for begin, following, line in lines_of(file, start, _LONGEST_LINE):
+        if begin >= end or batches.size >= limit:
+            break
+        batches.append(line, following - begin)
+        start = following
+    batches.end()
+    return start
+
+
+def lines_of(file: RandomAccessFile, position: int, longest: int) -> Iterator[tuple[int, int, bytes]]:
+    """Whole lines from a position on: where each begins, where the next one begins, and what it holds.
+
+    One of more than `longest` bytes is cut into several.
+    """
+    is_whole = position == 0 or file.read_exactly(position - 1, 1) == b"\n"
+    begin, rest = position, b""
+    while position < file.size:
+        data = file.read_exactly(position, min(_READ_BYTES, file.size - position))
+        position += len(data)
+        *lines, rest = (rest + data).split(b"\n")
+        for line in lines:
+            following = begin + len(line) + 1
+            if is_whole:
+                yield begin, following, line.removesuffix(b"\r")
+            begin, is_whole = following, True
+        if len(rest) >= longest:
+            yield begin, position, rest
+            begin, rest = position, b""
+    if rest and is_whole:
+        yield begin, position, rest
+
+
+class _Batches:
+    """Fills batches of `BATCH_SIZE` bytes."""
+
+    def __init__(self, sample: Sample) -> None:
+        self._sample = sample
+        self._begin()
+
+    def _begin(self) -> None:
+        self._builder = BatchBuilder(limit=BATCH_SIZE)
+        self._count = self._bytes = 0
+        self._is_full = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of the sample, with what is in the batch that is open."""
+        return len(self._sample.data) + self._bytes
+
+    def append(self, value: bytes, covered: int) -> None:
+        """One record, which stands for so many bytes of the file."""
+        if self._is_full or not self._builder.append(value, timestamp=0):
+            self.end()
+            self._append_first(value)
+        self._count += 1
+        self._bytes += covered
+
+    def _append_first(self, value: bytes) -> None:
+        """As Kafka's producer does: a record that is larger than a batch should be is alone in one."""
+        if not self._builder.append(value, timestamp=0):
+            self._builder = BatchBuilder()
+            self._builder.append(value, timestamp=0)
+            self._is_full = True
+
+    def end(self) -> None:
+        """Close the batch that is open."""
+        if self._count:
+            batch = self._builder.build()
+            self._sample.add(batch, self._count, len(batch), self._bytes)
+        self._begin()

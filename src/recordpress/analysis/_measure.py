@@ -1,0 +1,270 @@
+"""Record sets of every codec, level and depth: sizes, then speeds.
+
+Sizes are measured by several threads, piece by piece. Batches are compressed as Java's producer does it, as a stream
+whose size is not known at its start: zstd then chooses other tables than for one call, up to 2 % away, and gzip is
+zlib's. Speeds are measured by one thread, with nothing beside it, on the
+records of batches in Kafka's framing, like lzbench's: each call several times.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from functools import cached_property, partial
+from itertools import islice
+from statistics import median, quantiles
+from typing import Any, NamedTuple
+
+from recordpress.analysis._analysis import Speed
+from recordpress.analysis._grid import Setting
+from recordpress.analysis._sample import Sample
+from recordpress.codecs import CodecRegistry, compress, compressor, decompress
+from recordpress.columns import Columns, read_columns, write_columns
+from recordpress.errors import CorruptRecordError
+from recordpress.record import read_batches
+
+PIECE_BYTES = 4 << 20
+SPEED_BYTES = 8 << 20
+_LEAST_ROUNDS, _MOST_ROUNDS = 3, 25
+_LEAST_SECONDS = 0.2  # of all rounds
+_NEW = ("timestamp", "key", "value", "headers")
+
+
+class Size(NamedTuple):
+    """Bytes of whole record sets before and after compression, and the CPU time to compress them and read them back."""
+
+    input_bytes: int
+    output_bytes: int
+    batches: int
+    seconds: float = 0.0
+
+
+def sum_of(one: Size, other: Size) -> Size:
+    """Of both."""
+    return Size(
+        one.input_bytes + other.input_bytes,
+        one.output_bytes + other.output_bytes,
+        one.batches + other.batches,
+        one.seconds + other.seconds,
+    )
+
+
+class Measure:
+    """Measures a sample.
+
+    Parameters
+    ----------
+    sample : Sample
+    threads : int, optional
+        For sizes; by default one per core.
+    at_once : bool
+        Each batch is compressed in one call, as recompression does it, not as a producer's stream.
+    registry : CodecRegistry, optional
+        Codecs of your own that the settings may name.
+    """
+
+    def __init__(
+        self,
+        sample: Sample,
+        threads: int | None = None,
+        *,
+        at_once: bool = False,
+        registry: CodecRegistry | None = None,
+    ) -> None:
+        self._sample = sample
+        self._registry: Any = registry
+        self._threads = threads or _cores()
+        self._at_once = at_once
+
+    @cached_property
+    def _rows(self) -> Columns:
+        return read_columns(self._sample.data, _NEW, threads=self._threads)
+
+    # ---- sizes
+
+    def sizes(
+        self,
+        depth: int | None,
+        settings: Sequence[Setting],
+        done: Callable[[int], object],
+        most_records: int | None = None,
+    ) -> list[Size]:
+        """The sizes of all settings at one depth.
+
+        Parameters
+        ----------
+        depth : int | None
+            Records per batch; None: as stored.
+        settings : sequence of Setting
+        done : callable
+            Gets bytes that were measured, once for each setting.
+        most_records : int, optional
+            Take no more than the first of the sample.
+
+        Raises
+        ------
+        CorruptRecordError
+            What was written is not what was to be written.
+        """
+        totals = [Size(0, 0, 0)] * len(settings)
+        for found in self._in_threads(self._pieces(depth, most_records), depth, settings):
+            totals = [sum_of(total, one) for total, one in zip(totals, found, strict=True)]
+            done(len(settings) * found[0].input_bytes)
+        return totals
+
+    def _in_threads(
+        self, pieces: Iterator[Columns | memoryview], depth: int | None, settings: Sequence[Setting]
+    ) -> Iterator[list[Size]]:
+        """No more pieces than threads are in work, so that no more are in memory."""
+        sizes = partial(_sizes, depth=depth, settings=settings, at_once=self._at_once, registry=self._registry)
+        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="recordpress-analyze")
+        try:
+            pending = {pool.submit(sizes, piece) for piece in islice(pieces, self._threads)}
+            while pending:
+                finished, pending = wait(pending, return_when=FIRST_COMPLETED)
+                pending |= {pool.submit(sizes, piece) for piece in islice(pieces, len(finished))}
+                yield from (future.result() for future in finished)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _pieces(self, depth: int | None, most_records: int | None = None) -> Iterator[Columns | memoryview]:
+        """Some whole batches at a time: rows of which batches are to be made, or batches as stored."""
+        if depth is None:
+            yield from self._stored_pieces()
+            return
+        step = depth * max(1, int(PIECE_BYTES / (depth * self._sample.record_bytes)))
+        rows = min(most_records or self._rows.num_rows, self._rows.num_rows)
+        for start in range(0, rows, step):
+            yield self._rows.slice(start, min(step, rows - start))
+
+    def _stored_pieces(self) -> Iterator[memoryview]:
+        data, start = memoryview(self._sample.data).toreadonly(), 0
+        for end, following in zip(self._sample.ends, [*self._sample.ends[1:], None], strict=True):
+            if following is None or following - start > PIECE_BYTES:
+                yield data[start:end]
+                start = end
+
+    # ---- speeds
+
+    def payloads(self, depth: int | None) -> list[bytes]:
+        """The records of batches, evenly from the sample, `SPEED_BYTES` at most."""
+        pieces = list(self._pieces(depth))
+        wanted = max(1, min(len(pieces), 8))
+        chosen = [pieces[number * len(pieces) // wanted] for number in range(wanted)]
+        found: list[bytes] = []
+        for piece in chosen:
+            left = SPEED_BYTES // wanted
+            for batch in read_batches(_batches_of(piece, depth)):
+                if left <= 0:
+                    break
+                found.append(bytes(batch.payload)[:left])
+                left -= len(found[-1])
+        return found
+
+    def speed(self, setting: Setting, payloads: Sequence[bytes], timing: str) -> Speed:
+        """How fast one thread compresses and decompresses these."""
+        codec, level = setting
+        own = self._registry
+        packed = [compress(payload, codec, level, codecs=own) for payload in payloads]
+        most = max(map(len, payloads))
+
+        def pack() -> None:
+            for payload in payloads:
+                compress(payload, codec, level, codecs=own)
+
+        def unpack() -> None:
+            for payload in packed:
+                decompress(payload, codec, most, codecs=own)
+
+        size = sum(map(len, payloads))
+        compressing, decompressing = _rounds(pack), _rounds(unpack)
+        return Speed(
+            _mb_s(size, compressing, timing),
+            _mb_s(size, decompressing, timing),
+            _spread(compressing),
+            _spread(decompressing),
+            min(len(compressing), len(decompressing)),
+        )
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def memcpy_mb_s(timing: str) -> float:
+    """How fast one thread copies `SPEED_BYTES`: the line that no codec reaches."""
+    source = memoryview(bytearray(SPEED_BYTES))
+    target = memoryview(bytearray(SPEED_BYTES))
+
+    def copy() -> None:
+        target[:] = source
+
+    return _mb_s(SPEED_BYTES, _rounds(copy), timing)
+
+
+def _sizes(
+    piece: Columns | memoryview,
+    depth: int | None,
+    settings: Sequence[Setting],
+    at_once: bool,
+    registry: Any,
+) -> list[Size]:
+    plain = _batches_of(piece, depth)
+    payloads = [batch.payload for batch in read_batches(plain)]
+    headers = len(plain) - sum(map(len, payloads))
+    found = []
+    for setting in settings:
+        started = time.thread_time()
+        size = headers + sum(_compressed(payloads, setting, at_once, registry))
+        found.append(Size(len(plain), size, len(payloads), time.thread_time() - started))
+    return found
+
+
+def _compressed(payloads: Sequence[memoryview], setting: Setting, at_once: bool, registry: Any) -> Iterator[int]:
+    """The size of the records of each batch, which are read back; with the name of a plug-in (KIP-984)."""
+    codec, level = setting
+    name_bytes = 0 if setting.is_kafkas else 1 + len(codec)
+    for payload in payloads:
+        if at_once:
+            packed = compress(payload, codec, level, codecs=registry)
+        else:
+            stream = compressor(codec, level, codecs=registry)
+            packed = stream.compress(payload) + stream.flush()
+        if decompress(packed, codec, len(payload), codecs=registry) != payload:
+            raise CorruptRecordError(
+                f"records written with {setting} are not read as they were", rule="what is written is what is read"
+            )
+        yield name_bytes + len(packed)
+
+
+def _batches_of(piece: Columns | memoryview, depth: int | None) -> bytes | memoryview:
+    return piece if isinstance(piece, memoryview) else uncompressed(piece, depth)
+
+
+def uncompressed(rows: Columns, depth: int | None) -> bytes:
+    """The rows as batches of so many records, without a codec."""
+    return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
+
+
+def _rounds(call: Callable[[], None]) -> list[float]:
+    """Seconds of each call."""
+    call()
+    seconds: list[float] = []
+    while len(seconds) < _LEAST_ROUNDS or (sum(seconds) < _LEAST_SECONDS and len(seconds) < _MOST_ROUNDS):
+        started = time.perf_counter()
+        call()
+        seconds.append(max(time.perf_counter() - started, 1e-9))
+    return seconds
+
+
+def _mb_s(size: int, seconds: Sequence[float], timing: str) -> float:
+    return size / 1e6 / (min(seconds) if timing == "fastest" else median(seconds))
+
+
+def _spread(seconds: Sequence[float]) -> float:
+    """Between the quartiles, as a part of the median: one call that was interrupted does not count."""
+    first, middle, third = quantiles(seconds, n=4)
+    return (third - first) / middle

@@ -1,0 +1,183 @@
+"""What to set, and what it saves.
+
+A codec is worth its CPU time if each doubling of that saves a twentieth of the bytes; so is a depth that is worth its
+delay. Both are rules of thumb: the cells are there for other ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recordpress.analysis._analysis import DAY, Cell
+from recordpress.analysis._grid import Setting
+from recordpress.analysis._lines import BATCH_SIZE
+from recordpress.analysis._measure import Size
+from recordpress.analysis._rate import Rate
+
+DEPTHS = (2, 10, 100)  # of what shallow batches would give if they were deeper
+SAVED_PER_DOUBLING = 0.05
+SHALLOW = 0.9  # batches of which ten times the depth takes less than this part of the bytes are shallow
+
+_CPU_WEIGHT = -math.log2(1 - SAVED_PER_DOUBLING)
+_ESTIMATION_FACTOR = 1.05  # MemoryRecordsBuilder.COMPRESSION_RATE_ESTIMATION_FACTOR
+_MAX_REQUEST_SIZE = 1_048_576  # the producer's default of max.request.size
+_MAX_LINGER_MS = 1000
+_LINGER_MS = 5  # the default from Kafka 4.0 on (KIP-1030)
+_WITH_LEVEL = ("gzip", "lz4", "zstd")  # KIP-390
+_KIB = 1024
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What the advice depends on beside the cells.
+
+    Attributes
+    ----------
+    stored_bytes : int
+        Of the sample's batches, as they are today.
+    total_bytes : int
+        Of all that there is; of lines, as record sets without a codec.
+    record_bytes : float
+        Of a record, uncompressed.
+    partitions : int
+    rate : Rate | None
+    price_gb : float | None
+        Of a GB (10^9 bytes) of storage.
+    """
+
+    stored_bytes: int
+    total_bytes: int
+    record_bytes: float
+    partitions: int
+    rate: Rate | None
+    price_gb: float | None
+
+
+def choose(cells: Sequence[Cell]) -> Cell:
+    """The cell whose bytes are worth its CPU time, among those that a producer may send with its defaults.
+
+    Where the codecs were given without ``none``, one of them is chosen even if it saves nothing."""
+    worthwhile = [cell for cell in cells if cell.codec == "none" or _saves(cell)]
+    cells = worthwhile if {cell.depth for cell in worthwhile} == {cell.depth for cell in cells} else cells
+    shallow = min(cells, key=lambda cell: cell.depth).depth
+    best = min((cell for cell in cells if cell.depth == shallow), key=_cost)
+    deeper = [cell for cell in cells if cell.depth > shallow and _batch_size(cell) <= _MAX_REQUEST_SIZE]
+    for depth in sorted({cell.depth for cell in deeper}):
+        other = min((cell for cell in deeper if cell.depth == depth), key=_cost)
+        if _saves(other) and _cost(other) <= _cost(best) + math.log2(1 - SAVED_PER_DOUBLING):
+            best = other
+    return best
+
+
+def _saves(cell: Cell) -> bool:
+    """Whether it is worth any CPU time, however fast it was when it was measured."""
+    return cell.output_bytes <= (1 - SAVED_PER_DOUBLING) * cell.input_bytes
+
+
+def _cost(cell: Cell) -> float:
+    """Doubled CPU time weighs as much as a saving of `SAVED_PER_DOUBLING`."""
+    seconds = 1 / cell.speed.compress_mb_s + 1 / cell.speed.decompress_mb_s
+    return math.log2(cell.output_bytes / cell.input_bytes) + _CPU_WEIGHT * math.log2(seconds)
+
+
+def recommend(chosen: Cell, by_depth: Mapping[int, Size], cells: Sequence[Cell], now: Situation) -> dict[str, Any]:
+    """The advice, for JSON.
+
+    Parameters
+    ----------
+    chosen : Cell
+    by_depth : mapping of int to Size
+        Of the chosen codec, by multiples of the stored depth, 1 among them.
+    cells : sequence of Cell
+    now : Situation
+    """
+    settings = _settings(chosen, now)
+    return {
+        "codec": chosen.codec,
+        "level": chosen.level,
+        "batch_records": chosen.batch_records,
+        "depth": chosen.depth,
+        "ratio": chosen.ratio,
+        "settings": settings,
+        "lines": [f"{name}={value}" for name, value in settings.items()],
+        "saves": _savings(chosen, now),
+        "by_depth": [
+            {"depth": depth, "ratio": size.input_bytes / size.output_bytes, "batches": size.batches}
+            for depth, size in sorted(by_depth.items())
+        ],
+        "pareto": [number for number, cell in enumerate(cells) if cell.is_best],
+        "warnings": _warnings(chosen, by_depth, now),
+    }
+
+
+def _settings(chosen: Cell, now: Situation) -> dict[str, str | int]:
+    settings: dict[str, str | int] = {"compression.type": chosen.codec}
+    if not Setting(chosen.codec, chosen.level).is_kafkas:
+        settings = {"compression.type": "pluggable", "pluggable.factory.plugin": chosen.codec}  # KIP-984
+    if chosen.level is not None and chosen.codec in _WITH_LEVEL:
+        settings[f"compression.{chosen.codec}.level"] = chosen.level
+    settings["batch.size"] = _batch_size(chosen)
+    settings["linger.ms"] = _linger_ms(chosen, now)
+    return settings
+
+
+def _batch_size(cell: Cell) -> int:
+    """What lets a producer fill such a batch: it compares its estimate of the compressed size, with the next record
+    uncompressed, to batch.size (MemoryRecordsBuilder.hasRoomFor)."""
+    compressed = cell.output_bytes / cell.batches
+    factor = 1.0 if cell.codec == "none" else _ESTIMATION_FACTOR
+    wanted = factor * compressed + cell.input_bytes / cell.records
+    return max(BATCH_SIZE, math.ceil(wanted / _KIB) * _KIB)
+
+
+def _linger_ms(cell: Cell, now: Situation) -> int:
+    """How long one producer takes to fill a batch of each partition."""
+    if now.rate is None:
+        return _LINGER_MS
+    seconds = cell.records / cell.batches * now.partitions / now.rate.records_per_second(now.record_bytes)
+    return max(_LINGER_MS, min(math.ceil(1000 * seconds), _MAX_LINGER_MS))
+
+
+def _savings(chosen: Cell, now: Situation) -> dict[str, Any]:
+    share = 1 - chosen.output_bytes / now.stored_bytes
+    saves: dict[str, Any] = {"share": share, "bytes": round(share * now.total_bytes)}
+    if now.price_gb is not None:
+        saves["price"] = saves["bytes"] / 1e9 * now.price_gb
+    if now.rate is None:
+        return saves
+    rate = now.rate.bytes_per_second(now.record_bytes)
+    compress, decompress = chosen.cpu_seconds_a_day(rate)
+    a_day = rate * DAY * (now.stored_bytes - chosen.output_bytes) / chosen.input_bytes
+    saves |= {
+        "bytes_a_day": round(a_day),
+        "compress_cpu_seconds_a_day": compress,
+        "decompress_cpu_seconds_a_day": decompress,
+    }
+    if now.price_gb is not None:
+        saves["price_a_day"] = a_day / 1e9 * now.price_gb
+    return saves
+
+
+def _warnings(chosen: Cell, by_depth: Mapping[int, Size], now: Situation) -> list[str]:
+    found = []
+    if is_shallow(by_depth):
+        ratios = ", ".join(
+            f"{depth}x: {size.input_bytes / size.output_bytes:.2f}" for depth, size in sorted(by_depth.items())
+        )
+        found.append(f"batches are too shallow to compress well; ratios by depth: {ratios}")
+    if chosen.output_bytes > now.stored_bytes:
+        found.append("what is stored today is smaller, and takes more CPU time")
+    if _batch_size(chosen) > _MAX_REQUEST_SIZE:
+        found.append("the stored batches are larger than max.request.size allows by default")
+    if now.rate is None:
+        found.append("linger.ms is Kafka's default: the time to fill a batch is known only with a rate")
+    return found
+
+
+def is_shallow(by_depth: Mapping[int, Size]) -> bool:
+    """Whether ten times as many records per batch take much less."""
+    now, deeper = by_depth[1], by_depth[10]
+    return deeper.output_bytes / deeper.input_bytes < SHALLOW * now.output_bytes / now.input_bytes

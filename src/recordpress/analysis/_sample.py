@@ -1,0 +1,301 @@
+"""A sample of a log: batches from runs that a seed places, one in each equal part of the log.
+
+A log that is small enough is taken as a whole. The batches are kept uncompressed, in magic 2. Their offsets go on from
+one to the next, also where two runs meet.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import accumulate
+from random import Random
+from typing import NamedTuple
+
+from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress.codecs import CodecRegistry
+from recordpress.columns import read_columns, write_columns
+from recordpress.errors import InvalidArgumentError, RecordpressError
+from recordpress.files import WALK_BYTES, located, walked
+from recordpress.log import FileRecords, Finding, Log, LogStats, Segment, read_offset_index, stats_of, total_of
+from recordpress.log.findings import DAMAGE
+from recordpress.record import read_batches, recompress
+
+MOST_RUNS = 64
+LEAST_RUNS = 8
+LEAST_RUN_BYTES = 1 << 20
+_RUN_BATCHES = 20  # a run is long enough for some batches of ten times the stored depth
+_UNKNOWN_RATIO = 4.0
+_INT32_MAX = (1 << 31) - 1
+
+_BASE_OFFSET = struct.Struct(">q")
+_LAST_OFFSET_DELTA = struct.Struct(">i")
+_LAST_OFFSET_DELTA_AT = 23  # of a v2 header (DefaultRecordBatch)
+
+
+@dataclass
+class Sample:
+    """Batches of magic 2 without a codec, and where they come from.
+
+    Attributes
+    ----------
+    data : bytearray
+        A record set.
+    ends : list of int
+        Where each batch ends.
+    counts : list of int
+        Records of each batch.
+    stored_bytes : int
+        What these batches take today; of lines, without a codec.
+    covered_bytes : int
+        Of the log or file, which these batches stand for.
+    total_bytes : int
+        Of the whole log or file.
+    runs : int
+    stats : LogStats | None
+        Of the whole log; None for a file of lines.
+    partitions : int
+    findings : list of Finding
+        Damage, which the sample leaves out.
+    decode_seconds : float
+        CPU time to decompress the batches; not that to find and to read them.
+    """
+
+    data: bytearray = field(default_factory=bytearray)
+    ends: list[int] = field(default_factory=list)
+    counts: list[int] = field(default_factory=list)
+    stored_bytes: int = 0
+    covered_bytes: int = 0
+    total_bytes: int = 0
+    runs: int = 0
+    stats: LogStats | None = None
+    partitions: int = 1
+    findings: list[Finding] = field(default_factory=list)
+    decode_seconds: float = 0.0
+    next_offset: int = 0
+
+    @property
+    def records(self) -> int:
+        return sum(self.counts)
+
+    @property
+    def record_bytes(self) -> float:
+        """Mean bytes of a record in uncompressed batches, its share of the header included."""
+        return len(self.data) / self.records
+
+    @property
+    def batch_records(self) -> int | None:
+        """Records of each batch; None if that varies."""
+        return self.counts[0] if len(set(self.counts)) == 1 else None
+
+    @property
+    def mean_batch_records(self) -> float:
+        return self.records / len(self.counts)
+
+    def add(self, plain: bytes, count: int, stored: int, covered: int) -> None:
+        """Append one uncompressed batch of magic 2, and what it takes and covers where it comes from."""
+        start = len(self.data)
+        self.data += plain
+        _BASE_OFFSET.pack_into(self.data, start, self.next_offset)  # which the checksum does not cover
+        self.next_offset += _LAST_OFFSET_DELTA.unpack_from(plain, _LAST_OFFSET_DELTA_AT)[0] + 1
+        self.ends.append(len(self.data))
+        self.counts.append(count)
+        self.stored_bytes += stored
+        self.covered_bytes += covered
+
+
+def sample_log(log: Log, limit: int, seed: int) -> Sample:
+    """A sample of a log.
+
+    Parameters
+    ----------
+    log : Log
+    limit : int
+        Bytes of uncompressed batches. The last batch of a run may exceed its part of that.
+    seed : int
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no record.
+    """
+    sample = Sample(partitions=len(log.partitions))
+    sample.stats = total_of(stats_of(partition) for partition in log.partitions)
+    sample.total_bytes = sample.stats.size
+    sample.findings += sample.stats.findings
+    segments = [segment for partition in log.partitions for segment in partition.segments]
+    runs = _runs_of(sample.stats, limit, seed)
+    passed = 0
+    for segment in segments:
+        with _opened(segment) as file:
+            _sample_segment(sample, segment, file, runs, passed)
+            passed += file.size
+    if not sample.counts:
+        raise InvalidArgumentError("there is no intact record in it", field="path")
+    return sample
+
+
+@dataclass
+class _Run:
+    """Where a run begins and must end, in bytes of the whole log, and how large the sample may be after it."""
+
+    start: int
+    end: int
+    limit: int
+
+
+def _runs_of(stats: LogStats, limit: int, seed: int) -> list[_Run]:
+    ratios = {codec: stats.ratio(codec) or _UNKNOWN_RATIO for codec in stats.codecs}
+    expected = sum(share.bytes * ratios[codec] for codec, share in stats.codecs.items())
+    if stats.sampled and stats.seen.bytes:
+        expected *= stats.size / stats.seen.bytes
+    batches = sum(share.batches for share in stats.codecs.values())
+    batch_bytes = sum(share.bytes * ratios[codec] for codec, share in stats.codecs.items()) / max(batches, 1)
+    return _runs(stats.size, expected, batch_bytes, limit, seed)
+
+
+def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int) -> list[_Run]:
+    """Runs over so many bytes, of which so many are expected when they are uncompressed."""
+    if expected <= limit or not size:
+        return [_Run(0, max(size, 1), 2 * limit)]  # the ratio is an estimate
+    number = int(limit / max(LEAST_RUN_BYTES, _RUN_BATCHES * batch_bytes))
+    number = min(max(number, LEAST_RUNS), MOST_RUNS)
+    taken = limit / number * size / expected
+    part = size / number
+    random = Random(seed)
+    starts = [int(at * part + random.random() * max(part - taken, 0.0)) for at in range(number)]
+    return [_Run(start, int((at + 1) * part), (at + 1) * limit // number) for at, start in enumerate(starts)]
+
+
+class Stretch(NamedTuple):
+    """Bytes of a segment, from which a run takes the batches that begin there."""
+
+    segment: Segment
+    start: int
+    end: int
+
+
+class SampleRun(NamedTuple):
+    """A run by itself: what it may take lies in these stretches, and is so many uncompressed bytes."""
+
+    stretches: tuple[Stretch, ...]
+    limit: int
+
+    @property
+    def bytes(self) -> int:
+        """What it takes at most, if the records are as large as expected."""
+        return min(self.limit, round(_UNKNOWN_RATIO * sum(end - start for _, start, end in self.stretches)))
+
+
+def placed_runs(segments: Sequence[Segment], limit: int, seed: int) -> tuple[list[SampleRun], int]:
+    """Runs over segments of which only names and sizes are known, and the sum of their sizes."""
+    sizes = [_size_of(segment) for segment in segments]
+    total = sum(sizes)
+    starts = [0, *accumulate(sizes)]
+    runs = _runs(total, _UNKNOWN_RATIO * total, 0.0, limit, seed)
+    each = runs[0].limit
+    found = []
+    for run in runs:
+        end = min(run.end, run.start + 2 * each)  # batches that gain nothing take more than their records
+        first = max(bisect_right(starts, run.start) - 1, 0)
+        stretches = []
+        for segment, start, size in zip(segments[first:], starts[first:], sizes[first:], strict=False):
+            if start >= end:
+                break
+            if size:
+                stretches.append(Stretch(segment, max(run.start - start, 0), min(end - start, size)))
+        found.append(SampleRun(tuple(stretches), each))
+    return found, total
+
+
+def _size_of(segment: Segment) -> int:
+    return segment.filesystem.info(segment.path).size or 0 if segment.size is None else segment.size
+
+
+def sample_run(run: SampleRun) -> Sample:
+    """What a run takes; nothing, where no record is intact."""
+    sample = Sample()
+    for segment, start, end in run.stretches:
+        if len(sample.data) < run.limit:
+            with _opened(segment) as file:
+                _take_run(sample, segment, file, _Run(start, end, run.limit), start, min(end, file.size))
+    return sample
+
+
+@contextmanager
+def _opened(segment: Segment) -> Iterator[FileRecords]:
+    """The walk from header to header and the entries that are taken share what is fetched of a remote file."""
+    with segment.open() as stored, walked(stored, WALK_BYTES) as file:
+        yield FileRecords(file, complete=not segment.is_last, codecs=segment.codecs)
+
+
+def _sample_segment(sample: Sample, segment: Segment, file: FileRecords, runs: list[_Run], passed: int) -> None:
+    """Of each run, what lies in this segment."""
+    taken = 0
+    for run in runs:
+        start, end = max(run.start - passed, taken), min(run.end - passed, file.size)
+        if start < end and len(sample.data) < run.limit:
+            before = len(sample.data)
+            taken = _take_run(sample, segment, file, run, start, end)
+            sample.runs += len(sample.data) > before
+
+
+def _take_run(sample: Sample, segment: Segment, file: FileRecords, run: _Run, start: int, end: int) -> int:
+    """Take whole batches that begin at a position or later; returns where the last one ended."""
+    headers = file.headers(_entry_before(segment, file, start))
+    position = start
+    try:
+        for header in headers:
+            if header.position >= end or len(sample.data) >= run.limit:
+                break
+            if header.position < start or header.is_control or header.records_count == 0:
+                continue
+            try:
+                entry = file.entry(header.position, header.size)
+                with located(header.position, file.path):
+                    _take_entry(sample, entry, file.codecs)
+            except DAMAGE as error:
+                sample.findings.append(Finding.of_error(error, file=file.path))
+            position = header.end
+        else:
+            file.judge(headers)
+    except DAMAGE as error:
+        _note(sample, Finding.of_error(error, file=file.path))
+        position = file.size
+    return position
+
+
+def _note(sample: Sample, finding: Finding) -> None:
+    """The end of a walk; the statistics have met it already unless they are of a part of the log."""
+    if finding.file not in {one.file for one in sample.findings}:
+        sample.findings.append(finding)
+
+
+def _entry_before(segment: Segment, file: FileRecords, position: int) -> int:
+    """An entry from which the one at a position is near, by the offset index."""
+    if not position:
+        return 0
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
+            index = read_offset_index(index_file, segment.base_offset)
+    except (FileNotFoundError, RecordpressError):
+        return 0
+    found = max((entry.position for entry in index if entry.position <= position), default=0)
+    first = segment.base_offset
+    return found if found and file.headers().at_entry(found, first, first + _INT32_MAX) else 0
+
+
+def _take_entry(sample: Sample, entry: bytes, codecs: CodecRegistry | None) -> None:
+    """Add it as one uncompressed batch of magic 2."""
+    [batch] = read_batches(entry, codecs=codecs)
+    columns = read_columns(entry, ["timestamp", "key", "value"], codecs=codecs)
+    if columns.num_rows:
+        is_v2 = batch.magic == 2
+        started = time.thread_time()
+        plain = recompress(entry, "none", codecs=codecs) if is_v2 else write_columns(columns, batch_bytes=None)
+        sample.decode_seconds += time.thread_time() - started
+        sample.add(plain, columns.num_rows, len(entry), len(entry))

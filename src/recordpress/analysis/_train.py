@@ -1,0 +1,124 @@
+"""recordpress.train_dictionary: from a path to a dictionary, and whether it pays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import recordpress
+from recordpress._arguments import integer
+from recordpress._libraries import library_versions
+from recordpress.analysis._analyze import (
+    INT64_MAX,
+    LEAST_SAMPLE,
+    MOST_SAMPLE,
+    Meter,
+    Paths,
+    checked_progress,
+    facts_of,
+    sample_of,
+)
+from recordpress.analysis._dictionary import DEPTHS, DictionaryDepth, Evaluation, evaluate, held_out_bytes
+from recordpress.codecs import CodecRegistry, Dictionary
+from recordpress.codecs.table import codecs_given
+from recordpress.errors import ArgumentTypeError
+from recordpress.log import Finding, Progress
+from recordpress.typing import Integer
+
+_MOST_DEPTH = 1_000_000
+_LEAST_SIZE, _MOST_SIZE = 256, 64 << 20
+_LEAST_LEVEL, _MOST_LEVEL = -131072, 22
+_LEAST_ID, _MOST_ID = 1 << 15, (1 << 31) - 1
+
+
+@dataclass(frozen=True)
+class DictionaryTraining:
+    """What `recordpress.train_dictionary` finds.
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        Also its attributes are this object's: ``dictionary``, ``pays``, ``saves``, ``depths``, ``summary``.
+    sample : dict
+        What was measured, of how much.
+    versions : dict of str to str
+    findings : tuple of Finding
+        Damage, which was left out.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
+    >>> found.dictionary.id > 0, found.pays, len(found.depths)
+    (True, True, 1)
+    """
+
+    evaluation: Evaluation
+    sample: dict[str, Any]
+    versions: dict[str, str]
+    findings: tuple[Finding, ...]
+
+    @property
+    def dictionary(self) -> Dictionary:
+        """What was trained."""
+        return self.evaluation.dictionary
+
+    @property
+    def pays(self) -> bool:
+        """Whether it saves a twentieth at the stored depth."""
+        return self.evaluation.pays
+
+    @property
+    def saves(self) -> float:
+        """The part of the bytes that it saves at the stored depth; negative if it takes more."""
+        return self.evaluation.stored.saves
+
+    @property
+    def depths(self) -> tuple[DictionaryDepth, ...]:
+        """What the dictionary makes of batches of each depth."""
+        return self.evaluation.depths
+
+    @property
+    def summary(self) -> str:
+        """One sentence."""
+        return self.evaluation.summary
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {**self.evaluation.to_dict(), "sample": dict(self.sample), "versions": dict(self.versions)}
+
+
+def train_dictionary(
+    path: Paths,
+    size: Integer | None = None,
+    *,
+    level: Integer = 3,
+    depths: Sequence[Integer] = DEPTHS,
+    sample_bytes: Integer = 64 << 20,
+    seed: Integer = 0,
+    dictionary_id: Integer | None = None,
+    codecs: CodecRegistry | None = None,
+    progress: Callable[[Progress], object] | None = None,
+) -> DictionaryTraining:
+    """Implements `recordpress.train_dictionary`."""
+    if not isinstance(depths, list | tuple | range):
+        raise ArgumentTypeError(f"depths must be a list of ints, not {type(depths).__name__}", field="depths")
+    wanted = [integer(depth, "depths", 1, _MOST_DEPTH) for depth in depths]
+    most = None if size is None else integer(size, "size", _LEAST_SIZE, _MOST_SIZE)
+    level = integer(level, "level", _LEAST_LEVEL, _MOST_LEVEL)
+    limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
+    number = integer(seed, "seed", 0, INT64_MAX)
+    id = None if dictionary_id is None else integer(dictionary_id, "dictionary_id", _LEAST_ID, _MOST_ID)
+    codecs_given(codecs)
+    checked_progress(progress)
+
+    sample, skipped = sample_of(path, limit, number, codecs)
+    meter = Meter(progress, held_out_bytes(sample) * (len(wanted) + 1))
+    evaluation = evaluate(sample, size=most, level=level, depths=wanted, dictionary_id=id, done=meter.advance)
+    return DictionaryTraining(
+        evaluation=evaluation,
+        sample={**facts_of(sample, number), "skipped": skipped},
+        versions={"recordpress": recordpress.__version__, **library_versions()},
+        findings=tuple(sample.findings),
+    )

@@ -1,0 +1,168 @@
+"""An estimate whose samples are taken and measured by others: processes on other machines, say. A door for
+`recordpress.spark`.
+
+::
+
+    driver      placed: runs over each topic, by a seed, from names and sizes ──► tasks       TopicEstimate
+                                                                                    │               ▲
+    elsewhere                                measured: every run decoded, recompressed, read back ──┘
+
+What is measured, and how, is that of `recordpress.analyze`; only batches are compressed in one call, as `recordpress.transcode`
+does it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple, TypeAlias
+
+from recordpress._arguments import integer
+from recordpress.analysis._analyze import INT64_MAX, LEAST_SAMPLE, MOST_SAMPLE
+from recordpress.analysis._grid import Setting
+from recordpress.analysis._measure import Measure, Size, sum_of
+from recordpress.analysis._sample import SampleRun, placed_runs, sample_run
+from recordpress.codecs import CodecRegistry
+from recordpress.log import Finding, Log, Partition
+from recordpress.typing import Integer
+
+__all__ = ["SampleRun", "SampleTask", "TopicEstimate", "measured", "placed"]
+
+Topic: TypeAlias = "tuple[str | None, str]"
+
+
+@dataclass
+class TopicEstimate:
+    """What recompression would give, from the samples that were measured.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the segments. What follows is of the samples.
+    stored_bytes, input_bytes : int
+        As they are stored, and without a codec; both with headers.
+    records : int
+    decode_seconds : float
+        CPU time to decompress them.
+    sizes : list of Size
+        Of every setting.
+    findings : list of Finding
+        Damage, which the samples leave out.
+    """
+
+    size: int = 0
+    stored_bytes: int = 0
+    input_bytes: int = 0
+    records: int = 0
+    decode_seconds: float = 0.0
+    sizes: list[Size] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def merge(self, other: TopicEstimate) -> None:
+        """Add what others measured of the same topic."""
+        self.size += other.size
+        self.stored_bytes += other.stored_bytes
+        self.input_bytes += other.input_bytes
+        self.records += other.records
+        self.decode_seconds += other.decode_seconds
+        pairs = zip(self.sizes, other.sizes, strict=True) if self.sizes and other.sizes else ()
+        self.sizes = [sum_of(*pair) for pair in pairs] or self.sizes or other.sizes
+        self.findings += other.findings
+
+    def bytes_after(self, size: Size) -> int:
+        """Of all segments with a setting, if every batch is written with it."""
+        return round(size.output_bytes / self.stored_bytes * self.size)
+
+    def cpu_seconds(self, size: Size) -> float:
+        """To recompress all segments: to decode them, to encode them, and to prove that."""
+        return (self.decode_seconds + size.seconds) / self.stored_bytes * self.size
+
+
+class SampleTask(NamedTuple):
+    """Runs that one process measures, each with its topic."""
+
+    settings: tuple[Setting, ...]
+    runs: tuple[tuple[Topic, SampleRun], ...]
+    registry: CodecRegistry | None = None
+
+
+def placed(
+    log: Log,
+    settings: tuple[Setting, ...],
+    sample_bytes: Integer,
+    seed: Integer,
+    task_bytes: Callable[[int], int],
+    registry: CodecRegistry | None = None,
+) -> tuple[dict[Topic, TopicEstimate], list[SampleTask]]:
+    """Where samples are taken.
+
+    Parameters
+    ----------
+    log : Log
+    settings : tuple of Setting
+    sample_bytes : int
+        Of each topic, as for `recordpress.analyze`.
+    seed : int
+    task_bytes : callable
+        From the bytes of all samples to those of one task.
+    registry : CodecRegistry, optional
+        With codecs of your own among the settings.
+
+    Returns
+    -------
+    tuple of dict, list of SampleTask
+        The topics, of which only the size is known; and what is to be measured.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+    """
+    limit = integer(sample_bytes, "sample_bytes", LEAST_SAMPLE, MOST_SAMPLE)
+    number = integer(seed, "seed", 0, INT64_MAX)
+    topics: dict[Topic, list[SampleRun]] = {}
+    found: dict[Topic, TopicEstimate] = {}
+    for topic, partitions in _by_topic(log).items():
+        segments = [segment for partition in partitions for segment in partition.segments]
+        topics[topic], size = placed_runs(segments, limit, number)
+        found[topic] = TopicEstimate(size)
+    runs = [(topic, run) for topic, several in topics.items() for run in several]
+    most = task_bytes(sum(run.bytes for _, run in runs))
+    return found, [SampleTask(settings, group, registry) for group in _grouped(runs, most)]
+
+
+def _by_topic(log: Log) -> dict[Topic, list[Partition]]:
+    """Partitions whose topic no name says are each by themselves."""
+    found: dict[Topic, list[Partition]] = {}
+    for partition in log.partitions:
+        found.setdefault((partition.topic, partition.url if partition.topic is None else ""), []).append(partition)
+    return found
+
+
+def _grouped(runs: Sequence[tuple[Topic, SampleRun]], most: int) -> Iterator[tuple[tuple[Topic, SampleRun], ...]]:
+    group: list[tuple[Topic, SampleRun]] = []
+    size = 0
+    for topic, run in runs:
+        if group and size + run.bytes > most:
+            yield tuple(group)
+            group, size = [], 0
+        group.append((topic, run))
+        size += run.bytes
+    if group:
+        yield tuple(group)
+
+
+def measured(task: SampleTask) -> list[tuple[Topic, TopicEstimate]]:
+    """Take and measure the samples of a task."""
+    found: dict[Topic, TopicEstimate] = {}
+    for topic, run in task.runs:
+        sample = sample_run(run)
+        one = TopicEstimate(0, sample.stored_bytes, len(sample.data), sample.records, sample.decode_seconds)
+        one.findings = sample.findings
+        if sample.counts:
+            one.sizes = Measure(sample, 1, at_once=True, registry=task.registry).sizes(None, task.settings, _ignored)
+        found.setdefault(topic, TopicEstimate()).merge(one)
+    return list(found.items())
+
+
+def _ignored(size: int) -> None:
+    pass

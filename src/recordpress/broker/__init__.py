@@ -1,0 +1,46 @@
+"""The rules of a broker: what it does with a record set that a client sends, and why, without a broker.
+
+::
+
+    validate       ─┐                            one record set, one verdict; PartitionLog remembers what came before
+    PartitionLog   ─┴► _partition ─► Verdict     the way through a broker, in its order:
+
+                       _request                  what a Produce request says before the log is asked
+                       _analyze                  what UnifiedLog looks at before any record is read
+                       _validator                what LogValidator makes of the records ──► _walk, record by record
+                                                                                        ──► _check, the rules
+                                                                                        ──► _rebuild, written again
+                       _stored                   what the log holds of it: bytes are made when they are asked for
+                       _message_sets             the same of brokers before 0.11 ──► _message_validator ──► _messages,
+                                                                                     _old_streams
+                       _producers                epochs, sequences, transactions: ProducerStateManager
+
+    fetch ─► Fetched   _fetch                    what a fetch gets of a log (_fetch_rules: by release)
+                       _lazy_conversion          what is sent to old clients, and promised before (KIP-283)
+                       _down_convert             batches in an older magic
+
+                       _settings                 what is the same for every record set, remembered from call to call
+                       _config, _config_names    settings of topic and broker, by Kafka's property names
+                       _versions                 what changed from release to release
+                       _errors                   Kafka's codes and their names
+    Reason, Finding    _reasons                  why a broker does not keep a batch as it was sent: the one table for
+                                                 verdicts, `recordpress explain` and the docs
+
+    explain ─► Explanation
+                       _explain ───┬─► _explain_set     a record set: _judge asks a broker, _client looks who wrote it
+                                   └─► _explain_log     a log, a batch at a time
+                       _explanation              what it gives
+                       _produce_request          captured requests, and the record sets in them
+                       _properties               server.properties
+
+Names are those of Kafka's classes and of its settings.
+"""
+
+from recordpress._on_use import names_of
+
+__getattr__, __dir__ = names_of(__name__)
+
+TYPE_CHECKING = False  # as in recordpress._on_use
+if TYPE_CHECKING:
+    from recordpress.broker._names import *  # noqa: F403 (their __all__)
+    from recordpress.broker._names import __all__ as __all__

@@ -1,0 +1,355 @@
+"""What a Produce request and the log look at before any record is read: headers, sizes and checksums.
+
+Sources: org.apache.kafka.common.requests.ProduceRequest.validateRecords, UnifiedLog.analyzeAndValidateRecords,
+ByteBufferLogInputStream.
+"""
+
+from libc.stdint cimport INT32_MAX, int16_t, int32_t, int64_t, uint8_t
+from libc.string cimport memset
+
+from recordpress._arguments cimport flag_of, integer_of
+from recordpress._buffers cimport InputView
+from recordpress._c.wire cimport (
+    RP_ATTRIBUTES_OFFSET, RP_BATCH_LENGTH, RP_CONTROL, RP_CRC_OFFSET, RP_END, RP_LOG_OVERHEAD, RP_MAGIC,
+    RP_MAGIC_OFFSET, RP_OK, RP_PLUGGABLE, RP_PLUGIN_UNKNOWN, RP_SIZE_OFFSET, RP_TRANSACTIONAL, RP_ZSTD, rp_batch,
+    rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_error, rp_load_be16, rp_load_be32, rp_load_be64,
+    rp_sequence_add,
+)
+from recordpress._status cimport error_of, place_at
+from recordpress.codecs.codec cimport codec_at, codec_table
+from recordpress.codecs.table cimport CodecTable, table_of
+from recordpress.record.decode cimport check_crc, refuse_codec
+
+cdef enum:
+    LAST_OFFSET_END = 27   # where fields of a v2 header end: lastOffsetDelta, producerId, producerEpoch, baseSequence
+    PRODUCER_ID_END = 51
+    PRODUCER_EPOCH_END = 53
+    BASE_SEQUENCE_END = 57
+    KEPT_HEADERS = 2       # ProduceRequest looks at no more
+    UNKNOWN_SERVER_ERROR = -1
+    CORRUPT_MESSAGE = 2
+    MESSAGE_TOO_LARGE = 10
+    UNSUPPORTED_COMPRESSION_TYPE = 76
+    INVALID_RECORD = 87
+
+
+ctypedef struct pass_over:
+    const codec_table* codecs  # NULL: the broker knows no plug-ins
+    int64_t max_message_bytes
+    int known_codecs          # the highest id
+    bint is_client
+    bint helpful
+    bint checks               # False: headers alone
+    int error_code
+    const char* refusal       # the name of a Reason
+    rp_error err              # status RP_OK: the refusal says it all
+    rp_batch batch            # at hand
+    rp_batch kept[KEPT_HEADERS]
+    int64_t entries
+    int64_t valid_bytes
+    int64_t max_entry_size
+    int64_t max_timestamp
+    int64_t last_offset
+    int source_codec
+    bint scan_failed
+    int64_t transactional       # entries that are, of a producer with an id
+    int64_t producer_id         # of the first of them
+    int producer_epoch
+    bint hides_producer
+    bint hides_epoch
+    bint mixes_producers
+
+
+cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
+    p.error_code = code
+    p.refusal = refusal
+    return code
+
+
+cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
+    """The fields of a v2 header that is cut: those that are there. `batch` has its place, size and offset."""
+    cdef rp_batch said
+    memset(&said, 0, sizeof(rp_batch))
+    said.position, said.size, said.base_offset, said.magic = batch.position, batch.size, batch.base_offset, 2
+    said.crc = rp_load_be32(entry + RP_CRC_OFFSET)
+    said.attributes = <int>rp_load_be16(entry + RP_ATTRIBUTES_OFFSET)
+    if batch.size >= LAST_OFFSET_END:
+        said.last_offset_delta = <int32_t>rp_load_be32(entry + LAST_OFFSET_END - 4)
+    said.producer_id = said.producer_epoch = said.base_sequence = said.partition_leader_epoch = -1
+    if batch.size >= PRODUCER_ID_END:
+        said.producer_id = <int64_t>rp_load_be64(entry + PRODUCER_ID_END - 8)
+    if batch.size >= PRODUCER_EPOCH_END:
+        said.producer_epoch = <int16_t>rp_load_be16(entry + PRODUCER_ID_END)
+    if batch.size >= BASE_SEQUENCE_END:
+        said.base_sequence = <int32_t>rp_load_be32(entry + BASE_SEQUENCE_END - 4)
+    batch[0] = said
+
+
+cdef int check_entry(pass_over* p, const uint8_t* entry, bint is_short) noexcept nogil:
+    """The checks of UnifiedLog in its order; Kafka's error code."""
+    cdef rp_batch* batch = &p.batch
+    p.err.status = RP_OK
+    if batch.magic == 2 and p.is_client and batch.base_offset != 0:
+        return refuse(p, INVALID_RECORD, b"BASE_OFFSET")
+    if is_short and batch.size < LAST_OFFSET_END and not p.helpful:  # DefaultRecordBatch.lastOffset reads outside of it
+        return refuse(p, UNKNOWN_SERVER_ERROR, b"ENTRY_SIZE")
+    if batch.size > p.max_message_bytes:
+        return refuse(p, MESSAGE_TOO_LARGE, b"BATCH_TOO_LARGE")
+    if is_short:
+        return refuse(p, CORRUPT_MESSAGE, b"ENTRY_SIZE")
+    if check_crc(entry, batch, &p.err) != RP_OK:
+        return refuse(p, CORRUPT_MESSAGE, b"CHECKSUM")
+    if p.codecs != NULL and batch.magic == 2 and rp_batch_codec(batch) == RP_PLUGGABLE:
+        return check_plugin(p, entry)
+    if rp_batch_codec(batch) > p.known_codecs:
+        p.valid_bytes += batch.size
+        return refuse(p, UNSUPPORTED_COMPRESSION_TYPE if p.helpful else UNKNOWN_SERVER_ERROR, b"UNKNOWN_CODEC")
+    return 0
+
+
+cdef int check_plugin(pass_over* p, const uint8_t* entry) noexcept nogil:
+    """A broker with plug-ins finds one under each name that it takes (KIP-984)."""
+    if codec_at(p.codecs, entry, &p.batch) != RP_PLUGGABLE:
+        return 0
+    p.valid_bytes += p.batch.size
+    if refuse_codec(p.codecs, entry, &p.batch, &p.err) == RP_PLUGIN_UNKNOWN:
+        return refuse(p, UNSUPPORTED_COMPRESSION_TYPE, b"UNKNOWN_CODEC")
+    return refuse(p, CORRUPT_MESSAGE, b"PLUGIN_NAME")
+
+
+cdef void count_entry(pass_over* p, const uint8_t* entry) noexcept nogil:
+    cdef rp_batch* batch = &p.batch
+    if p.entries < KEPT_HEADERS:
+        p.kept[p.entries] = batch[0]
+    p.entries += 1
+    p.valid_bytes += batch.size
+    p.max_entry_size = max(p.max_entry_size, batch.size)
+    p.max_timestamp = max(p.max_timestamp, batch.max_timestamp)
+    p.last_offset = rp_batch_last_offset(batch)
+    if rp_batch_codec(batch):
+        p.source_codec = rp_batch_codec(batch) if p.codecs == NULL else codec_at(p.codecs, entry, batch)
+
+
+cdef void note_producer(pass_over* p) noexcept nogil:
+    """ReplicaManager.handleProduceAppend asks every batch for its producer, transactional ones for their epoch."""
+    cdef rp_batch* batch = &p.batch
+    if batch.magic != 2:
+        return
+    if batch.size < PRODUCER_ID_END:
+        p.hides_producer = True
+    elif batch.attributes & RP_TRANSACTIONAL and batch.producer_id >= 0:
+        p.hides_epoch |= batch.size < PRODUCER_EPOCH_END
+        if p.transactional == 0:
+            p.producer_id, p.producer_epoch = batch.producer_id, batch.producer_epoch
+        elif batch.producer_id != p.producer_id or batch.producer_epoch != p.producer_epoch:
+            p.mixes_producers = True
+        p.transactional += 1
+
+
+cdef bint hides_first_sequence(pass_over* p) noexcept nogil:
+    """Where there are transactional batches, the first one of all is asked for its sequence."""
+    return p.transactional > 0 and p.kept[0].magic == 2 and p.kept[0].size < BASE_SEQUENCE_END
+
+
+cdef bint overflows(const uint8_t* data, int64_t size, int64_t position) noexcept nogil:
+    """Whether the size of an entry does not fit an int with the 12 bytes before it: the scanner fails at that."""
+    return (size - position > RP_MAGIC_OFFSET
+            and <int32_t>rp_load_be32(data + position + RP_SIZE_OFFSET) > INT32_MAX - RP_LOG_OVERHEAD)
+
+
+cdef void run(pass_over* p, const uint8_t* data, int64_t size) noexcept nogil:
+    cdef int64_t position = 0
+    cdef int status
+    p.max_timestamp = p.last_offset = -1
+    while True:
+        p.batch.position = position
+        status = rp_batch_next(data, size, position, INT32_MAX, &p.batch, &p.err)
+        if status == RP_END:
+            if overflows(data, size, position):
+                p.scan_failed = True
+                p.err.status = RP_OK
+                refuse(p, CORRUPT_MESSAGE if p.helpful else UNKNOWN_SERVER_ERROR, b"ENTRY_SIZE")
+            return
+        if status != RP_OK and status != RP_BATCH_LENGTH:
+            p.scan_failed = True
+            refuse(p, CORRUPT_MESSAGE, b"UNKNOWN_MAGIC" if status == RP_MAGIC else b"ENTRY_SIZE")
+            return
+        if status == RP_BATCH_LENGTH:
+            read_short(data + position, &p.batch)
+        if p.checks and check_entry(p, data + position, status == RP_BATCH_LENGTH):
+            return
+        note_producer(p)
+        count_entry(p, data + position)
+        position += p.batch.size
+
+
+cdef class BatchHeader:
+    """What the header of an entry says; -1 stands for what messages of magic 0 and 1 do not have.
+
+    Attributes
+    ----------
+    position, size : int
+        In the record set, in bytes.
+    magic, attributes, codec, base_offset, last_offset, last_offset_delta, base_timestamp, max_timestamp : int
+        As Kafka's RecordBatch names them. Of a message the offsets are its own; `codec` is Kafka's id.
+    producer_id, producer_epoch, base_sequence, last_sequence, partition_leader_epoch, records_count : int
+    is_transactional, is_control : bool
+    """
+
+
+cdef BatchHeader header_of(const rp_batch* batch):
+    cdef BatchHeader header = BatchHeader.__new__(BatchHeader)
+    header.position, header.size, header.magic = batch.position, batch.size, batch.magic
+    header.attributes, header.codec = batch.attributes, rp_batch_codec(batch)
+    header.base_offset, header.last_offset = batch.base_offset, rp_batch_last_offset(batch)
+    header.last_offset_delta = batch.last_offset_delta
+    header.base_timestamp, header.max_timestamp = batch.base_timestamp, batch.max_timestamp
+    header.producer_id, header.producer_epoch = batch.producer_id, batch.producer_epoch
+    header.base_sequence = header.last_sequence = batch.base_sequence
+    if batch.base_sequence != -1:
+        header.last_sequence = rp_sequence_add(batch.base_sequence, batch.last_offset_delta)
+    header.partition_leader_epoch, header.records_count = batch.partition_leader_epoch, batch.records_count
+    header.is_transactional = batch.magic == 2 and batch.attributes & RP_TRANSACTIONAL
+    header.is_control = batch.magic == 2 and batch.attributes & RP_CONTROL
+    return header
+
+
+cdef class Analysis:
+    """What the headers of a record set say, up to the first error.
+
+    Attributes
+    ----------
+    error_code : int
+        Kafka's; 0: none.
+    refusal : str | None
+        With an error: the name of the `Reason`.
+    detail : str | None
+        With an error: what was found, where there is more to say than the reason does.
+    error_position : int
+        Of the entry with the error, in bytes; -1: there is none.
+    size, valid_bytes : int
+        Bytes of the record set, and of whole entries in it; what follows is a partial one.
+    entries : int
+        That were looked at.
+    first, second : BatchHeader | None
+    scan_error_after : int
+        How many entries come before the one at which the scanner gives up, for its size or magic; -1: it does not.
+    hides_producer : bool
+        Whether the header of a batch ends before its producer id does.
+    hides_epoch : bool
+        Whether that of a transactional batch ends before its epoch does; or, if there is one, that of the first batch
+        before its sequence does.
+    mixes_producers : bool
+        Whether transactional batches are of several producers, or epochs of one.
+    source_codec : int
+        Row of the last compressed entry's codec, Kafka's id if it is Kafka's; 0: all are uncompressed.
+    max_entry_size, max_timestamp, last_offset : int
+        Over all entries; -1 without one, the size 0.
+    """
+
+    cdef readonly int error_code, source_codec
+    cdef readonly str refusal, detail
+    cdef readonly int64_t error_position, size, valid_bytes, entries, scan_error_after
+    cdef readonly int64_t max_entry_size, max_timestamp, last_offset
+    cdef readonly bint hides_producer, hides_epoch, mixes_producers
+    cdef readonly BatchHeader first, second
+
+
+cdef Analysis analysis_of(pass_over* p, InputView view):
+    cdef Analysis found = Analysis.__new__(Analysis)
+    with nogil:
+        run(p, view.data, view.size)
+    found.error_code, found.source_codec = p.error_code, p.source_codec
+    found.error_position, found.size = -1, view.size
+    if p.error_code:
+        found.error_position = p.batch.position
+        found.refusal = p.refusal.decode("ascii")
+        if p.err.status != RP_OK:
+            at = place_at(p.batch.position)
+            found.detail = str(error_of(&p.err, &at))
+    found.valid_bytes, found.entries = p.valid_bytes, p.entries
+    found.scan_error_after = p.entries if p.scan_failed else -1
+    found.hides_producer = p.hides_producer
+    found.hides_epoch, found.mixes_producers = p.hides_epoch or hides_first_sequence(p), p.mixes_producers
+    found.max_entry_size, found.max_timestamp, found.last_offset = p.max_entry_size, p.max_timestamp, p.last_offset
+    if p.entries > 0:
+        found.first = header_of(&p.kept[0])
+    if p.entries > 1:
+        found.second = header_of(&p.kept[1])
+    return found
+
+
+def headers(records):
+    """The headers of a record set, as far as its scanner gets.
+
+    Parameters
+    ----------
+    records : bytes-like
+        A record set.
+
+    Returns
+    -------
+    Analysis
+        `error_code` is 0 or, where the scanner gives up, its code.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.broker._analyze import headers
+    >>> found = headers(recordpress.write_records([b"a"], compression_type="zstd"))
+    >>> found.entries, found.first.magic, found.first.codec
+    (1, 2, 4)
+    """
+    cdef pass_over p
+    memset(&p, 0, sizeof(pass_over))
+    return analysis_of(&p, InputView(records, "records"))
+
+
+def analyze(records, *, max_message_bytes, is_client=True, ignore_record_size=False, known_codecs=RP_ZSTD,
+            helpful=False, codecs=None):
+    """The checks of UnifiedLog.analyzeAndValidateRecords, in its order, entry by entry.
+
+    Parameters
+    ----------
+    records : bytes-like
+        A record set.
+    max_message_bytes : int
+        The topic's max.message.bytes.
+    is_client : bool
+        The origin is a Produce request: the base offset of magic 2 must be 0.
+    ignore_record_size : bool
+        Do not compare sizes with max_message_bytes.
+    known_codecs : int
+        The highest codec id that the broker knows.
+    helpful : bool
+        An unknown codec is 76, and a header that is cut 2, instead of the -1 that brokers answer.
+    codecs : CodecRegistry | None
+        The broker's plug-ins.
+
+    Returns
+    -------
+    Analysis
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.broker._analyze import analyze
+    >>> data = recordpress.write_records([b"a"])
+    >>> analyze(data, max_message_bytes=60).error_code
+    10
+    >>> found = analyze(data[:-1] + b"?", max_message_bytes=1_000_000)
+    >>> found.error_code, found.refusal
+    (2, 'CHECKSUM')
+    """
+    cdef pass_over p
+    memset(&p, 0, sizeof(pass_over))
+    p.checks = True
+    p.max_message_bytes = integer_of(max_message_bytes, "max_message_bytes", 0, INT32_MAX)
+    if flag_of(ignore_record_size, "ignore_record_size"):
+        p.max_message_bytes = INT32_MAX
+    p.is_client = flag_of(is_client, "is_client")
+    p.known_codecs = <int>integer_of(known_codecs, "known_codecs", 0, 7)
+    p.helpful = flag_of(helpful, "helpful")
+    cdef CodecTable table = table_of(codecs)
+    p.codecs = NULL if codecs is None else &table.rows
+    return analysis_of(&p, InputView(records, "records"))

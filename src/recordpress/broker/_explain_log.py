@@ -1,0 +1,275 @@
+"""Logs, explained: what a broker with these settings would do with the batches if their producers sent them again.
+
+::
+
+    headers, one after the other ──► the kind of batch: magic, codec, producer or not ... ──► is it opened? ─ yes ─┐
+                                                                                                │ no              │
+                                       counted: like those of its kind that were opened ◄───────┘                 │
+                                                                                                                  ▼
+                                                         as its producer sent it ──► explained ──► group of its kind
+
+A log may be larger than memory and patience: of each kind the first batches are opened, then one in OPENED_THEN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordpress.broker._explain_set import Place, explained
+from recordpress.broker._explanation import BatchGroup, ExplainedBatch, grouped
+from recordpress.broker._judge import Judge
+from recordpress.codecs import CodecRegistry
+from recordpress.columns import read_columns
+from recordpress.errors import (
+    CorruptRecordError,
+    InvalidRecordError,
+    OutputTooLargeError,
+    UnsupportedCompressionTypeError,
+)
+from recordpress.files import Buffered, located
+from recordpress.log import FileRecords, Log, Partition, Progress, Segment
+from recordpress.log import Finding as LogFinding
+from recordpress.record import Batch, read_batches
+
+OPENED_BYTES = 64 << 20  # of each kind of batch: a second's work or two
+OPENED_BATCHES = 10_000  # small ones cost by the batch
+OPENED_THEN = 64  # of the rest, every so manieth
+_OF_A_KIND = 0x07 | 0x08 | 0x10  # attribute bits: codec, LogAppendTime, transactional
+_DELETE_HORIZON = 0x40
+_PROGRESS_BYTES = 1 << 20
+_DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
+
+ProgressCallback = Callable[[Progress], object]
+
+
+@dataclass(slots=True)
+class _Kind:
+    """Batches whose headers have the same magic, codec, timestamp type and kind of producer."""
+
+    batches: int = 0
+    bytes: int = 0
+    opened: int = 0
+    opened_bytes: int = 0
+    groups: dict[tuple[object, ...], BatchGroup] = field(default_factory=dict)
+
+    def wants(self) -> bool:
+        """Whether the next batch is opened."""
+        few = self.opened < OPENED_BATCHES and self.opened_bytes < OPENED_BYTES
+        return few or self.batches % OPENED_THEN == 0
+
+    def add(self, batch: ExplainedBatch) -> None:
+        self.opened += 1
+        self.opened_bytes += batch.size
+        for likeness, group in grouped([batch]).items():
+            if likeness in self.groups:
+                self.groups[likeness].join(group)
+            else:
+                self.groups[likeness] = group
+
+    def spread(self) -> None:
+        """Share what was not opened among the groups, by their bytes."""
+        batches, size = self.batches - self.opened, self.bytes - self.opened_bytes
+        for group in self.groups.values():
+            share = group.bytes / self.opened_bytes
+            group.add_unopened(round(batches * share), round(size * share), group.bytes)
+
+
+@dataclass(slots=True)
+class ExplainedLog:
+    """What was found in a log.
+
+    Attributes
+    ----------
+    groups : list of BatchGroup
+    control_batches, compacted_batches : int
+    opened, batches : int
+        Batches that were judged, of so many that could be.
+    findings : list of recordpress.log.Finding
+    cut : list of str
+        Segments that end within an entry, or in zeros, as a broker leaves them after a crash.
+    """
+
+    groups: list[BatchGroup]
+    control_batches: int
+    compacted_batches: int
+    opened: int
+    batches: int
+    findings: list[LogFinding]
+    cut: list[str]
+
+
+class LogExplainer:
+    """Goes through a log, once.
+
+    Parameters
+    ----------
+    judge : Judge
+    full : bool
+        Open every batch.
+    progress : callable, optional
+    """
+
+    def __init__(self, judge: Judge, full: bool, progress: ProgressCallback | None) -> None:
+        self._judge = judge
+        self._full = full
+        self._progress = progress
+        self._kinds: dict[tuple[object, ...], _Kind] = {}
+        self._control = self._compacted = 0
+        self._findings: list[LogFinding] = []
+        self._cut: list[str] = []
+        self._done = self._segments_done = 0
+
+    def explain(self, log: Log) -> ExplainedLog:
+        """What becomes of all batches of the log."""
+        segments = [(partition, segment) for partition in log.partitions for segment in partition.segments]
+        total = sum(segment.size or 0 for _, segment in segments)
+        for partition, segment in segments:
+            for size in self._segment(partition, segment):
+                self._tell(size, total, len(segments))
+            self._segments_done += 1
+        if self._progress:
+            self._progress(Progress(total, total, len(segments), len(segments)))
+        groups: dict[tuple[object, ...], BatchGroup] = {}
+        for kind in self._kinds.values():
+            kind.spread()
+            for likeness, group in kind.groups.items():
+                if likeness in groups:
+                    groups[likeness].join(group)
+                else:
+                    groups[likeness] = group
+        return ExplainedLog(
+            groups=list(groups.values()),
+            control_batches=self._control,
+            compacted_batches=self._compacted,
+            opened=sum(kind.opened for kind in self._kinds.values()),
+            batches=sum(kind.batches for kind in self._kinds.values()),
+            findings=self._findings,
+            cut=self._cut,
+        )
+
+    def _tell(self, size: int, total: int, segments: int) -> None:
+        before, self._done = self._done // _PROGRESS_BYTES, self._done + size
+        if self._progress and self._done // _PROGRESS_BYTES > before:
+            self._progress(Progress(self._done, max(total, self._done), self._segments_done, segments))
+
+    def _segment(self, partition: Partition, segment: Segment) -> Iterator[int]:
+        """Count and open the batches of a segment; gives the size of each."""
+        source = segment.open()
+        if source.is_remote:  # headers and batches come out of the same pieces
+            source = Buffered(source)
+        with FileRecords(source, complete=not segment.is_last) as file:
+            hop = file.headers()
+            try:
+                with _judged(file, hop):
+                    for header in hop:
+                        place = Place(header.position, segment.url, partition.topic, partition.partition, in_log=True)
+                        self._batch(file, header, place)
+                        yield header.size
+            except _DAMAGE as error:
+                self._findings.append(LogFinding.of_error(error, file=segment.url))
+            if file.trailing_bytes:
+                self._cut.append(f"{segment.url}: {file.trailing_bytes} bytes follow the last whole entry")
+
+    def _batch(self, file: FileRecords, header: Any, place: Place) -> None:
+        """`header` is what a walk by headers gives."""
+        if header.is_control:
+            self._control += 1
+        elif _is_compacted(header):
+            self._compacted += 1
+        else:
+            kind = self._kind_of(header)
+            if self._full or kind.wants():
+                self._open(kind, file, header.size, place)
+            else:
+                kind.batches += 1
+                kind.bytes += header.size
+
+    def _kind_of(self, header: Any) -> _Kind:
+        key = (header.magic, header.attributes & _OF_A_KIND, header.producer_id >= 0)
+        if key not in self._kinds:
+            self._kinds[key] = _Kind()
+        return self._kinds[key]
+
+    def _open(self, kind: _Kind, file: FileRecords, size: int, place: Place) -> None:
+        try:
+            data = bytearray(file.entry(place.position, size))
+            with located(place.position, place.file):
+                batch = as_produced(data, self._judge.codecs)
+        except _DAMAGE as error:
+            self._findings.append(LogFinding.of_error(error))
+            return
+        if batch is None:
+            self._compacted += 1
+            return
+        for one in explained(data, place, self._judge.of_log(batch), self._judge.levels, self._judge.codecs):
+            kind.batches += 1
+            kind.bytes += one.size
+            kind.add(one)
+
+
+@contextmanager
+def _judged(file: FileRecords, hop: Any) -> Iterator[None]:
+    """Zeros after the last batch of a log are no damage; whatever else ends a walk may be."""
+    try:
+        yield
+    except _DAMAGE as error:
+        file.judge(hop, error)
+    else:
+        file.judge(hop)
+
+
+def _is_compacted(header: Any) -> bool:
+    """Whether the log cleaner has changed a batch of magic 2: it takes records out, or sets a time to drop the rest."""
+    if header.magic < 2:
+        return False
+    expected = header.last_offset - header.base_offset + 1
+    return bool(header.attributes & _DELETE_HORIZON) or header.records_count != expected
+
+
+def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch | None:
+    """Give a batch of a log what its producer gave it: offsets from 0, no leader epoch, CreateTime.
+
+    Returns
+    -------
+    Batch or None
+        None if it is a compressed message of magic 0 or 1 that the log cleaner has taken messages out of.
+
+    Raises
+    ------
+    RecordpressError
+        It is no batch, or its records cannot be read where they must be.
+    """
+    [batch] = read_batches(data, check_crcs=False, codecs=codecs)
+    if batch.magic == 2:
+        batch.set_last_offset(batch.last_offset_delta or 0)
+        batch.set_partition_leader_epoch(-1)
+    if not batch.is_valid():
+        return batch  # for the verdict that it is damaged
+    if batch.magic < 2 and not batch.is_compressed:
+        batch.set_last_offset(0)
+    elif batch.magic < 2 and not _number_wrapper(batch):
+        return None
+    if batch.magic > 0 and batch.timestamp_type == 1:
+        _take_log_append_time(batch)
+    return batch
+
+
+def _number_wrapper(batch: Batch) -> bool:
+    """A wrapper's offset is that of its last message, counted from 0; a broker leaves no gaps before it."""
+    offsets = read_columns(batch.data, ["offset"], check_crcs=False)["offset"].to_pylist()
+    if offsets != list(range(offsets[0], offsets[0] + len(offsets))):
+        return False
+    batch.set_last_offset(len(offsets) - 1)
+    return True
+
+
+def _take_log_append_time(batch: Batch) -> None:
+    """The producers' own timestamps are still in the records of a batch, and its largest one can be found again.
+
+    A message of magic 1 without a codec has lost it: there it is the time of the append."""
+    batch.set_max_timestamp(0, max(batch.max_timestamp, -1))
+    if batch.magic == 2 or batch.is_compressed:
+        batch.set_max_timestamp(0, max((-1, *(record.timestamp for record in batch))))

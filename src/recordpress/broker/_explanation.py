@@ -1,0 +1,362 @@
+"""What `recordpress.explain` gives: batches with their verdicts, and groups of those that fare alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from recordpress.broker._reasons import Finding, Reason
+from recordpress.log import Finding as LogFinding
+
+REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN = "rejected", "recompressed", "converted", "rewritten"
+CUT, DUPLICATE, KEPT = "tail cut", "duplicate", "kept"
+VERDICTS = (REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN, CUT, DUPLICATE, KEPT)  # from bad to good
+_COSTLY = (REJECTED, RECOMPRESSED, CONVERTED)
+_MOST_PRODUCERS = 1000  # that are told apart
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a broker's work on a batch costs; times are measured here, with the codecs of recordpress on one thread.
+
+    Attributes
+    ----------
+    size_after : int
+        Of what is stored, in bytes; 0 if nothing is.
+    bytes_changed : int
+        Bytes of the stored batch that are not those which were sent: all of them if it is rebuilt.
+    decompress_seconds, compress_seconds : float
+        0 where the broker does not do it. A broker decompresses every compressed batch, to check its records.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"line"] * 100, compression_type="gzip")
+    >>> found = recordpress.explain(data, topic_config={"compression.type": "zstd"})
+    >>> cost = found.batches[0].cost
+    >>> cost.size_after > 0, cost.compress_seconds >= 0
+    (True, True)
+    """
+
+    size_after: int = 0
+    bytes_changed: int = 0
+    decompress_seconds: float = 0.0
+    compress_seconds: float = 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON."""
+        return {
+            "size_after": self.size_after,
+            "bytes_changed": self.bytes_changed,
+            "decompress_seconds": self.decompress_seconds,
+            "compress_seconds": self.compress_seconds,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainedBatch:
+    """A batch, and what a broker does with it.
+
+    Attributes
+    ----------
+    position, size : int
+        In what was read: a record set, a captured request or a segment.
+    verdict : str
+        ``rejected``, ``recompressed``, ``converted`` (another message format, without a codec), ``rewritten`` (its
+        header), ``tail cut``, ``duplicate`` or ``kept``.
+    relation : str
+        Of `recordpress.broker.Verdict`.
+    error_code : int | None
+    error : str
+    error_message : str | None
+    record_errors : list of (int, str | None)
+    reasons : list of Reason
+    findings : list of Finding
+    file, topic : str | None
+    partition : int | None
+    magic, records : int | None
+        None if there is no whole entry. The number of records of a v0/v1 wrapper is known when it could be read.
+    compression_type, client : str | None
+        The codec; and what its stream tells of the client that made it.
+    producer_id : int
+    inner_offsets : str | None
+        What the offsets inside of the batch are: ``0, 1, 2, ...``, ``all 0``, or the first that is wrong. None where
+        they cannot be read, or nothing is inside.
+    diagnosis : str | None
+        What wrong offsets inside of a batch of this format come from, and lead to (Cloudflare's case).
+    cost : Cost
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"line"] * 100, compression_type="gzip")
+    >>> found = recordpress.explain(data, topic_config={"compression.type": "zstd"})
+    >>> batch = found.batches[0]
+    >>> batch.verdict, [str(reason) for reason in batch.reasons]
+    ('recompressed', ['CODEC_DIFFERS'])
+    """
+
+    position: int
+    size: int
+    verdict: str
+    relation: str
+    error_code: int | None
+    error: str
+    error_message: str | None = None
+    record_errors: list[tuple[int, str | None]] = field(default_factory=list)
+    reasons: list[Reason] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    file: str | None = None
+    topic: str | None = None
+    partition: int | None = None
+    magic: int | None = None
+    compression_type: str | None = None
+    client: str | None = None
+    records: int | None = None
+    producer_id: int = -1
+    inner_offsets: str | None = None
+    diagnosis: str | None = None
+    cost: Cost = field(default_factory=Cost)
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the batch is rejected, rebuilt or poisoned."""
+        return self.verdict in _COSTLY or Finding.POISONED in self.findings
+
+    @property
+    def likeness(self) -> tuple[object, ...]:
+        """What batches of one group have in common."""
+        offsets = None if self.inner_offsets is None else self.inner_offsets.partition(":")[0]
+        return (
+            VERDICTS.index(self.verdict),
+            self.error_code,
+            tuple(self.reasons),
+            tuple(self.findings),
+            self.magic,
+            self.compression_type,
+            offsets,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """By name, for JSON."""
+        return {
+            "position": self.position,
+            "verdict": self.verdict,
+            "error_code": self.error_code,
+            "relation": self.relation,
+            "reasons": [reason_dict(reason) for reason in self.reasons],
+            "findings": [reason_dict(finding) for finding in self.findings],
+            "file": self.file,
+            "topic": self.topic,
+            "partition": self.partition,
+            "size": self.size,
+            "magic": self.magic,
+            "compression_type": self.compression_type,
+            "client": self.client,
+            "records": self.records,
+            "producer_id": self.producer_id,
+            "inner_offsets": self.inner_offsets,
+            "diagnosis": self.diagnosis,
+            "error": self.error,
+            "error_message": self.error_message,
+            "record_errors": [list(error) for error in self.record_errors],
+            "cost": self.cost.to_dict(),
+        }
+
+
+def reason_dict(reason: Reason | Finding) -> dict[str, str]:
+    """A row of the table of reasons, by name, for JSON."""
+    return {
+        "id": str(reason),
+        "rule": reason.rule,
+        "source": reason.source,
+        "message": reason.message,
+        "advice": reason.advice,
+    }
+
+
+@dataclass(slots=True)
+class BatchGroup:
+    """Batches that fare alike.
+
+    Attributes
+    ----------
+    first : ExplainedBatch
+    opened : int
+        Batches that were judged; the others of the log are taken to be like them.
+    batches, bytes, bytes_after : int
+        All of them, estimated if some were not opened.
+    cpu_seconds : (float, float)
+        To decompress and to compress all of them.
+    producers : dict of int to (int, int)
+        Batches and bytes of those that were opened, by producer id. -1 stands for producers without one, None for
+        those beyond the first thousand.
+    clients : dict of str to int
+        Batches of those that were opened, by what their streams tell of the client.
+    topics : dict of str or None to int
+        Batches of those that were opened, by topic.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"line"] * 100, compression_type="gzip")
+    >>> found = recordpress.explain(data, topic_config={"compression.type": "zstd"})
+    >>> [group] = found.groups
+    >>> group.batches, group.first.verdict, group.bytes == len(data)
+    (1, 'recompressed', True)
+    """
+
+    first: ExplainedBatch
+    opened: int = 0
+    batches: int = 0
+    bytes: int = 0
+    bytes_after: int = 0
+    cpu_seconds: tuple[float, float] = (0.0, 0.0)
+    producers: dict[int | None, tuple[int, int]] = field(default_factory=dict)
+    clients: dict[str, int] = field(default_factory=dict)
+    topics: dict[str | None, int] = field(default_factory=dict)
+
+    def add(self, batch: ExplainedBatch) -> None:
+        """Count a batch that was opened."""
+        self.opened += 1
+        self.batches += 1
+        self.bytes += batch.size
+        self.bytes_after += batch.cost.size_after
+        decompress, compress = self.cpu_seconds
+        self.cpu_seconds = (decompress + batch.cost.decompress_seconds, compress + batch.cost.compress_seconds)
+        producer: int | None = batch.producer_id
+        if producer not in self.producers and len(self.producers) >= _MOST_PRODUCERS:
+            producer = None
+        batches, size = self.producers.get(producer, (0, 0))
+        self.producers[producer] = (batches + 1, size + batch.size)
+        client = batch.client or "?"
+        self.clients[client] = self.clients.get(client, 0) + 1
+        self.topics[batch.topic] = self.topics.get(batch.topic, 0) + 1
+
+    def add_unopened(self, batches: int, size: int, opened_bytes: int) -> None:
+        """Take batches that were not opened to be like those that were, which have so many bytes."""
+        more = size / opened_bytes if opened_bytes else 0.0
+        self.batches += batches
+        self.bytes += size
+        self.bytes_after += round(self.bytes_after * more)
+        decompress, compress = self.cpu_seconds
+        self.cpu_seconds = (decompress * (1 + more), compress * (1 + more))
+
+    def join(self, other: BatchGroup) -> None:
+        """Add another group of the same likeness."""
+        self.opened += other.opened
+        self.batches += other.batches
+        self.bytes += other.bytes
+        self.bytes_after += other.bytes_after
+        self.cpu_seconds = (
+            self.cpu_seconds[0] + other.cpu_seconds[0],
+            self.cpu_seconds[1] + other.cpu_seconds[1],
+        )
+        for producer, (batches, size) in other.producers.items():
+            known = self.producers.get(producer, (0, 0))
+            self.producers[producer] = (known[0] + batches, known[1] + size)
+        for client, number in other.clients.items():
+            self.clients[client] = self.clients.get(client, 0) + number
+        for topic, number in other.topics.items():
+            self.topics[topic] = self.topics.get(topic, 0) + number
+
+    def to_dict(self) -> dict[str, Any]:
+        """The first batch, and the figures of all."""
+        producers = sorted(self.producers.items(), key=lambda item: -item[1][1])
+        return {
+            **self.first.to_dict(),
+            "batches": self.batches,
+            "bytes": self.bytes,
+            "bytes_after": self.bytes_after,
+            "opened": self.opened,
+            "cpu_seconds": {"decompress": self.cpu_seconds[0], "compress": self.cpu_seconds[1]},
+            "producers": [
+                {"producer_id": producer, "batches": batches, "bytes": size}
+                for producer, (batches, size) in producers
+            ],
+            "clients": dict(sorted(self.clients.items(), key=lambda item: -item[1])),
+            "topics": [
+                {"topic": topic, "batches": number}
+                for topic, number in sorted(self.topics.items(), key=lambda item: -item[1])
+            ],
+        }
+
+
+@dataclass(slots=True)
+class Explanation:
+    """What a broker does with record sets, and why.
+
+    Attributes
+    ----------
+    kind : str
+        ``record set``, ``Produce request`` or ``log``.
+    broker_version : str
+    topic_config : dict of str to str, int or bool
+        What was asked for, after the broker's settings.
+    batches : list of ExplainedBatch
+        One for each batch of a record set or request. Of a log, the first of each group.
+    groups : list of BatchGroup
+        Batches that fare alike, the worst first.
+    control_batches, compacted_batches : int
+        Batches of a log that were passed over: those that brokers wrote, and those that its cleaner has changed, of
+        which it cannot be told how they were sent.
+    findings : list of recordpress.log.Finding
+        Damage in a log.
+    notes : list of str
+        What else was taken for granted or passed over.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> explanation = recordpress.explain(recordpress.write_records([b"a"] * 3, compression_type="lz4"),
+    ...                              topic_config={"compression.type": "zstd"})
+    >>> [batch] = explanation.batches
+    >>> batch.verdict, batch.reasons[0].rule, explanation.has_findings
+    ('recompressed', 'codec', True)
+    """
+
+    kind: str
+    broker_version: str
+    topic_config: dict[str, str | int | bool]
+    batches: list[ExplainedBatch] = field(default_factory=list)
+    groups: list[BatchGroup] = field(default_factory=list)
+    control_batches: int = 0
+    compacted_batches: int = 0
+    findings: list[LogFinding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def has_findings(self) -> bool:
+        """Whether a batch is rejected, rebuilt or poisoned, or a log is damaged."""
+        return bool(self.findings) or any(group.first.is_finding for group in self.groups)
+
+    @property
+    def reasons(self) -> list[Reason | Finding]:
+        """Every reason and finding that occurs, once."""
+        found: dict[Reason | Finding, None] = {}
+        for group in self.groups:
+            found.update(dict.fromkeys([*group.first.reasons, *group.first.findings]))
+        return list(found)
+
+    def to_list(self) -> list[dict[str, Any]]:
+        """For JSON: an object per batch, as `ExplainedBatch.to_dict` has it; of a log per group, with its figures."""
+        if self.kind == "log":
+            return [group.to_dict() for group in self.groups]
+        return [batch.to_dict() for batch in self.batches]
+
+
+def grouped(batches: Iterable[ExplainedBatch]) -> dict[tuple[object, ...], BatchGroup]:
+    """Groups by what their batches have in common."""
+    groups: dict[tuple[object, ...], BatchGroup] = {}
+    for batch in batches:
+        group = groups.get(batch.likeness)
+        if group is None:
+            group = groups[batch.likeness] = BatchGroup(batch)
+        group.add(batch)
+    return groups
+
+
+def in_order(groups: Iterable[BatchGroup]) -> list[BatchGroup]:
+    """The worst first, then the largest."""
+    return sorted(groups, key=lambda group: (VERDICTS.index(group.first.verdict), -group.bytes))

@@ -1,0 +1,370 @@
+"""What a broker answers to a fetch of one partition, step by step as ReplicaManager and KafkaApis.handleFetchRequest.
+
+::
+
+    version ──► position in the log ──► bytes up to the limits ──► topic of zstd? ──► as they are
+    (ApiKeys)   (LogSegment.read)       (KIP-74)                   (KIP-110)     └──► in an older magic (KIP-283)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from recordpress._arguments import integer
+from recordpress._protocol_errors import Errors, name_of
+from recordpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
+from recordpress.broker._fetch_rules import FetchRules, fetch_rules_of
+from recordpress.broker._fetched import Fetched
+from recordpress.broker._lazy_conversion import DownConversion, cut_bytes_of, holds_newer
+from recordpress.broker._reasons import Finding, Reason
+from recordpress.broker._settings import settings_of
+from recordpress.broker._versions import BrokerRules
+from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry
+from recordpress.codecs.table import CodecTable
+from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
+from recordpress.log.partition_read import (
+    Isolation,
+    IsolationLevel,
+    LogRead,
+    MemorySegment,
+    PartitionRead,
+    SegmentLike,
+    check_isolation_level,
+)
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from recordpress.log import Log, Partition
+    from recordpress.typing import Integer
+
+_INT_MAX, _LONG_MAX, _VERSION_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
+_HARD_LIMIT = 2  # the last version without KIP-74
+_ISOLATION = 4  # the first version with an isolation level (KIP-98)
+_ZSTD = 10  # the first version that takes zstd (KIP-110)
+
+
+def fetch(
+    log: Buffer | Iterable[Buffer] | Log | Partition,
+    fetch_offset: Integer,
+    *,
+    fetch_version: Integer,
+    broker_version: str = "3.9",
+    topic_config: TopicConfig | None = None,
+    max_bytes: Integer = 50 << 20,
+    partition_max_bytes: Integer = 1 << 20,
+    minimum_one_batch: bool = True,
+    isolation_level: IsolationLevel = "read_uncommitted",
+    follower: bool = False,
+    log_start_offset: Integer | None = None,
+    end_offset: Integer | None = None,
+    helpful: bool = False,
+    codecs: CodecRegistry | None = None,
+    max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
+) -> Fetched:
+    """What a broker answers to a fetch of one partition: the bytes of the response, and why they are these.
+
+    Fetch 4 and later get the log's bytes. Fetch 0 and 1 know message format v0, Fetch 2 and 3 know v1: brokers from
+    0.10 to 3.9 convert for them, record by record, while the response is sent, and lose what the old format has no
+    place for. Kafka 4 does not answer them (KIP-896). What Fetch 13 and later have of their own, such as topic ids
+    (KIP-516), changes nothing about the answer to a partition.
+
+    Parameters
+    ----------
+    log : bytes-like, several of them, Log or Partition
+        A record set, as a segment holds it; one per segment; or what `recordpress.open_log` found, if that is one partition.
+        A log ends before the first entry of its last segment that is cut or impossible. Of a partition on disk only
+        headers are read, from where its offset index leads, and the records of the response.
+    fetch_offset : int
+    fetch_version : int
+        Of the Fetch request.
+    broker_version : str
+        From ``"0.8.2"`` to ``"4.3"``. The default is the last line that converts.
+    topic_config : mapping, optional
+        Settings of topic and broker by Kafka's property names. Those that count: ``compression.type``,
+        ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (what
+        the log may hold, before 3.0), and ``fetch.max.bytes``.
+    max_bytes, partition_max_bytes : int
+        Of the request; the first one counts from Fetch 3 on. The defaults are those of Java's consumer.
+    minimum_one_batch : bool
+        The partition is the first one of the request that has data: its first batch is sent whole, although it may be
+        larger than both limits (KIP-74). Fetch 0 to 2 have no such rule.
+    isolation_level : {'read_uncommitted', 'read_committed'}
+        Of the request. For ``'read_committed'`` reading ends at the last stable offset, and the answer lists the
+        aborted transactions; their records are in it, and the client leaves them out (KIP-98). Fetch 0 to 3 and
+        followers have no such choice. All headers of a log that is not remote are read for it.
+    follower : bool
+        The request is that of another broker.
+    log_start_offset : int, optional
+        By default where the first segment begins, 0 for record sets.
+    end_offset : int, optional
+        Where reading ends: the high watermark. By default the end of the log.
+    helpful : bool
+        Leave out two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
+        notes.
+    codecs : CodecRegistry, optional
+        Codecs of your own beside Kafka's five. No older magic has them.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch.
+
+    Returns
+    -------
+    Fetched
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument or a setting that is not accepted; a log of several partitions.
+    OutputTooLargeError
+        A batch is larger than max_decompressed_bytes.
+    StorageError, OSError
+        The log cannot be read.
+
+    Notes
+    -----
+    Damage in the log is no exception but what a broker makes of it: an error code if conversion fails before the
+    response begins, and a connection that is closed if it fails while it is sent; `Fetched.message` says what is wrong.
+    No checksum is compared, as brokers do not.
+
+    The response is as long as it was announced before all was converted: at least the bytes that were read. What is
+    missing is an entry that says to be longer than it is, so that every client takes it for one that was cut. zstd
+    cannot be converted: error 76 if it comes first, else the batches before it.
+
+    Real brokers make two mistakes, which are part of the answer without `helpful`. Where the first batches have nothing
+    for an old client, such as control batches, some of those after them are sent twice. Where more than 128 KiB of the
+    response are missing because of zstd, the connection is closed.
+
+    gzip is compressed by another library than Java's: its bytes differ, the records in them do not.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.broker import fetch
+    >>> log = b"".join(
+    ...     recordpress.write_records([b"line"] * 50, base_offset=offset, compression_type=codec)
+    ...     for offset, codec in ((0, "lz4"), (50, "zstd"))
+    ... )
+    >>> new = fetch(log, 0, fetch_version=12)
+    >>> new.records == log
+    True
+    >>> old = fetch(log, 0, fetch_version=3)
+    >>> old.magic, old.converted_records, old.size == len(log), [str(finding) for finding in old.findings]
+    (1, 50, True, ['overflow_filler'])
+    >>> fetch(log, 50, fetch_version=3).error
+    'UNSUPPORTED_COMPRESSION_TYPE'
+
+    What a consumer makes of a log with aborted transactions:
+
+    >>> committed = fetch(log, 0, fetch_version=12, isolation_level="read_committed")
+    >>> columns = recordpress.read_columns(committed.records, aborted_transactions=committed.aborted_transactions)
+    >>> committed.last_stable_offset, committed.aborted_transactions, len(columns)
+    (100, [], 100)
+    """
+    version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
+    offset = integer(fetch_offset, "fetch_offset", -_LONG_MAX - 1, _LONG_MAX)
+    settings = settings_of(broker_version, topic_config, codecs)
+    check_isolation_level(isolation_level)
+    request = _Request(
+        rules=settings.rules,
+        fetches=fetch_rules_of(settings.rules),
+        config=settings.config,
+        version=version,
+        offset=offset,
+        whole=version > _HARD_LIMIT and minimum_one_batch,
+        committed=isolation_level == "read_committed" and version >= _ISOLATION and not follower,
+        follower=follower,
+        helpful=helpful,
+        codecs=settings.codecs,
+        cap=integer(max_decompressed_bytes, "max_decompressed_bytes", 1, _INT_MAX),
+    )
+    limit = integer(partition_max_bytes, "partition_max_bytes", -_INT_MAX - 1, _INT_MAX)
+    total = integer(max_bytes, "max_bytes", -_INT_MAX - 1, _INT_MAX)
+    limit = min(limit, total if version > _HARD_LIMIT else _INT_MAX)
+    limit = min(limit, fetch_max_bytes(topic_config, request.fetches.default_max_bytes, settings.codecs))
+    start = None if log_start_offset is None else integer(log_start_offset, "log_start_offset", 0, _LONG_MAX)
+    end = None if end_offset is None else integer(end_offset, "end_offset", 0, _LONG_MAX)
+    least, most = request.fetches.versions
+    if not least <= version <= most:
+        return _without_records(None, Reason.FETCH_VERSION)
+    partition = PartitionRead(_segments_of(log), start)
+    return request.answer(request.read(partition, limit, end))
+
+
+def _segments_of(log: Any) -> Iterable[SegmentLike]:
+    partitions = getattr(log, "partitions", None)
+    if partitions is not None:
+        if len(partitions) != 1:
+            message = f"a fetch is of one partition, the log has {len(partitions)}: choose one with Log.select"
+            raise InvalidArgumentError(message, field="log")
+        log = partitions[0]
+    segments = getattr(log, "segments", None)
+    if segments is not None:
+        return tuple(segments)
+    try:
+        return (MemorySegment(log),)
+    except TypeError:
+        pass
+    if isinstance(log, str) or not isinstance(log, Iterable):
+        message = f"log must be bytes-like, several of them, a Log or a Partition, not {type(log).__name__}"
+        raise ArgumentTypeError(message, field="log")
+    try:
+        return tuple(MemorySegment(data) for data in log)
+    except TypeError:
+        raise ArgumentTypeError("log must hold bytes-like objects, one per segment", field="log") from None
+
+
+def _without_records(code: int | None, *reasons: Reason, message: str | None = None) -> Fetched:
+    """FetchResponse.partitionResponse; or no response at all."""
+    code = None if code is None else int(code)
+    return Fetched(code, name_of(code), message=message, reasons=list(reasons))
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """A fetch of one partition, and what its broker is set to."""
+
+    rules: BrokerRules
+    fetches: FetchRules
+    config: LogConfig
+    version: int
+    offset: int
+    whole: bool
+    committed: bool
+    follower: bool
+    helpful: bool
+    codecs: CodecTable | None
+    cap: int
+
+    # --- ReplicaManager -----------------------------------------------------------------------------------------
+
+    def read(self, partition: PartitionRead, limit: int, end_offset: int | None) -> Fetched:
+        """What was read, or why nothing was."""
+        if not partition.start_offset <= self.offset <= partition.end_offset:
+            return _without_records(Errors.OFFSET_OUT_OF_RANGE, Reason.OFFSET_OUT_OF_RANGE)
+        watermark = partition.end_offset if end_offset is None else min(end_offset, partition.end_offset)
+        isolation = partition.isolation(watermark) if self.committed else None
+        until = watermark if isolation is None else cast(int, isolation.last_stable_offset)
+        if limit < 0 and self.offset < until:
+            return _without_records(Errors.UNKNOWN_SERVER_ERROR, Reason.FETCH_SIZE)
+        try:
+            found = partition.read(self.offset, limit, self.whole, until)
+        except CorruptRecordError as error:
+            return _without_records(Errors.CORRUPT_MESSAGE, Reason.DAMAGED_LOG, message=str(error))
+        # nor are clients since KIP-74 sent a part of the first batch: they could not tell it from a loss
+        records = b"" if self.version > _HARD_LIMIT and found.first_entry_incomplete else found.records
+        return Fetched(
+            0,
+            name_of(0),
+            records=records,
+            size=len(records),
+            log_start_offset=partition.start_offset,
+            high_watermark=watermark,
+            last_stable_offset=-1 if isolation is None else until,
+            aborted_transactions=None if isolation is None else self.aborted(isolation, found, until),
+            read_bytes=len(records),
+        )
+
+    def aborted(self, isolation: Isolation, found: LogRead, until: int) -> list[tuple[int, int]] | None:
+        """UnifiedLog.collectAbortedTransactions. Where a broker finds no batch, or a part of the first one alone, it
+        does not come to that."""
+        if self.offset >= until:
+            return []
+        bound = found.upper_bound
+        if bound is None or found.first_entry_incomplete:
+            return None
+        return [
+            (transaction.producer_id, transaction.first_offset)
+            for transaction in isolation.aborted
+            if transaction.last_offset >= self.offset and transaction.first_offset < bound
+        ]
+
+    # --- KafkaApis ----------------------------------------------------------------------------------------------
+
+    def answer(self, read: Fetched) -> Fetched:
+        if self.fetches.gates_zstd and self.config.compression_type == "zstd" and self.version < _ZSTD:
+            return _without_records(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_FETCH_VERSION)
+        try:
+            magic = self.magic_for(read.records)
+        except CorruptRecordError as error:
+            return _without_records(Errors.CORRUPT_MESSAGE, Reason.DAMAGED_LOG, message=str(error))
+        if magic is None:
+            cut = cut_bytes_of(read.records)
+            return replace(read, cut_bytes=cut, findings=[Finding.CUT_ENTRY] if cut else [])
+        if self.fetches.conversion == "lazy" and not self.follower and not self.config.downconversion_enable:
+            return _without_records(Errors.UNSUPPORTED_VERSION, Reason.DOWN_CONVERSION_DISABLED)
+        return read if read.error_code else self.convert(read, magic)
+
+    def magic_for(self, records: bytes) -> int | None:
+        """That the records are converted to, if they are."""
+        if self.fetches.conversion == "none":
+            return None
+        if self.config.target_magic > 0 and self.version <= 1:
+            magic = 0
+        elif self.config.target_magic > 1 and self.version <= 3:
+            magic = 1
+        else:
+            return None
+        return magic if self.fetches.always_converts or holds_newer(records, magic) else None
+
+    def convert(self, read: Fetched, magic: int) -> Fetched:
+        conversion = DownConversion(
+            read.records,
+            magic,
+            self.offset,
+            conversion=self.fetches.conversion,
+            keeps_unconverted=self.fetches.keeps_unconverted,
+            helpful=self.helpful,
+            zstd=self.rules.zstd,
+            drops_headers=self.fetches.drops_headers,
+            codecs=self.codecs,
+            max_decompressed_bytes=self.cap,
+        )
+        message = None if conversion.cause is None else str(conversion.cause)
+        if conversion.error_code:
+            return self.refused(conversion.error_code, message)
+        if conversion.closed:
+            return _without_records(None, Reason.RESPONSE_UNFINISHED, message=message)
+        return replace(
+            read,
+            records=conversion.records,
+            size=conversion.size,
+            magic=magic,
+            converted_batches=conversion.batches,
+            converted_records=conversion.converted_records,
+            dropped_control_batches=conversion.control_batches,
+            dropped_records=conversion.early_records,
+            lost=conversion.lost,
+            repeated_batches=conversion.repeated_batches,
+            filler_bytes=conversion.filler_bytes,
+            cut_bytes=conversion.cut_bytes,
+            message=message,
+            reasons=_reasons(conversion),
+            findings=_findings(conversion),
+        )
+
+    def refused(self, code: int, message: str | None) -> Fetched:
+        """Conversion failed before the response began."""
+        if code == Errors.UNSUPPORTED_COMPRESSION_TYPE:
+            return _without_records(code, Reason.ZSTD_DOWN_CONVERSION, message=message)
+        if code == Errors.INVALID_RECORD and not self.rules.has_invalid_record:
+            code = Errors.CORRUPT_MESSAGE
+        return _without_records(code, Reason.CONVERSION_FAILED, message=message)
+
+
+def _reasons(conversion: DownConversion) -> list[Reason]:
+    did = conversion.batches or conversion.control_batches or conversion.early_records
+    found = [Reason.DOWN_CONVERSION] if did else []
+    return [*found, Reason.ZSTD_DOWN_CONVERSION] if conversion.hidden else found
+
+
+def _findings(conversion: DownConversion) -> list[Finding]:
+    found = {
+        Finding.LOST_FIELDS: conversion.lost.keys() - {"markers", "empty_batches"},
+        Finding.DROPPED_MARKERS: conversion.control_batches,
+        Finding.REPEATED_BATCHES: conversion.repeated_batches,
+        Finding.OVERFLOW_FILLER: conversion.filler_bytes,
+        Finding.CUT_ENTRY: conversion.cut_bytes,
+    }
+    return [finding for finding, there in found.items() if there]

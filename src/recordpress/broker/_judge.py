@@ -1,0 +1,88 @@
+"""The broker that `explain` asks: `validate` with everything but the record set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from recordpress.broker._validate import validate
+from recordpress.broker._verdict import Verdict
+from recordpress.codecs import CodecRegistry
+from recordpress.log import ProducerState
+from recordpress.record import Batch
+from recordpress.typing import Integer, Time
+
+_IN_A_LOG = "of the log"  # a transactional id, which batches of a log do not say
+_SEQUENCES = 1 << 31  # they go from 0 to 2^31 - 1, and then begin again
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """A broker with its settings.
+
+    Attributes
+    ----------
+    broker_version : str
+    topic_config : mapping of str to str, int or bool
+    levels : mapping of str to int
+        Compression levels in it, by codec.
+    produce_version : int | None
+    now_ms : time | None
+    helpful : bool
+    codecs : CodecRegistry | None
+    """
+
+    broker_version: str
+    topic_config: Mapping[str, Any]
+    levels: Mapping[str, int]
+    produce_version: Integer | None
+    now_ms: Time | None
+    helpful: bool
+    codecs: CodecRegistry | None
+
+    def of_request(self, version: Integer | None, transactional_id: str | None) -> Callable[[Any], Verdict]:
+        """Takes a record set that a client sent. Its transaction is taken to be known to the coordinator."""
+        return self._asking(version, transactional_id, self.now_ms, None)
+
+    def of_log(self, batch: Batch) -> Callable[[Any], Verdict]:
+        """Takes a batch of a log, as its producer sent it when the clock showed its largest timestamp.
+
+        What came before it from the same producer is taken to be known."""
+        transactional_id = _IN_A_LOG if batch.is_transactional else None
+        sent_at = batch.max_timestamp if batch.max_timestamp >= 0 else None
+        now_ms = sent_at if self.now_ms is None else self.now_ms
+        return self._asking(self.produce_version, transactional_id, now_ms, _known(batch))
+
+    def _asking(
+        self,
+        version: Integer | None,
+        transactional_id: str | None,
+        now_ms: Time | None,
+        producers: list[ProducerState] | None,
+    ) -> Callable[[Any], Verdict]:
+        def judge(records: Any) -> Verdict:
+            return validate(
+                records,
+                broker_version=self.broker_version,
+                produce_version=version,
+                topic_config=self.topic_config,
+                transactional_id=transactional_id,
+                next_offset=0 if producers is None else 1,
+                now_ms=now_ms,
+                producers=producers,
+                verified_transactions=() if transactional_id is None else (transactional_id,),
+                helpful=self.helpful,
+                codecs=self.codecs,
+            )
+
+        return judge
+
+
+def _known(batch: Batch) -> list[ProducerState] | None:
+    """The batch before this one, of one record at offset 0."""
+    if batch.producer_id < 0 or batch.base_sequence < 0:
+        return None
+    before = (batch.base_sequence - 1) % _SEQUENCES
+    transaction = 0 if batch.is_transactional else -1
+    return [ProducerState(batch.producer_id, batch.producer_epoch, before, 0, 0, 0, -1, transaction)]

@@ -1,0 +1,404 @@
+"""What brokers before 0.11 store of a set of messages, or why they refuse it.
+
+    0.8.2, 0.9         kafka.message.ByteBufferMessageSet: magic is not looked at, LZ4 headers have the broken checksum
+    0.10.0, 0.10.1     the same class with two formats: KIP-31, KIP-32, KIP-57
+    0.10.2             kafka.log.LogValidator, org.apache.kafka.common.record.Record
+
+They copy messages as bytes, where later brokers take records apart; and they know no record errors. Each release's own
+code is followed, its faults included: what is refused with -1 is an exception that no error code stands for.
+"""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
+
+from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
+from recordpress._c.wire cimport RP_OK, rp_error, rp_store_be32, rp_store_be64
+from recordpress.broker._messages cimport (
+    APPEND_TIME, ATTRIBUTES_AT, BODY_AT, CORRUPT_MESSAGE, ENTRY_OVERHEAD, LAST_CODEC, MAGIC_AT,
+    NO_TIMESTAMP, TIMESTAMP_SIZE, UNKNOWN_SERVER_ERROR, V0_8_2, V0_9, V0_10_0, V0_10_2, DeepIterator, body_time,
+    codec_of, int_at, is_append_time, is_valid, key_size_at, magic_of, message, next_message, refuse, timestamp_of,
+)
+from recordpress.checksum cimport crc32_update
+
+from recordpress.broker._old_streams import compressed
+
+cdef enum:
+    INVALID_TIMESTAMP = 32
+
+    # bits of Validation.reasons
+    CODEC_DIFFERS = 1
+    MAGIC_CONVERSION = 2
+    TARGET_V0 = 4
+    NON_SEQUENTIAL = 8
+
+    # how a kept set differs from what was sent: KEPT and the others of the facade
+    OFFSETS = 0
+    HEADERS = 1
+    CONTENT = 2
+
+
+cdef class StoredMessages:
+    """What a set becomes.
+
+    Attributes
+    ----------
+    records : bytes
+    count : int
+    reasons : int
+        As those of `Validation`.
+    is_rebuilt : bool
+    """
+
+    cdef readonly bytes records
+    cdef readonly int64_t count
+    cdef readonly int reasons
+    cdef readonly bint is_rebuilt
+
+
+cdef class MessageValidator(DeepIterator):
+    """One set, on its way into the log. `take` is for those that may be rebuilt."""
+
+    cdef bytes data
+    cdef const uint8_t* at
+    cdef int64_t size
+    cdef int source_codec, target_codec, target_magic
+    cdef bint compacted, log_append_time
+    cdef int64_t before_max_ms, next_offset, now_ms
+    cdef int reasons
+    cdef bint in_place, sound   # all messages are
+    cdef int64_t count, newest
+    cdef pooled out
+
+    def __dealloc__(self):
+        pooled_free(&self.out)
+
+    cdef StoredMessages run(self):
+        if self.source_codec or self.target_codec:
+            return self.rebuilt_or_kept()
+        if self.generation <= V0_9:
+            return self.with_offsets()
+        return self.with_times() if self.all_match() else self.converted()
+
+    cdef bint all_match(self) except -1:
+        cdef message m
+        cdef int64_t position = 0
+        while next_message(self.at, self.size, &position, &m):
+            if magic_of(&m) != self.target_magic:
+                return False
+        return True
+
+    # -- checks
+
+    cdef int check_key(self, const message* m) except -1:
+        """0.8.2 knows no compacted topics in this."""
+        cdef int64_t size
+        if not self.compacted or self.generation == V0_8_2:
+            return 0
+        size = int_at(m, key_size_at(m, self.generation))
+        return refuse(CORRUPT_MESSAGE, "NULL_KEY") if size < 0 else 0
+
+    cdef int check_timestamp(self, const message* m) except -1:
+        """No timestamp (-1) is as far from now as any other. Differences wrap, as Java's do."""
+        cdef int64_t distance = <int64_t>(<uint64_t>timestamp_of(m) - <uint64_t>self.now_ms)
+        if distance < 0 and distance != INT64_MIN:
+            distance = -distance
+        if not self.log_append_time and distance > self.before_max_ms:
+            refuse(INVALID_TIMESTAMP, "TIMESTAMP_RANGE")
+        if is_append_time(m):
+            refuse(INVALID_TIMESTAMP, "LOG_APPEND_TIME_BY_CLIENT")
+        return 0
+
+    cdef int check_not_nested(self, const message* m) except -1:
+        if not self.source_codec or not codec_of(m):
+            return 0
+        if codec_of(m) > LAST_CODEC:
+            return refuse(UNKNOWN_SERVER_ERROR, "UNKNOWN_CODEC")
+        return refuse(CORRUPT_MESSAGE, "NESTED_COMPRESSION")
+
+    # -- in place
+
+    cdef StoredMessages kept(self, bytes records, int64_t count):
+        cdef StoredMessages stored = StoredMessages.__new__(StoredMessages)
+        stored.records, stored.count = records, count
+        return stored
+
+    cdef StoredMessages with_offsets(self):
+        """An empty key is none there: "keySize <= 0"."""
+        cdef bytes records = self.copied()
+        cdef uint8_t* out = <uint8_t*>PyBytes_AS_STRING(records)
+        cdef message m
+        cdef int64_t position = 0, count = 0
+        cdef bint needs_keys = self.compacted and self.generation > V0_8_2
+        while next_message(self.at, self.size, &position, &m):
+            if needs_keys and m.position + ENTRY_OVERHEAD + BODY_AT + 4 < self.size and int_at(&m, BODY_AT) <= 0:
+                refuse(CORRUPT_MESSAGE, "NULL_KEY")
+            rp_store_be64(out + m.position, <uint64_t>(self.next_offset + count))
+            count += 1
+        return self.kept(records, count)
+
+    cdef StoredMessages with_times(self):
+        cdef bytes records = self.copied()
+        cdef uint8_t* out = <uint8_t*>PyBytes_AS_STRING(records)
+        cdef message m
+        cdef int64_t position = 0, count = 0
+        while next_message(self.at, self.size, &position, &m):
+            self.check_key(&m)
+            rp_store_be64(out + m.position, <uint64_t>(self.next_offset + count))
+            count += 1
+            if magic_of(&m) > 0:
+                self.check_timestamp(&m)
+                if self.log_append_time:
+                    put_timestamp(out + m.position, ENTRY_OVERHEAD + m.size, self.now_ms, True)
+        return self.kept(records, count)
+
+    cdef StoredMessages wrapper_kept(self):
+        """The first entry is taken for the whole set."""
+        cdef bytes records
+        cdef uint8_t* out
+        cdef message first
+        cdef int64_t position = 0, whole = self.size
+        if not self.sound:
+            refuse(CORRUPT_MESSAGE, "INNER_CHECKSUM")
+        records = self.copied()
+        out = <uint8_t*>PyBytes_AS_STRING(records)
+        next_message(self.at, self.size, &position, &first)
+        rp_store_be64(out, <uint64_t>(self.next_offset + self.count - 1))
+        if self.generation == V0_10_2:
+            whole = ENTRY_OVERHEAD + first.size
+        if self.log_append_time:
+            put_timestamp(out, whole, self.now_ms, True)
+        elif self.generation == V0_10_0:  # what it finds to be newest, it does not write
+            put_timestamp(out, whole, body_time(&first), False)
+        elif body_time(&first) != self.newest or first.data[ATTRIBUTES_AT] & APPEND_TIME:
+            put_timestamp(out, whole, self.newest, False)
+        return self.kept(records, self.count)
+
+    cdef bytes copied(self):
+        return PyBytes_FromStringAndSize(<const char*>self.at, self.size)
+
+    # -- written again
+
+    cdef StoredMessages converted(self):
+        cdef message m
+        cdef int64_t position = 0
+        while next_message(self.at, self.size, &position, &m):
+            self.check_key(&m)
+            self.check_timestamp(&m)
+            self.convert(&m, True)
+            self.count += 1
+        self.reasons = MAGIC_CONVERSION
+        return self.written()
+
+    cdef StoredMessages rebuilt_or_kept(self):
+        self.in_place = self.source_codec == self.target_codec and self.target_magic > 0
+        if self.source_codec != self.target_codec:
+            self.reasons |= CODEC_DIFFERS
+        if self.target_magic == 0:
+            self.reasons |= TARGET_V0
+        self.walk(self.at, self.size)
+        if self.in_place:
+            return self.wrapper_kept()
+        if self.count and self.target_codec:
+            self.wrap()
+        elif self.count == 0 and self.generation == V0_10_2:
+            refuse(UNKNOWN_SERVER_ERROR, "WRAPPER")
+        return self.written()
+
+    cdef int take(self, const message* m) except -1:
+        self.check_key(m)
+        if self.generation <= V0_9:
+            self.put(m)
+        else:
+            self.take_formatted(m)
+        self.count += 1
+        return 0
+
+    cdef int take_formatted(self, const message* m) except -1:
+        """Of a release that knows two formats."""
+        if magic_of(m) > 0 and self.target_magic > 0:
+            self.check_timestamp(m)
+            if m.offset != self.count:
+                self.in_place = False
+                self.reasons |= NON_SEQUENTIAL
+            self.newest = max(self.newest, timestamp_of(m))
+        self.check_not_nested(m)
+        if magic_of(m) != self.target_magic:
+            self.in_place = False
+            self.reasons |= MAGIC_CONVERSION
+        if self.in_place:
+            self.sound &= is_valid(m)
+        return self.convert(m, False)
+
+    cdef uint8_t* put_entry(self, int64_t size) except NULL:
+        """Room for a message of that size, after its entry's offset and size."""
+        cdef rp_error err
+        cdef uint8_t* entry
+        cdef bint counts_inside = self.target_codec and self.target_magic > 0
+        if pooled_reserve_more(&self.out, <size_t>(ENTRY_OVERHEAD + size), &err) != RP_OK:
+            raise MemoryError
+        entry = self.out.data + self.out.size
+        rp_store_be64(entry, <uint64_t>(self.count if counts_inside else self.next_offset + self.count))
+        rp_store_be32(entry + 8, <uint32_t>size)
+        self.out.size += <size_t>(ENTRY_OVERHEAD + size)
+        return entry + ENTRY_OVERHEAD
+
+    cdef int put(self, const message* m) except -1:
+        """As it is, checksum and all."""
+        memcpy(self.put_entry(m.size), m.data, <size_t>m.size)
+        return 0
+
+    cdef int convert(self, const message* m, bint is_last_step) except -1:
+        """A message in the target's format; one that has it already stays as it is."""
+        cdef bint append_time = self.log_append_time and is_last_step
+        cdef bint has_format = magic_of(m) == self.target_magic
+        if has_format and not is_last_step:
+            return self.put(m)
+        if magic_of(m) > 1:
+            refuse(UNKNOWN_SERVER_ERROR, "UNKNOWN_MAGIC")
+        if self.generation == V0_10_2:
+            return self.put(m) if has_format else self.write(m, append_time)
+        if has_format:
+            return self.put_mistaken(m)
+        return self.put_other(m, append_time)
+
+    cdef int put_other(self, const message* m, bint append_time) except -1:
+        """Message.convertToBuffer: a timestamp more, or less, before the same bytes."""
+        cdef int64_t after = BODY_AT + (TIMESTAMP_SIZE if magic_of(m) else 0)
+        cdef int64_t before = BODY_AT + (0 if magic_of(m) else TIMESTAMP_SIZE)
+        cdef uint8_t* out = self.put_entry(before + m.size - after)
+        out[MAGIC_AT] = self.target_magic
+        out[ATTRIBUTES_AT] = m.data[ATTRIBUTES_AT] & ~APPEND_TIME
+        if magic_of(m) == 0:
+            out[ATTRIBUTES_AT] |= APPEND_TIME if append_time else 0
+            rp_store_be64(out + BODY_AT, <uint64_t>(self.now_ms if append_time else NO_TIMESTAMP))
+        memcpy(out + before, m.data + after, <size_t>(m.size - after))
+        put_checksum(out, before + m.size - after)
+        return 0
+
+    cdef int put_mistaken(self, const message* m) except -1:
+        """It takes one of the target's format for one of the other. A message of v1 does not fit then; one of v0 loses
+        8 bytes at its beginning, and gets as many zeros at its end."""
+        cdef uint8_t* out
+        cdef int64_t lost = BODY_AT + TIMESTAMP_SIZE
+        if magic_of(m) or m.size < lost:
+            refuse(UNKNOWN_SERVER_ERROR, "RECORD_STRUCTURE")
+        out = self.put_entry(m.size)
+        out[MAGIC_AT], out[ATTRIBUTES_AT] = 0, m.data[ATTRIBUTES_AT] & ~APPEND_TIME
+        memcpy(out + BODY_AT, m.data + lost, <size_t>(m.size - lost))
+        memset(out + m.size - TIMESTAMP_SIZE, 0, TIMESTAMP_SIZE)
+        put_checksum(out, m.size)
+        return 0
+
+    cdef int write(self, const message* m, bint append_time) except -1:
+        """Record.convertTo: key and value are read, and written again."""
+        cdef int64_t key_at = key_size_at(m, self.generation)
+        cdef int64_t key_size = int_at(m, key_at)
+        cdef int64_t value_at = key_at + 4 + max(0, key_size)
+        cdef int64_t value_size = int_at(m, value_at)
+        cdef int64_t end = value_at + 4 + max(0, value_size)
+        cdef int64_t time = self.now_ms if append_time else timestamp_of(m)
+        cdef int64_t body = BODY_AT + (TIMESTAMP_SIZE if self.target_magic else 0)
+        cdef uint8_t* out
+        if end > m.size:
+            refuse(UNKNOWN_SERVER_ERROR, "RECORD_STRUCTURE")
+        if time < NO_TIMESTAMP:
+            refuse(UNKNOWN_SERVER_ERROR, "TIMESTAMP_RANGE")
+        out = self.put_entry(body + end - key_at)
+        out[MAGIC_AT], out[ATTRIBUTES_AT] = self.target_magic, APPEND_TIME if append_time and self.target_magic else 0
+        if self.target_magic:
+            rp_store_be64(out + BODY_AT, <uint64_t>time)
+        memcpy(out + body, m.data + key_at, <size_t>(end - key_at))
+        if key_size < 0:  # any is null, and -1 is written
+            rp_store_be32(out + body, <uint32_t>-1)
+        if value_size < 0:
+            rp_store_be32(out + body + value_at - key_at, <uint32_t>-1)
+        put_checksum(out, body + end - key_at)
+        return 0
+
+    cdef int wrap(self) except -1:
+        """What was written becomes one entry."""
+        cdef bytes payload = compressed(self.out.data[:self.out.size], self.target_codec, self.target_magic,
+                                        self.generation)
+        cdef int64_t body = BODY_AT + (TIMESTAMP_SIZE if self.target_magic else 0)
+        cdef int64_t size = body + 8 + len(payload)
+        cdef uint8_t* out
+        self.out.size = 0
+        out = self.put_entry(size)
+        rp_store_be64(self.out.data, <uint64_t>(self.next_offset + self.count - 1))
+        out[MAGIC_AT], out[ATTRIBUTES_AT] = self.target_magic, self.target_codec
+        if self.target_magic:
+            out[ATTRIBUTES_AT] |= APPEND_TIME if self.log_append_time else 0
+            rp_store_be64(out + BODY_AT, <uint64_t>(self.now_ms if self.log_append_time else self.newest))
+        rp_store_be32(out + body, <uint32_t>-1)
+        rp_store_be32(out + body + 4, <uint32_t>len(payload))
+        memcpy(out + body + 8, PyBytes_AS_STRING(payload), <size_t>len(payload))
+        put_checksum(out, size)
+        return 0
+
+    cdef StoredMessages written(self):
+        cdef StoredMessages stored = self.kept(self.out.data[:self.out.size] if self.count else b"", self.count)
+        stored.reasons, stored.is_rebuilt = self.reasons, True
+        return stored
+
+
+cdef void put_checksum(uint8_t* data, int64_t size) noexcept:
+    rp_store_be32(data, crc32_update(0, data + MAGIC_AT, <size_t>(size - MAGIC_AT)))
+
+
+cdef void put_timestamp(uint8_t* entry, int64_t size, int64_t timestamp, bint append_time) noexcept:
+    cdef uint8_t* data = entry + ENTRY_OVERHEAD
+    data[ATTRIBUTES_AT] = data[ATTRIBUTES_AT] & ~APPEND_TIME | (APPEND_TIME if append_time else 0)
+    rp_store_be64(data + BODY_AT, <uint64_t>timestamp)
+    put_checksum(data, size - ENTRY_OVERHEAD)
+
+
+# --- calls -----------------------------------------------------------------------------------------------------------
+
+def validate_messages(bytes data not None, *, int generation, int source_codec, int target_codec, int target_magic,
+                      bint compacted, bint log_append_time, int64_t before_max_ms, int64_t next_offset, int64_t now_ms):
+    """What the log holds of a set of whole entries, whose checksums are right.
+
+    Parameters
+    ----------
+    data : bytes
+    generation : MessageSets
+    source_codec, target_codec : int
+    target_magic : int
+        0 or 1.
+    compacted, log_append_time : bool
+    before_max_ms, next_offset, now_ms : int
+
+    Returns
+    -------
+    StoredMessages
+
+    Raises
+    ------
+    Refused
+    OutputTooLargeError
+        More is compressed in the set than is decompressed here.
+    """
+    cdef MessageValidator v = MessageValidator.__new__(MessageValidator)
+    v.generation, v.data, v.at, v.size = generation, data, data, len(data)
+    v.source_codec, v.target_codec, v.target_magic = source_codec, target_codec, target_magic
+    v.compacted, v.log_append_time = compacted, log_append_time
+    v.before_max_ms, v.next_offset, v.now_ms = before_max_ms, next_offset, now_ms
+    v.sound, v.newest = True, NO_TIMESTAMP
+    return v.run()
+
+
+def compare_messages(bytes sent not None, bytes stored not None):
+    """How entries that were kept differ: 0, by their offsets; 1, by their headers; 2, by key or value, too."""
+    cdef message a, b
+    cdef int64_t position = 0, same = 0, head
+    cdef int found = OFFSETS
+    while next_message(sent, len(sent), &position, &a) and next_message(stored, len(stored), &same, &b):
+        if a.size != b.size or magic_of(&a) != magic_of(&b):
+            return CONTENT
+        head = BODY_AT + (TIMESTAMP_SIZE if magic_of(&a) else 0)
+        if memcmp(a.data + head, b.data + head, <size_t>(a.size - head)):
+            return CONTENT
+        if memcmp(a.data, b.data, <size_t>head):
+            found = HEADERS
+    return found

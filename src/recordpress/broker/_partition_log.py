@@ -1,0 +1,261 @@
+"""A partition that remembers: batches one after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from recordpress._arguments import integer
+from recordpress.broker._config import TopicConfig
+from recordpress.broker._partition import Partition, clock
+from recordpress.broker._producers import Producers, listed
+from recordpress.broker._settings import settings_of
+from recordpress.broker._verdict import Verdict
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import ArgumentTypeError
+from recordpress.log import ProducerState
+from recordpress.record import BatchBuilder
+from recordpress.typing import Integer, Time
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+# A batch holds fewer than 2^31 records, and no offset of any may be larger than 2^63 - 1.
+_LAST_NEXT_OFFSET = 2**63 - 1 - 2**31
+_LAST_EPOCH = 2**31 - 1
+_NO_TEXTS: frozenset[str] = frozenset()
+
+
+class PartitionLog:
+    """One partition of a broker, without its log: what it answers to record sets that come one after the other.
+
+    Parameters
+    ----------
+    broker_version : str
+        A release of Kafka from 0.8.2 to 4.3, such as ``"3.9"`` or ``"3.9.2"``.
+    topic_config : mapping of str to str, int or bool, optional
+        Settings of the topic and the broker, by Kafka's property names; what is not there has the release's default.
+        Names of Kafka's that do not matter here are ignored.
+    next_offset : int
+        Of the next record that is appended.
+    leader_epoch : int
+        Of the leader, which is written into each batch of magic 2.
+    verified_transactions : iterable of str
+        The transactional ids whose transactions the coordinator knows, this partition included (KIP-890).
+    helpful : bool
+        Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
+        unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
+    codecs : CodecRegistry, optional
+        Codecs of your own, which the broker is taken to know: ``compression.type`` may be ``pluggable``, with the name
+        in ``pluggable.factory.plugin`` (KIP-984). A batch with another name than the topic's is compressed again.
+        None: as real brokers, which answer -1 to them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A release that is not known, a setting that Kafka does not have, or a value that it does not take.
+    ArgumentTypeError
+
+    Notes
+    -----
+    Only what a client's Produce requests do to a partition is here: there is no retention, no expiry of producers, and
+    only `end_transaction` ends a transaction.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.broker import PartitionLog
+    >>> log = PartitionLog(broker_version="3.9", next_offset=100)
+    >>> batch = recordpress.write_records([b"a", b"b"], timestamps=1, producer_id=7, producer_epoch=0, base_sequence=0)
+    >>> [(verdict.error, verdict.relation, verdict.base_offset) for verdict in (log.append(batch), log.append(batch))]
+    [('NONE', 'kept', 100), ('NONE', 'nothing stored', 100)]
+    >>> log.next_offset
+    102
+    """
+
+    __slots__ = ("_partition",)
+
+    def __init__(
+        self,
+        *,
+        broker_version: str,
+        topic_config: TopicConfig | None = None,
+        next_offset: Integer = 0,
+        leader_epoch: Integer = 0,
+        verified_transactions: Iterable[str] = (),
+        helpful: bool = False,
+        codecs: CodecRegistry | None = None,
+    ) -> None:
+        self._partition = partition(
+            broker_version, topic_config, next_offset, leader_epoch, None, verified_transactions, helpful, codecs
+        )
+
+    @property
+    def max_message_bytes(self) -> int:
+        """Most bytes of a batch: ``max.message.bytes``, or the broker's ``message.max.bytes``."""
+        return self._partition.config.max_message_bytes
+
+    @property
+    def segment_bytes(self) -> int:
+        """Most bytes of a segment, and so of a record set: ``segment.bytes``."""
+        return self._partition.config.segment_bytes
+
+    def append(
+        self,
+        records: Buffer | None,
+        *,
+        produce_version: Integer | None = None,
+        transactional_id: str | None = None,
+        now_ms: Time | None = None,
+    ) -> Verdict:
+        """What the partition answers to a record set, which it appends if it accepts it.
+
+        Parameters
+        ----------
+        records : bytes-like or None
+            The partition's record set in a Produce request.
+        produce_version : int, optional
+            Of the request; without it, the one that a client would choose: 2 for magic 0 and 1 if the broker still
+            takes it, else the latest that the broker takes.
+        transactional_id : str, optional
+            Of the request.
+        now_ms : time, optional
+            The broker's clock, in ms since 1970; without it, this machine's.
+
+        Returns
+        -------
+        Verdict
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError
+        OutputTooLargeError
+            As `validate`; the log is as it was.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> from recordpress.broker import PartitionLog
+        >>> log = PartitionLog(broker_version="4.3", topic_config={"cleanup.policy": "compact"})
+        >>> verdict = log.append(recordpress.write_records([b"a", b"b"], [b"key", None], timestamps=1))
+        >>> verdict.error, verdict.record_errors
+        ('INVALID_RECORD', [(1, 'Compacted topic cannot accept message without key')])
+        """
+        return self._partition.append(records, produce_version, transactional_id, now_ms)
+
+    def end_transaction(
+        self,
+        producer_id: Integer,
+        producer_epoch: Integer,
+        *,
+        commit: bool,
+        coordinator_epoch: Integer = 0,
+        now_ms: Time | None = None,
+    ) -> Verdict:
+        """What the partition answers to a marker that the transaction coordinator writes (WriteTxnMarkers).
+
+        Parameters
+        ----------
+        producer_id, producer_epoch : int
+            Of the transaction; of a client with Produce 12 or later the epoch is one more than that of its batches.
+        commit : bool
+            False: the transaction is aborted.
+        coordinator_epoch : int
+            Of the coordinator.
+        now_ms : time, optional
+            As for `append`.
+
+        Returns
+        -------
+        Verdict
+            Its `records` are the marker.
+
+        Raises
+        ------
+        InvalidArgumentError, ArgumentTypeError
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> from recordpress.broker import PartitionLog
+        >>> log = PartitionLog(broker_version="3.9", verified_transactions=["orders"])
+        >>> batch = recordpress.write_records(
+        ...     [b"a"], timestamps=1, producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+        ... )
+        >>> log.append(batch, transactional_id="orders").error, log.open_transactions
+        ('NONE', {7: 0})
+        >>> log.end_transaction(7, 0, commit=True).base_offset, log.open_transactions
+        (1, {})
+        """
+        now = clock(now_ms)
+        epoch = integer(coordinator_epoch, "coordinator_epoch", 0, _LAST_EPOCH)
+        marker = BatchBuilder(
+            is_control=True,
+            is_transactional=True,
+            producer_id=integer(producer_id, "producer_id", 0, 2**63 - 1),
+            producer_epoch=integer(producer_epoch, "producer_epoch", 0, 2**15 - 1),
+        )
+        marker.append_end_txn_marker(commit, epoch, now)
+        return self._partition.append_marker(marker.build(), epoch, now)
+
+    @property
+    def next_offset(self) -> int:
+        """The offset of the next record that is appended."""
+        return self._partition.next_offset
+
+    @property
+    def producers(self) -> list[ProducerState]:
+        """What is known of each producer, as `recordpress.log.read_snapshot` gives it and `write_snapshot` takes it.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> from recordpress.broker import PartitionLog
+        >>> log = PartitionLog(broker_version="4.3")
+        >>> _ = log.append(recordpress.write_records([b"a"], timestamps=1, producer_id=7, producer_epoch=0, base_sequence=0))
+        >>> log.producers[0].last_sequence, log.producers[0].last_offset
+        (0, 0)
+        """
+        return self._partition.producers.snapshot()
+
+    @property
+    def open_transactions(self) -> dict[int, int]:
+        """The first offset of each open transaction, by its producer's id."""
+        return self._partition.producers.open_transactions()
+
+
+def partition(
+    broker_version: str,
+    topic_config: TopicConfig | None,
+    next_offset: Integer,
+    leader_epoch: Integer,
+    producers: Iterable[ProducerState] | None,
+    verified_transactions: Iterable[str],
+    helpful: bool,
+    codecs: CodecRegistry | None,
+) -> Partition:
+    """A partition, its arguments checked."""
+    settings = settings_of(broker_version, topic_config, codecs)
+    if not isinstance(helpful, bool):
+        raise ArgumentTypeError(f"helpful must be True or False, not {type(helpful).__name__}", field="helpful")
+    return Partition(
+        settings,
+        Producers.of_snapshot(settings.rules, producers),
+        integer(next_offset, "next_offset", 0, _LAST_NEXT_OFFSET),
+        integer(leader_epoch, "leader_epoch", -1, _LAST_EPOCH),
+        _texts(verified_transactions),
+        helpful,
+    )
+
+
+def _texts(values: Iterable[str]) -> frozenset[str]:
+    """Transactional ids; one alone in place of several is a mistake."""
+    if type(values) is tuple and not values:
+        return _NO_TEXTS
+    message = "verified_transactions must be an iterable of str"
+    given = listed(values)
+    if given is None:
+        raise ArgumentTypeError(f"{message}, not {type(values).__name__}", field="verified_transactions")
+    if other := [value for value in given if not isinstance(value, str)]:
+        raise ArgumentTypeError(f"{message}, not of {type(other[0]).__name__}", field="verified_transactions")
+    return frozenset(given)

@@ -1,0 +1,553 @@
+"""Why a broker does not keep a batch as it was sent: the one table that verdicts, `recordpress explain` and the docs share.
+
+`Reason` tells what a broker does: it rebuilds a batch, rewrites its header, cuts a tail, or refuses. The first four
+members are LogValidator's reasons to rebuild, bits 0 to 3 of what the validator in C returns; the others stand in the
+order in which a Produce request meets them. `Finding` tells what a broker does not mind, but consumers or operators
+will: also a bit set in C, bit 0 first.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+REBUILD = "rebuild"  # the broker decompresses, and writes a batch of its own
+REWRITE = "rewrite"  # the header changes, the records area does not
+CUT = "cut"
+REQUEST = "request"  # refused by headers alone, before the log is asked
+APPEND = "append"  # refused by UnifiedLog
+BATCH = "batch"  # refused by what the header says, in LogValidator
+RECORDS = "records"  # refused by what is in the records area
+PRODUCER = "producer"  # refused, or answered from memory, by what is known of the producer
+FETCH = "fetch"  # what a fetch does not get as the log has it
+
+
+class Reason(StrEnum):
+    """Why a broker stores something else than it was sent, or nothing.
+
+    A member is a string, its own name, such as ``"CODEC_DIFFERS"``.
+
+    Attributes
+    ----------
+    stage : str
+        Where it is decided: ``rebuild``, ``rewrite`` and ``cut`` for batches that are accepted; ``request``,
+        ``append``, ``batch``, ``records`` and ``producer`` for those that are not.
+    error_code : int | None
+        Kafka's code, as current brokers have it; 0 where nothing is refused, None where the connection is closed.
+    rule : str
+        A short name.
+    source : str
+        The KIP, issue or Kafka class that says so.
+    message : str
+        What happens, in one sentence.
+    advice : str
+        What to set in the producer or the topic to avoid it.
+
+    Examples
+    --------
+    >>> from recordpress.broker import Reason
+    >>> Reason.CODEC_DIFFERS.rule, str(Reason.CODEC_DIFFERS)
+    ('codec', 'CODEC_DIFFERS')
+    """
+
+    stage: str
+    error_code: int | None
+    rule: str
+    source: str
+    message: str
+    advice: str
+
+    def __new__(
+        cls, name: str, stage: str, error_code: int | None, rule: str, source: str, message: str, advice: str
+    ) -> Reason:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.stage = stage
+        member.error_code = error_code
+        member.rule = rule
+        member.source = source
+        member.message = message
+        member.advice = advice
+        return member
+
+    # ---- rebuilt; the C validator's bits 0 to 3 ---------------------------------------------------------------------
+    CODEC_DIFFERS = (
+        "CODEC_DIFFERS", REBUILD, 0, "codec", "KIP-390, LogValidator",
+        "The batch's codec is not the topic's compression.type, so the broker decompresses and compresses again; "
+        "levels are never compared.",
+        "Set the producer's compression.type to the topic's, or the topic's to 'producer'.",
+    )
+    MAGIC_CONVERSION = (
+        "MAGIC_CONVERSION", REBUILD, 0, "magic conversion", "KIP-98, LogValidator",
+        "The batch is not in the message format that the log stores, so every record is written again.",
+        "Use a client that writes the log's format: Produce 3 or later for magic 2; before Kafka 3.0 the topic's "
+        "message.format.version decides.",
+    )
+    TARGET_V0 = (
+        "TARGET_V0", REBUILD, 0, "absolute inner offsets", "KIP-31, LogValidator",
+        "A log of magic 0 holds absolute offsets inside of a compressed message, so the broker writes each of them.",
+        "Set the topic's message.format.version to 0.10.0 or later: relative offsets need no rewriting.",
+    )
+    NON_SEQUENTIAL_INNER_OFFSETS = (
+        "NON_SEQUENTIAL_INNER_OFFSETS", REBUILD, 0, "inner offsets", "LogValidator, KAFKA-9669",
+        "Offsets inside of the compressed batch are not 0, 1, 2, ..., so the broker decompresses and compresses it "
+        "again.",
+        "Update the client: it must count inner offsets from 0 (sarama: PR 1002 for magic 1, PR 1015 for magic 2).",
+    )
+
+    # ---- the header is rewritten ------------------------------------------------------------------------------------
+    LOG_APPEND_TIME = (
+        "LOG_APPEND_TIME", REWRITE, 0, "append time", "KIP-32, LogValidator",
+        "The topic's message.timestamp.type is LogAppendTime: the header gets the broker's clock, and its checksum "
+        "is computed again.",
+        "Nothing needs to change; CreateTime would keep the producer's timestamps.",
+    )
+    TIMESTAMP_TYPE = (
+        "TIMESTAMP_TYPE", REWRITE, 0, "timestamp type", "KIP-32, LogValidator",
+        "The batch is marked as LogAppendTime but the topic is CreateTime: the broker clears the mark.",
+        "Have the client leave attribute bit 3 at 0; only a broker sets it.",
+    )
+    MAX_TIMESTAMP = (
+        "MAX_TIMESTAMP", REWRITE, 0, "largest timestamp", "LogValidator, DefaultRecordBatch.setMaxTimestamp",
+        "The header's largest timestamp is not that of the records: the broker corrects it.",
+        "Have the client write the largest timestamp of the batch into its header.",
+    )
+    ATTRIBUTE_BITS = (
+        "ATTRIBUTE_BITS", REWRITE, 0, "attribute bits", "DefaultRecordBatch.computeAttributes",
+        "Attribute bits without a meaning are lost, because another field of the header is rewritten.",
+        "Have the client leave the attribute bits that Kafka does not define at 0.",
+    )
+    PARTIAL_ENTRY = (
+        "PARTIAL_ENTRY", CUT, 0, "partial entry", "UnifiedLog.trimInvalidBytes",
+        "The last entry of the record set is not complete: the broker stores what comes before it.",
+        "Send whole batches; a record set that was cut in transit comes from a proxy or a faulty client.",
+    )
+
+    # ---- the request ------------------------------------------------------------------------------------------------
+    NULL_RECORD_SET = (
+        "NULL_RECORD_SET", REQUEST, None, "null record set", "ProduceRequest, KafkaApis",
+        "The record set of the partition is null: the broker closes the connection.",
+        "Have the client leave out partitions for which it has nothing.",
+    )
+    PRODUCE_VERSION = (
+        "PRODUCE_VERSION", REQUEST, None, "Produce version", "KIP-896, ApiKeys.PRODUCE",
+        "The broker does not speak this version of Produce: it closes the connection.",
+        "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Produce 3 or later.",
+    )
+    TRANSACTIONAL_ID_MISSING = (
+        "TRANSACTIONAL_ID_MISSING", REQUEST, 53, "transactional id", "KIP-98, KafkaApis.handleProduceRequest",
+        "The batch is marked as transactional, but the request has no transactional id.",
+        "Set the producer's transactional.id, or have the client leave attribute bit 4 at 0.",
+    )
+    NO_BATCH = (
+        "NO_BATCH", REQUEST, 87, "no batch", "ProduceRequest.validateRecords",
+        "The record set holds no complete batch.",
+        "Have the client leave out partitions for which it has nothing.",
+    )
+    ENTRY_SIZE = (
+        "ENTRY_SIZE", REQUEST, 2, "entry size", "ByteBufferLogInputStream",
+        "The length field of an entry is smaller than any entry can be.",
+        "The record set is damaged or is none; look at what frames it.",
+    )
+    UNKNOWN_MAGIC = (
+        "UNKNOWN_MAGIC", REQUEST, 2, "magic", "ByteBufferLogInputStream",
+        "The magic byte of an entry is none of 0, 1 and 2.",
+        "The record set is damaged or is none; look at what frames it.",
+    )
+    REQUEST_MAGIC = (
+        "REQUEST_MAGIC", REQUEST, 87, "magic of the request", "KIP-98, ProduceRequest.validateRecords",
+        "Produce 3 and later take magic 2 alone.",
+        "Have the client write magic 2; a client that writes magic 0 or 1 must send Produce 2 or earlier.",
+    )
+    ZSTD_PRODUCE_VERSION = (
+        "ZSTD_PRODUCE_VERSION", REQUEST, 76, "zstd before Produce 7", "KIP-110, ProduceRequest.validateRecords",
+        "zstd needs Produce 7 or later.",
+        "Update the client, or set its compression.type to lz4, snappy, gzip or none.",
+    )
+    MORE_THAN_ONE_BATCH = (
+        "MORE_THAN_ONE_BATCH", REQUEST, 87, "one batch", "KAFKA-8428, ProduceRequest, LogValidator",
+        "The record set holds more than one batch.",
+        "Have the client send one batch per partition and request.",
+    )
+    MIXED_PRODUCERS = (
+        "MIXED_PRODUCERS", REQUEST, 49, "one transactional producer", "KIP-890, ReplicaManager.handleProduceAppend",
+        "The transactional batches of the record set have several producer ids or epochs.",
+        "Have the client send one batch per partition and request; Produce 3 and later take no more.",
+    )
+    TRANSACTION_UNVERIFIED = (
+        "TRANSACTION_UNVERIFIED", REQUEST, 19, "verified transaction", "KIP-890, ReplicaManager",
+        "The coordinator does not know of the transaction, or not of this partition in it.",
+        "Send AddPartitionsToTxn before Produce, and retry.",
+    )
+
+    # ---- the log's own checks, per batch ----------------------------------------------------------------------------
+    BASE_OFFSET = (
+        "BASE_OFFSET", APPEND, 87, "base offset", "UnifiedLog.analyzeAndValidateRecords",
+        "The base offset of a batch that a client sends must be 0.",
+        "Have the client write base offset 0; batches that are copied from a log keep the log's.",
+    )
+    BATCH_TOO_LARGE = (
+        "BATCH_TOO_LARGE", APPEND, 10, "max.message.bytes", "UnifiedLog.analyzeAndValidateRecords",
+        "The batch is larger than max.message.bytes.",
+        "Lower the producer's batch.size or max.request.size, or raise the topic's max.message.bytes.",
+    )
+    CHECKSUM = (
+        "CHECKSUM", APPEND, 2, "checksum", "UnifiedLog, DefaultRecordBatch.ensureValid",
+        "The stored checksum is not that of the bytes.",
+        "The batch was damaged, or changed without a new checksum; send it again.",
+    )
+    UNKNOWN_CODEC = (
+        "UNKNOWN_CODEC", APPEND, -1, "codec id", "CompressionType.forId",
+        "The codec id in the attributes is none that the broker knows.",
+        "Use a codec of the broker's version; zstd needs Kafka 2.1, lz4 needs 0.8.2.",
+    )
+    PLUGIN_NAME = (
+        "PLUGIN_NAME", APPEND, 2, "plug-in name", "KIP-984",
+        "The batch is of a pluggable codec, and its plug-in's name is cut or holds characters that no name has.",
+        "Have the client write the length and the name of its plug-in after the header.",
+    )
+    REBUILT_TOO_LARGE = (
+        "REBUILT_TOO_LARGE", APPEND, 10, "max.message.bytes after a rebuild", "UnifiedLog.append",
+        "The batch that the broker made from this one is larger than max.message.bytes.",
+        "Avoid the rebuild, raise the topic's max.message.bytes, or lower the producer's batch.size.",
+    )
+    SET_TOO_LARGE = (
+        "SET_TOO_LARGE", APPEND, 18, "segment.bytes", "UnifiedLog.append",
+        "The record set is larger than a segment may be.",
+        "Raise the topic's segment.bytes, or lower the producer's batch.size.",
+    )
+
+    # ---- LogValidator, by the header --------------------------------------------------------------------------------
+    ZSTD_INTER_BROKER_PROTOCOL = (
+        "ZSTD_INTER_BROKER_PROTOCOL", BATCH, 76, "zstd before protocol 2.1", "KIP-110, LogValidator",
+        "The topic's codec is zstd, but inter.broker.protocol.version is below 2.1.",
+        "Raise inter.broker.protocol.version, or set the topic's compression.type to another codec.",
+    )
+    MIXED_MAGIC = (
+        "MIXED_MAGIC", BATCH, 87, "one magic", "LogValidator.validateBatch",
+        "An entry's magic is not that of the first one.",
+        "Have the client write one message format per request.",
+    )
+    OFFSET_RANGE = (
+        "OFFSET_RANGE", BATCH, 87, "last offset delta", "LogValidator.validateBatch",
+        "The header's last offset delta is negative.",
+        "Have the client write the number of records less 1.",
+    )
+    RECORD_COUNT = (
+        "RECORD_COUNT", BATCH, 87, "record count", "LogValidator.validateBatch",
+        "The header's record count is not positive: a batch without records is never accepted.",
+        "Have the client send batches of one record or more.",
+    )
+    COUNT_AND_OFFSETS = (
+        "COUNT_AND_OFFSETS", BATCH, 87, "count and last offset", "KAFKA-6554, LogValidator.validateBatch",
+        "The header's record count is not its last offset delta plus 1.",
+        "Update the client: the last offset delta is the number of records less 1 (sarama: PR 1015).",
+    )
+    CONTROL_BATCH = (
+        "CONTROL_BATCH", BATCH, 87, "control batch", "KIP-98, LogValidator.validateBatch",
+        "Only brokers write control batches.",
+        "Have the client leave attribute bit 5 at 0; leave out control batches when a log is copied.",
+    )
+    NO_SEQUENCE = (
+        "NO_SEQUENCE", BATCH, 87, "base sequence", "KIP-98, LogValidator.validateBatch",
+        "The batch has a producer id but a negative sequence number.",
+        "Have the client number its batches, or leave the producer id at -1.",
+    )
+    TRANSACTIONAL_MAGIC = (
+        "TRANSACTIONAL_MAGIC", BATCH, 43, "transactions and magic", "KIP-98, LogValidator.validateBatch",
+        "Transactional batches need a log of magic 2.",
+        "Set the topic's message.format.version to 0.11.0 or later.",
+    )
+    IDEMPOTENT_MAGIC = (
+        "IDEMPOTENT_MAGIC", BATCH, 43, "producer ids and magic", "KIP-98, LogValidator.validateBatch",
+        "Batches with a producer id need a log of magic 2.",
+        "Set the topic's message.format.version to 0.11.0 or later, or the producer's enable.idempotence to false.",
+    )
+
+    # ---- LogValidator, by the records -------------------------------------------------------------------------------
+    DECOMPRESSION = (
+        "DECOMPRESSION", RECORDS, -1, "compressed stream", "KIP-57, LogValidator",
+        "The records area is no valid stream of the batch's codec.",
+        "Look at the client's compressor: framing, checksums and the end of the stream.",
+    )
+    LZ4_HEADER_CHECKSUM = (
+        "LZ4_HEADER_CHECKSUM", RECORDS, -1, "LZ4 header checksum", "KIP-57, Lz4BlockInputStream",
+        "The LZ4 frame's header checksum is not the one that this broker expects for the magic.",
+        "Magic 0 has the checksum over magic and descriptor, as old clients wrote it; magic 1 and 2 have the standard "
+        "one over the descriptor (recordpress.fix_lz4_header, recordpress.break_lz4_header).",
+    )
+    LZ4_CONTENT_SIZE = (
+        "LZ4_CONTENT_SIZE", RECORDS, -1, "LZ4 content size and checksum", "KIP-57, KafkaLZ4BlockInputStream",
+        "Brokers before 0.10 do not take LZ4 frames that state their content's size or checksum.",
+        "Have the client leave both out of the frame.",
+    )
+    DECOMPRESSED_TOO_LARGE = (
+        "DECOMPRESSED_TOO_LARGE", RECORDS, 10, "decompressed size", "max_decompressed_bytes",
+        "The records area holds more than may be decompressed here; a broker would run out of memory.",
+        "Make smaller batches, or raise max_decompressed_bytes.",
+    )
+    RECORD_STRUCTURE = (
+        "RECORD_STRUCTURE", RECORDS, 87, "record layout", "DefaultRecord.readFrom",
+        "A record's fields do not fit together: a length, a varint or a header runs over its end, or ends before it.",
+        "Look at the client's encoder; the batch was written wrongly, or changed afterwards.",
+    )
+    RECORDS_AND_COUNT = (
+        "RECORDS_AND_COUNT", RECORDS, 87, "records and count", "DefaultRecordBatch.RecordIterator",
+        "The records area holds more or fewer records than the header says.",
+        "Have the client write the number of records that it encodes.",
+    )
+    WRAPPER = (
+        "WRAPPER", RECORDS, 87, "compressed message", "AbstractLegacyRecordBatch.DeepRecordsIterator",
+        "The compressed message of magic 0 or 1 has a null value, no records, or offsets or a magic that do not fit.",
+        "Look at the client's encoder; a compressed message holds one message or more of its own magic.",
+    )
+    WRAPPER_CODEC = (
+        "WRAPPER_CODEC", RECORDS, 87, "codec of magic 0 and 1", "KIP-110, AbstractLegacyRecordBatch",
+        "zstd needs magic 2.",
+        "Have the client write magic 2, or use lz4, snappy or gzip.",
+    )
+    NESTED_COMPRESSION = (
+        "NESTED_COMPRESSION", RECORDS, 87, "nested compression", "LogValidator.validateRecordCompression",
+        "A message inside of a compressed message is marked as compressed.",
+        "Have the client compress once.",
+    )
+    RECORD_MAGIC = (
+        "RECORD_MAGIC", RECORDS, 87, "inner magic", "LogValidator.validateRecord",
+        "A message inside of a compressed message has another magic.",
+        "Have the client write one message format per batch.",
+    )
+    INNER_CHECKSUM = (
+        "INNER_CHECKSUM", RECORDS, 2, "inner checksum", "LogValidator.validateRecord",
+        "The checksum of a message inside of a compressed message is not that of its bytes.",
+        "The message was damaged before it was compressed; send it again.",
+    )
+    NULL_KEY = (
+        "NULL_KEY", RECORDS, 87, "key of a compacted topic", "LogValidator.validateKey",
+        "A record has no key, which a compacted topic needs.",
+        "Set a key on every record, or take 'compact' out of the topic's cleanup.policy.",
+    )
+    TIMESTAMP_RANGE = (
+        "TIMESTAMP_RANGE", RECORDS, 32, "timestamp bounds", "KIP-32, KIP-937, LogValidator.validateTimestamp",
+        "A record's timestamp is further from the broker's clock than the topic allows.",
+        "Set message.timestamp.before.max.ms and message.timestamp.after.max.ms (one hour by default from Kafka 4.0), "
+        "or correct the producer's clock.",
+    )
+    LOG_APPEND_TIME_BY_CLIENT = (
+        "LOG_APPEND_TIME_BY_CLIENT", RECORDS, 32, "timestamp type of a client", "KIP-32, LogValidator",
+        "The batch is marked as LogAppendTime, which only a broker may do.",
+        "Have the client leave attribute bit 3 at 0.",
+    )
+    OFFSETS_NOT_REPAIRED = (
+        "OFFSETS_NOT_REPAIRED", RECORDS, -1, "inner offsets, same codec", "KAFKA-8106, LogValidator",
+        "The broker skips keys and values where it expects to keep the batch, and cannot rebuild it from what is left "
+        "when inner offsets turn out to be wrong.",
+        "Update the client: it must count offset deltas from 0.",
+    )
+    OFFSETS_REFUSED = (
+        "OFFSETS_REFUSED", RECORDS, 87, "inner offsets, Kafka 2.4.0 and 2.4.1", "KAFKA-9669",
+        "These releases refuse compressed batches whose inner offsets are not 0, 1, 2, ...; others repair them.",
+        "Update the client, or the broker to 2.4.2 or later.",
+    )
+    HEADERS_MAGIC = (
+        "HEADERS_MAGIC", RECORDS, -1, "headers and magic", "KIP-82, MemoryRecordsBuilder",
+        "A record has headers, which a log of magic 0 or 1 cannot hold.",
+        "Set the topic's message.format.version to 0.11.0 or later, or send no headers.",
+    )
+    REBUILD_REFUSED = (
+        "REBUILD_REFUSED", RECORDS, -1, "builder", "MemoryRecordsBuilder",
+        "The batch must be rebuilt, and the builder refuses what it says: a timestamp below -1, a producer id without "
+        "an epoch, a transaction without a producer id, an offset beyond the largest, or zstd in magic 0 or 1.",
+        "Look at the client's encoder; or avoid the rebuild.",
+    )
+
+    # ---- what is known of the producer ------------------------------------------------------------------------------
+    DUPLICATE_BATCH = (
+        "DUPLICATE_BATCH", PRODUCER, 0, "duplicate", "KIP-98, ProducerStateEntry.findDuplicateBatch",
+        "The batch repeats one of the producer's last five: the broker answers with that one's offset and stores "
+        "nothing.",
+        "Nothing needs to change: this is how retries stay without effect.",
+    )
+    PRODUCER_EPOCH = (
+        "PRODUCER_EPOCH", PRODUCER, 47, "producer epoch", "KIP-98, KIP-588, ProducerAppendInfo",
+        "The producer's epoch is lower than one that was seen: a newer producer has taken over.",
+        "Close this producer; two that run with one transactional.id fence each other.",
+    )
+    OUT_OF_ORDER_SEQUENCE = (
+        "OUT_OF_ORDER_SEQUENCE", PRODUCER, 45, "sequence", "KIP-98, ProducerAppendInfo.checkSequence",
+        "The batch's first sequence number does not follow the last one of its producer.",
+        "Retry in order; max.in.flight.requests.per.connection must be 5 or less.",
+    )
+    NEW_EPOCH_SEQUENCE = (
+        "NEW_EPOCH_SEQUENCE", PRODUCER, 45, "sequence of a new epoch", "KIP-98, ProducerAppendInfo.checkSequence",
+        "The first batch of a new epoch must have sequence number 0.",
+        "Have the client count from 0 after it gets a new epoch.",
+    )
+    UNKNOWN_PRODUCER = (
+        "UNKNOWN_PRODUCER", PRODUCER, 59, "known producer", "KIP-360, ProducerAppendInfo",
+        "Nothing is known of the producer, and its sequence number is not 0; later brokers accept any.",
+        "Raise transactional.id.expiration.ms or the topic's retention, or update the broker to 2.5 or later.",
+    )
+    TRANSACTION_OPEN = (
+        "TRANSACTION_OPEN", PRODUCER, 48, "open transaction", "KIP-98, ProducerAppendInfo.appendDataBatch",
+        "The producer has an open transaction in this partition, and the batch is not part of one.",
+        "Commit or abort the transaction first.",
+    )
+    COORDINATOR_EPOCH = (
+        "COORDINATOR_EPOCH", PRODUCER, 52, "coordinator epoch", "KIP-98, ProducerAppendInfo.checkCoordinatorEpoch",
+        "The marker comes from a transaction coordinator that another one has replaced.",
+        "Nothing needs to change: the coordinator that took over writes the marker.",
+    )
+
+    # ---- a fetch ----------------------------------------------------------------------------------------------------
+    FETCH_VERSION = (
+        "FETCH_VERSION", FETCH, None, "Fetch version", "KIP-896, ApiKeys.FETCH",
+        "The broker does not speak this version of Fetch: it closes the connection.",
+        "Use a client that negotiates with ApiVersions; Kafka 4.0 needs Fetch 4 or later.",
+    )
+    OFFSET_OUT_OF_RANGE = (
+        "OFFSET_OUT_OF_RANGE", FETCH, 1, "offset range", "LocalLog.read",
+        "The offset is before the log's start, or after its end.",
+        "Look at the consumer's auto.offset.reset, and at the topic's retention.ms.",
+    )
+    FETCH_SIZE = (
+        "FETCH_SIZE", FETCH, -1, "fetch size", "LogSegment.read",
+        "The number of bytes that the request allows is negative.",
+        "Set the consumer's max.partition.fetch.bytes to 0 or more.",
+    )
+    DAMAGED_LOG = (
+        "DAMAGED_LOG", FETCH, 2, "entry in the log", "FileLogInputStream",
+        "An entry of the log is smaller than any entry can be.",
+        "Look at the disk; recordpress.log.verify tells what else is damaged.",
+    )
+    ZSTD_FETCH_VERSION = (
+        "ZSTD_FETCH_VERSION", FETCH, 76, "zstd before Fetch 10", "KIP-110, KafkaApis.handleFetchRequest",
+        "The topic's compression.type is zstd, which brokers 2.1 to 3.9 send to Fetch 10 and later alone.",
+        "Update the client, or set the topic's compression.type to another codec.",
+    )
+    DOWN_CONVERSION_DISABLED = (
+        "DOWN_CONVERSION_DISABLED", FETCH, 35, "message.downconversion.enable", "KIP-283",
+        "The client knows an older message format alone, and the topic does not convert for it.",
+        "Update the client, or set the topic's message.downconversion.enable to true.",
+    )
+    ZSTD_DOWN_CONVERSION = (
+        "ZSTD_DOWN_CONVERSION", FETCH, 76, "zstd in an older magic", "KIP-110, RecordsUtil.downConvert",
+        "A batch under zstd has no form in an older message format: the client gets what comes before it, or this "
+        "error.",
+        "Update the client: Fetch 4 and later get the batch as it is, and Fetch 10 and later may expect zstd.",
+    )
+    CONVERSION_FAILED = (
+        "CONVERSION_FAILED", FETCH, -1, "records of an older magic", "RecordsUtil.downConvert",
+        "The first batch cannot be converted: its records break a rule.",
+        "Look at the batch with recordpress.log.verify; clients that need no conversion get it as it is.",
+    )
+    RESPONSE_UNFINISHED = (
+        "RESPONSE_UNFINISHED", FETCH, None, "end of the response", "LazyDownConversionRecordsSend",
+        "A batch cannot be converted while the response is sent: the broker closes the connection.",
+        "Fetch less at a time, or update the client.",
+    )
+    DOWN_CONVERSION = (
+        "DOWN_CONVERSION", FETCH, 0, "down-conversion", "KIP-31, KIP-98, RecordsUtil.downConvert",
+        "The client knows an older message format alone, so every record is written again for it.",
+        "Update the client: Fetch 4 and later need no conversion.",
+    )
+
+
+class Finding(StrEnum):
+    """What a broker accepts although somebody will stumble over it.
+
+    A member is a string, its own name in lower case, such as ``"poisoned"``.
+
+    Attributes
+    ----------
+    rule, source, message, advice : str
+        As those of `Reason`.
+
+    Examples
+    --------
+    >>> from recordpress.broker import Finding
+    >>> Finding("poisoned").rule
+    'record length'
+    """
+
+    rule: str
+    source: str
+    message: str
+    advice: str
+
+    def __new__(cls, name: str, rule: str, source: str, message: str, advice: str) -> Finding:
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.rule = rule
+        member.source = source
+        member.message = message
+        member.advice = advice
+        return member
+
+    POISONED = (
+        "poisoned", "record length", "DefaultRecordBatch.skipKeyValueIterator, KAFKA-8106",
+        "The length of a record is wrong. A broker that keeps the batch does not look at it; a consumer stops there.",
+        "Look at the client's encoder, and do not store the batch.",
+    )
+    UNSEEN_OFFSETS = (
+        "unseen_offsets", "offset deltas of an uncompressed batch", "LogValidator.assignOffsetsNonCompressed",
+        "Offset deltas are not 0, 1, 2, ...; a broker does not look at them in an uncompressed batch, so the log gets "
+        "offsets twice or out of order.",
+        "Update the client: it must count offset deltas from 0.",
+    )
+    BAD_LZ4_HEADER_CHECKSUM = (
+        "bad_lz4_header_checksum", "LZ4 header checksum", "KIP-57",
+        "The LZ4 frame's header checksum is wrong by the standard; magic 0 has it so, and readers do not check it.",
+        "Use a client that writes magic 1 or 2 with the standard checksum (recordpress.fix_lz4_header).",
+    )
+    TRAILING_BYTES = (
+        "trailing_bytes", "end of the compressed stream", "DefaultRecordBatch.RecordIterator",
+        "Bytes follow the last record's stream inside of the batch; they are stored, and readers skip them.",
+        "Look at the client's compressor; the bytes cost space, and some readers refuse them.",
+    )
+    UNKNOWN_ATTRIBUTES = (
+        "unknown_attributes", "attribute bits", "DefaultRecordBatch",
+        "Attribute bits are set that Kafka does not define for a client; they are stored.",
+        "Have the client leave them at 0: a later version may give them a meaning.",
+    )
+    NEGATIVE_TIMESTAMPS = (
+        "negative_timestamps", "timestamp below -1", "LogValidator.validateTimestamp",
+        "A record's timestamp is below -1, which means nothing; the header's largest timestamp becomes -1.",
+        "Have the client write -1 where it has no time.",
+    )
+    LOST_FIELDS = (
+        "lost_fields", "fields without a place", "RecordsUtil.downConvert",
+        "Headers, timestamps, producers or transactions of records are lost: the older format has no place for them.",
+        "Update the client: Fetch 4 and later get all of it.",
+    )
+    DROPPED_MARKERS = (
+        "dropped_markers", "control batches without a place", "KIP-98, RecordsUtil.downConvert",
+        "Control batches are left out, so records of aborted transactions look like all others.",
+        "Update the client, and have it read committed records.",
+    )
+    REPEATED_BATCHES = (
+        "repeated_batches", "batches that are sent twice", "LazyDownConversionRecords.Iterator",
+        "The batches before the first one that has something to convert are counted as one, so batches are sent again.",
+        "Have the client skip offsets that it has seen, or update it.",
+    )
+    OVERFLOW_FILLER = (
+        "overflow_filler", "filler of the response", "KIP-283, LazyDownConversionRecordsSend",
+        "The response was announced as longer than its records are: it ends with an entry that looks like a cut one.",
+        "Nothing needs to change; a client must take it for a cut entry.",
+    )
+    CUT_ENTRY = (
+        "cut_entry", "cut entry of the response", "KIP-74, LogSegment.read",
+        "The last entry is cut where the limit of the response lies; the client fetches it again.",
+        "Nothing needs to change; a client must leave the part out.",
+    )
+
+
+def reasons_of(bits: int) -> list[Reason]:
+    """The reasons to rebuild that are in a bit set of the validator in C."""
+    return [reason for bit, reason in enumerate(_REBUILDS) if bits >> bit & 1] if bits else []
+
+
+def findings_of(bits: int) -> list[Finding]:
+    """The findings that are in a bit set of the validator in C."""
+    return [finding for bit, finding in enumerate(Finding) if bits >> bit & 1] if bits else []
+
+
+_REBUILDS = [reason for reason in Reason if reason.stage == REBUILD]

@@ -1,0 +1,121 @@
+"""What is decided by headers alone, before the log is asked (KafkaApis.handleProduceRequest, ProduceRequest)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from recordpress._protocol_errors import Errors
+from recordpress.broker._analyze import Analysis, BatchHeader
+from recordpress.broker._config import CODEC_IDS
+from recordpress.broker._reasons import Reason
+from recordpress.broker._verdict import Verdict, refused
+from recordpress.broker._versions import BrokerRules
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_BATCHES_ALONE = 3  # from this Produce on, a record set is one batch of magic 2
+_TAKES_ZSTD = 7  # KIP-110
+_LAST_OF_MESSAGES = 2  # what clients send messages of magic 0 and 1 with (ProduceRequest.forMagic)
+_SIZE_AT, _MAGIC_AT = 8, 16
+_PRODUCER_ID_END = 51  # in a header of magic 2
+_LEAST_SIZE = 14  # LegacyRecord.RECORD_OVERHEAD_V0
+
+
+class Request(NamedTuple):
+    """One partition's share of a Produce request."""
+
+    version: int
+    transactional_id: str | None
+
+    @property
+    def has_transactional_id(self) -> bool:
+        return self.transactional_id is not None and self.version >= _BATCHES_ALONE
+
+
+def version_for(first: BatchHeader | None, rules: BrokerRules) -> int:
+    """The Produce version that a client would choose for a record set."""
+    least, most = rules.produce_versions
+    if first is not None and first.magic < 2 and rules.max_magic == 2:
+        return max(least, _LAST_OF_MESSAGES)
+    return most
+
+
+def closed(reason: Reason, helpful_code: int | None = None) -> Verdict:
+    """The broker closes the connection; `helpful_code` is what it had better answer."""
+    return refused(helpful_code, reason)
+
+
+def check_request(
+    records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
+) -> Verdict | None:
+    """The verdict of the request layer; None if it has nothing against the record set."""
+    checks = rules.request_checks
+    if checks == "none" or (checks == "parser" and request.version < _BATCHES_ALONE):
+        return None
+    verdict = _check_set(records, found, request, rules, known, helpful)
+    if checks == "partition":
+        return verdict
+    is_unread = found.first is None or _is_short(found.first)
+    if verdict is None and is_unread:
+        verdict = refused(rules.invalid_record, Reason.NO_BATCH if found.first is None else Reason.ENTRY_SIZE)
+    if verdict is None or helpful or not (checks == "parser" or is_unread):
+        return verdict
+    return closed(verdict.reasons[0])
+
+
+def _is_short(first: BatchHeader) -> bool:
+    """Whether its producer id cannot be read, which the parser asks for."""
+    return first.magic > 1 and first.size < _PRODUCER_ID_END
+
+
+def _check_set(
+    records: Buffer, found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
+) -> Verdict | None:
+    first = found.first
+    if found.refusal and found.scan_error_after == 0:
+        message = _scan_message(records, found.error_position) if found.error_code == Errors.CORRUPT_MESSAGE else None
+        return refused(_scan_code(found, helpful), Reason[found.refusal], message=message)
+    is_anonymous = rules.needs_transactional_id and not request.has_transactional_id
+    if first is not None and first.is_transactional and is_anonymous:
+        return refused(Errors.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Reason.TRANSACTIONAL_ID_MISSING)
+    if request.version < _BATCHES_ALONE:
+        return None
+    return _check_batches(found, request, rules, known, helpful)
+
+
+def _check_batches(
+    found: Analysis, request: Request, rules: BrokerRules, known: frozenset[int], helpful: bool
+) -> Verdict | None:
+    """ProduceRequest.validateRecords, in its order."""
+    first = found.first
+    if first is None:
+        return refused(rules.invalid_record, Reason.NO_BATCH)
+    if first.magic != 2:
+        return refused(rules.invalid_record, Reason.REQUEST_MAGIC)
+    if rules.zstd and request.version < _TAKES_ZSTD:
+        if first.codec not in known:
+            code = Errors.UNSUPPORTED_COMPRESSION_TYPE if helpful else Errors.UNKNOWN_SERVER_ERROR
+            return refused(code, Reason.UNKNOWN_CODEC)
+        if first.codec >= CODEC_IDS["zstd"]:  # codecs of the caller need what zstd needs
+            return refused(Errors.UNSUPPORTED_COMPRESSION_TYPE, Reason.ZSTD_PRODUCE_VERSION)
+    if found.refusal and found.scan_error_after == 1:
+        return refused(_scan_code(found, helpful), Reason[found.refusal])
+    if found.second is not None:
+        return refused(rules.invalid_record, Reason.MORE_THAN_ONE_BATCH)
+    return None
+
+
+def _scan_code(found: Analysis, helpful: bool) -> int:
+    """-1 is the scanner's failure at a size near 2^31."""
+    return Errors.CORRUPT_MESSAGE if helpful else found.error_code
+
+
+def _scan_message(records: Buffer, position: int) -> str | None:
+    """The text of ByteBufferLogInputStream's exception: here it fails the request, and goes into the response."""
+    entry = memoryview(records).tobytes("A")[position : position + _MAGIC_AT + 1]
+    size = int.from_bytes(entry[_SIZE_AT : _SIZE_AT + 4], "big", signed=True)
+    if size < _LEAST_SIZE:
+        return f"Record size {size} is less than the minimum record overhead ({_LEAST_SIZE})"
+    magic = int.from_bytes(entry[_MAGIC_AT:], "big", signed=True)
+    return f"Invalid magic found in record: {magic}"

@@ -1,0 +1,76 @@
+"""A release of Kafka with the settings of a topic: what is the same for every record set.
+
+Reading settings takes longer than the verdict on a small batch, so those of the last calls are remembered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+from recordpress.broker._config import CODEC_IDS, LogConfig, TopicConfig, Value, log_config
+from recordpress.broker._validator import RULES
+from recordpress.broker._versions import BrokerRules, rules_of
+from recordpress.codecs import CodecRegistry
+from recordpress.codecs.table import CodecTable, codecs_given
+
+_PLUGGABLE = 5  # KIP-984
+_NAMES, _VALUES = frozenset((str,)), frozenset((str, int, bool))
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How a broker decides.
+
+    Attributes
+    ----------
+    rules : BrokerRules
+    config : LogConfig
+    codecs : CodecTable | None
+    known_codecs : frozenset of int
+        Ids that a broker of this release knows; with plug-ins, theirs too.
+    last_codec : int
+        The highest of them.
+    quirks : int
+        `rules.quirks` as bits of `recordpress.broker._validator.RULES`.
+    """
+
+    rules: BrokerRules
+    config: LogConfig
+    codecs: CodecTable | None
+    known_codecs: frozenset[int]
+    last_codec: int
+    quirks: int
+
+
+def settings_of(broker_version: str, topic_config: TopicConfig | None, codecs: CodecRegistry | None) -> Settings:
+    """A release with its topic's settings, by Kafka's property names.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A release that is not known, a name that Kafka does not have, or a value that it does not take.
+    ArgumentTypeError
+    """
+    given = {} if topic_config is None else topic_config
+    if codecs is None and type(given) is dict and type(broker_version) is str:
+        types = tuple(map(type, given.values()))
+        if _VALUES.issuperset(types) and _NAMES.issuperset(map(type, given)):  # which compare and hash as they should
+            return _remembered(broker_version, tuple(given.items()), types)
+    return _read(broker_version, topic_config, codecs_given(codecs))
+
+
+@lru_cache(maxsize=64)
+def _remembered(broker_version: str, items: tuple[tuple[str, Value], ...], types: tuple[type, ...]) -> Settings:
+    """By types, too, because 1 == True."""
+    return _read(broker_version, dict(items), None)
+
+
+def _read(broker_version: str, topic_config: Mapping[str, Value] | None, codecs: CodecTable | None) -> Settings:
+    rules = rules_of(broker_version)
+    known = {id for name, id in CODEC_IDS.items() if name != "zstd" or rules.zstd}
+    if codecs is not None:
+        known.add(_PLUGGABLE)
+    quirks = sum(RULES[name] for name in rules.quirks)
+    return Settings(rules, log_config(topic_config, rules, codecs), codecs, frozenset(known), max(known), quirks)

@@ -1,0 +1,532 @@
+"""What a leader stores of a record set, or why it refuses it: LogValidator.validateMessagesAndAssignOffsets.
+
+    A   source and target codec none, all entries of the target magic    in place, entry by entry
+    B   source and target codec none                                     converted
+    C   all else                                                         one batch or wrapper: in place, or rebuilt
+
+In place, records are checked where they lie, and headers alone change (_stored): the checksum is patched.
+A rebuild goes from record to record: one pass, but for a batch whose inner offsets turn out to be wrong.
+"""
+
+from libc.stdint cimport INT32_MAX, INT64_MAX, INT64_MIN, int32_t, int64_t, uint64_t
+from libc.string cimport memset
+
+from recordpress._arguments cimport flag_of, integer_of
+from recordpress._buffers cimport InputView, pooled_free
+from recordpress._c.wire cimport (
+    RP_CONTROL, RP_LOG_APPEND_TIME, RP_NONE, RP_OK, RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_next, rp_error,
+)
+from recordpress._status cimport error_of, place_of
+from recordpress.broker._check cimport (
+    ANY_ENTRIES, CODEC_DIFFERS, COUNTS_FREE, FAILED, FIRST_ERROR, INVALID_RECORD, MAGIC_CONVERSION, NEGATIVE_TIMESTAMPS,
+    NON_SEQUENTIAL_INNER_OFFSETS, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, STRICT_LENGTHS, TARGET_V0,
+    TYPE_OF_ALL, UNKNOWN_ATTRIBUTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE,
+    UNSUPPORTED_FOR_MESSAGE_FORMAT, WHOLE_RECORDS, WRONG_MAGIC, WRONG_OFFSET, ZSTD_TAIL, check_batch, refuse, rejected,
+    validator,
+)
+from recordpress.broker._rebuild cimport begin_rebuild, check_written, end_rebuild, free_rebuild
+from recordpress.broker._stored cimport StoredSet, keep, written
+from recordpress.broker._walk cimport walk, walk_fields, write_again
+from recordpress.codecs.codec cimport CODEC_ROWS, row_of
+from recordpress.codecs.context cimport context_acquire, context_release
+from recordpress.codecs.table cimport CodecTable, level_of, table_of
+
+from recordpress.codecs import DEFAULT_MAX_SIZE
+from recordpress.errors import InvalidArgumentError
+
+cdef enum:
+    IN_PLACE_UNCOMPRESSED = 65   # the letters of the paths
+    CONVERTED = 66
+    COMPRESSED = 67
+
+    KNOWN_V2 = 0x3f   # attribute bits that a producer or a broker gives a meaning to; bit 6 is for compaction alone
+    KNOWN_V1 = 0x0f
+    KNOWN_V0 = 0x07
+
+
+# --- which path ------------------------------------------------------------------------------------------------------
+
+# The entries of a set that was analyzed: whole, with sound headers.
+cdef bint next_entry(validator* v, int64_t* position) noexcept nogil:
+    """v.batch becomes the entry at `position`."""
+    cdef rp_error ignored
+    if rp_batch_next(v.data, v.size, position[0], INT32_MAX, &v.batch, &ignored) != RP_OK:
+        return False
+    position[0] += v.batch.size
+    return True
+
+
+cdef int choose(validator* v) noexcept nogil:
+    """The path. The set is cut to its whole entries."""
+    cdef int64_t position = 0
+    cdef bint matches = True
+    while next_entry(v, &position):
+        matches &= v.batch.magic == v.target_magic
+        v.max_entry_size = max(v.max_entry_size, v.batch.size)
+    v.size = position
+    if v.source_codec != RP_NONE or v.target_codec != RP_NONE:
+        return COMPRESSED
+    return IN_PLACE_UNCOMPRESSED if matches else CONVERTED
+
+
+cdef int find_first(validator* v) noexcept nogil:
+    """getFirstBatchAndMaybeValidateNoMoreBatches."""
+    cdef int64_t position = 0
+    v.err.status = RP_OK
+    if not next_entry(v, &position):
+        return refuse(v, INVALID_RECORD, INVALID_RECORD, b"NO_BATCH")
+    v.first = v.batch
+    if v.rules & ANY_ENTRIES:
+        return 0
+    if (v.first.magic == 2 or v.source_codec != RP_NONE) and next_entry(v, &position):
+        return refuse(v, INVALID_RECORD, INVALID_RECORD, b"MORE_THAN_ONE_BATCH")
+    return 0
+
+
+cdef bint all_match(validator* v) noexcept nogil:
+    cdef int64_t position = 0
+    while next_entry(v, &position):
+        if v.batch.magic != v.target_magic:
+            return False
+    return True
+
+
+cdef void choose_reasons(validator* v) noexcept nogil:
+    """Why the set of path C has to be rebuilt, as far as its header tells."""
+    if v.source_codec != v.target_codec:
+        v.reasons |= CODEC_DIFFERS
+    if v.first.magic != v.target_magic:
+        v.reasons |= MAGIC_CONVERSION
+    if v.rules & ANY_ENTRIES and not all_match(v):
+        v.reasons |= MAGIC_CONVERSION
+    if v.target_magic == 0:
+        v.reasons |= TARGET_V0
+    if v.source_codec == RP_NONE and v.first.magic == 2 and v.first.attributes & RP_CONTROL:
+        v.reasons = 0  # control records are not compressed unless they come so
+
+
+cdef int read_all(validator* v) noexcept nogil:
+    """AbstractRecords.estimateSizeInBytes, which comes before all checks."""
+    cdef int64_t position = 0
+    while next_entry(v, &position):
+        if walk_fields(v):
+            return v.error_code
+    return 0
+
+
+cdef int begin(validator* v, int path) noexcept nogil:
+    """What is decided before the first record is looked at."""
+    if path == CONVERTED and read_all(v):
+        return v.error_code
+    if find_first(v):
+        return v.error_code
+    if path == CONVERTED:
+        v.reasons = MAGIC_CONVERSION
+        if v.target_magic < 2 and v.first.magic == 2 and v.first.attributes & RP_TRANSACTIONAL:
+            return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_FOR_MESSAGE_FORMAT, b"TRANSACTIONAL_MAGIC")
+    elif path == COMPRESSED:
+        choose_reasons(v)
+    return 0
+
+
+# --- all entries -----------------------------------------------------------------------------------------------------
+
+cdef int64_t moved(int64_t offset, int64_t records) noexcept nogil:
+    """Java's sums wrap."""
+    return <int64_t>(<uint64_t>offset + <uint64_t>records)
+
+
+cdef void note_attributes(validator* v) noexcept nogil:
+    cdef int known = KNOWN_V2 if v.batch.magic == 2 else KNOWN_V1 if v.batch.magic else KNOWN_V0
+    if v.batch.attributes & ~known:
+        v.findings |= UNKNOWN_ATTRIBUTES
+
+
+cdef void note_max_timestamp(validator* v) noexcept nogil:
+    if v.batch_max_timestamp > v.max_timestamp:
+        v.max_timestamp = v.batch_max_timestamp
+        v.max_timestamp_offset = moved(v.start_offset, v.records - 1)
+
+
+cdef int run(validator* v, int path) noexcept nogil:
+    cdef int64_t position = 0
+    while next_entry(v, &position):
+        note_attributes(v)
+        if check_batch(v):
+            return v.error_code
+        v.skips = path == COMPRESSED and v.reasons == 0 and v.first.magic == 2 and not v.rules & WHOLE_RECORDS
+        if walk(v, v.skips, path == COMPRESSED):
+            return v.error_code
+        note_max_timestamp(v)
+    if v.least_timestamp_seen < NO_TIMESTAMP:
+        v.findings |= NEGATIVE_TIMESTAMPS
+    if path == CONVERTED:
+        v.findings &= ~UNSEEN_OFFSETS  # they are written again
+    return 0
+
+
+cdef int run_again(validator* v, int path) noexcept nogil:
+    """For a rebuild of several entries, from the first one on."""
+    v.records = v.expected = 0
+    v.max_timestamp = v.max_timestamp_offset = NO_TIMESTAMP
+    return run(v, path)
+
+
+cdef bint must_repair(validator* v) noexcept nogil:
+    """Inner offsets turned out to be wrong in a set that was to be kept."""
+    return v.reasons == NON_SEQUENTIAL_INNER_OFFSETS and not v.writing
+
+
+cdef int check_repair(validator* v) noexcept nogil:
+    if v.first.magic == 2 and rp_batch_codec(&v.first) and not v.helpful and not v.rules & WHOLE_RECORDS:
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"OFFSETS_NOT_REPAIRED")
+    return 0
+
+
+# --- the answer ------------------------------------------------------------------------------------------------------
+
+RULES = {
+    "ANY_ENTRIES": ANY_ENTRIES,
+    "COUNTS_FREE": COUNTS_FREE,
+    "OFFSETS_REFUSED": OFFSETS_REFUSED,
+    "FIRST_ERROR": FIRST_ERROR,
+    "WHOLE_RECORDS": WHOLE_RECORDS,
+    "STRICT_LENGTHS": STRICT_LENGTHS,
+    "TYPE_OF_ALL": TYPE_OF_ALL,
+    "ZSTD_TAIL": ZSTD_TAIL,
+}
+REASONS = ("CODEC_DIFFERS", "MAGIC_CONVERSION", "TARGET_V0", "NON_SEQUENTIAL_INNER_OFFSETS")
+FINDINGS = ("poisoned", "unseen_offsets", "bad_lz4_header_checksum", "trailing_bytes", "unknown_attributes",
+            "negative_timestamps")
+
+
+cdef class Validation:
+    """What LogValidator returns, or throws.
+
+    Attributes
+    ----------
+    error_code : int
+        Kafka's; 0: accepted.
+    refusal : str | None
+        With an error: the name of the `Reason`.
+    error_message : str | None
+        With an error: what the broker's answer says; brokers explain rejected records alone.
+    detail : str | None
+        With an error: what was found, and where, if there is more to say than the reason does.
+    record_errors : list of (int, str)
+        Index in the batch and text of each record that was rejected.
+    stored : StoredSet | None
+        What the log will hold; None with an error.
+    records : bytes
+        Its bytes.
+    path : str
+        "A", in place; "B", converted; "C", compressed: in place unless `rebuilt`.
+    rebuilt : bool
+        Records were written again.
+    size_may_have_changed : bool
+        The sizes have to be checked again.
+    largest_batch : int
+        Bytes of the largest entry of `records`.
+    reasons, findings : int
+        Bit i stands for REASONS[i] and FINDINGS[i].
+    max_timestamp, shallow_offset_of_max_timestamp : int
+        Over all records, and the last offset of the first batch that has it; -1: none has a timestamp.
+    log_append_time : int
+        The broker's time where the topic has LogAppendTime, else -1.
+    next_offset : int
+        After the last record.
+    """
+
+    cdef readonly int error_code, reasons, findings
+    cdef readonly str refusal, error_message, detail, path
+    cdef readonly list record_errors
+    cdef readonly StoredSet stored
+    cdef readonly bint rebuilt, size_may_have_changed
+    cdef readonly int64_t largest_batch, max_timestamp, shallow_offset_of_max_timestamp, log_append_time, next_offset
+
+    @property
+    def records(self):
+        return b"" if self.stored is None else self.stored.records
+
+
+# --- texts, as brokers have them but for the name of the partition ---------------------------------------------------
+
+cdef str message_text(const rejected* r, const validator* v):
+    """LegacyRecord.toString."""
+    magic, attributes = r.magic, r.attributes
+    time = ""
+    if magic > 0:
+        wrapped = rp_batch_codec(&v.batch) != 0 and magic == 1
+        is_append_time = (v.batch.attributes if wrapped else attributes) & RP_LOG_APPEND_TIME
+        kind = "LogAppendTime" if is_append_time else "CreateTime"
+        time = f"{'NoTimestampType' if wrapped and v.batch.magic == 0 else kind}={r.timestamp}, "
+    return (f"LegacyRecordBatch(offset={r.offset}, Record(magic={magic}, attributes={attributes}, compression=none, "
+            f"crc={r.crc}, {time}key={max(r.key_size, 0)} bytes, value={max(r.value_size, 0)} bytes))")
+
+
+cdef str record_text(const rejected* r, const validator* v, bint skips):
+    """DefaultRecord.toString and PartialDefaultRecord.toString."""
+    if v.batch.magic < 2:
+        return message_text(r, v)
+    key, value = r.key_size, r.value_size
+    if not skips:
+        key, value = max(key, 0), max(value, 0)
+    return (f"{'PartialDefaultRecord' if skips else 'DefaultRecord'}(offset={r.offset}, timestamp={r.timestamp}, "
+            f"key={key} bytes, value={value} bytes)")
+
+
+cdef str rejection_text(const rejected* r, const validator* v, bint skips):
+    if r.kind == NULL_KEY:
+        return "Compacted topic cannot accept message without key"
+    if r.kind == WRONG_OFFSET:
+        return (f"Inner record {record_text(r, v, skips)} inside the compressed record batch does not have incremental "
+                f"offsets, expected offset is {r.index}")
+    if r.kind == WRONG_MAGIC:
+        return f"Record {record_text(r, v, skips)}'s magic does not match outer magic {v.batch.magic}"
+    if r.kind == OUT_OF_RANGE:
+        return (f"Timestamp {r.timestamp} of message with offset {r.offset} is out of range. The timestamp should be "
+                f"within [{v.now_ms - v.before_max_ms}, {moved(v.now_ms, v.after_max_ms)}]")
+    return (f"Invalid timestamp type in message {record_text(r, v, skips)}. Producer should not set timestamp type to "
+            f"LogAppendTime.")
+
+
+cdef list record_errors_of(const validator* v):
+    cdef const rejected* r = <const rejected*>v.errors.data
+    cdef bint skips = v.skips and rp_batch_codec(&v.batch) != 0
+    return [(r[i].index, rejection_text(&r[i], v, skips)) for i in range(v.errors_count)]
+
+
+cdef str errors_text(list errors, bint has_timestamp_error):
+    if has_timestamp_error:
+        return "One or more records have been rejected due to invalid timestamp"
+    shown = ", ".join(f"RecordError(batchIndex={index}, message='{text}')" for index, text in errors[:3])
+    return (f"One or more records have been rejected due to {len(errors)} record errors in total, and only showing the "
+            f"first three errors at most: [{shown}]")
+
+
+# --- a call ----------------------------------------------------------------------------------------------------------
+
+cdef Validation refused(const validator* v, int path):
+    cdef Validation answer = Validation.__new__(Validation)
+    answer.error_code, answer.refusal, answer.path = v.error_code, v.refusal.decode("ascii"), chr(path)
+    answer.record_errors = []
+    answer.reasons, answer.findings = v.reasons, v.findings
+    answer.max_timestamp = answer.shallow_offset_of_max_timestamp = answer.log_append_time = -1
+    answer.next_offset = v.start_offset
+    if v.errors_count and v.err.status == RP_OK:
+        answer.record_errors = record_errors_of(v)
+        answer.error_message = errors_text(answer.record_errors, v.has_timestamp_error)
+    elif v.err.status != RP_OK:
+        answer.detail = detail_of(v)
+    return answer
+
+
+cdef str detail_of(const validator* v):
+    at = place_of(&v.batch)
+    error = error_of(&v.err, &at)
+    if not isinstance(error, Exception):  # an interrupt, in a codec of the caller's own
+        raise error
+    return str(error)
+
+
+cdef Validation accepted(const validator* v, int path, StoredSet stored):
+    cdef Validation answer = Validation.__new__(Validation)
+    answer.path, answer.stored, answer.record_errors = chr(path), stored, []
+    answer.rebuilt = answer.size_may_have_changed = v.writing
+    answer.reasons, answer.findings = v.reasons, v.findings
+    answer.next_offset = v.next_offset
+    answer.log_append_time = v.now_ms if v.log_append_time else -1
+    answer.largest_batch = largest_entry(stored.records) if v.writing else v.max_entry_size
+    set_timestamps(answer, v, path)
+    return answer
+
+
+cdef int64_t largest_entry(object records):
+    cdef InputView view = InputView(records)
+    cdef rp_batch b
+    cdef rp_error ignored
+    cdef int64_t position = 0, largest = 0
+    while rp_batch_next(view.data, view.size, position, INT32_MAX, &b, &ignored) == RP_OK:
+        largest = max(largest, b.size)
+        position += b.size
+    return largest
+
+
+cdef int set_timestamps(Validation answer, const validator* v, int path) except -1:
+    """MemoryRecordsBuilder.info, and the same in place: which offset the time index gets for the largest timestamp."""
+    cdef int64_t last = moved(v.next_offset, -1)
+    cdef bint alone = v.target_codec == RP_NONE and v.target_magic < 2   # messages, not a batch
+    answer.max_timestamp, answer.shallow_offset_of_max_timestamp = v.max_timestamp, last
+    if v.writing and v.records == 0:
+        answer.shallow_offset_of_max_timestamp = -1
+    elif v.log_append_time:
+        answer.max_timestamp = v.now_ms
+        if alone:
+            answer.shallow_offset_of_max_timestamp = v.start_offset
+        if path == IN_PLACE_UNCOMPRESSED and v.target_magic == 0:
+            answer.max_timestamp = answer.shallow_offset_of_max_timestamp = -1
+    elif v.writing:
+        answer.max_timestamp = v.writer.encoder.max_timestamp
+        if answer.max_timestamp == NO_TIMESTAMP:
+            answer.shallow_offset_of_max_timestamp = -1
+        elif alone:
+            answer.shallow_offset_of_max_timestamp = v.writer.encoder.offset_of_max_timestamp
+    elif path == IN_PLACE_UNCOMPRESSED:
+        answer.shallow_offset_of_max_timestamp = v.max_timestamp_offset
+    return 0
+
+
+cdef bint can_rebuild(const validator* v) noexcept:
+    """Whether the builder exists: zstd needs magic 2."""
+    return v.target_magic >= row_of(v.context.codecs, v.target_codec).least_magic
+
+
+cdef int check_rebuild(validator* v) noexcept:
+    if v.reasons == 0 or v.writing:
+        return check_written(v) if v.writing else 0
+    v.err.status = RP_OK
+    return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE, b"REBUILD_REFUSED")
+
+
+cdef Validation decide(validator* v, int level, object data):
+    cdef int path, code
+    with nogil:
+        path = choose(v)
+        code = begin(v, path)
+    v.fails_late = path == COMPRESSED
+    if code == 0 and v.reasons and can_rebuild(v):
+        begin_rebuild(v, level)
+    if code == 0:
+        with nogil:
+            code = run(v, path)
+    if code == 0 and must_repair(v):
+        code = check_repair(v)
+        if code == 0:
+            begin_rebuild(v, level)
+            with nogil:
+                code = write_again(v) if v.batch.position == 0 else run_again(v, path)
+    if code == 0:
+        code = check_rebuild(v)
+    if code == FAILED:
+        at = place_of(&v.batch)
+        raise error_of(&v.err, &at)
+    if code:
+        return refused(v, path)
+    if v.writing:
+        return accepted(v, path, written(end_rebuild(v)))
+    return accepted(v, path, keep(v, data, path == COMPRESSED or v.first.magic == 2))
+
+
+cdef int64_t bound(int64_t value, int64_t change) noexcept:
+    """The sum as far as an int64_t goes."""
+    if change > 0 and value > INT64_MAX - change:
+        return INT64_MAX
+    if change < 0 and value < INT64_MIN - change:
+        return INT64_MIN
+    return value + change
+
+
+cdef codec_id(object value, str name, CodecTable table):
+    cdef int id = <int>integer_of(value, name, 0, CODEC_ROWS - 1)
+    if row_of(&table.rows, id) == NULL:
+        raise InvalidArgumentError(f"{name} must be the id of a codec, not {id}", field=name)
+    return id
+
+
+def validate_records(data, *, source_codec, target_codec, target_level=None, target_magic=2, log_append_time=False,
+                     before_max_ms=INT64_MAX, after_max_ms=INT64_MAX, compacted=False, leader_epoch=0, next_offset=0,
+                     now_ms, origin_client=True, rules=0, helpful=False, codecs=None,
+                     max_decompressed_bytes=DEFAULT_MAX_SIZE):
+    """LogValidator.validateMessagesAndAssignOffsets.
+
+    Parameters
+    ----------
+    data : bytes-like
+        A record set that `analyze` found no error in. Its checksums are not compared again, but those of messages
+        inside of a compressed message.
+    source_codec, target_codec : int
+        What `analyze` says, and what the topic asks for: Kafka's ids, or rows of `codecs`.
+    target_level : int | None
+        Of the target codec; None: its default.
+    target_magic : int
+        Of the log: 0, 1 or 2.
+    log_append_time : bool
+        message.timestamp.type is LogAppendTime.
+    before_max_ms, after_max_ms : int
+        message.timestamp.before.max.ms and after.max.ms, 0 or more.
+    compacted : bool
+        cleanup.policy contains compact.
+    leader_epoch : int
+        Stored in batches of magic 2.
+    next_offset : int
+        Of the first record, once it is stored.
+    now_ms : int
+        The broker's clock, in ms since 1970.
+    origin_client : bool
+        The set comes in a Produce request, and not from a coordinator.
+    rules : int
+        Bits of `RULES`: how older brokers differ.
+    helpful : bool
+        Errors for which brokers have no code get the one that fits; a batch that a broker tries to repair without
+        success is repaired; differences of timestamps do not wrap.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch.
+
+    Returns
+    -------
+    Validation
+        The same findings whether `helpful` or not.
+
+    Raises
+    ------
+    OutputTooLargeError
+        A batch is larger than max_decompressed_bytes, so that what a broker would say of it is not known. With
+        `helpful` it is refused with 10 instead.
+    InvalidArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.broker._validator import validate_records
+    >>> data = recordpress.write_records([b"a", b"b"], timestamps=[5, 6], compression_type="lz4")
+    >>> answer = validate_records(data, source_codec=3, target_codec=3, next_offset=100, now_ms=10)
+    >>> answer.error_code, answer.path, answer.rebuilt, answer.next_offset
+    (0, 'C', False, 102)
+    >>> [batch] = recordpress.read_batches(answer.records)
+    >>> batch.base_offset, batch.partition_leader_epoch
+    (100, 0)
+    """
+    cdef validator v
+    cdef CodecTable table = table_of(codecs)
+    cdef InputView view = InputView(data)
+    cdef int level
+    memset(&v, 0, sizeof(validator))
+    v.data, v.size = view.data, view.size
+    v.source_codec = codec_id(source_codec, "source_codec", table)
+    v.target_codec = codec_id(target_codec, "target_codec", table)
+    level = level_of(&table.rows.rows[v.target_codec], target_level)
+    v.target_magic = <int>integer_of(target_magic, "target_magic", 0, 2)
+    v.log_append_time = flag_of(log_append_time, "log_append_time")
+    v.compacted = flag_of(compacted, "compacted")
+    v.is_client = flag_of(origin_client, "origin_client")
+    v.helpful = flag_of(helpful, "helpful")
+    v.rules = <int>integer_of(rules, "rules", 0, INT32_MAX)
+    v.leader_epoch = <int32_t>integer_of(leader_epoch, "leader_epoch", -1, INT32_MAX)
+    v.start_offset = v.next_offset = integer_of(next_offset, "next_offset", 0, INT64_MAX)
+    v.now_ms = integer_of(now_ms, "now_ms", 0, INT64_MAX)
+    v.before_max_ms = integer_of(before_max_ms, "before_max_ms", 0, INT64_MAX)
+    v.after_max_ms = integer_of(after_max_ms, "after_max_ms", 0, INT64_MAX)
+    v.least_timestamp, v.most_timestamp = bound(v.now_ms, -v.before_max_ms), bound(v.now_ms, v.after_max_ms)
+    v.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+    v.max_timestamp = v.max_timestamp_offset = v.least_timestamp_seen = NO_TIMESTAMP
+    v.context = context_acquire(&table.rows)
+    if v.context == NULL:
+        raise MemoryError()
+    try:
+        return decide(&v, level, data)
+    finally:
+        context_release(v.context)
+        free_rebuild(&v)
+        pooled_free(&v.errors)

@@ -1,0 +1,143 @@
+"""What a broker does with one record set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+from recordpress._protocol_errors import Errors, name_of
+from recordpress.broker._reasons import Finding, Reason
+
+if TYPE_CHECKING:
+    from recordpress.broker._stored import StoredSet
+
+Relation = Literal["nothing stored", "kept", "kept, tail cut", "header rewritten", "rebuilt"]
+"""How what the log holds relates to what was sent.
+
+Examples
+--------
+>>> import recordpress
+>>> from recordpress.broker import Relation, validate
+>>> kept: Relation = "kept"
+>>> validate(recordpress.write_records([b"value"])).relation
+'kept'
+"""
+
+
+class _Stored:
+    """Makes the bytes of a set that was kept when they are asked for: a copy costs as much as all checks."""
+
+    __slots__ = ("_stored",)
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name):
+            if name != "records":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            records = self._stored.records
+            object.__setattr__(self, "records", records)
+            return records
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(_Stored):
+    """What a broker answers to a record set, what its log would hold of it, and why.
+
+    Attributes
+    ----------
+    error_code : int | None
+        Kafka's code; 0 if the record set is accepted, None if the broker closes the connection without an answer.
+    error : str
+        The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` if there is none.
+    error_message : str | None
+        What the response says besides, without the partition's name; for most errors a broker says nothing.
+    record_errors : list of (int, str | None)
+        Records that fail, by their index in the batch. All of them fail a batch together. A response carries them,
+        and the message, from Produce 8 on.
+    relation : str
+        What the log holds: ``"nothing stored"``; ``"kept"``: only base offset and leader epoch are the broker's;
+        ``"kept, tail cut"``: so, without a partial entry at the end; ``"header rewritten"``: other header fields and
+        the checksum, too, but the records area is as it was sent; ``"rebuilt"``: every record was written again.
+    records : bytes
+        What the log would hold; empty if nothing is stored.
+    reasons : list of Reason
+        Why it is so, most important first; empty if all is kept.
+    findings : list of Finding
+        What the broker does not mind, but consumers or operators will.
+    log_append_time : int
+        Of the response: the broker's clock if the topic is LogAppendTime, the largest timestamp of the first one if
+        the batch is a duplicate; else -1. In ms.
+    base_offset : int
+        Of the response; -1 if there is none. A duplicate has that of the batch which it repeats.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.broker import validate
+    >>> sent = recordpress.write_records([b"a", b"b"], compression_type="lz4", timestamps=[1700000000000, 1700000000001])
+    >>> verdict = validate(sent, topic_config={"compression.type": "zstd"}, next_offset=42)
+    >>> verdict.error, verdict.relation, verdict.base_offset, [str(reason) for reason in verdict.reasons]
+    ('NONE', 'rebuilt', 42, ['CODEC_DIFFERS'])
+    """
+
+    error_code: int | None
+    error: str
+    error_message: str | None = None
+    record_errors: list[tuple[int, str | None]] = field(default_factory=list)
+    relation: Relation = "nothing stored"
+    records: bytes = field(default=b"", repr=False)
+    reasons: list[Reason] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    log_append_time: int = -1
+    base_offset: int = -1
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the response is free of errors; a duplicate is accepted, and stored only once.
+
+        Examples
+        --------
+        >>> from recordpress.broker import validate
+        >>> validate(b"no record set").accepted
+        False
+        """
+        return self.error_code == 0
+
+
+_NONE = int(Errors.NONE), Errors.NONE.name
+
+
+def accepted(
+    *,
+    relation: Relation = "nothing stored",
+    records: bytes | StoredSet = b"",
+    reasons: list[Reason],
+    findings: list[Finding] | None = None,
+    log_append_time: int = -1,
+    base_offset: int = -1,
+) -> Verdict:
+    """The verdict on a record set that is answered without an error."""
+    made = records if isinstance(records, bytes) else b""
+    verdict = Verdict(*_NONE, None, [], relation, made, reasons, findings or [], log_append_time, base_offset)
+    if made is not records:
+        object.__setattr__(verdict, "_stored", records)
+        object.__delattr__(verdict, "records")
+    return verdict
+
+
+def refused(
+    code: int | None,
+    *reasons: Reason,
+    message: str | None = None,
+    record_errors: list[tuple[int, str | None]] | None = None,
+    findings: list[Finding] | None = None,
+) -> Verdict:
+    """The verdict on a record set of which nothing is stored because of an error."""
+    return Verdict(
+        error_code=None if code is None else int(code),
+        error=name_of(code),
+        error_message=message,
+        record_errors=record_errors or [],
+        reasons=list(reasons),
+        findings=findings or [],
+    )

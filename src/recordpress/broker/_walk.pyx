@@ -1,0 +1,514 @@
+"""The records of one batch, checked as they are read.
+
+Kafka reads them in different ways, and so finds different faults:
+
+    v2, compressed, stays as it is   skipKeyValueIterator: fields one after the other; `length` is read, not used
+    v2, compressed, rebuilt          streamingIterator: `length` bytes are taken from the stream, then the fields
+    v2, uncompressed                 the fields in the buffer; only there a too long varint in place of `length` is no
+                                     InvalidRecordException
+    v0/v1, compressed                the whole set is decompressed first; lengths inside of a message are read for a
+                                     rebuild alone, or the key's for a compacted topic
+    v0/v1                            the entry is the record
+
+A damaged stream counts only when the reader comes to it: what lies before it may be refused for itself. Sources:
+DefaultRecordBatch, DefaultRecord, AbstractLegacyRecordBatch, LegacyRecord.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from recordpress._buffers cimport pooled, pooled_reserve
+from recordpress._c.wire cimport (
+    RP_CODEC_ID, RP_CODEC_MASK, RP_ENTRY_SIZE, RP_IN_RECORDS, RP_KEY_LENGTH, RP_LOG_APPEND_TIME, RP_LOG_OVERHEAD,
+    RP_LZ4, RP_LZ4_HC,
+    RP_MESSAGE_SIZE, RP_MIN_ENTRY_SIZE, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, RP_PLUGIN_UNKNOWN, RP_RECORDS_COUNT,
+    RP_RECORDS_LEFT, RP_RECORDS_MISSING, RP_SKIP_ENDED, RP_SKIP_OK, RP_SKIP_TOO_LONG, RP_VALUE_LENGTH, RP_WRAPPER_CODEC,
+    RP_WRAPPER_EMPTY, RP_WRAPPER_NULL, RP_WRAPPER_OFFSET, RP_ZSTD, rp_batch, rp_batch_codec, rp_cursor, rp_cursor_left,
+    rp_cursor_of, rp_cursor_ok, rp_entry_size, rp_error, rp_fail, rp_load_be32, rp_lz4_frame, rp_lz4_header_read,
+    rp_message_header_read, rp_message_read, rp_read_bytes, rp_read_varint, rp_record, rp_record_explain,
+    rp_record_fault, rp_record_place, rp_record_read, rp_record_skip, rp_source, rp_source_fail,
+)
+from recordpress.broker._check cimport (
+    BAD_LZ4_HEADER_CHECKSUM, CORRUPT_MESSAGE, FAILED, FIRST_ERROR, INVALID_RECORD, MESSAGE_TOO_LARGE,
+    NON_SEQUENTIAL_INNER_OFFSETS, NO_ERROR, NO_TIMESTAMP, NULL_KEY, OFFSETS_REFUSED, OUT_OF_RANGE, POISONED,
+    STRICT_LENGTHS, TRAILING_BYTES, UNKNOWN_SERVER_ERROR, UNSEEN_OFFSETS, UNSUPPORTED_COMPRESSION_TYPE, WRONG_MAGIC,
+    WRONG_OFFSET, ZSTD_TAIL, check_rejected, passed, record_error, refuse, reject, rejected, validator,
+)
+from recordpress.broker._rebuild cimport (
+    expect_records, is_same, may_take, refuse_unreadable, take_records, write_record,
+)
+from recordpress.codecs.codec cimport codec as codec_row, progress, row_of, size_range
+from recordpress.codecs.payload cimport decompress_prefix
+from recordpress.record.decode cimport check_message_crc, open_source
+
+cdef enum:
+    INPUT_STEP = 1 << 14
+    # where the length of a message's key lies
+    KEY_SIZE_V0 = 18
+    KEY_SIZE_V1 = 26
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+cdef int refuse_invalid(validator* v, const char* refusal) noexcept nogil:
+    return refuse(v, INVALID_RECORD, INVALID_RECORD, refusal)
+
+
+cdef int refuse_stream(validator* v) noexcept nogil:
+    """A stream that its codec cannot read: a KafkaException, which has no code of its own."""
+    return refuse(v, UNKNOWN_SERVER_ERROR, CORRUPT_MESSAGE,
+                  b"LZ4_HEADER_CHECKSUM" if v.err.status == RP_LZ4_HC else b"DECOMPRESSION")
+
+
+cdef int refuse_payload(validator* v) noexcept nogil:
+    """What open_source failed with (v.err), but for a stream of which something can be read."""
+    cdef int status = v.err.status
+    if status == RP_NO_MEMORY or (status == RP_OUTPUT_CAP and not v.helpful):
+        v.error_code = FAILED
+        return FAILED
+    if status == RP_OUTPUT_CAP:
+        return refuse(v, MESSAGE_TOO_LARGE, MESSAGE_TOO_LARGE, b"DECOMPRESSED_TOO_LARGE")
+    if status == RP_CODEC_ID or status == RP_PLUGIN_UNKNOWN:
+        return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE, b"UNKNOWN_CODEC")
+    if status == RP_WRAPPER_CODEC:
+        return refuse_invalid(v, b"WRAPPER_CODEC")
+    if status == RP_WRAPPER_NULL or status == RP_WRAPPER_EMPTY or status == RP_WRAPPER_OFFSET:
+        return refuse_invalid(v, b"WRAPPER")
+    if status == RP_RECORDS_COUNT:
+        return refuse_invalid(v, b"RECORD_COUNT")
+    if status == RP_ENTRY_SIZE:
+        return refuse(v, CORRUPT_MESSAGE, CORRUPT_MESSAGE, b"ENTRY_SIZE")
+    if status == RP_MESSAGE_SIZE or status == RP_KEY_LENGTH or status == RP_VALUE_LENGTH:  # Java reads outside of it
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
+    return refuse_stream(v)
+
+
+# --- magic 2 ---------------------------------------------------------------------------------------------------------
+
+cdef bint is_negative_length(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    cdef rp_cursor cursor = rp_cursor_of(at, <size_t>(end - at))
+    return rp_read_varint(&cursor) < 0 and rp_cursor_ok(&cursor)
+
+
+cdef int misread(validator* v, const rp_source* s, const uint8_t* at, int32_t index, int fault, bint pending,
+                 bint compressed, bint skips) noexcept nogil:
+    """There is no record at `at`; v.err has the stream's error where one is pending."""
+    if fault == RP_SKIP_ENDED and pending:
+        return refuse_stream(v)
+    if compressed and not skips and v.rules & STRICT_LENGTHS and is_negative_length(at, s.end):
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")  # ByteBuffer.allocate
+    if at == s.end:
+        rp_fail(&v.err, RP_RECORDS_MISSING, 0, index, s.count)
+    else:
+        rp_record_explain(at, s.end, at, &v.err)
+    rp_source_fail(s, at, &v.err)
+    if fault == RP_SKIP_TOO_LONG and (not compressed or v.rules & STRICT_LENGTHS):
+        return refuse(v, UNKNOWN_SERVER_ERROR, INVALID_RECORD, b"RECORD_STRUCTURE")
+    return refuse_invalid(v, b"RECORDS_AND_COUNT" if at == s.end else b"RECORD_STRUCTURE")
+
+
+cdef int check_end(validator* v, const rp_source* s, const uint8_t* at, bint pending) noexcept nogil:
+    """After the last record the reader asks for one more byte."""
+    if at != s.end:
+        rp_fail(&v.err, RP_RECORDS_LEFT, 0, s.end - at, s.count)
+        rp_source_fail(s, at, &v.err)
+        return refuse_invalid(v, b"RECORDS_AND_COUNT")
+    return refuse_stream(v) if pending else 0
+
+
+cdef int reject_record(validator* v, int kind, int64_t index, const rp_record* r, int magic,
+                       uint32_t crc) noexcept nogil:
+    cdef rejected record
+    record.kind, record.index, record.offset, record.timestamp = kind, index, r.offset, r.timestamp
+    record.key_size, record.value_size = r.key.size, r.value.size
+    record.magic, record.attributes, record.crc = magic, r.attributes, crc
+    if reject(v, &record) != RP_OK:
+        v.error_code = FAILED
+    return v.error_code
+
+
+cdef inline void see_timestamp(validator* v, int64_t timestamp, int64_t* most, int64_t* least) noexcept nogil:
+    if timestamp > most[0]:
+        most[0] = timestamp
+    if timestamp < least[0]:
+        least[0] = timestamp
+
+
+cdef bint refuses_offsets(const validator* v) noexcept nogil:
+    return v.rules & OFFSETS_REFUSED and v.target_magic > 0
+
+
+cdef void begin_passing(passed* done) noexcept nogil:
+    done.at, done.count, done.most, done.least = NULL, 0, NO_TIMESTAMP, NO_TIMESTAMP
+
+
+cdef void pass_ordinary(validator* v, const rp_source* s) noexcept nogil:
+    """Go past the next records that have nothing to be looked at again: they are read with success, and have no error
+    and the offset that is expected. Nearly always these are all.
+
+    What a loop has in registers is worth a third of its time: so no address of a record is given away here, as the
+    loop of walk_records must for what it finds.
+    """
+    cdef passed* done = &v.passed
+    cdef const uint8_t* start = s.start if done.at == NULL else done.at
+    cdef rp_cursor cursor = rp_cursor_of(start, <size_t>(s.end - start))
+    cdef rp_record r
+    cdef const uint8_t* at = start
+    cdef int64_t timestamp, most = done.most, least = done.least, first = v.least_timestamp, last = v.most_timestamp
+    cdef int64_t next = <int64_t>(<uint64_t>v.expected - <uint64_t>s.base_offset) + done.count
+    cdef int32_t count = done.count
+    cdef bint needs_key = v.compacted, any_time = v.log_append_time
+    while count < s.count and rp_record_read(&cursor, &r):
+        timestamp = <int64_t>(<uint64_t>s.base_timestamp + <uint64_t>r.timestamp)
+        if r.offset != next or (needs_key and r.key.size < 0):
+            break
+        if (timestamp < first or timestamp > last) and timestamp != NO_TIMESTAMP and not any_time:
+            break
+        most, least = max(most, timestamp), min(least, timestamp)
+        at = cursor.p
+        next += 1
+        count += 1
+    done.at, done.count, done.most, done.least = at, count, most, least
+
+
+cdef int walk_records(validator* v, const rp_source* s, bint pending, bint compressed, bint skips,
+                      bint counts) noexcept nogil:
+    cdef rp_cursor cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start)), again
+    cdef const uint8_t* at
+    cdef rp_record r
+    cdef int32_t i
+    cdef int64_t expected, most, least
+    cdef int kind, fault
+    cdef bint in_order = True, writing = v.writing, by_client = s.log_append_time
+    cdef bint same = writing and may_take(v, s)   # so far, nothing was handed to the builder
+    if writing and not same:
+        expect_records(v, s.end - s.start)
+    if not writing and not by_client:
+        pass_ordinary(v, s)
+        cursor.p = v.passed.at
+    expected, most, least = v.expected + v.passed.count, v.passed.most, v.passed.least
+    for i in range(v.passed.count, s.count):
+        at = cursor.p
+        if not rp_record_read(&cursor, &r):
+            fault = rp_record_fault(at, s.end)
+            if skips and not v.rules & STRICT_LENGTHS:
+                again = rp_cursor_of(at, <size_t>(s.end - at))
+                r.attributes = 0
+                fault = rp_record_skip(&again, &r)
+            if fault != RP_SKIP_OK:
+                return misread(v, s, at, i, fault, pending, compressed, skips)
+            v.findings |= POISONED
+            cursor = again
+        rp_record_place(s, &r)
+        kind = record_error(v, by_client, r.key.size >= 0, r.timestamp)
+        if counts and kind == NO_ERROR and r.offset != expected and refuses_offsets(v):
+            kind = WRONG_OFFSET
+        if kind:
+            if reject_record(v, kind, i, &r, 2, 0):
+                return v.error_code
+            writing = False
+        else:
+            see_timestamp(v, r.timestamp, &most, &least)
+            in_order &= r.offset == expected
+            if writing and same and not is_same(s, &r, i, cursor.p - at, cursor.p):
+                same = False
+                write_first(v, s, i)
+            if writing and not same and write_record(v, &r):
+                return v.error_code
+        expected += 1
+    if s.count > 0 and check_end(v, s, cursor.p, pending):
+        return v.error_code
+    if writing and same and s.count > 0:
+        take_records(v, s, most)
+    v.expected = expected
+    v.records += s.count
+    note_batch(v, most, least, in_order, counts)
+    return check_rejected(v)
+
+
+cdef void write_first(validator* v, const rp_source* s, int32_t count) noexcept nogil:
+    """Records that were read before; what the builder refuses is not among them."""
+    cdef rp_cursor cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start))
+    cdef rp_record r
+    expect_records(v, s.end - s.start)
+    for _ in range(count):
+        if not rp_record_read(&cursor, &r):
+            return  # another thread writes to the bytes
+        rp_record_place(s, &r)
+        write_record(v, &r)
+
+
+cdef void note_batch(validator* v, int64_t most, int64_t least, bint in_order, bint counts) noexcept nogil:
+    """What the records of the batch say together."""
+    if v.batch.magic > 0:
+        v.batch_max_timestamp = most
+        v.least_timestamp_seen = min(v.least_timestamp_seen, least)
+    if not in_order:
+        if not counts:
+            v.findings |= UNSEEN_OFFSETS
+        elif v.batch.magic > 0 and v.target_magic > 0:
+            v.reasons |= NON_SEQUENTIAL_INNER_OFFSETS
+
+
+# --- magic 0 and 1 ---------------------------------------------------------------------------------------------------
+
+cdef int refuse_inner_codec(validator* v, int codec) noexcept nogil:
+    if codec > RP_ZSTD:
+        return refuse(v, UNKNOWN_SERVER_ERROR, UNSUPPORTED_COMPRESSION_TYPE, b"UNKNOWN_CODEC")
+    return refuse_invalid(v, b"NESTED_COMPRESSION")
+
+
+cdef int message_error(validator* v, const rp_batch* message, const uint8_t* at, bint compressed,
+                       int64_t timestamp) noexcept nogil:
+    """validateRecord; negative: the whole batch is refused."""
+    cdef bint has_key = True
+    cdef size_t key_at = KEY_SIZE_V1 if message.magic else KEY_SIZE_V0
+    if compressed:
+        if message.magic != v.batch.magic:
+            return WRONG_MAGIC
+        if check_message_crc(at, message, &v.err) != RP_OK:
+            refuse(v, CORRUPT_MESSAGE, CORRUPT_MESSAGE, b"INNER_CHECKSUM")
+            return -1
+    if v.compacted:
+        if message.size < <int64_t>key_at + 4:
+            refuse_unreadable(v)
+            return -1
+        has_key = <int32_t>rp_load_be32(at + key_at) >= 0
+    return record_error(v, v.batch.magic > 0 and v.batch.attributes & RP_LOG_APPEND_TIME, has_key, timestamp)
+
+
+cdef int64_t message_timestamp(const rp_source* s, const rp_batch* message) noexcept nogil:
+    return s.append_time if message.magic == 1 and s.log_append_time else message.base_timestamp
+
+
+cdef int walk_messages(validator* v, const rp_source* s, bint compressed, bint counts) noexcept nogil:
+    cdef rp_cursor cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start))
+    cdef rp_batch message, ignored
+    cdef rp_record r
+    cdef rp_error unread
+    cdef const uint8_t* at
+    cdef int64_t size, most = NO_TIMESTAMP, least = NO_TIMESTAMP
+    cdef int32_t i
+    cdef int kind
+    cdef bint in_order = True, writing = v.writing, readable
+    for i in range(s.count):
+        at = cursor.p
+        size = rp_entry_size(cursor) if compressed else v.batch.size
+        if rp_message_header_read(at, size, at - s.start, &message, &v.err) != RP_OK:
+            return refuse_payload(v)
+        rp_read_bytes(&cursor, <size_t>size)
+        if v.errors_count and v.rules & FIRST_ERROR:
+            return check_rejected(v)
+        if compressed and rp_batch_codec(&message):
+            return refuse_inner_codec(v, rp_batch_codec(&message))
+        readable = rp_message_read(at, size, 0, &ignored, &r, &unread) == RP_OK
+        r.offset = <int64_t>(<uint64_t>s.base_offset + <uint64_t>message.base_offset)
+        r.timestamp = message_timestamp(s, &message)
+        kind = message_error(v, &message, at, compressed, r.timestamp)
+        if kind < 0:
+            return v.error_code
+        if counts and v.batch.magic > 0 and kind == NO_ERROR and r.offset != v.expected + i and refuses_offsets(v):
+            kind = WRONG_OFFSET
+        if kind:
+            if not readable:
+                if kind != NULL_KEY and kind != OUT_OF_RANGE:  # the error's text shows the record
+                    return refuse_unreadable(v)
+                r.key.size = r.value.size = -1
+                r.attributes = 0
+            if reject_record(v, kind, i, &r, message.magic, message.crc):
+                return v.error_code
+            writing = False
+        else:
+            see_timestamp(v, r.timestamp, &most, &least)
+            in_order &= r.offset == v.expected + i
+            if not readable:
+                v.findings |= POISONED
+            if writing and write_message(v, &r, readable, &unread):
+                return v.error_code
+    v.expected += s.count
+    v.records += s.count
+    note_batch(v, most, least, in_order or not counts, counts)
+    return check_rejected(v)
+
+
+cdef int write_message(validator* v, const rp_record* r, bint readable, const rp_error* unread) noexcept nogil:
+    if readable:
+        return write_record(v, r)
+    if v.write_err.status == RP_OK:
+        v.write_err = unread[0]
+    return 0
+
+
+cdef bint has_small_entry(validator* v, const uint8_t* entry) noexcept nogil:
+    """Whether an inner entry is too small for a message, before the place where the stream is damaged."""
+    cdef rp_batch ignored
+    cdef rp_record wrapper
+    cdef rp_error unused
+    cdef pooled* out = &v.context.scratch
+    cdef rp_cursor cursor
+    cdef int64_t size
+    if rp_message_read(entry, v.batch.size, 0, &ignored, &wrapper, &unused) != RP_OK:
+        return False
+    out.size = 0
+    decompress_prefix(v.context, rp_batch_codec(&v.batch), v.batch.magic, wrapper.value.data,
+                      <size_t>wrapper.value.size, out, v.cap, &unused)
+    cursor = rp_cursor_of(out.data, out.size)
+    while rp_cursor_left(&cursor) >= RP_LOG_OVERHEAD:
+        size = rp_entry_size(cursor)
+        if size < RP_LOG_OVERHEAD + RP_MIN_ENTRY_SIZE:
+            return True
+        if rp_read_bytes(&cursor, <size_t>size) == NULL:
+            return False
+    return False
+
+
+# --- one batch -------------------------------------------------------------------------------------------------------
+
+cdef void note_payload(validator* v, const uint8_t* entry) noexcept nogil:
+    """What a reader of the compressed payload does not mind."""
+    cdef rp_lz4_frame frame
+    cdef rp_error wrong
+    cdef int64_t at = v.source.payload
+    if v.context.ignored:
+        v.findings |= TRAILING_BYTES
+    if v.batch.magic == 0 and rp_batch_codec(&v.batch) == RP_LZ4:
+        if rp_lz4_header_read(entry + at, <size_t>(v.batch.size - at), True, &frame, &wrong) == RP_LZ4_HC:
+            v.findings |= BAD_LZ4_HEADER_CHECKSUM
+
+
+cdef bint is_stream_error(const validator* v) noexcept nogil:
+    return v.err.status != RP_NO_MEMORY and v.err.status != RP_OUTPUT_CAP and v.source.frame == RP_IN_RECORDS
+
+
+cdef bint has_ignored_tail(const validator* v) noexcept nogil:
+    """zstd-jni before 1.5.5 needs five bytes to see that no frame follows."""
+    cdef int64_t left = v.batch.size - v.source.payload - v.err.position
+    return v.rules & ZSTD_TAIL and rp_batch_codec(&v.batch) == RP_ZSTD and v.err.position > 0 and left < 5
+
+
+cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
+    """open_source for a payload of small blocks (`join_unit`): the records of some are checked while these are in the
+    cache. False: it is not such a payload, or not sound, and is to be opened as a whole.
+    """
+    cdef const codec_row* row = row_of(v.context.codecs, rp_batch_codec(&v.batch))
+    cdef pooled* out = &v.context.scratch
+    cdef rp_source* s = &v.source
+    cdef rp_batch bare = v.batch
+    cdef const uint8_t* payload
+    cdef size_t size, given = 0
+    cdef size_range expected
+    cdef progress at
+    cdef int status
+    if v.writing or v.batch.magic < 2 or row == NULL or row.join_unit == 0:
+        return False
+    bare.attributes &= ~RP_CODEC_MASK  # then `s` has the payload in place of the records
+    if open_source(v.context, entry, &bare, entry + bare.size, out, v.cap, True, s, &v.err) != RP_OK or s.count == 0:
+        return False
+    payload, size = s.start, <size_t>(s.end - s.start)
+    row.expect(row, payload, size, &expected)
+    if size <= INPUT_STEP or expected.most > v.cap or pooled_reserve(out, expected.most, &v.err) != RP_OK:
+        return False
+    memset(&at, 0, sizeof(progress))
+    at.cap, at.counted = v.cap, True
+    s.start, s.frame = out.data, RP_IN_RECORDS
+    while True:
+        given = min(size, given + INPUT_STEP)  # a decoder goes as far as whole blocks are there
+        status = row.decode(row, &v.context.states[row.id], 2, payload, given, out.data, min(out.capacity, v.cap), &at,
+                            &v.err)
+        if at.produced == 0:
+            return False
+        s.end = s.readable = out.data + at.produced
+        if not s.log_append_time:
+            pass_ordinary(v, s)
+        if at.ended or given == size:
+            break
+    out.size, v.context.ignored = at.produced, size - at.consumed
+    return status == RP_OK
+
+
+cdef int open_batch(validator* v, bint* pending) noexcept nogil:
+    """Find the records of v.batch; `pending`: a damaged stream comes after those that are there."""
+    cdef const uint8_t* entry = v.data + v.batch.position
+    pending[0] = False
+    v.context.scratch.size = v.context.ignored = 0
+    v.batch_max_timestamp = NO_TIMESTAMP
+    v.err.status = RP_OK
+    begin_passing(&v.passed)
+    if open_in_steps(v, entry):
+        note_payload(v, entry)
+        return 0
+    begin_passing(&v.passed)
+    v.err.status = RP_OK
+    if open_source(v.context, entry, &v.batch, entry + v.batch.size, &v.context.scratch, v.cap, True, &v.source,
+                   &v.err) == RP_OK:
+        if rp_batch_codec(&v.batch):
+            note_payload(v, entry)
+        return 0
+    if v.batch.magic == 2 and is_stream_error(v):
+        pending[0] = not (v.context.ends or has_ignored_tail(v))
+        return 0
+    if v.batch.magic < 2 and refuse_payload(v) == UNKNOWN_SERVER_ERROR and has_small_entry(v, entry):
+        v.err.status = RP_OK
+        return refuse(v, CORRUPT_MESSAGE, CORRUPT_MESSAGE, b"ENTRY_SIZE")
+    return refuse_payload(v)
+
+
+cdef int walk(validator* v, bint skips, bint counts) noexcept nogil:
+    cdef bint pending, compressed = rp_batch_codec(&v.batch) != 0
+    if v.batch.magic == 2 and not counts:
+        v.expected = v.batch.base_offset
+    if open_batch(v, &pending):
+        return v.error_code
+    if v.batch.magic < 2:
+        return walk_messages(v, &v.source, compressed, counts)
+    return walk_records(v, &v.source, pending, compressed, skips and compressed, counts)
+
+
+# --- again, for a rebuild that was not expected -----------------------------------------------------------------------
+
+cdef int write_again(validator* v) noexcept nogil:
+    cdef const rp_source* s = &v.source
+    cdef rp_cursor cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start))
+    cdef const uint8_t* at
+    cdef rp_batch message
+    cdef rp_record r
+    cdef int32_t i
+    expect_records(v, s.end - s.start)
+    for i in range(s.count):
+        at = cursor.p
+        if v.batch.magic == 2:
+            if not rp_record_read(&cursor, &r):  # its length lies: it was skipped over
+                return misread(v, s, at, i, RP_SKIP_OK, False, True, False)
+            rp_record_place(s, &r)
+        else:
+            if rp_message_read(at, rp_entry_size(cursor), 0, &message, &r, &v.write_err) != RP_OK:
+                return 0
+            rp_read_bytes(&cursor, <size_t>message.size)
+            r.timestamp = message_timestamp(s, &message)
+        if write_record(v, &r):
+            return v.error_code
+    return 0
+
+
+# --- fields alone ----------------------------------------------------------------------------------------------------
+
+cdef int walk_fields(validator* v) noexcept nogil:
+    cdef const rp_source* s = &v.source
+    cdef bint pending
+    cdef rp_cursor cursor
+    cdef rp_batch message
+    cdef rp_record r
+    cdef const uint8_t* at
+    cdef int32_t i
+    if open_batch(v, &pending):
+        return v.error_code
+    if v.batch.magic < 2:
+        if rp_message_read(s.start, v.batch.size, 0, &message, &r, &v.err) != RP_OK:
+            return refuse_payload(v)
+        return 0
+    cursor = rp_cursor_of(s.start, <size_t>(s.end - s.start))
+    for i in range(s.count):
+        at = cursor.p
+        if not rp_record_read(&cursor, &r):
+            return misread(v, s, at, i, rp_record_fault(at, s.end), pending, False, False)
+    return check_end(v, s, cursor.p, pending) if s.count > 0 else 0

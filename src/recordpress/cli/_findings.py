@@ -1,0 +1,64 @@
+"""Findings, as the verbs that check a log print them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TextIO
+
+from recordpress.cli._outcome import CLEAN, FINDINGS, quoted
+from recordpress.cli._output import count, shown
+from recordpress.log import LOG_FILE_SUFFIX, Finding
+
+_MOST_LINES = 1000  # more are not read one by one
+
+
+def print_findings(findings: Sequence[Finding], file: TextIO | None = None) -> None:
+    """One line each, as compilers print what they find, and how many more there are."""
+    for finding in findings[:_MOST_LINES]:
+        print(shown(finding), file=file)
+    if (rest := len(findings) - _MOST_LINES) > 0:
+        print(f"and {plural(rest, 'more finding')}; scan and verify print all of them with --json", file=file)
+
+
+def status_of(findings: Sequence[Finding]) -> int:
+    """The exit status."""
+    return FINDINGS if findings else CLEAN
+
+
+def number_of(findings: Sequence[Finding]) -> str:
+    """``no findings``, ``1 finding``, ``2 findings``."""
+    return plural(len(findings), "finding") if findings else "no findings"
+
+
+def plural(number: int, what: str) -> str:
+    """``1 segment``, ``2 segments``, ``3 batches``."""
+    ending = "" if number == 1 else "es" if what.endswith("ch") else "s"
+    return f"{count(number)} {what}{ending}"
+
+
+def suggest(*words: str) -> None:
+    """The next command to try."""
+    sys.stdout.flush()
+    print(f"try: recordpress {' '.join(words)}", file=sys.stderr)
+
+
+def typed(paths: Sequence[str]) -> str:
+    """Paths, as they can be typed again."""
+    return " ".join(quoted(path) for path in paths)
+
+
+def print_skipped(skipped: Iterable[Finding]) -> None:
+    """What lies beside the log and is no part of it: told, but no finding."""
+    sys.stdout.flush()
+    for finding in skipped:
+        print(f"skipped: {shown(finding)}", file=sys.stderr)
+
+
+def report_reading(findings: Sequence[Finding]) -> int:
+    """Say what a reader met; returns the exit status.
+
+    What was left out of the records, or cut, makes it 1. An index that is missing or wrong costs time alone."""
+    sys.stdout.flush()
+    print_findings(findings, sys.stderr)
+    return status_of([finding for finding in findings if finding.file.endswith(LOG_FILE_SUFFIX)])

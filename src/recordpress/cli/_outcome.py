@@ -1,0 +1,72 @@
+"""How a command ends: the exit statuses, and what an exception means to whoever typed the command."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from recordpress.cli._verbs import VERBS
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError, RecordpressError, StorageError
+from recordpress.log import Finding
+
+CLEAN = 0
+FINDINGS = 1
+USAGE = 2
+FAILED = 3  # a file or store
+INTERRUPTED = 130  # as shells have it: 128 and the number of SIGINT
+PIPE_CLOSED = 141  # and of SIGPIPE: whoever read the output has seen enough
+
+
+def report(error: Exception, program: str) -> int:
+    """Say what went wrong, where, and what to try next; returns the exit status.
+
+    Raises
+    ------
+    Exception
+        The error itself if it is none that a command expects: a bug, whose traceback is wanted.
+    """
+    if isinstance(error, click.ClickException):
+        command = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else program
+        return _say(command, error.format_message(), f"{command} --help", USAGE)
+    if isinstance(error, InvalidArgumentError | ArgumentTypeError | ImportError):
+        context = click.get_current_context(silent=True)
+        command = context.command_path if context else program
+        return _say(command, str(getattr(error, "message", error)), "", USAGE)
+    if isinstance(error, RecordpressError) and not isinstance(error, StorageError):
+        return _say(program, str(Finding.of_error(error)), _after_damage(error), FINDINGS)
+    if isinstance(error, OSError):
+        return _say(program, _text_of(error), "", FAILED)
+    raise error
+
+
+def _say(program: str, message: str, try_next: str, status: int) -> int:
+    print(f"{program}: {message}", file=sys.stderr)
+    if try_next:
+        print(f"try: {try_next}", file=sys.stderr)
+    return status
+
+
+def _after_damage(error: RecordpressError) -> str:
+    """Ask for all damage in the partition, of which this is the first."""
+    if not error.file or "scan" not in VERBS:
+        return ""
+    return f"recordpress scan {quoted(os.path.dirname(error.file) or os.curdir)}"
+
+
+def _text_of(error: OSError) -> str:
+    if isinstance(error, StorageError):
+        return str(error)
+    names = [str(name) for name in (error.filename, error.filename2) if name is not None]
+    return ": ".join([*names, error.strerror or str(error)])
+
+
+def quoted(text: str) -> str:
+    """For a command that can be pasted into a shell, and printed on a terminal."""
+    from shlex import quote
+
+    if text.isprintable():
+        return quote(text)
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(text))
+    return f"$'{''.join(plain)}'"  # of bash and zsh

@@ -1,0 +1,212 @@
+"""What is typed for sizes, times and ranges, and what it means."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
+
+import click
+from click.shell_completion import CompletionItem
+
+from recordpress.typing import CompressionType
+
+if TYPE_CHECKING:
+    _Type: TypeAlias = click.ParamType[Any]
+else:
+    _Type = click.ParamType  # generic from click 8.5 on
+
+_SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<binary>i?)b?", re.IGNORECASE)
+_SHARE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<percent>%?)")
+_AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
+_UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+_INT64_MAX = (1 << 63) - 1
+SEPARATOR = ".."
+_SETTINGS = {
+    "compression.type": ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
+    "compression.gzip.level": (),
+    "compression.lz4.level": (),
+    "compression.zstd.level": (),
+    "cleanup.policy": ("delete", "compact"),
+    "max.message.bytes": (),
+    "message.format.version": (),
+    "message.timestamp.after.max.ms": (),
+    "message.timestamp.before.max.ms": (),
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+    "segment.bytes": (),
+}
+
+
+class Size(_Type):
+    """Bytes: ``4096``, ``64k``, ``1MiB``. Every prefix stands for a power of 1024, as in Kafka's settings."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        match = _SIZE.fullmatch(value.strip())
+        if not match:
+            self.fail(f"{value!r} is not a size: 4096, 64k, 1MiB", param, ctx)
+        power = " kmgt".index(match["unit"].lower() or " ")
+        return int(float(match["number"]) * 1024**power)
+
+
+class Codec(click.Choice):  # type: ignore[type-arg]
+    """A codec of Kafka's, or one of those that ``--codec-plugin`` loaded."""
+
+    def __init__(self) -> None:
+        super().__init__(get_args(CompressionType))
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        codecs = ctx.params.get("codecs") if ctx else None
+        return value if codecs is not None and value in codecs else super().convert(value, param, ctx)
+
+
+class Share(_Type):
+    """A part of something: ``5%``, ``0.05``."""
+
+    name = "share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        match = _SHARE.fullmatch(value.strip())
+        share = float(match["number"]) / (100 if match["percent"] else 1) if match else 2.0
+        if share > 1:
+            self.fail(f"{value!r} is not a part of something: 5%, 0.05", param, ctx)
+        return share
+
+
+class Timestamp(_Type):
+    """Milliseconds since 1970: ISO 8601 (UTC where no zone is given), the milliseconds themselves, or a time ago."""
+
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        if isinstance(value, int):
+            return value
+        text = value.strip()
+        if match := _AGO.fullmatch(text):
+            return int(time.time() * 1000 - float(match["number"]) * _UNITS_MS[match["unit"]])
+        if re.fullmatch(r"-?[0-9]+", text) and len(text) != 8 and abs(int(text)) <= _INT64_MAX:
+            return int(text)
+        milliseconds = _of_iso(text)
+        if milliseconds is None:
+            self.fail(
+                f"{value!r} is not a time: 2026-09-01T12:00Z, 1788264000000 (milliseconds since 1970), -2h", param, ctx
+            )
+        return milliseconds
+
+
+def _of_iso(text: str) -> int | None:
+    from datetime import UTC, datetime, timedelta
+
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (moment - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
+
+class Offset(_Type):
+    """Kafka's offset of a record."""
+
+    name = "offset"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        text = str(value).strip()
+        if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > _INT64_MAX:
+            self.fail(f"{value!r} is not an offset", param, ctx)
+        return int(text)
+
+
+class Bounds(NamedTuple):
+    """From `start` on, up to but not including `end`; None: no bound."""
+
+    start: int | None
+    end: int | None
+
+
+class Range(_Type):
+    """``FROM``, ``FROM..TO`` or ``..TO``; TO is not included."""
+
+    name = "range"
+
+    def __init__(self, of: _Type) -> None:
+        self.of = of
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Bounds:
+        if isinstance(value, Bounds):
+            return value
+        start, _, end = value.partition(SEPARATOR)
+        if not start and not end:
+            self.fail(f"{value!r} is not a range: FROM, FROM..TO or ..TO", param, ctx)
+        bounds = Bounds(*(self.of.convert(text, param, ctx) if text else None for text in (start, end)))
+        if bounds.start is not None and bounds.end is not None and bounds.end < bounds.start:
+            self.fail(f"{value!r} ends before it begins", param, ctx)
+        return bounds
+
+
+class Names(_Type):
+    """Several names, with commas between them."""
+
+    name = "names"
+
+    def __init__(self, accepted: Callable[[], tuple[str, ...]]) -> None:
+        self.accepted = accepted
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+        if not isinstance(value, str):
+            return tuple(value)
+        names = tuple(name.strip() for name in value.split(",") if name.strip())
+        accepted = self.accepted()
+        if unknown := [name for name in names if name not in accepted]:
+            self.fail(f"there is no {unknown[0]!r}; there are {', '.join(accepted)}", param, ctx)
+        return names
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        known, _, begun = incomplete.rpartition(",")
+        before = f"{known}," if known else ""
+        return [CompletionItem(before + name) for name in self.accepted() if name.startswith(begun)]
+
+
+class Setting(_Type):
+    """``name=value``, by Kafka's names."""
+
+    name = "setting"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        if isinstance(value, tuple):
+            return value
+        name, equals, setting = value.partition("=")
+        if not equals or not name.strip():
+            self.fail(f"{value!r} is not a setting: compression.type=lz4", param, ctx)
+        return name.strip(), setting.strip()
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        name, equals, _ = incomplete.partition("=")
+        known = [f"{name}={value}" for value in _SETTINGS.get(name, ())] if equals else [f"{one}=" for one in _SETTINGS]
+        return [CompletionItem(one) for one in known if one.startswith(incomplete)]
+
+
+class Paths(_Type):
+    """A path, URL or pattern; the shell completes it."""
+
+    name = "path"
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(incomplete, type="file")]
+
+
+def one_or_several(paths: Sequence[str]) -> str | list[str]:
+    """PATH... as the library's calls take it: a single path may have a meaning of its own."""
+    return paths[0] if len(paths) == 1 else list(paths)
+
+
+SIZE = Size()
+SHARE = Share()
+TIMESTAMP = Timestamp()
+OFFSET = Offset()

@@ -1,0 +1,92 @@
+"""How far a command is: bytes and the time that is left, on a terminal, for what takes longer than a second."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from recordpress.cli._output import size
+
+if TYPE_CHECKING:
+    from recordpress.log import Progress as Done
+
+PATIENCE = 1.0  # seconds
+_INTERVAL = 0.1  # seconds between two lines
+_BAR = 24  # characters
+_COLUMNS = 80  # of a terminal that does not say how many it has
+
+
+class Progress:
+    """Shows bytes done of a total on stderr, if that is a terminal, after one second.
+
+    It is what the library's calls take as `progress`. The line is written over and over by the thread that works, so
+    an interrupt finds nothing to be put in order.
+
+    Examples
+    --------
+    >>> with Progress("reading", total=1 << 30) as progress:                       # doctest: +SKIP
+    ...     for piece in pieces:
+    ...         progress.advance(len(piece))
+    reading  ━━━━━━━━                   512.0 MiB of 1.0 GiB  341.2 MiB/s  ETA 0:00:01
+    """
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self.what = what
+        self.total = total
+        self.done = 0
+        self._is_terminal = sys.stderr.isatty()
+        self._started = time.monotonic()
+        self._next_look = self._started + PATIENCE
+        self._width = 0  # of the line that is there
+
+    def advance(self, size: int) -> None:
+        """So many bytes more are done."""
+        self._at(self.done + size, self.total)
+
+    def at(self, done: int) -> None:
+        """So many bytes are done in all."""
+        self._at(done, self.total)
+
+    def __call__(self, progress: Done) -> None:
+        """So far has the work come."""
+        self._at(progress.bytes_done, progress.bytes_total)
+
+    def _at(self, done: int, total: int | None) -> None:
+        self.done, self.total = done, total
+        if self._is_terminal and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _INTERVAL
+            self._write(self._line())
+
+    def _line(self) -> str:
+        per_second = self.done / max(time.monotonic() - self._started, 1e-3)
+        if not self.total:
+            return f"{self.what}  {size(self.done)}  {size(per_second)}/s"
+        bar = "━" * (_BAR * self.done // self.total)
+        left = round((self.total - self.done) / max(per_second, 1.0))
+        eta = f"{left // 3600}:{left // 60 % 60:02}:{left % 60:02}"
+        shown = f"{size(self.done)} of {size(self.total)}  {size(per_second)}/s  ETA {eta if self.done else '-'}"
+        return f"{self.what}  {bar:{_BAR}}  {shown}"
+
+    def _write(self, line: str) -> None:
+        """Over the line that is there, whose rest becomes blank."""
+        try:
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or _COLUMNS
+        except OSError:
+            columns = _COLUMNS
+        line = line.encode(sys.stderr.encoding, "replace").decode(sys.stderr.encoding)[: columns - 1]
+        before, self._width = self._width, max(self._width, len(line))  # an interrupt may come now
+        sys.stderr.write(f"\r{line:{before}}\r{line}")
+        sys.stderr.flush()
+        self._width = len(line)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._width:
+            self._write("")

@@ -1,0 +1,204 @@
+"""``recordpress analyze``: which codec, which level, how deep a batch."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+import recordpress
+from recordpress.analysis import DEFAULT_CODECS, Analysis, Cell, html_of
+from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._findings import report_reading
+from recordpress.cli._output import count, print_json, print_table, size, write
+from recordpress.cli._parameters import SIZE, Paths, one_or_several
+from recordpress.cli._progress import Progress
+from recordpress.codecs import CodecRegistry
+from recordpress.files import LocalFileSystem
+
+_TIMING = ("fastest", "median")
+
+
+@verb(
+    "analyze",
+    ("recordpress analyze /var/kafka-logs/orders-0", "What each codec would make of a partition, and what to set."),
+    ("recordpress analyze access.txt -e zstd,1,3,6/lz4 --rate 20MB/s --price-gb 0.023 --report report.html",
+     "Of a file of lines: some codecs and levels, CPU time, what is saved; and a page with plots."),
+    ("recordpress analyze 's3://backup/kafka-logs/orders-*' --sample 256MiB --json",
+     "Of a topic in an object store, for a program to read."),
+)  # fmt: skip
+@paths()
+@click.option(
+    "--codecs", "-e", "settings", metavar="CODECS", default=DEFAULT_CODECS, show_default=True,
+    help="Codecs with / between them, each with its levels after commas.",
+)  # fmt: skip
+@click.option(
+    "--depth", "depths", metavar="N", multiple=True, type=click.IntRange(1, 10_000), default=(1, 10), show_default=True,
+    help="Records per batch, as a multiple of the stored depth; may be given several times.",
+)  # fmt: skip
+@click.option("--sample", metavar="SIZE", type=SIZE, default="64MiB", show_default=True, help="Of uncompressed bytes.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Places the sample in a larger log.")
+@click.option("--threads", metavar="N", type=click.IntRange(1, 1024), help="For sizes.  [default: one per core]")
+@click.option(
+    "--timing", "-p", type=click.Choice(_TIMING), default=_TIMING[0], show_default=True,
+    help="Which of several calls gives the speed.",
+)  # fmt: skip
+@click.option("--rate", metavar="RATE", help="What is produced, uncompressed: 20MB/s, 50000records/s.")
+@click.option("--price-gb", metavar="PRICE", type=float, help="Of a GB (10^9 bytes) of storage.")
+@click.option("--report", metavar="FILE", type=Paths(), help="Also write an HTML file with plots, which opens offline.")
+@codec_plugins
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the cells as CSV instead of text.")
+def command(
+    paths: Sequence[str],
+    settings: str,
+    depths: Sequence[int],
+    sample: int,
+    seed: int,
+    threads: int | None,
+    timing: Any,
+    rate: str | None,
+    price_gb: float | None,
+    report: str | None,
+    codecs: CodecRegistry | None,
+    as_json: bool,
+    as_csv: bool,
+) -> int:
+    """Measure codecs, levels and batch depths on your own records.
+
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
+    value of a record. A sample of its records is written by every codec, read back and compared. It ends with what to
+    set, and what that saves. Sizes are those of whole record sets; speeds are those of one thread, in MB/s of
+    uncompressed records. A star marks cells that no other one of the same depth beats in both size and compression
+    speed."""
+    if as_json and as_csv:
+        raise click.UsageError("give either --json or --csv")
+    with Progress("compressing") as progress:
+        found = recordpress.analyze(
+            one_or_several(paths),
+            settings,
+            depths=depths,
+            sample_bytes=sample,
+            seed=seed,
+            threads=threads,
+            timing=timing,
+            rate=rate,
+            price_gb=price_gb,
+            registry=codecs,
+            progress=progress,
+        )
+    if report is not None:
+        with LocalFileSystem().create(report) as file:
+            file.write(html_of(found).encode())
+            file.publish()
+    if as_json:
+        print_json(found.to_dict())
+    elif as_csv:
+        _print_csv(found)
+    else:
+        _print(found)
+    return report_reading(found.findings)
+
+
+def _print_csv(found: Analysis) -> None:
+    text = io.StringIO()
+    writer: Any = None
+    for number, cell in enumerate(found.cells):
+        row = cell.to_dict() | {
+            "depth": cell.depth,
+            "bytes_per_record": cell.bytes_per_record,
+            "compress_spread": found.sample["speed"]["compress_spread"][number],
+            "decompress_spread": found.sample["speed"]["decompress_spread"][number],
+            "pareto": int(cell.is_best),
+        }
+        if found.rate_bytes is not None:
+            row["compress_cpu_seconds_a_day"], row["decompress_cpu_seconds_a_day"] = cell.cpu_seconds_a_day(
+                found.rate_bytes
+            )
+        if writer is None:
+            writer = csv.DictWriter(text, list(row), lineterminator="\n")
+            writer.writeheader()
+        writer.writerow(row)
+    write(text.getvalue().encode())
+
+
+def _print(found: Analysis) -> None:
+    _print_sample(found)
+    print()
+    print_table(
+        ("", "codec", ">level", ">depth", ">per batch", ">batch", ">ratio", ">bytes/record", ">write MB/s", ">±",
+         ">read MB/s", ">±", *((">CPU s/day",) if found.rate_bytes else ())),
+        [_row(found, cell) for cell in found.cells],
+    )  # fmt: skip
+    speed = found.sample["speed"]
+    print(f"\nmemcpy {speed['memcpy_mb_s']:,.0f} MB/s; the {speed['timing']} of {_several(speed['rounds'])} calls each")
+    print(", ".join(f"{name} {version}" for name, version in found.versions.items()))
+    _print_advice(found)
+
+
+def _several(rounds: Sequence[int]) -> str:
+    return f"{min(rounds)} to {max(rounds)}" if min(rounds) < max(rounds) else str(rounds[0])
+
+
+def _print_sample(found: Analysis) -> None:
+    now, sample = found.baseline, found.sample
+    whole = sum(share["bytes"] for share in now["codecs"].values())
+    codecs = ", ".join(
+        f"{codec} {100 * share['bytes'] / whole:.0f} %"
+        for codec, share in sorted(now["codecs"].items(), key=lambda item: -item[1]["bytes"])
+    )
+    print(
+        f"today: {size(now['bytes'])} {f'({codecs})' if codecs else 'of lines'}, "
+        f"{now['mean_batch_records']:.1f} records per batch, ratio {now['ratio']:.2f}, "
+        f"{now['bytes_per_record']:.1f} bytes per record"
+    )
+    print(
+        f"sample: {count(sample['records'])} records, {size(sample['bytes'])} uncompressed, "
+        f"{100 * sample['coverage']:.1f} % of it, seed {sample['seed']}"
+    )
+
+
+def _row(found: Analysis, cell: Cell) -> tuple[str, ...]:
+    row = (
+        "*" if cell.is_best else "",
+        cell.codec,
+        "-" if cell.level is None else str(cell.level),
+        f"{cell.depth:g}x",
+        "varies" if cell.batch_records is None else count(cell.batch_records),
+        size(cell.batch_bytes),
+        f"{cell.ratio:.2f}",
+        f"{cell.bytes_per_record:.1f}",
+        f"{cell.speed.compress_mb_s:,.0f}",
+        f"{100 * cell.speed.compress_spread:.0f}%",
+        f"{cell.speed.decompress_mb_s:,.0f}",
+        f"{100 * cell.speed.decompress_spread:.0f}%",
+    )
+    if found.rate_bytes is None:
+        return row
+    return (*row, f"{sum(cell.cpu_seconds_a_day(found.rate_bytes)):,.0f}")
+
+
+def _print_advice(found: Analysis) -> None:
+    advice = found.recommendation
+    saves = advice["saves"]
+    print("\nrecommended:")
+    for line in advice["lines"]:
+        print(f"    {line}")
+    price = f", {saves['price']:,.2f} of storage" if "price" in saves else ""
+    what = "saves" if saves["bytes"] >= 0 else "takes more:"
+    print(f"{what} {100 * abs(saves['share']):.1f} % of today's bytes: {size(abs(saves['bytes']))}{price}")
+    if "bytes_a_day" in saves:
+        price = f", {saves['price_a_day']:,.2f} of storage" if "price_a_day" in saves else ""
+        print(
+            f"a day: {size(saves['bytes_a_day'])}{price}; CPU time to compress "
+            f"{saves['compress_cpu_seconds_a_day']:,.0f} s, to decompress once "
+            f"{saves['decompress_cpu_seconds_a_day']:,.0f} s"
+        )
+    dictionary = advice["dictionary"]
+    none = "no dictionary can be trained on so few values, or so different ones"
+    print(dictionary["summary"] if dictionary else none)
+    for warning in advice["warnings"]:
+        print(f"note: {warning}")

@@ -1,0 +1,361 @@
+"""``recordpress dump``: the records of a log, or its batches."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import recordpress
+from recordpress.cli._command import codec_plugins, verb
+from recordpress.cli._findings import print_skipped, report_reading, status_of
+from recordpress.cli._outcome import CLEAN
+from recordpress.cli._output import StreamTable, count, moment, note, print_json, size, write
+from recordpress.cli._parameters import OFFSET, SIZE, TIMESTAMP, Bounds, Paths, Range
+from recordpress.cli._progress import Progress
+from recordpress.cli._records import FORMATS, Shown, head_of, shows_records
+from recordpress.log import Finding
+
+if TYPE_CHECKING:
+    from recordpress.codecs import CodecRegistry
+    from recordpress.columns import Columns
+    from recordpress.log import Log, LogBatch
+
+_EVERYTHING = Bounds(None, None)
+_DECODERS = {
+    "offsets": "__consumer_offsets",
+    "transaction-log": "__transaction_state",
+    "share-group-state": "__share_group_state",
+    "cluster-metadata": "__cluster_metadata",
+    "remote-log-metadata": "__remote_log_metadata",
+}
+_PLAIN_DECODERS = {
+    "StringDecoder": "string",
+    "IntegerDecoder": "integer",
+    "LongDecoder": "long",
+    "DefaultDecoder": "default",
+}
+_DECODER_PACKAGES = ("org.apache.kafka.tools.api.", "kafka.serializer.", "")  # 4.x, before, and none
+
+
+class _DecoderClass(click.ParamType):  # type: ignore[type-arg]
+    """A decoder of Kafka's, by the name of its class."""
+
+    name = "class"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        for package in _DECODER_PACKAGES:
+            if kind := _PLAIN_DECODERS.get(value.removeprefix(package)):
+                return kind
+        self.fail(f"{value!r} is none of {', '.join(_PLAIN_DECODERS)}: no code of Java's is run", param, ctx)
+
+
+def _decoder_classes(function: Callable[..., int]) -> Callable[..., int]:
+    for field in ("value", "key"):
+        text = f"--format kafka: how {field}s are printed, by a class of Kafka's: {', '.join(_PLAIN_DECODERS)} (hex)."
+        option = click.option(f"--{field}-decoder-class", metavar="CLASS", type=_DecoderClass(), help=text)
+        function = option(function)
+    return function
+
+
+def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
+    """Of several the last counts."""
+    for name, topic in reversed(_DECODERS.items()):
+        text = f"--format kafka: records of {topic} as JSON; implies --print-data-log."
+        function = click.option(f"--{name}-decoder", "decoder", flag_value=name, help=text)(function)
+    return function
+
+
+@verb(
+    "dump",
+    ("recordpress dump /var/kafka-logs/orders-0 --head 20", "The first 20 records of a partition."),
+    ("recordpress dump 'logs/orders-*' --time -2h -f jsonl > orders.jsonl", "The last two hours of a topic, as JSON lines."),
+    (
+        "recordpress dump orders-0 -f jsonl --values base64 --isolation-level read_committed",
+        "What a consumer of committed records got, byte for byte.",
+    ),
+    ("recordpress dump orders-0 --offset 4500..4600 --columns offset,key,headers", "Some columns of some records."),
+    ("recordpress dump orders-0 --batches", "A line per batch, from the headers."),
+    ("recordpress dump orders-0 -f parquet > orders.parquet", "For DuckDB, Spark and pandas."),
+    (
+        "recordpress dump --files A.log,B.log --format kafka --deep-iteration --print-data-log",
+        "What Kafka's own DumpLogSegments prints of records and batches.",
+    ),
+    (
+        "recordpress dump --files __consumer_offsets-0/00000000000000000000.log --format kafka --offsets-decoder",
+        "Which groups committed what.",
+    ),
+)
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=Paths())
+@click.option("--files", metavar="FILE,...", help="In place of PATH, as DumpLogSegments has it.")
+@click.option("--batches", is_flag=True, help="A line per batch, by headers alone, in place of records.")
+@shows_records((*FORMATS, "kafka"))
+@click.option("--head", type=click.IntRange(min=0), metavar="N", help="The first N records, or batches.")
+@click.option(
+    "--offset", metavar="FROM[..TO]", type=Range(OFFSET), default=_EVERYTHING, help="Offsets; TO is not included."
+)
+@click.option(
+    "--time",
+    metavar="FROM[..TO]",
+    type=Range(TIMESTAMP),
+    default=_EVERYTHING,
+    help="Timestamps: ISO 8601, milliseconds since 1970, or ago: -90s, -15m, -2h, -7d. TO is not included.",
+)
+@click.option(
+    "--isolation-level",
+    type=click.Choice(("read_uncommitted", "read_committed")),
+    default="read_uncommitted",
+    show_default=True,
+    help="read_committed leaves out records of aborted and of open transactions.",
+)
+@click.option(
+    "--on-corrupt",
+    type=click.Choice(("raise", "skip", "stop")),
+    default="raise",
+    show_default=True,
+    help="Damage is an error, or is skipped, or ends its partition.",
+)
+@click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
+@click.option("--deep-iteration", is_flag=True, help="--format kafka: records, and not batches alone.")
+@click.option("--print-data-log", is_flag=True, help="--format kafka: keys and values; implies --deep-iteration.")
+@click.option("--skip-record-metadata", is_flag=True, help="--format kafka: of a record only its key and value.")
+@click.option("--index-sanity-check", is_flag=True, help="--format kafka: of indexes only whether they are sound.")
+@click.option("--verify-index-only", is_flag=True, help="--format kafka: compare indexes with logs, and print none.")
+@click.option("--max-message-size", type=SIZE, help="--format kafka: of what an index points at.  [default: 5MiB]")
+@_decoder_options
+@_decoder_classes
+@click.option("--max-bytes", type=SIZE, help="--format kafka: so many bytes of each file.")
+@codec_plugins
+def command(paths: Sequence[str], files: str | None, batches: bool, **options: Any) -> int:
+    """Print the records of a log, or its batches.
+
+    Partition by partition, in order of offset; control records are left out. Each JSON line, and each object of
+    --json, has topic, partition, offset, timestamp (milliseconds since 1970, -1 for none), timestampType (0 create
+    time, 1 log append time, -1 none), key, value and headers ([[key, value], ...]); see docs/dump.schema.json.
+
+    What was cut or skipped is said on stderr, and makes the exit status 1."""
+    is_kafka = options["format_"] == "kafka"
+    if options["decoder"] and not is_kafka:
+        raise click.UsageError(f"--{options['decoder']}-decoder is for --format kafka")
+    for name in _OF_KAFKAS_TOOL:
+        if options[name] and not is_kafka:
+            raise click.UsageError(f"--{name.replace('_', '-')} is for --format kafka")
+    if is_kafka:
+        return _dump_files_as_kafka(_given(paths, files), **options)
+    if batches:
+        return _dump_batches(_open(_given(paths, files), options["codecs"]), **options)
+    shown = Shown(options["format_"], options["columns"], options["values"], options["redact"], options["as_json"])
+    return _dump_records(_open(_given(paths, files), options["codecs"]), shown, **options)
+
+
+def _given(paths: Sequence[str], files: str | None) -> list[str]:
+    if bool(paths) == (files is not None):
+        raise click.UsageError("give either PATH or --files" if paths else "Missing argument 'PATH...'.")
+    return list(paths) if files is None else [name for name in files.split(",") if name]
+
+
+def _open(paths: Sequence[str], codecs: CodecRegistry | None) -> Log:
+    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    print_skipped(log.skipped)
+    return log
+
+
+def _bytes(log: Log) -> int:
+    return sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+
+
+# --- records ------------------------------------------------------------------------------------------------------
+
+
+def _dump_records(log: Log, shown: Shown, **options: Any) -> int:
+    reader = log.read(
+        shown.columns,
+        start_offset=options["offset"].start,
+        end_offset=options["offset"].end,
+        start_timestamp=options["time"].start,
+        end_timestamp=options["time"].end,
+        isolation_level=options["isolation_level"],
+        on_corrupt=options["on_corrupt"],
+        threads=options["threads"],
+    )
+    with reader, Progress("reading", _bytes(log)) as progress:
+
+        def results() -> Iterator[Columns]:
+            for columns in head_of(reader, options["head"]):
+                yield columns
+                progress.at(reader.position)
+
+        shown.print(results(), reader.schema, options["threads"])
+    for partition, offset in reader.last_stable_offsets.items():
+        note(f"{partition}: ends at offset {offset}, where a transaction is open")
+    return report_reading(reader.findings)
+
+
+# --- batches ------------------------------------------------------------------------------------------------------
+
+_BATCH_COLUMNS = (
+    "topic",
+    ">partition",
+    ">base offset",
+    ">last offset",
+    ">records",
+    ">position",
+    ">size",
+    "codec",
+    ">magic",
+    "largest timestamp",
+    ">epoch",
+    ">producer",
+    "what",
+)
+
+
+def _dump_batches(log: Log, **options: Any) -> int:
+    format_ = "json" if options["as_json"] else options["format_"] or "table"
+    for name in ("columns", "values", "redact"):
+        if options[name]:
+            raise click.UsageError(f"--{name} is for records, not for --batches")
+    findings: list[Finding] = []
+    batches = _wanted(log.batches(findings=findings), options["offset"], options["time"], options["head"])
+    if format_ == "table":
+        table = StreamTable(_BATCH_COLUMNS)
+        for batch in batches:
+            table.print([_batch_row(batch)])
+    elif format_ == "json":
+        print_json({"batches": [batch.to_dict() for batch in batches]})
+    elif format_ == "jsonl":
+        import json
+
+        for batch in batches:
+            write(json.dumps(batch.to_dict(), ensure_ascii=False).encode() + b"\n")
+    else:
+        raise click.UsageError(f"--format {format_} is for records, not for --batches")
+    return report_reading(findings)
+
+
+def _wanted(batches: Iterable[LogBatch], offsets: Bounds, times: Bounds, head: int | None) -> Iterator[LogBatch]:
+    for batch in batches:
+        if head is not None and head <= 0:
+            return
+        header = batch.header
+        if offsets.start is not None and header.last_offset < offsets.start:
+            continue
+        if offsets.end is not None and header.base_offset >= offsets.end:
+            continue
+        if times.start is not None and header.max_timestamp < times.start:
+            continue
+        if times.end is not None and header.magic == 2 and header.base_timestamp >= times.end:
+            continue
+        head = None if head is None else head - 1
+        yield batch
+
+
+def _batch_row(batch: LogBatch) -> tuple[str, ...]:
+    header = batch.header
+    what = [
+        name
+        for name, holds in (
+            ("transaction", header.is_transactional),
+            ("control", header.is_control),
+            ("log append time", header.has_log_append_time),
+            ("delete horizon", batch.delete_horizon_ms is not None),
+        )
+        if holds
+    ]
+    return (
+        batch.topic or "-",
+        "-" if batch.partition is None else str(batch.partition),
+        str(header.base_offset),
+        str(header.last_offset),
+        count(header.records_count if header.records_count >= 0 else None),
+        str(header.position),
+        size(header.size),
+        batch.compression_type,
+        str(header.magic),
+        moment(header.max_timestamp),
+        str(header.partition_leader_epoch),
+        "-" if header.producer_id < 0 else f"{header.producer_id}/{header.producer_epoch}",
+        ", ".join(what) or "-",
+    )
+
+
+# --- DumpLogSegments ----------------------------------------------------------------------------------------------
+
+
+_OF_KAFKAS_TOOL = (
+    "deep_iteration", "print_data_log", "skip_record_metadata", "index_sanity_check", "verify_index_only",
+    "max_message_size", "max_bytes", "key_decoder_class", "value_decoder_class",
+)  # fmt: skip
+
+
+def _dump_files_as_kafka(names: list[str], **options: Any) -> int:
+    """Logs, and the files beside them where these are named, in the order in which they are named."""
+    from recordpress.log import is_sidecar
+
+    if not any(map(is_sidecar, names)):
+        return _dump_as_kafka(_open(names, options["codecs"]), **options)
+    status = CLEAN
+    for name in names:
+        if is_sidecar(name):
+            note(f"Dumping {os.path.normpath(name)}")
+            status = max(status, _dump_sidecar_as_kafka(name, **options))
+        else:
+            status = max(status, _dump_as_kafka(_open([name], options["codecs"]), **options))
+    return status
+
+
+def _dump_sidecar_as_kafka(name: str, **options: Any) -> int:
+    from recordpress.log import sidecar_lines
+
+    findings: list[Finding] = []
+    most = {} if options["max_message_size"] is None else {"max_message_bytes": options["max_message_size"]}
+    checks = {"sanity_check": options["index_sanity_check"], "verify_only": options["verify_index_only"]}
+    for line in sidecar_lines(name, **checks, **most, findings=findings):
+        write(line.encode())
+    report_reading(findings)
+    return status_of(findings)
+
+
+def _dump_as_kafka(log: Log, **options: Any) -> int:
+    from recordpress.log import DumpOptions, SegmentDump
+
+    for name, given in (("columns", options["columns"]), ("time", options["time"] != _EVERYTHING)):
+        if given:
+            raise click.UsageError(f"--{name} does not go with --format kafka")
+    decoder = options["decoder"]
+    for name in ("values", "redact"):
+        if decoder and options[name]:
+            raise click.UsageError(f"--{name} does not go with --{decoder}-decoder")
+    contents = options["print_data_log"] or bool(decoder)
+    chosen = DumpOptions(
+        deep_iteration=options["deep_iteration"] or contents,
+        print_data_log=contents and not options["redact"],
+        skip_record_metadata=options["skip_record_metadata"],
+        max_bytes=options["max_bytes"],
+        start_offset=options["offset"].start,
+        end_offset=options["offset"].end,
+        values=options["values"] or "utf8",
+        decoder=decoder,
+        key_decoder=options["key_decoder_class"] or "string",
+        value_decoder=options["value_decoder_class"] or "string",
+    )
+    findings: list[Finding] = []
+    left = options["head"]
+    with Progress("reading", _bytes(log)) as progress:
+        for partition in log.partitions:
+            for segment in partition.segments:
+                note(f"Dumping {os.path.normpath(segment.url)}")
+                dump = SegmentDump(segment, chosen)
+                for text in dump:
+                    if left is not None:
+                        lines = text.splitlines(keepends=True)[:left]
+                        left -= len(lines)
+                        text = b"".join(lines)
+                    write(text)
+                    if left == 0:
+                        return report_reading(findings)
+                findings += dump.findings
+                progress.advance(segment.size or 0)
+    return report_reading(findings)

@@ -1,0 +1,218 @@
+"""``recordpress explain``: what a broker would do with batches, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import click
+
+import recordpress
+from recordpress.broker import BatchGroup, ExplainedBatch, Explanation, Finding
+from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._findings import plural, print_findings
+from recordpress.cli._outcome import CLEAN, FINDINGS
+from recordpress.cli._output import count, duration, note, print_json, print_table, shown, size
+from recordpress.cli._parameters import TIMESTAMP, Paths, Setting, one_or_several
+from recordpress.cli._progress import Progress
+from recordpress.codecs import CodecRegistry
+
+_MOST_LISTED = 3  # producers of a group: the JSON has all
+
+
+@verb(
+    "explain",
+    ("recordpress explain produce.bin --topic-config compression.type=lz4",
+     "What becomes of a captured Produce request in a topic under lz4."),
+    ("recordpress explain /var/kafka-logs/orders-0 --topic-config compression.type=zstd",
+     "Which producers' batches a broker would recompress if the topic's codec were zstd, and what that costs."),
+    ("recordpress explain batch.bin --broker 3.9 --config server.properties --json",
+     "The same for a record set, by the settings of a broker, for a program to read."),
+)  # fmt: skip
+@paths()
+@click.option(
+    "--topic-config", "-t", "settings", metavar="NAME=VALUE", multiple=True, type=Setting(),
+    help="A setting of the topic, by Kafka's name; may be given several times.",
+)  # fmt: skip
+@click.option("--config", metavar="FILE", type=Paths(), help="The broker's server.properties.")
+@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Of Kafka, from 0.8.2 on.")
+@click.option("--produce-version", metavar="N", type=click.IntRange(0, 13), help="Of the request, else what it says.")
+@click.option("--transactional-id", metavar="ID", help="Of the request, if a record set is explained.")
+@click.option("--now", metavar="TIME", type=TIMESTAMP, help="The broker's clock: ISO 8601, milliseconds or -2h.")
+@click.option("--helpful", is_flag=True, help="Friendlier error codes where a broker says no more than -1.")
+@click.option("--full", is_flag=True, help="Open every batch of a large log, and not samples of it.")
+@codec_plugins
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON array: an object per batch; of a log, per group.")
+def command(
+    paths: Sequence[str],
+    settings: Sequence[tuple[str, str]],
+    config: str | None,
+    broker: str,
+    produce_version: int | None,
+    transactional_id: str | None,
+    now: int | None,
+    helpful: bool,
+    full: bool,
+    codecs: CodecRegistry | None,
+    as_json: bool,
+) -> int:
+    """Tell what a broker would do with batches, and why.
+
+    PATH is a file with a record set or a captured Produce request, or a log: a .log file, a partition directory, a log
+    dir. Batches of a log are explained as their producers sent them. No broker is asked.
+
+    Prints what is rejected, recompressed, rewritten or kept, every reason with its source and what to do about it, and
+    what the work costs, measured here. A batch that is rejected or recompressed is a finding, as is one whose records
+    no consumer can read."""
+    with Progress("explaining") as progress:
+        found = recordpress.explain(
+            one_or_several(paths),
+            topic_config=dict(settings),
+            broker_version=broker,
+            config=config,
+            produce_version=produce_version,
+            transactional_id=transactional_id,
+            now_ms=now,
+            helpful=helpful,
+            full=full,
+            codecs=codecs,
+            progress=progress,
+        )
+    if as_json:
+        print_json(found.to_list())  # as docs/explain.schema.json says
+    else:
+        _print(found)
+    for message in found.notes:
+        note(shown(message))
+    return FINDINGS if found.has_findings else CLEAN
+
+
+def _print(found: Explanation) -> None:
+    print_findings(found.findings)
+    _print_summary(found)
+    if not found.groups:
+        return
+    print()
+    _print_groups(found)
+    for number, group in enumerate(found.groups, 1):
+        _print_details(number, group, found.kind == "log")
+    for reason in found.reasons:
+        print(f"\n{reason} ({reason.rule}; {reason.source})")
+        print(f"  {reason.message}")
+        print(f"  To avoid it: {reason.advice[0].lower()}{reason.advice[1:]}")
+
+
+def _print_summary(found: Explanation) -> None:
+    settings = ", ".join(f"{name}={value}" for name, value in found.topic_config.items())
+    print(shown(f"{found.kind}; a broker of Kafka {found.broker_version}{f' with {settings}' if settings else ''}"))
+    batches, total = sum(group.batches for group in found.groups), sum(group.bytes for group in found.groups)
+    for verdict, groups in _by_verdict(found).items():
+        number, of_bytes = sum(group.batches for group in groups), sum(group.bytes for group in groups)
+        share = f", {100 * of_bytes / total:.1f} % of the bytes" if total and number < batches else ""
+        print(f"{verdict}: {plural(number, 'batch')}, {size(of_bytes)}{share}{_work(groups)}")
+    for finding in Finding:
+        number = sum(group.batches for group in found.groups if finding in group.first.findings)
+        if number:
+            print(f"{finding}: {plural(number, 'batch')} of these")
+    if found.control_batches:
+        print(f"passed over: {_of(found.control_batches, 'control batch')} which brokers wrote")
+    if found.compacted_batches:
+        print(f"passed over: {_of(found.compacted_batches, 'batch')} that the log cleaner has changed")
+
+
+def _of(number: int, what: str) -> str:
+    return plural(number, what) + ("," if what.startswith("control") else "")
+
+
+def _by_verdict(found: Explanation) -> dict[str, list[BatchGroup]]:
+    by_verdict: dict[str, list[BatchGroup]] = {}
+    for group in found.groups:
+        by_verdict.setdefault(group.first.verdict, []).append(group)
+    return by_verdict
+
+
+def _work(groups: Sequence[BatchGroup]) -> str:
+    decompress, compress = (sum(group.cpu_seconds[which] for group in groups) for which in (0, 1))
+    if not compress:
+        return ""
+    after = sum(group.bytes_after for group in groups)
+    return (
+        f"; {size(after)} afterwards, about {_time(decompress + compress)} of CPU time here: decompression "
+        f"{_time(decompress)}, compression {_time(compress)}"
+    )
+
+
+def _time(seconds: float) -> str:
+    return f"{1e6 * seconds:.0f} µs" if seconds < 0.001 else duration(seconds)
+
+
+def _print_groups(found: Explanation) -> None:
+    print_table(
+        ("", "verdict", ">batches", ">size", ">afterwards", "magic", "codec", "error", "reasons"),
+        (
+            (
+                number,
+                group.first.verdict,
+                count(group.batches),
+                size(group.bytes),
+                size(group.bytes_after) if group.bytes_after else "-",
+                group.first.magic,
+                group.first.compression_type,
+                "-" if group.first.error_code == 0 else _error(group.first),
+                " ".join([*group.first.reasons, *group.first.findings]) or "-",
+            )
+            for number, group in enumerate(found.groups, 1)
+        ),
+    )
+
+
+def _error(batch: ExplainedBatch) -> str:
+    return batch.error if batch.error_code is None else f"{batch.error_code} {batch.error}"
+
+
+def _print_details(number: int, group: BatchGroup, is_log: bool) -> None:
+    batch = group.first
+    print(f"\n{number}: {'the first of them' if group.batches > 1 else 'it'} is {_place(batch)}")
+    if batch.error_message:
+        print(f"   the broker says: {shown(batch.error_message)}")
+    if batch.record_errors:
+        index, message = batch.record_errors[0]
+        print(f"   {plural(len(batch.record_errors), 'record')} at fault, first record {index}{_because(message)}")
+    if batch.diagnosis:
+        print(f"   offsets inside: {batch.inner_offsets}; {batch.diagnosis}")
+    if batch.verdict == "rewritten":
+        print(f"   {plural(batch.cost.bytes_changed, 'byte')} of its header change")
+    if is_log:
+        _print_origin(group)
+
+
+def _because(message: str | None) -> str:
+    return f": {shown(message)}" if message else ""
+
+
+def _place(batch: ExplainedBatch) -> str:
+    where = f"{batch.topic}-{batch.partition}" if batch.topic is not None else ""
+    return ", ".join(shown(part) for part in (batch.file, where, f"byte {batch.position}") if part)
+
+
+def _print_origin(group: BatchGroup) -> None:
+    """Who sent them, and where to."""
+    producers = {_producer(one): batches for one, (batches, _) in group.producers.items()}
+    topics = {topic: batches for topic, batches in group.topics.items() if topic is not None}
+    print(f"   written as: {_most(group.clients)}")
+    print(f"   sent by: {_most(producers)}")
+    if len(topics) > 1:
+        print(f"   topics: {_most(topics)}")
+
+
+def _most(numbers: Mapping[str, int]) -> str:
+    """The first few by number of batches."""
+    ordered = sorted(numbers.items(), key=lambda item: -item[1])
+    named = [f"{shown(name)} ({plural(number, 'batch')})" for name, number in ordered[:_MOST_LISTED]]
+    more = f"; and {count(len(ordered) - _MOST_LISTED)} more" if len(ordered) > _MOST_LISTED else ""
+    return "; ".join(named) + more
+
+
+def _producer(producer: int | None) -> str:
+    if producer is None:
+        return "other producers"
+    return "producers without an id" if producer < 0 else f"producer {producer}"

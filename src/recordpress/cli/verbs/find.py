@@ -1,0 +1,138 @@
+"""``recordpress find``: records by key, value or header."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+import recordpress
+from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._findings import plural, print_skipped, report_reading
+from recordpress.cli._output import note
+from recordpress.cli._parameters import TIMESTAMP, Bounds, Range
+from recordpress.cli._progress import Progress
+from recordpress.cli._records import Shown, head_of, shows_records
+from recordpress.codecs import CodecRegistry
+from recordpress.columns import Columns, matching_rows, with_constants
+from recordpress.log import Log
+from recordpress.producer import partition_for_key
+
+_EVERYTHING = Bounds(None, None)
+
+
+@verb(
+    "find",
+    ("recordpress find 'logs/orders-*' --key customer-17", "All records of one key."),
+    ("recordpress find 'logs/orders-*' --key customer-17 --partitions 12", "In the one partition that the key hashes to."),
+    ("recordpress find orders-0 --value-contains '\"status\": 500' --time -1d", "Of the last day, by what is in the value."),
+    ("recordpress find orders-0 --header trace-id=4bf92f35 -f jsonl", "By a header and its value."),
+)
+@paths()
+@click.option("--key", help="The whole key.")
+@click.option("--value-contains", metavar="TEXT", help="What the value has in it.")
+@click.option("--header", metavar="NAME[=VALUE]", help="A header, with any value or this one.")
+@click.option(
+    "--partitions",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="How many partitions the topic has: look for the key in the one that the default partitioner of Kafka's Java "
+    "producer gives it (murmur2).",
+)
+@click.option(
+    "--time", metavar="FROM[..TO]", type=Range(TIMESTAMP), default=_EVERYTHING, help="Timestamps, as dump takes them."
+)
+@click.option("--head", type=click.IntRange(min=0), metavar="N", help="The first N that are found.")
+@click.option(
+    "--isolation-level",
+    type=click.Choice(("read_uncommitted", "read_committed")),
+    default="read_uncommitted",
+    show_default=True,
+    help="read_committed leaves out records of aborted and of open transactions.",
+)
+@click.option("--threads", type=click.IntRange(1, 64), default=2, show_default=True, help="Decode with so many.")
+@codec_plugins
+@shows_records()
+def command(
+    paths: Sequence[str],
+    key: str | None,
+    value_contains: str | None,
+    header: str | None,
+    partitions: int | None,
+    time: Bounds,
+    head: int | None,
+    isolation_level: Any,
+    threads: int,
+    codecs: CodecRegistry | None,
+    **printing: Any,
+) -> int:
+    """Find records by key, value or header.
+
+    What is given must hold all together. Keys, values and values of headers are compared as UTF-8. How many records
+    were found, and in how many were looked for them, is said on stderr."""
+    if key is None and value_contains is None and header is None:
+        raise click.UsageError("say what to find: --key, --value-contains or --header")
+    if partitions is not None and key is None:
+        raise click.UsageError("--partitions needs --key")
+    shown = Shown(
+        printing["format_"], printing["columns"], printing["values"], printing["redact"], printing["as_json"]
+    )
+    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    print_skipped(log.skipped)
+    if partitions is not None and key is not None:
+        log = _narrowed(log, key, partitions)
+    name, equals, value = (header or "").partition("=")
+    search: dict[str, Any] = {
+        "key": None if key is None else key.encode("utf-8", "surrogateescape"),
+        "value_contains": None if value_contains is None else value_contains.encode("utf-8", "surrogateescape"),
+        "header": name if header is not None else None,
+        "header_value": value.encode("utf-8", "surrogateescape") if equals else None,
+    }
+    given = {"key": key, "value": value_contains, "headers": header}
+    looked_at = [column for column, wanted in given.items() if wanted is not None]
+    reader = log.read(
+        [*shown.columns, *(column for column in looked_at if column not in shown.columns)],
+        start_timestamp=time.start,
+        end_timestamp=time.end,
+        isolation_level=isolation_level,
+        threads=threads,
+    )
+    schema = tuple(field for field in reader.schema if field.name in shown.columns)
+    rows = found = 0
+    size = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    with reader, Progress("searching", size) as progress:
+
+        def results() -> Iterator[Columns]:
+            nonlocal rows
+            for columns in reader:
+                rows += columns.num_rows
+                for start, number in matching_rows(columns, **search):
+                    yield with_constants(columns.slice(start, number), shown.columns, {})
+                progress.at(reader.position)
+
+        def counted() -> Iterator[Columns]:
+            nonlocal found
+            for columns in head_of(results(), head):
+                found += columns.num_rows
+                yield columns
+
+        shown.print(counted(), schema)
+    if partitions is not None and not found:
+        note("clients other than Kafka's Java producer may give keys other partitions: try without --partitions")
+    note(f"{plural(found, 'record')} found; {plural(rows, 'record')} looked at")
+    return report_reading(reader.findings)
+
+
+def _narrowed(log: Log, key: str, partitions: int) -> Log:
+    """The partition that the key belongs to."""
+    wanted = partition_for_key(key.encode("utf-8", "surrogateescape"), partitions)
+    topics = sorted({partition.topic for partition in log.partitions if partition.topic is not None})
+    note(f"murmur2 gives this key partition {wanted} of {partitions}")
+    narrowed = log.select(lambda partition: partition.partition == wanted)
+    if not narrowed.partitions:
+        here = ", ".join(str(partition.partition) for partition in log.partitions)
+        raise click.UsageError(
+            f"partition {wanted} of {', '.join(topics) or 'the topic'} is not here; partitions that are: {here}"
+        )
+    return narrowed

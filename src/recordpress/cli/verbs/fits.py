@@ -1,0 +1,120 @@
+"""``recordpress fits``: which records are too large, and which limit rejects them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+import recordpress
+from recordpress.analysis import Fits, Rejection
+from recordpress.cli._command import as_json, codec_plugins, verb
+from recordpress.cli._findings import plural, report_reading
+from recordpress.cli._outcome import CLEAN, FINDINGS
+from recordpress.cli._output import count, print_json, print_table, shown, size
+from recordpress.cli._parameters import SIZE, Codec, Paths, Setting
+from recordpress.codecs import CodecRegistry
+
+_MOST_PRINTED = 10  # rejections: the JSON has more
+_ADVICE = {
+    "max.request.size": "raise the producer's max.request.size: it counts records as they are before compression",
+    "buffer.memory": "raise the producer's buffer.memory above its max.request.size",
+    "max.message.bytes": "raise the topic's max.message.bytes, or set a codec that makes the record smaller",
+    "segment.bytes": "raise the topic's segment.bytes above its max.message.bytes",
+}
+
+
+@verb(
+    "fits",
+    ("recordpress fits values.jsonl -c zstd", "Whether each line can be sent as a record, by the defaults of Kafka."),
+    ("recordpress fits /backup/logs/orders-0 -c lz4 -t max.message.bytes=500000",
+     "Whether the records of a log would fit a topic with a lower limit."),
+    ("recordpress fits big.txt --max-request-size 4MiB -t max.message.bytes=2097152 --json",
+     "With a producer's limit raised, for a program to read."),
+)  # fmt: skip
+@click.argument("path", type=Paths())
+@click.option("--compression-type", "-c", type=Codec(), default="none", show_default=True)
+@click.option("--level", type=int, help="Of the codec.  [default: that of Kafka's producer]")
+@click.option("--batch-size", type=SIZE, default=16384, show_default=True, help="The producer's batch.size.")
+@click.option(
+    "--max-request-size", type=SIZE, default=1048576, show_default=True, help="The producer's max.request.size."
+)
+@click.option("--buffer-memory", type=SIZE, default=33554432, show_default=True, help="The producer's buffer.memory.")
+@click.option(
+    "--topic-config", "-t", "settings", metavar="NAME=VALUE", multiple=True, type=Setting(),
+    help="max.message.bytes, segment.bytes or another setting of the topic; may be given several times.",
+)  # fmt: skip
+@click.option("--broker", metavar="RELEASE", default="4.3", show_default=True, help="Of Kafka, from 0.8.2 on.")
+@codec_plugins
+@as_json
+def command(
+    path: str,
+    compression_type: str,
+    level: int | None,
+    batch_size: int,
+    max_request_size: int,
+    buffer_memory: int,
+    settings: Sequence[tuple[str, str]],
+    broker: str,
+    codecs: CodecRegistry | None,
+    as_json: bool,
+) -> int:
+    """Tell which records are too large, and which limit rejects them.
+
+    PATH is a log (a .log file, a partition, a log dir, a pattern, a URL) or one file of lines, each of which is the
+    value of a record. The records go through the rules of Kafka's producer and broker; nothing is sent.
+
+    Prints each limit on the way, with the largest record or batch that it saw, and the records that it rejects. A
+    record that is rejected is a finding. A batch that is too large is none if its parts fit: the producer splits it."""
+    found = recordpress.fits(
+        path,
+        compression_type=compression_type,
+        level=level,
+        batch_size=batch_size,
+        max_request_size=max_request_size,
+        buffer_memory=buffer_memory,
+        topic_config=dict(settings),
+        broker_version=broker,
+        codecs=codecs,
+    )
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found, compression_type)
+    return max(report_reading(found.findings), CLEAN if found else FINDINGS)
+
+
+def _print(found: Fits, codec: str) -> None:
+    stored = f"{count(found.records - found.rejected)} of {plural(found.records, 'record')}"
+    splits = f"; {plural(found.splits, 'batch')} split on the way" if found.splits else ""
+    print(f"stored: {stored}, in {plural(found.batches, 'batch')} of {size(found.bytes)} with {codec}{splits}\n")
+    print_table(
+        ("limit", ">bytes", "of each", ">largest", ">over", ">rejected records", "checked by"),
+        [
+            (limit.name, count(limit.value), limit.checked, count(limit.largest), count(limit.over),
+             count(limit.rejected), f"{limit.checked_by}, {limit.source}")
+            for limit in found.limits
+        ],
+    )  # fmt: skip
+    if found.rejections:
+        print()
+    for rejection in found.rejections[:_MOST_PRINTED]:
+        print(shown(_text(rejection)))
+    if (rest := found.rejected - min(len(found.rejections), _MOST_PRINTED)) > 0:
+        print(f"and {plural(rest, 'more record')}")
+    for limit in found.limits:
+        if limit.rejected:
+            print(f"to send {'it' if limit.rejected == 1 else 'them'}: {_ADVICE[limit.name]}")
+    alone = found.limits[0].over
+    if alone:
+        print(f"note: {plural(alone, 'record')} may be larger than batch.size, and would go in a batch each")
+
+
+def _text(rejection: Rejection) -> str:
+    place = f"record {rejection.record}"
+    if rejection.offset is not None:
+        where = "" if rejection.topic is None else f"{rejection.topic}-{rejection.partition} "
+        place = f"{where}offset {rejection.offset}"
+    if rejection.limit is None:
+        return f"{place}: {rejection.error}"
+    return f"{place}: {rejection.limit} rejects {count(rejection.size)} bytes ({rejection.error})"

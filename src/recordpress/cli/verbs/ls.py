@@ -1,0 +1,104 @@
+"""``recordpress ls``: partitions and segments, from names and sizes alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+import recordpress
+from recordpress.cli._command import as_json, paths, verb
+from recordpress.cli._findings import plural, print_skipped
+from recordpress.cli._output import count, print_json, print_table, size
+from recordpress.log import Log, Partition
+
+
+@verb(
+    "ls",
+    ("recordpress ls /var/kafka-logs", "All partitions of a log dir."),
+    ("recordpress ls --segments /var/kafka-logs/orders-0", "The segments of one partition, and the files beside them."),
+    ("recordpress ls 's3://backup/kafka-logs/orders-*' --json", "A topic in an object store, for a program to read."),
+)
+@paths()
+@click.option("--segments", "-s", is_flag=True, help="A line per segment.")
+@as_json
+def command(paths: Sequence[str], segments: bool, as_json: bool) -> None:
+    """List partitions and their segments.
+
+    Looks at names and sizes alone: no segment is opened. `recordpress stats` tells what is in them. Directories and files
+    that are not part of the log, such as those that await deletion, are named on stderr."""
+    log = recordpress.open_log(list(paths))
+    if as_json:
+        print_json(_result(log))
+        return
+    _print_segments(log) if segments else _print_partitions(log)
+    number = sum(len(partition.segments) for partition in log.partitions)
+    total = sum(_size(partition) for partition in log.partitions)
+    print(f"{plural(len(log.partitions), 'partition')}, {plural(number, 'segment')}, {size(total)}")
+    print_skipped(log.skipped)
+
+
+def _print_partitions(log: Log) -> None:
+    print_table(
+        ("topic", ">partition", ">segments", ">size", ">first offset", ">last segment at", "path"),
+        (
+            (
+                partition.topic,
+                partition.partition,
+                count(len(partition.segments)),
+                size(_size(partition)),
+                partition.segments[0].base_offset,
+                partition.segments[-1].base_offset,
+                partition.url,
+            )
+            for partition in log.partitions
+        ),
+    )
+
+
+def _print_segments(log: Log) -> None:
+    print_table(
+        ("topic", ">partition", ">base offset", ">size", "beside it", "path"),
+        (
+            (
+                partition.topic,
+                partition.partition,
+                segment.base_offset,
+                size(segment.size),
+                " ".join(sorted(segment.files)),
+                segment.url,
+            )
+            for partition in log.partitions
+            for segment in partition.segments
+        ),
+    )
+
+
+def _size(partition: Partition) -> int:
+    return sum(segment.size or 0 for segment in partition.segments)
+
+
+def _result(log: Log) -> dict[str, Any]:
+    """As docs/ls.schema.json says."""
+    return {
+        "partitions": [
+            {
+                "topic": partition.topic,
+                "partition": partition.partition,
+                "path": partition.url,
+                "size": _size(partition),
+                "segments": [
+                    {
+                        "path": segment.url,
+                        "baseOffset": segment.base_offset,
+                        "size": segment.size,
+                        "files": {suffix: segment.files[suffix].size for suffix in sorted(segment.files)},
+                    }
+                    for segment in partition.segments
+                ],
+            }
+            for partition in log.partitions
+        ],
+        "skipped": [finding.to_dict() for finding in log.skipped],
+    }

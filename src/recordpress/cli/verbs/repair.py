@@ -1,0 +1,55 @@
+"""``recordpress repair``: a copy of a damaged log with all that is intact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recordpress.cli._command import as_json, index_interval, paths, target, verb
+from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
+from recordpress.cli._output import count, print_json, print_table, size
+from recordpress.cli._progress import Progress
+from recordpress.log import SalvageReport, salvage
+
+
+@verb(
+    "repair",
+    ("recordpress repair /var/kafka-logs/orders-0 /backup/orders-0", "Copy what is intact of a partition."),
+    ("recordpress repair /var/kafka-logs /backup/kafka-logs", "Of a log dir: a directory for each partition."),
+    ("recordpress repair '/var/kafka-logs/orders-*' /backup/kafka-logs", "Of all partitions of a topic."),
+)
+@paths()
+@target
+@index_interval
+@as_json
+def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_json: bool) -> int:
+    """Copy all that is intact of a damaged log.
+
+    The source is only read. The copy has every batch whose checksum is right, byte for byte, and fresh indexes,
+    snapshots and leader epochs; a broker that is stopped can be given it. TARGET gets a directory for each partition;
+    it is the partition's directory itself if there is only one and TARGET is named like one, as orders-0. No directory
+    is written to that is there already.
+
+    What the copy lacks is printed as findings, which `recordpress scan` prints before anything is written. So the exit
+    status is 1 if there was damage, also when the copy is complete."""
+    with Progress("repairing") as progress:
+        report = salvage(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print(report)
+        suggest("verify", typed([target]), "--level record")
+    return status_of(report.findings)
+
+
+def _print(report: SalvageReport) -> None:
+    print_findings(report.findings)
+    if smaller := [segment for segment in report.segments if segment.size < segment.source_size]:
+        print()
+        print_table(
+            (">batches", ">size", ">was", "segment"),
+            ((count(one.batches), size(one.size), size(one.source_size), one.file) for one in smaller),
+        )
+        print()
+    batches = plural(sum(segment.batches for segment in report.segments), "intact batch")
+    copied = size(sum(segment.size for segment in report.segments))
+    print(f"{number_of(report.findings)}: {batches} copied, {copied} in {plural(len(report.segments), 'segment')}")

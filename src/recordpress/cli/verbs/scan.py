@@ -1,0 +1,74 @@
+"""``recordpress scan``: all damage in a log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recordpress.cli._command import as_json, index_interval, paths, verb
+from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
+from recordpress.cli._output import count, print_json, print_table, size
+from recordpress.cli._progress import Progress
+from recordpress.log import ScanReport, SegmentScan, scan
+
+
+@verb(
+    "scan",
+    ("recordpress scan /var/kafka-logs/orders-0", "Find all damage in a partition."),
+    ("recordpress scan '/backup/orders-*' --json", "The same for all partitions of a topic, for a program to read."),
+    ("recordpress scan s3://backup/kafka-logs", "Of a log dir in an object store."),
+)
+@paths()
+@index_interval
+@as_json
+def command(paths: Sequence[str], index_interval_bytes: int, as_json: bool) -> int:
+    """Find all damage in a log, and what a broker's recovery would make of it.
+
+    Reads every byte, checks every checksum, and goes on after damage. For each range of bytes without an intact batch
+    it says where the range is, which offsets come before and after, and what a broker that starts after a crash would
+    keep and cut. Names that hold no part of the log, such as files that await deletion, are listed, too.
+
+    `recordpress verify` checks more: the records in the batches, and the files beside the log."""
+    with Progress("scanning") as progress:
+        report = scan(list(paths), index_interval_bytes=index_interval_bytes, progress=progress)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        _print(report)
+    if _damaged(report):
+        suggest("repair", typed(paths), "TARGET")
+    return status_of(report.findings)
+
+
+def _print(report: ScanReport) -> None:
+    print_findings(report.findings)
+    if damaged := _damaged(report):
+        print()
+        print_table(
+            (">size", ">intact", ">batches", ">recovery keeps", ">and goes on at", "segment"),
+            (
+                (
+                    size(segment.size),
+                    size(segment.intact_bytes),
+                    count(segment.batches),
+                    size(segment.recovery_bytes),
+                    f"offset {segment.recovery_offset}",
+                    segment.file,
+                )
+                for segment in damaged
+            ),
+        )
+        print()
+    print(f"{number_of(report.findings)}: {_totals(report.segments)}")
+
+
+def _damaged(report: ScanReport) -> list[SegmentScan]:
+    """Segments of which something would be lost."""
+    return [one for one in report.segments if min(one.intact_bytes, one.recovery_bytes) < one.size]
+
+
+def _totals(segments: Sequence[SegmentScan]) -> str:
+    whole = sum(segment.size for segment in segments)
+    intact = sum(segment.intact_bytes for segment in segments)
+    batches = plural(sum(segment.batches for segment in segments), "intact batch")
+    lost = f"; {size(whole - intact)} hold none" if intact < whole else ""
+    return f"{batches} in {plural(len(segments), 'segment')}, {size(whole)}{lost}"

@@ -1,0 +1,141 @@
+"""``recordpress stats``: what is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+import recordpress
+from recordpress.cli._command import as_json, codec_plugins, paths, verb
+from recordpress.cli._findings import plural, print_skipped, report_reading
+from recordpress.cli._output import count, moment, print_json, print_table, size
+from recordpress.cli._progress import Progress
+from recordpress.codecs import CodecRegistry
+from recordpress.log import Log, LogStats, Partition, Share, stats_of, total_of
+
+_BAR = 40  # characters of the largest share
+
+
+@verb(
+    "stats",
+    ("recordpress stats /var/kafka-logs/orders-0", "Codecs, records per batch and ratios of a partition."),
+    ("recordpress stats 's3://backup/kafka-logs/orders-*'", "Of a topic in an object store: large segments are sampled."),
+    ("recordpress stats --json /var/kafka-logs", "Of all partitions of a log dir, for a program to read."),
+)
+@paths()
+@click.option("--full", is_flag=True, help="Read all of large segments in object stores, and not samples of them.")
+@codec_plugins
+@as_json
+def command(paths: Sequence[str], full: bool, codecs: CodecRegistry | None, as_json: bool) -> int:
+    """Tell what is stored: codecs, records per batch, ratios, formats.
+
+    Reads headers alone; a few batches of each codec are decompressed for the ratio. Of a segment of 64 MiB and more in
+    an object store, eight ranges of 1 MiB are read that its offset index names, and the figures are of these."""
+    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    size_ = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    found: list[tuple[Partition, LogStats]] = []
+    with Progress("reading headers", size_) as progress:
+        for partition in log.partitions:
+            found.append((partition, stats_of(partition, full=full)))
+            progress.advance(found[-1][1].size)
+    total = total_of(stats for _, stats in found)
+    if as_json:
+        print_json(
+            {
+                "partitions": [
+                    {"topic": one.topic, "partition": one.partition, "path": one.url, **stats.to_dict()}
+                    for one, stats in found
+                ],
+                "total": total.to_dict(),
+                "skipped": [finding.to_dict() for finding in log.skipped],
+            }
+        )
+    else:
+        _print(found, total)
+        print_skipped(log.skipped)
+    return report_reading(total.findings)
+
+
+def _print(found: list[tuple[Partition, LogStats]], total: LogStats) -> None:
+    print_table(
+        ("topic", ">partition", ">size", ">batches", ">records", ">per batch", "codecs", "magic", "from", "to"),
+        (
+            (
+                partition.topic or partition.url,
+                partition.partition,
+                size(stats.size),
+                _about(stats, stats.seen.batches),
+                _about(stats, stats.seen.records),
+                _per_batch(stats),
+                _shares(stats),
+                " ".join(str(magic) for magic in sorted(stats.magics)),
+                moment(stats.first_timestamp, "minutes"),
+                moment(stats.last_timestamp, "minutes"),
+            )
+            for partition, stats in found
+        ),
+    )
+    print()
+    print_table(
+        ("codec", ">batches", ">size", ">share", ">records", ">bytes/record", ">ratio"),
+        (
+            (
+                codec,
+                count(share.batches),
+                size(share.bytes),
+                _percent(share.bytes, total.seen.bytes),
+                count(share.records),
+                f"{share.bytes / share.records:.0f}" if share.records else "-",
+                "-" if (ratio := total.ratio(codec)) is None else f"{ratio:.2f}",
+            )
+            for codec, share in _with_control(total)
+        ),
+    )
+    print()
+    most = max((share.batches for share in total.depths.values()), default=1)
+    print_table(
+        (">records per batch", ">batches", ">share", ""),
+        (
+            (
+                str(depth) if depth == 1 else f"{depth}-{2 * depth - 1}",
+                count(share.batches),
+                _percent(share.batches, total.seen.batches - total.control.batches),
+                "#" * max(1, _BAR * share.batches // most),
+            )
+            for depth, share in sorted(total.depths.items())
+        ),
+    )
+    if total.transactional.batches:
+        print(f"\n{plural(total.transactional.batches, 'batch')} of transactions, with their markers")
+    if total.sampled:
+        print(f"\nsampled: headers of {size(total.seen.bytes)} of {size(total.size)}; --full reads all of them")
+
+
+def _with_control(total: LogStats) -> list[tuple[str, Share]]:
+    rows = sorted(total.codecs.items(), key=lambda item: -item[1].bytes)
+    return [*rows, ("(control)", total.control)] if total.control.batches else rows
+
+
+def _about(stats: LogStats, number: int) -> str:
+    """Of a sample, an estimate of the whole."""
+    if not stats.sampled or not stats.seen.bytes:
+        return count(number)
+    return f"~{count(round(number * stats.size / stats.seen.bytes))}"
+
+
+def _per_batch(stats: LogStats) -> str:
+    batches = stats.seen.batches - stats.control.batches
+    return f"{stats.seen.records / batches:.1f}" if batches else "-"
+
+
+def _shares(stats: LogStats) -> str:
+    if len(stats.codecs) < 2:
+        return next(iter(stats.codecs), "-")
+    whole = sum(share.bytes for share in stats.codecs.values())
+    by_size = sorted(stats.codecs.items(), key=lambda item: -item[1].bytes)
+    return " ".join(f"{codec} {_percent(share.bytes, whole)}" for codec, share in by_size)
+
+
+def _percent(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f}%" if whole else "-"

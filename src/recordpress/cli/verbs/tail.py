@@ -1,0 +1,125 @@
+"""``recordpress tail``: the last records."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+import recordpress
+from recordpress.cli._command import codec_plugins, paths, verb
+from recordpress.cli._findings import report_reading
+from recordpress.cli._records import Shown, shows_records
+from recordpress.codecs import CodecRegistry
+from recordpress.columns import Columns
+from recordpress.log import Finding, Log, LogReader, Partition, end_offset
+
+_GROWTH = 4  # of the range that is looked at, where it held too few records
+_PAUSE = 0.5  # seconds between two looks at a log that grows
+
+
+@verb(
+    "tail",
+    ("recordpress tail /var/kafka-logs/orders-0", "The last ten records of a partition."),
+    ("recordpress tail -n 1 'logs/orders-*' --columns partition,offset,timestamp", "Where each partition of a topic ends."),
+    ("recordpress tail --follow /var/kafka-logs/orders-0 -f jsonl", "And all that come, until Ctrl-C."),
+)
+@paths()
+@click.option(
+    "--number", "-n", type=click.IntRange(min=0), default=10, show_default=True, metavar="N", help="Of each partition."
+)
+@click.option("--follow", is_flag=True, help="Go on with what is appended.")
+@click.option(
+    "--isolation-level",
+    type=click.Choice(("read_uncommitted", "read_committed")),
+    default="read_uncommitted",
+    show_default=True,
+    help="read_committed leaves out records of aborted and of open transactions.",
+)
+@codec_plugins
+@shows_records()
+def command(
+    paths: Sequence[str],
+    number: int,
+    follow: bool,
+    isolation_level: Any,
+    codecs: CodecRegistry | None,
+    format_: str | None,
+    as_json: bool,
+    columns: tuple[str, ...] | None,
+    values: str | None,
+    redact: bool,
+) -> int:
+    """Print the last records of each partition.
+
+    Reads the end alone: the last headers tell where the partition ends, and the offset index leads to where the last
+    records begin."""
+    shown = Shown(format_, columns, values, redact, as_json)
+    if follow and shown.format not in ("table", "jsonl", "csv"):
+        raise click.UsageError(f"--follow has no end, and --format {shown.format} needs one")
+    log: Log = recordpress.open_log(list(paths), codecs=codecs)
+    schema = log.read(shown.columns).schema
+    findings: list[Finding] = []
+    ends: dict[str, int] = {}
+
+    def results() -> Iterator[Columns]:
+        for partition in log.partitions:
+            ends[partition.url] = end_offset(partition)
+            reader, found = _last(log, partition, ends[partition.url], number, shown.columns, isolation_level)
+            yield from found
+            findings.extend(reader.findings)
+        while follow:
+            sys.stdout.flush()
+            time.sleep(_PAUSE)
+            yield from _appended(list(paths), ends, shown.columns, isolation_level, codecs)
+
+    shown.print(results(), schema)
+    return report_reading(findings)
+
+
+def _last(
+    log: Log, partition: Partition, end: int, number: int, columns: Sequence[str], isolation_level: Any
+) -> tuple[LogReader, list[Columns]]:
+    """The last records. Offsets may be missing, or be those of control records: then more of them are looked at."""
+    first = partition.segments[0].base_offset
+    only = log.select(lambda one: one == partition)
+    span = number
+    while True:
+        start = max(first, end - span)
+        reader = only.read(columns, start_offset=start, isolation_level=isolation_level)
+        with reader:
+            found = list(reader)
+        rows = sum(one.num_rows for one in found)
+        if rows >= number or start == first:
+            return reader, _without(found, max(0, rows - number))
+        span *= _GROWTH
+
+
+def _without(found: list[Columns], rows: int) -> list[Columns]:
+    """All but the first rows."""
+    rest = []
+    for columns in found:
+        rest.append(columns.slice(min(rows, columns.num_rows)))
+        rows -= min(rows, columns.num_rows)
+    return rest
+
+
+def _appended(
+    paths: list[str],
+    ends: dict[str, int],
+    columns: Sequence[str],
+    isolation_level: Any,
+    codecs: CodecRegistry | None,
+) -> Iterator[Columns]:
+    log: Log = recordpress.open_log(paths, codecs=codecs)
+    for partition in log.partitions:
+        end = end_offset(partition)
+        start = ends.get(partition.url, 0)
+        if end > start:
+            only = log.select(lambda one, wanted=partition: one == wanted)  # type: ignore[misc]
+            with only.read(columns, start_offset=start, end_offset=end, isolation_level=isolation_level) as reader:
+                yield from reader
+            ends[partition.url] = max(end, start)

@@ -1,0 +1,132 @@
+"""``recordpress transcode``: a copy of a log under another codec."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+import recordpress
+from recordpress.cli._command import as_json, codec_plugins, paths, target, verb
+from recordpress.cli._findings import plural, print_findings, status_of
+from recordpress.cli._output import count, duration, note, percent, print_json, print_table, shown, size
+from recordpress.cli._parameters import SHARE, SIZE, Codec, one_or_several
+from recordpress.cli._progress import Progress
+from recordpress.codecs import CodecRegistry
+from recordpress.log import CopiedPartition, Estimate, Manifest
+
+
+@verb(
+    "transcode",
+    ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --level 9", "Recompress a partition."),
+    ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --batch-bytes 1MiB",
+     "Recompress a log dir, and join small batches, which compress badly."),
+    ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate what it would save."),
+)  # fmt: skip
+@paths()
+@target
+@click.option("--codec", type=Codec(), required=True, help="To compress with.")
+@click.option("--level", type=int, help="Of the codec; by default that of Kafka's Java producer.")
+@click.option(
+    "--batch-bytes",
+    type=SIZE,
+    help="Join adjacent small batches into batches of up to this many bytes before compression; not those of "
+    "idempotent and transactional producers, which brokers know by their sequence numbers.",
+)
+@click.option(
+    "--min-gain",
+    type=SHARE,
+    default="0%",
+    show_default=True,
+    help="A batch that would become smaller by less than this part of its bytes stays as it is.",
+)
+@click.option("--even-if-larger", is_flag=True, help="Recompress batches that do not become smaller, too.")
+@click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True, help="That work side by side.")
+@click.option("--no-resume", is_flag=True, help="Begin from the beginning, although an earlier run got somewhere.")
+@click.option("--dry-run", is_flag=True, help="Write nothing: work on samples, and estimate bytes and CPU time.")
+@codec_plugins
+@as_json
+def command(
+    paths: Sequence[str],
+    target: str,
+    codec: str,
+    level: int | None,
+    batch_bytes: int | None,
+    min_gain: float,
+    even_if_larger: bool,
+    threads: int,
+    no_resume: bool,
+    dry_run: bool,
+    codecs: CodecRegistry | None,
+    as_json: bool,
+) -> int:
+    """Copy a log under another codec, with every offset kept.
+
+    Offsets, timestamps, headers, producer ids, sequence numbers, transactions and leader epochs stay what they are.
+    Each batch is decompressed again and compared with what it was made of, and each file is read back. The source is
+    only read, and must not be in use by a broker.
+
+    TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
+    is named like one, as orders-0. It gets its name when all of it is there: a run that was interrupted is resumed
+    by the same command. recordpress-manifest.json in it has counts, checksums and a digest of the records of each segment;
+    with --json it is printed. Brokers pass over it.
+
+    What is not copied is a finding: bytes after the last whole batch of a partition, and what is no part of a log."""
+    with Progress("transcoding") as progress:
+        result = recordpress.transcode(
+            one_or_several(paths),
+            target,
+            codec,
+            level=level,
+            batch_bytes=batch_bytes,
+            min_gain=None if even_if_larger else min_gain,
+            threads=threads,
+            resume=not no_resume,
+            dry_run=dry_run,
+            codecs=codecs,
+            progress=progress,
+        )
+    if isinstance(result, Estimate):
+        print_json(result._asdict()) if as_json else _print_estimate(result)
+        return status_of(())
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print_findings(result.findings)
+        _print(result, target)
+    return status_of(result.findings)
+
+
+def _print(copy: Manifest, target: str) -> None:
+    totals = copy.totals
+    print_table(
+        ("partition", ">segments", ">records", ">batches", ">before", ">after", ">change"),
+        [_row(partition) for partition in copy.partitions],
+    )
+    print()
+    before, after = totals["source_bytes"], totals["bytes"]
+    print(f"{shown(target)}: {plural(totals['records'], 'record')}, {size(before)} before, {size(after)} after, "
+          f"{percent(after - before, before)}")  # fmt: skip
+    codec = copy.options["compression_type"]
+    if totals["already"]:
+        print(f"unchanged: {plural(totals['already'], 'batch')}, under {codec} already")
+    if totals["not_smaller"]:
+        print(f"unchanged: {plural(totals['not_smaller'], 'batch')}, which {codec} would not make smaller")
+    if copy.resumed_segments:
+        note(f"{plural(copy.resumed_segments, 'segment')} done by an earlier run")
+
+
+def _row(partition: CopiedPartition) -> tuple[str, ...]:
+    segments = partition.segments
+    before, after = sum(one.source.bytes for one in segments), sum(one.bytes for one in segments)
+    name = "-" if partition.topic is None else f"{partition.topic}-{partition.partition}"
+    records, batches = (sum(getattr(one, what) for one in segments) for what in ("records", "batches"))
+    counts = (count(len(segments)), count(records), count(batches))
+    return (name, *counts, size(before), size(after), percent(after - before, before))
+
+
+def _print_estimate(estimate: Estimate) -> None:
+    before, after = estimate.bytes_before, estimate.bytes_after
+    sample = f"{size(estimate.sampled_bytes)} in {plural(estimate.sampled_segments, 'segment')} of {estimate.segments}"
+    print(f"{size(before)} before, about {size(after)} after, {percent(after - before, before)}")
+    print(f"about {duration(estimate.cpu_seconds)} of CPU time; estimated from {sample}, nothing was written")

@@ -1,0 +1,68 @@
+"""``recordpress verify``: whether a log is as a broker would have left it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import click
+
+from recordpress.cli._command import as_json, codec_plugins, paths, verb
+from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
+from recordpress.cli._output import print_json, size
+from recordpress.cli._progress import Progress
+from recordpress.codecs import CodecRegistry
+from recordpress.log import LOG_FILE_SUFFIX, VerifyReport, verify
+
+
+@verb(
+    "verify",
+    ("recordpress verify /var/kafka-logs/orders-0", "Check all batches of a partition, and the files beside them."),
+    ("recordpress verify /backup/kafka-logs --level record", "Check every record of a log dir, too."),
+    ("recordpress verify s3://backup/kafka-logs --level file --json", "Look at indexes and checkpoints alone."),
+)
+@paths()
+@click.option(
+    "--level",
+    type=click.Choice(["file", "batch", "record"]),
+    default="batch",
+    show_default=True,
+    help="file: names, sizes, indexes, checkpoints. batch: every byte, too: headers, checksums, the order of offsets "
+    "and leader epochs. record: every record, too: decompressed, parsed, compared with its header; sequences of "
+    "producers; what the indexes say of the log.",
+)
+@codec_plugins
+@as_json
+def command(
+    paths: Sequence[str], level: Literal["file", "batch", "record"], codecs: CodecRegistry | None, as_json: bool
+) -> int:
+    """Check whether a log is as a broker would have left it.
+
+    Nothing is changed. The log may be in use: what is being appended may then be a finding, an entry that is cut.
+
+    `recordpress scan` finds damage, too, and says what a broker's recovery would make of it."""
+    with Progress("verifying") as progress:
+        report = verify(list(paths), level, codecs=codecs, progress=progress)
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        print_findings(report.findings)
+        print(f"{number_of(report.findings)}: {_totals(report)}")
+    _suggest(report, paths)
+    return status_of(report.findings)
+
+
+def _totals(report: VerifyReport) -> str:
+    whole = f"{plural(report.segments, 'segment')}, {size(report.size)}"
+    batches = f", {plural(report.batches, 'intact batch')}" if report.level != "file" else ""
+    records = f", {plural(report.records, 'record')}" if report.level == "record" else ""
+    return whole + batches + records
+
+
+def _suggest(report: VerifyReport, paths: Sequence[str]) -> None:
+    """Indexes can be made again, unless it is the log that is damaged."""
+    placed = [finding for finding in report.findings if finding.position is not None]
+    if any(finding.file.endswith(LOG_FILE_SUFFIX) for finding in placed):
+        suggest("scan", typed(paths))
+    elif report.findings:
+        suggest("reindex", typed(paths))

@@ -1,0 +1,54 @@
+"""Payload <-> record bytes: a codec is a row of one table.
+
+==  =======  ============  ============================================  =====================
+id  name     file          what Kafka's Java producer writes             level
+==  =======  ============  ============================================  =====================
+0   none     _none.pxd     the bytes as they are                         none
+1   gzip     _gzip.pyx     one member                                    -1, 1 to 9; default -1
+2   snappy   _snappy.pyx   a xerial stream of 32 KiB chunks              none
+3   lz4      _lz4.pyx      a frame of independent 64 KiB blocks          1 to 17; default 9
+4   zstd     _zstd.pyx     a frame without content size; magic 2 only    -131072 to 22; default 3
+5   its own  _object.pyx   what a plug-in makes; magic 2 only            its own
+==  =======  ============  ============================================  =====================
+
+`codec` says what a row is, and each of these files fills one. `table` has the rows by number and by name; `_registry`
+holds the plug-ins, codecs of the caller's own. `context` lends
+codecs their state and scratch memory. Three modules call the rows: `payload` for the record layer,
+`_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` holds their results). What
+Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
+of snappy and lz4 share, `_zstd_frames` is the walk over the headers of zstd,
+`_zstd_dictionary` what values that are compressed one by one have in common.
+"""
+
+from recordpress.codecs._calls import (
+    DEFAULT_MAX_SIZE,
+    compress,
+    compress_bound,
+    compress_into,
+    decompress,
+    decompress_into,
+)
+from recordpress.codecs._lz4 import break_lz4_header, fix_lz4_header
+from recordpress.codecs._registry import CodecRegistry
+from recordpress.codecs._stream import Compressor, Decompressor, compressor, decompressor
+from recordpress.codecs._zstd_dictionary import DEFAULT_DICTIONARY_SIZE, Dictionary, dictionary_id, train
+
+__all__ = [
+    "DEFAULT_DICTIONARY_SIZE",
+    "DEFAULT_MAX_SIZE",
+    "CodecRegistry",
+    "Compressor",
+    "Decompressor",
+    "Dictionary",
+    "break_lz4_header",
+    "compress",
+    "compress_bound",
+    "compress_into",
+    "compressor",
+    "decompress",
+    "decompress_into",
+    "decompressor",
+    "dictionary_id",
+    "fix_lz4_header",
+    "train",
+]

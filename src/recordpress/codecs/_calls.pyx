@@ -1,0 +1,487 @@
+"""The public functions: a payload in one piece, from Python."""
+
+from cpython.buffer cimport Py_buffer, PyBuffer_Release
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+from libc.stdint cimport int64_t, uint8_t
+from libc.string cimport memcpy, memset
+
+from recordpress._arguments cimport flag_of, integer_of
+from recordpress._buffers cimport acquire, acquire_writable, pooled, pooled_reserve
+from recordpress._c.python cimport PyBytes_New, PyBytes_Resize
+from recordpress._c.wire cimport RP_OK, RP_OUTPUT_CAP, RP_OUTPUT_FULL, rp_error, rp_fail
+from recordpress._status cimport check
+from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec, progress, size_range
+from recordpress.codecs.context cimport codec_context, context_acquire, context_release
+from recordpress.codecs.table cimport (
+    CodecTable, Dictionary, DictionarySet, codec_of, dictionaries_of, level_of, magic_of, one_dictionary,
+    row_with, table_of,
+)
+
+from recordpress.errors import InvalidArgumentError
+
+DEFAULT_MAX_SIZE = DEFAULT_CAP
+# The default as an object, so that identity shows that the argument was left out: fast enough for small payloads.
+cdef object DEFAULT_OBJECT = DEFAULT_MAX_SIZE
+
+cdef enum:
+    GROWN_FROM = 4096     # least room for output that is larger than its headers say
+    # Without a cap a batch of 1 MiB, Kafka's default max.message.bytes, that anyone may produce can claim gigabytes in
+    # each consumer: four bytes of zstd make 128 KiB. Records seldom shrink to a 64th, so a batch of that size is read.
+    DEFAULT_CAP = 64 << 20
+    # Output cannot be larger: Kafka's own buffers are indexed by int32.
+    MAX_SIZE_CEILING = 2147483647
+    # A result whose size is not known is made of the largest size and cut, or copied from scratch memory. Below
+    # SMALL bytes of input there is little to copy. A result above HEAP may be mapped by malloc, and each page of it
+    # made again: up to SCRATCH it is copied if it could be GUESS times its input, which is rare.
+    SMALL = 2048
+    HEAP = 1 << 16
+    SCRATCH = 1 << 17
+    GUESS = 10
+
+
+cdef size_t cap_of(object max_decompressed_bytes, object max_size) except? 0:
+    """The cap, under its name or its former name."""
+    if max_size is not None:
+        if max_decompressed_bytes is not DEFAULT_OBJECT:
+            raise InvalidArgumentError("max_size is the former name of max_decompressed_bytes: give one of them",
+                                       field="max_size")
+        import warnings
+
+        warnings.warn("max_size is now max_decompressed_bytes", DeprecationWarning, stacklevel=1)
+        return <size_t>integer_of(max_size, "max_size", 0, MAX_SIZE_CEILING)
+    if max_decompressed_bytes is DEFAULT_OBJECT:
+        return <size_t>DEFAULT_CAP
+    return <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 0, MAX_SIZE_CEILING)
+
+
+# What one call holds from begin() to end(). On the stack: as objects, they took a fifth of a call's own time.
+ctypedef struct codec_call:
+    Py_buffer view        # of the input; obj is NULL where none is needed
+    const uint8_t* src
+    size_t size
+    Py_buffer out_view    # of the caller's output, the same
+    uint8_t* dst
+    size_t capacity
+    codec_context* context
+    const codec* row
+    int level
+    int magic
+    bint raw
+
+
+cdef int begin(codec_call* call, object data, CodecTable codecs, const codec* row, int level, int magic,
+               bint raw) except -1:
+    memset(call, 0, sizeof(codec_call))
+    call.row = row
+    call.level = level
+    call.magic = magic
+    call.raw = raw
+    if PyBytes_CheckExact(data):  # the caller holds it: no view is needed
+        call.src = <const uint8_t*>PyBytes_AS_STRING(data)
+        call.size = PyBytes_GET_SIZE(data)
+    else:
+        acquire(data, &call.view, "data")
+        call.src = <const uint8_t*>call.view.buf
+        call.size = call.view.len
+    call.context = context_acquire(&codecs.rows)
+    if call.context == NULL:
+        PyBuffer_Release(&call.view)
+        raise MemoryError
+    return 0
+
+
+cdef int begin_output(codec_call* call, object out) except -1:
+    acquire_writable(out, &call.out_view, "out")
+    call.dst = <uint8_t*>call.out_view.buf
+    call.capacity = call.out_view.len
+    if call.dst < call.src + call.size and call.src < call.dst + call.capacity:
+        raise InvalidArgumentError("out must not overlap data", field="out")
+    return 0
+
+
+cdef void end(codec_call* call) noexcept:
+    context_release(call.context)
+    PyBuffer_Release(&call.out_view)
+    PyBuffer_Release(&call.view)
+
+
+cdef inline int decode(codec_call* call, uint8_t* dst, size_t capacity, progress* at, rp_error* err) noexcept nogil:
+    return call.row.decode(call.row, &call.context.states[call.row.id], call.magic, call.src, call.size, dst, capacity,
+                           at, err)
+
+
+cdef int decode_call(codec_call* call, uint8_t* dst, size_t capacity, progress* at, rp_error* err) except -1:
+    if call.size <= call.row.gil_kept and capacity <= SCRATCH:
+        return decode(call, dst, capacity, at, err)
+    with nogil:
+        return decode(call, dst, capacity, at, err)
+
+
+cdef int raise_output_status(rp_error* err, const progress* at, size_t cap) except -1:
+    """Raise `err`; a full output means that the caller's cap was reached."""
+    if err.status == RP_OUTPUT_FULL:
+        rp_fail(err, RP_OUTPUT_CAP, <int64_t>at.consumed, 0, <int64_t>cap)
+    check(err.status, err)
+
+
+cdef inline int encode(codec_call* call, uint8_t* dst, size_t capacity, size_t* produced,
+                       rp_error* err) noexcept nogil:
+    return call.row.encode(call.row, &call.context.states[call.row.id], call.level, call.magic, call.raw, call.src,
+                           call.size, dst, capacity, produced, err)
+
+
+cdef int encode_call(codec_call* call, uint8_t* dst, size_t capacity, size_t* produced, rp_error* err) except -1:
+    """At a level other than the default, 2 KB can take a millisecond."""
+    if call.size <= call.row.gil_kept and call.level == LEVEL_DEFAULT:
+        return encode(call, dst, capacity, produced, err)
+    with nogil:
+        return encode(call, dst, capacity, produced, err)
+
+
+cdef size_t compress_scratch(codec_call* call) except? 0:
+    """Into the context's scratch; returns the size."""
+    cdef pooled* scratch = &call.context.scratch
+    cdef size_t produced = 0
+    cdef rp_error err
+    if (pooled_reserve(scratch, call.row.bound(call.size), &err) != RP_OK
+            or encode_call(call, scratch.data, scratch.capacity, &produced, &err) != RP_OK):
+        check(err.status, &err)
+    return produced
+
+
+cdef size_t compress_output(codec_call* call) except? 0:
+    """Into the caller's output, through the scratch if that may be too small."""
+    cdef size_t produced = 0
+    cdef rp_error err
+    if call.row.bound(call.size) <= call.capacity:
+        if encode_call(call, call.dst, call.capacity, &produced, &err) != RP_OK:
+            check(err.status, &err)
+        return produced
+    produced = compress_scratch(call)
+    if produced > call.capacity:
+        rp_fail(&err, RP_OUTPUT_FULL, -1, 0, <int64_t>call.capacity)
+        check(err.status, &err)
+    memcpy(call.dst, call.context.scratch.data, produced)
+    return produced
+
+
+def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=None, dictionary=None):
+    """Compress record bytes as Kafka's Java producer does.
+
+    Parameters
+    ----------
+    data : buffer
+        Any contiguous bytes-like object.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd".
+    level : int | None | "kafka-default"
+        None and "kafka-default" are Java's default. gzip -1 or 1 to 9 (-1 is 6). lz4 1 to 17, where 9, the
+        default, is the fast compressor and every other is LZ4 HC. zstd -131072 to 22, default 3. The others
+        have none (KIP-390).
+    magic : int
+        Of the batch: 0, 1 or 2. It decides the header checksum of lz4 (KIP-57); zstd needs 2 (KIP-110).
+    raw : bool
+        snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
+    codecs : CodecRegistry | None
+        Codecs of your own besides Kafka's five.
+    dictionary : recordpress.dictionaries.Dictionary | None
+        zstd alone, and for values: Kafka's readers refuse a batch that needs one. The result is one frame with its
+        content size and the dictionary's id, as zstd's own tools make it.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    InvalidArgumentError
+        The compression type, level or magic is not one of these, or the buffer is not contiguous.
+    ArgumentTypeError
+        An argument has another type.
+
+    Notes
+    -----
+    Headers and framing equal Java's byte for byte. So does the compressed data for snappy, and for lz4 at its default
+    level. For zstd, libzstd is told the size of the input, which Java's stream does not know: the bytes are the same
+    from 256 KiB up to the window of 2 MiB. :func:`compressor` makes Java's calls at every size, and gives Java's
+    bytes if it has the same version of libzstd. gzip data is libdeflate's, which is smaller.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.compress(b"record", "zstd").hex(" ")
+    '28 b5 2f fd 00 58 30 00 00 72 65 63 6f 72 64 01 00 00'
+    """
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
+    cdef codec_call call
+    cdef size_t size
+    if dictionary is not None:
+        row = row_with(row, dictionary, "dictionary")
+    begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
+    try:
+        size = compress_scratch(&call)
+        return PyBytes_FromStringAndSize(<char*>call.context.scratch.data, size)
+    finally:
+        end(&call)
+
+
+def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None,
+               max_size=None, dictionaries=None):
+    """Decompress a payload; accepts and refuses what Kafka's Java reader accepts and refuses.
+
+    Parameters
+    ----------
+    data : buffer
+        Any contiguous bytes-like object.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd".
+    max_decompressed_bytes : int
+        Most bytes of output, 0 to 2147483647; 64 MiB by default. Its former name, max_size, still works.
+    magic : int
+        Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
+    codecs : CodecRegistry | None
+        As in :func:`compress`.
+    dictionaries : Dictionary | DictionaryStore | dict of int to Dictionary | None
+        zstd alone: what frames may name. Frames that name none are read without one.
+
+    Returns
+    -------
+    bytes
+
+    Raises
+    ------
+    DecompressionError
+        The stream is damaged, cut short, uses what Kafka refuses, or needs a dictionary that is not there; its id is in
+        the message. `position` is the byte in `data`.
+    OutputTooLargeError
+        The output would be larger than max_decompressed_bytes.
+    InvalidArgumentError
+        The compression type, the cap or magic is not one of these, or the buffer is not contiguous.
+    ArgumentTypeError
+        An argument has another type.
+
+    Notes
+    -----
+    gzip: RFC 1952, members one after the other. snappy: xerial streams one after the other, or one raw block.
+    lz4: one frame of independent blocks; anything after it is ignored. zstd: RFC 8878, frames one after the
+    other, windows of up to 128 MiB, no dictionaries but those that are given.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.decompress(recordpress.compress(b"record", "zstd"), "zstd")
+    b'record'
+    """
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    cdef int magic_ = magic_of(row, magic)
+    cdef size_t cap = cap_of(max_decompressed_bytes, max_size)
+    cdef codec_call call
+    begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
+    try:
+        if dictionaries is not None:
+            dictionaries = learned(&call, dictionaries)
+        return decompress_call(&call, cap)
+    finally:
+        end(&call)
+
+
+cdef object learned(codec_call* call, object dictionaries):
+    """Make the call's row one with the dictionaries that its data needs; they live as long as the result."""
+    cdef DictionarySet known
+    if type(dictionaries) is dict:
+        found = one_dictionary(dictionaries, call.src, call.size)
+        dictionaries = dictionaries if found is None else found
+    if type(dictionaries) is Dictionary:
+        call.row = row_with(call.row, dictionaries, "dictionaries")
+        return dictionaries
+    known = dictionaries_of(call.row, dictionaries)
+    known.learn(call.src, call.size)
+    call.row = &known.row
+    return known
+
+
+cdef bytes decompress_call(codec_call* call, size_t cap):
+    cdef size_range expected
+    cdef progress at
+    cdef size_t room
+    cdef rp_error err
+    call.row.expect(call.row, call.src, call.size, &expected)
+    if expected.least > cap:
+        rp_fail(&err, RP_OUTPUT_CAP, 0, 0, <int64_t>cap)
+        check(err.status, &err)
+    memset(&at, 0, sizeof(progress))
+    at.unit = expected.first
+    at.cap = cap
+    room = min(expected.most, cap)
+    if expected.least < room and expected.sure and is_copied(call.size, room):
+        return decompress_copied(call, cap, room, &at)
+    return decompress_bytes(call, cap, room, &at)
+
+
+cdef bint is_copied(size_t size, size_t room) noexcept:
+    """Whether a result of unknown size, up to `room`, is copied: see SMALL."""
+    return room <= SCRATCH and (size < SMALL or (room > HEAP and GUESS * size < room))
+
+
+cdef bytes decompress_copied(codec_call* call, size_t cap, size_t room, progress* at):
+    """Through the context's scratch. `room` is the cap, or the output cannot be larger."""
+    cdef pooled* scratch = &call.context.scratch
+    cdef rp_error err
+    if pooled_reserve(scratch, room, &err) != RP_OK:
+        check(err.status, &err)
+    if decode_call(call, scratch.data, room, at, &err) != RP_OK:
+        raise_output_status(&err, at, cap)
+    return PyBytes_FromStringAndSize(<char*>scratch.data, at.produced)
+
+
+cdef bytes decompress_bytes(codec_call* call, size_t cap, size_t room, progress* at):
+    """Straight into the result."""
+    cdef PyObject* result = PyBytes_New(NULL, room)
+    cdef rp_error err
+    cdef int status
+    while True:
+        status = decode_call(call, <uint8_t*>PyBytes_AS_STRING(<object>result), room, at, &err)
+        if status != RP_OUTPUT_FULL or room == cap:
+            break
+        room = min(cap, max(max(2 * room, at.wanted), <size_t>GROWN_FROM))
+        PyBytes_Resize(&result, room)
+    if status != RP_OK:
+        Py_DECREF(<object>result)
+        raise_output_status(&err, at, cap)
+    if at.produced != room:
+        PyBytes_Resize(&result, at.produced)
+    out = <bytes>result
+    Py_DECREF(out)
+    return out
+
+
+def compress_into(data, out, compression_type, level=None, *, magic=2, raw=False, codecs=None, dictionary=None):
+    """:func:`compress` into the caller's buffer.
+
+    Parameters
+    ----------
+    data, compression_type, level, magic, raw, codecs, dictionary
+        As in :func:`compress`.
+    out : buffer
+        Writable. :func:`compress_bound` bytes are always enough.
+
+    Returns
+    -------
+    int
+        Bytes written.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `out` is too small, read-only or overlaps `data`; and as in :func:`compress`.
+    ArgumentTypeError
+        An argument has another type.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> out = bytearray(64)
+    >>> recordpress.compress_into(b"record", out, "snappy")
+    28
+    """
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    cdef int level_ = level_of(row, level), magic_ = magic_of(row, magic)
+    cdef codec_call call
+    if dictionary is not None:
+        row = row_with(row, dictionary, "dictionary")
+    begin(&call, data, table, row, level_, magic_, flag_of(raw, "raw"))
+    try:
+        begin_output(&call, out)
+        return compress_output(&call)
+    finally:
+        end(&call)
+
+
+def decompress_into(data, out, compression_type, *, magic=2, codecs=None, dictionaries=None):
+    """:func:`decompress` into the caller's buffer.
+
+    Parameters
+    ----------
+    data, compression_type, magic, codecs, dictionaries
+        As in :func:`decompress`.
+    out : buffer
+        Writable. Its size is the most bytes of output. After an error its content is undefined.
+
+    Returns
+    -------
+    int
+        Bytes written.
+
+    Raises
+    ------
+    DecompressionError
+        As in :func:`decompress`.
+    InvalidArgumentError
+        `out` is too small, read-only or overlaps `data`; and as in :func:`decompress`.
+    ArgumentTypeError
+        An argument has another type.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> out = bytearray(64)
+    >>> size = recordpress.decompress_into(recordpress.compress(b"record", "lz4"), out, "lz4")
+    >>> bytes(out[:size])
+    b'record'
+    """
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    cdef int magic_ = magic_of(row, magic)
+    cdef codec_call call
+    cdef progress at
+    cdef rp_error err
+    begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
+    try:
+        begin_output(&call, out)
+        if dictionaries is not None:
+            dictionaries = learned(&call, dictionaries)
+        memset(&at, 0, sizeof(progress))
+        at.cap = call.capacity
+        if decode_call(&call, call.dst, call.capacity, &at, &err) != RP_OK:
+            check(err.status, &err)
+        return at.produced
+    finally:
+        end(&call)
+
+
+def compress_bound(size, compression_type, *, codecs=None):
+    """The most bytes that :func:`compress` makes of `size` bytes.
+
+    Parameters
+    ----------
+    size : int
+        Bytes, 0 to 2147483647.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd".
+    codecs : CodecRegistry | None
+        As in :func:`compress`.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    InvalidArgumentError
+        The compression type or the size is not one of these.
+    ArgumentTypeError
+        An argument has another type.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.compress_bound(0, "lz4")
+    31
+    """
+    return codec_of(table_of(codecs), compression_type).bound(<size_t>integer_of(size, "size", 0, MAX_SIZE_CEILING))

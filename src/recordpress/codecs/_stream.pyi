@@ -1,0 +1,62 @@
+from typing import Any, overload
+
+from typing_extensions import Buffer, disjoint_base
+
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from recordpress.codecs import CodecRegistry
+from recordpress.codecs._zstd_dictionary import Dictionary
+from recordpress.typing import CompressionType, Dictionaries, Integer, Level
+
+class Compressor:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def compress(self, data: Buffer) -> bytes: ...
+    def flush(self) -> bytes: ...
+
+@disjoint_base
+class Decompressor:
+    def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+    def decompress(self, data: Buffer) -> bytes: ...
+    def flush(self) -> bytes: ...
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+
+@overload
+def compressor(
+    compression_type: CompressionType,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    codecs: None = None,
+    dictionary: Dictionary | None = None,
+) -> Compressor: ...
+@overload
+def compressor(
+    compression_type: str,
+    level: Level = None,
+    *,
+    magic: Integer = 2,
+    codecs: CodecRegistry,
+    dictionary: Dictionary | None = None,
+) -> Compressor: ...
+@overload
+def decompressor(
+    compression_type: CompressionType,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    magic: Integer = 2,
+    codecs: None = None,
+    max_size: Integer | None = None,
+    dictionaries: Dictionaries | None = None,
+) -> Decompressor: ...
+@overload
+def decompressor(
+    compression_type: str,
+    max_decompressed_bytes: Integer = ...,
+    *,
+    magic: Integer = 2,
+    codecs: CodecRegistry,
+    max_size: Integer | None = None,
+    dictionaries: Dictionaries | None = None,
+) -> Decompressor: ...

@@ -1,0 +1,214 @@
+"""A codec is a row: all that the rest of the package knows about a codec and asks it to do.
+
+A codec's file fills its row (`_gzip`, `_snappy`, `_lz4`, `_zstd`; `_none` for the bytes as they are, `_object` for a
+plug-in, a codec that the caller brings as a Python object). `table` holds the rows. The functions may be called from
+any thread, without the GIL.
+"""
+
+from cpython.object cimport PyObject
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc
+from libc.string cimport memcmp, memcpy
+
+from recordpress._buffers cimport pooled, pooled_reserve_more
+from recordpress._c.wire cimport (
+    RP_BATCH_HEADER, RP_OK, RP_OUTPUT_CAP, RP_PLUGGABLE, rp_batch, rp_batch_codec, rp_error, rp_fail,
+)
+
+cdef enum:
+    # A codec that copies its input gets a piece in steps of this size, which fit the cache.
+    STEP = 1 << 18
+    CODEC_IDS = 8                 # three bits of the attributes hold the id
+    # Kafka's codecs have their ids as row numbers. All plug-ins have the id 5, and rows after the ids: a number says
+    # which codec it is. As many as a set of them has bits: a uint64_t (log/_recode.pyx).
+    CODEC_ROWS = 64
+    # What parts may take beyond the bound of one payload: each flush ends a block early, and libzstd may split blocks.
+    # A block's header has 3 bytes, so that this is room for 340 more of them than the bound counts.
+    PART_ROOM = 1 << 10
+    LEVEL_DEFAULT = -2147483648   # "what Kafka's Java producer does by default"; no codec has it as a level
+
+cdef struct codec
+cdef struct codec_stream
+
+
+# A member, chunk, block or frame as its headers describe it.
+cdef struct codec_unit:
+    size_t size       # bytes of it; 0: its headers were not read
+    uint64_t least    # of its output
+    uint64_t most
+
+
+# The decompressed size by a payload's own headers. Untrusted: `least` only serves to refuse early, and `most` as the
+# room to begin with.
+cdef struct size_range:
+    size_t least
+    size_t most
+    bint sure         # the output cannot be larger than `most`
+    codec_unit first  # for codecs that keep a unit in `progress`
+
+
+# How far a decoder got, in whole units. If the output was full, it goes on from here when it is called again with more
+# room.
+cdef struct progress:
+    size_t consumed
+    size_t produced
+    size_t cap        # the most output that any call may ask room for
+    size_t wanted     # after RP_OUTPUT_FULL: room that is known to be needed, or 0
+    bint ended        # the payload's end was met: what follows is not part of it
+    bint counted      # a records count says whether the output is complete (a record batch, not a codec call)
+    codec_unit unit   # the one at `consumed`, if the codec reads its headers first; size 0 until it has
+
+
+# A payload in pieces. On an error a step returns the status; its position counts from `base`.
+cdef struct codec_stream:
+    const codec* row
+    void** shared     # the row's slot in the context
+    void* state       # the stream's own: from open to close
+    pooled* out       # what this call gives: see _output.pxd, to which the five after it belong
+    pooled* small
+    pooled large
+    PyObject* result
+    size_t piece      # bytes of the piece that is being read, and those of it that were handed to a step
+    size_t handed
+    pooled pending    # input that waits; after the payload's end, what follows it
+    int level
+    int magic
+    size_t max_size   # of the output
+    size_t left       # of that
+    int64_t base      # where in the payload the position of an error counts from
+    bint ended        # the payload's end was met
+    uint32_t wanted   # after an error: the id of a dictionary that was not there. Otherwise 0
+    size_t taken      # then: bytes of the piece before. The step may be repeated with the others, if it is there
+
+
+cdef struct stream_calls:
+    size_t most       # bytes of a piece that one step is given; 0: all of it
+    int (*open)(codec_stream*, rp_error*) noexcept nogil                               # NULL: nothing to do
+    int (*step)(codec_stream*, const uint8_t* src, size_t size, rp_error*) noexcept nogil
+    int (*end)(codec_stream*, rp_error*) noexcept nogil
+    bint (*complete)(const codec_stream*) noexcept nogil   # decompression: whether the payload may end here
+    void (*close)(codec_stream*) noexcept nogil            # NULL: there is no state
+
+
+cdef struct codec:
+    int id                # the number of the row
+    int attributes        # the id on the wire
+    const char* name      # ASCII
+    int least_magic       # of the batches that may use it
+    bint has_levels
+    int level_min
+    int level_max
+    int level_default     # accepted even where it lies outside of the range
+    # Up to this many bytes of input the GIL is kept, at the default level. The work then takes 20 us or less as a rule;
+    # releasing and taking the GIL takes 0.1 us, and more if another thread waits for it.
+    size_t gil_kept
+    void* object          # the Plugin: borrowed from the CodecTable
+    const uint8_t* head   # what comes between a batch's header and its payload: the plug-in's name, after its length
+    size_t head_size
+
+    # A payload in one piece. `state` is the row's slot in the context: NULL until the codec puts something there. A
+    # plug-in has none, because a context outlives its table.
+    void (*expect)(const codec*, const uint8_t* src, size_t size, size_range*) noexcept nogil
+    int (*decode)(const codec*, void** state, int magic, const uint8_t* src, size_t size, uint8_t* dst,
+                  size_t capacity, progress*, rp_error*) noexcept nogil
+    # After an error: leaves in `out`, from `start` on, what Kafka's streaming reader gives before it fails. The
+    # decoded units are there already. NULL: they are what Kafka gives. Returns whether that reader does not fail, but
+    # takes the place for the payload's end.
+    bint (*prefix)(void** state, const uint8_t* src, size_t size, pooled* out, size_t start,
+                   size_t cap) noexcept nogil
+    # What of a payload's header a reader may overlook if its caller asks: RP_OK, or what `decode` says of it. NULL:
+    # there is no such thing.
+    int (*overlooked)(const uint8_t* src, size_t size, rp_error*) noexcept nogil
+    size_t (*bound)(size_t size) noexcept nogil    # the most bytes that encode makes of `size`
+    # `dst` has room for bound(size). raw: without the framing around it, if the codec has such a form.
+    int (*encode)(const codec*, void** state, int level, int magic, bint raw, const uint8_t* src, size_t size,
+                  uint8_t* dst, size_t capacity, size_t* produced, rp_error*) noexcept nogil
+
+    # Two payloads become one when these bytes are left out between them.
+    bint joins
+    size_t join_tail      # at the end of the first
+    size_t join_head      # at the start of the second
+    size_t join_unit      # after a multiple of so many bytes, that is what one payload of both would be; 0: never
+
+    # A payload in parts: each is compressed when it is given, with those before it as its history, and what they gave
+    # is a payload at any time if parts_end comes after it. NULL: there is no such form. `expected`: about how many
+    # bytes are to come; 0: nobody knows. `dst` has room for bound(size) and PART_ROOM.
+    int (*begin_parts)(void** state, int level, size_t expected, rp_error*) noexcept nogil
+    int (*part)(void** state, const uint8_t* src, size_t size, uint8_t* dst, size_t capacity, size_t* produced,
+                rp_error*) noexcept nogil
+    const char* parts_end
+    size_t parts_end_size
+
+    # A payload that is too large, shortened to as many of the n units of its input that end at `ends` as `limit` bytes
+    # hold, without compressing again. Returns how many, 0 if it cannot; `dst` has room for `limit`. NULL: there is no
+    # such way.
+    int64_t (*cut)(void** state, const uint8_t* payload, size_t size, size_t limit, const uint8_t* src,
+                   const size_t* ends, int64_t n, uint8_t* dst, size_t* produced) noexcept nogil
+
+    size_t (*free_state)(void* state) noexcept nogil     # returns about how many bytes were freed
+    void (*shrink_state)(void** state) noexcept nogil    # before a context waits for its next use; NULL: nothing to do
+
+    stream_calls compressor
+    stream_calls decompressor
+
+
+cdef struct codec_table:
+    codec rows[CODEC_ROWS]   # `decode` is NULL where there is none
+    int n_plugins            # in the rows from CODEC_IDS on
+
+
+cdef inline const codec* row_of(const codec_table* codecs, int id) noexcept nogil:
+    """NULL: there is no such codec."""
+    if 0 <= id < CODEC_ROWS and codecs.rows[id].decode != NULL:
+        return &codecs.rows[id]
+    return NULL
+
+
+cdef inline int codec_at(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
+    """The row of a whole entry's codec. A plug-in that the table does not have is RP_PLUGGABLE, which has no row."""
+    cdef int id = rp_batch_codec(batch)
+    return id if id != RP_PLUGGABLE or codecs.n_plugins == 0 else plugin_at(codecs, entry, batch)
+
+
+cdef inline int plugin_at(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch) noexcept nogil:
+    """By the name in the batch, which is compared with the names of the table and used for nothing else."""
+    cdef size_t room
+    cdef int id
+    cdef const codec* row
+    if batch.magic == 2 and batch.size > RP_BATCH_HEADER:
+        room = <size_t>(batch.size - RP_BATCH_HEADER)
+        for id in range(CODEC_IDS, CODEC_IDS + codecs.n_plugins):
+            row = &codecs.rows[id]
+            if row.head_size <= room and memcmp(entry + RP_BATCH_HEADER, row.head, row.head_size) == 0:
+                return id
+    return RP_PLUGGABLE
+
+
+cdef inline void* state_made(void** state, size_t size) noexcept nogil:
+    """What the slot holds: `size` bytes, zero the first time. NULL: out of memory."""
+    if state[0] == NULL:
+        state[0] = calloc(1, size)
+    return state[0]
+
+
+cdef inline int level_or_default(const codec* row, int level) noexcept nogil:
+    return row.level_default if level == LEVEL_DEFAULT else level
+
+
+# --- for the streams of the codec files ------------------------------------------------------------------------------
+
+cdef inline int append(pooled* out, const uint8_t* data, size_t size, rp_error* err) noexcept nogil:
+    if size > 0:
+        if pooled_reserve_more(out, size, err) != RP_OK:
+            return err.status
+        memcpy(out.data + out.size, data, size)
+        out.size += size
+    return RP_OK
+
+
+cdef inline int spend(codec_stream* s, size_t size, rp_error* err) noexcept nogil:
+    """Count `size` bytes of output against the cap."""
+    if size > s.left:
+        return rp_fail(err, RP_OUTPUT_CAP, -1, 0, <int64_t>s.max_size)
+    s.left -= size
+    return RP_OK

@@ -1,0 +1,207 @@
+"""The codecs by row and by name: Kafka's five, and those of a registry."""
+
+cimport cython
+from cpython.bool cimport PyBool_Check
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.number cimport PyIndex_Check
+from cpython.unicode cimport PyUnicode_AsUTF8
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t
+
+from recordpress._arguments cimport choice_of, integer_of, shown
+from recordpress._c.wire cimport RP_LZ4, RP_PLUGGABLE, RP_ZSTD
+from recordpress.codecs._gzip cimport gzip_row
+from recordpress.codecs._lz4 cimport lz4_row, lz4_row_of_any_header
+from recordpress.codecs._none cimport none_row
+from recordpress.codecs._object cimport object_row
+from recordpress.codecs._registry cimport CodecRegistry, Plugin, taken
+from recordpress.codecs._snappy cimport snappy_row
+from recordpress.codecs._zstd cimport zstd_row
+from recordpress.codecs._zstd_dictionary cimport dictionary_set
+from recordpress.codecs.codec cimport CODEC_IDS, CODEC_ROWS, LEVEL_DEFAULT, codec
+
+import sys
+
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef object MAGIC_DEFAULT = 2
+
+cdef object VERIFY = "verify"
+cdef dict IGNORES = {VERIFY: False, "ignore": True}
+
+
+cdef class CodecTable:
+    """The codecs of a call: Kafka's, and those that were registered when it began. It never changes.
+
+    Parameters
+    ----------
+    plugins : tuple of Plugin
+    """
+
+    def __cinit__(self, tuple plugins=()):
+        cdef int id
+        cdef Plugin plugin
+        none_row(&self.rows.rows[0])
+        gzip_row(&self.rows.rows[1])
+        snappy_row(&self.rows.rows[2])
+        lz4_row(&self.rows.rows[3])
+        zstd_row(&self.rows.rows[4])
+        self.known = {}
+        self.plugins = plugins
+        for id in range(RP_PLUGGABLE):
+            self.rows.rows[id].attributes = id
+            self.own_name(id, self.rows.rows[id].name.decode("ascii"))
+        for plugin in plugins[:CODEC_ROWS - CODEC_IDS]:
+            self.add(plugin)
+
+    cdef int own_name(self, int id, str name) except -1:
+        name = sys.intern(name)
+        self.known[name] = id
+        self.names[id] = <PyObject*>name
+        return 0
+
+    cdef int add(self, Plugin plugin) except -1:
+        cdef int id = CODEC_IDS + self.rows.n_plugins
+        cdef codec* row = &self.rows.rows[id]
+        self.own_name(id, plugin.name)
+        row.id = id
+        row.attributes = RP_PLUGGABLE
+        row.name = PyUnicode_AsUTF8(plugin.name)
+        row.head = <const uint8_t*>PyBytes_AS_STRING(plugin.field)
+        row.head_size = <size_t>PyBytes_GET_SIZE(plugin.field)
+        if plugin.levels is not None:
+            row.has_levels = True
+            row.level_min, row.level_max, row.level_default = plugin.levels
+        row.joins = plugin.joins
+        row.join_head = row.head_size
+        object_row(row, plugin)
+        self.rows.n_plugins += 1
+        return 0
+
+    @property
+    def ids(self):
+        """The row of each codec by its name, a new dict.
+
+        Examples
+        --------
+        >>> from recordpress.codecs.table import CodecTable
+        >>> CodecTable().ids
+        {'none': 0, 'gzip': 1, 'snappy': 2, 'lz4': 3, 'zstd': 4}
+        """
+        return dict(self.known)
+
+
+cdef CodecTable KAFKA = CodecTable()
+taken.update(KAFKA.known)
+
+
+cdef const codec_table* kafka_codecs() noexcept nogil:
+    return &KAFKA.rows
+
+
+# --- arguments -------------------------------------------------------------------------------------------------------
+
+cdef CodecTable table_given(object codecs):
+    if type(codecs) is CodecTable:  # between calls of ours
+        return <CodecTable>codecs
+    if not isinstance(codecs, CodecRegistry):
+        raise ArgumentTypeError(f"codecs must be a recordpress.CodecRegistry, not {type(codecs).__name__}", field="codecs")
+    return registered(<CodecRegistry>codecs)
+
+
+def codecs_given(codecs):
+    """The CodecTable of an argument `codecs`, for code in Python that calls others with it more than once; None: None.
+
+    Raises
+    ------
+    ArgumentTypeError
+        It is something else.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.codecs.table import codecs_given
+    >>> codecs_given(recordpress.CodecRegistry()).ids["zstd"]
+    4
+    """
+    return None if codecs is None else table_of(codecs)
+
+
+cdef CodecTable registered(CodecRegistry registry):
+    """What a registry holds now."""
+    cdef CodecTable table
+    with registry.lock:
+        if registry.table is None:
+            registry.table = CodecTable(tuple(registry.plugins.values()))
+        table = registry.table
+    return table
+
+
+cdef CodecTable lenient_table(CodecTable codecs, object lz4_header_checksum):
+    """`codecs`, or if the checksum is ignored, the same that read LZ4 frames with any."""
+    if not choice_of("lz4_header_checksum", lz4_header_checksum, IGNORES):
+        return codecs
+    cdef CodecTable made
+    with cython.critical_section(codecs):
+        if codecs.lenient is None:
+            made = CodecTable(codecs.plugins)
+            lz4_row_of_any_header(&made.rows.rows[RP_LZ4])
+            codecs.lenient = made
+        return codecs.lenient
+
+
+cdef const codec* codec_named(CodecTable codecs, object compression_type) except NULL:
+    return &codecs.rows.rows[<int>choice_of("compression_type", compression_type, codecs.known)]
+
+
+cdef int level_given(const codec* row, object level) except? -1:
+    cdef int64_t number
+    if isinstance(level, str) and level == "kafka-default":
+        return LEVEL_DEFAULT
+    name = row.name.decode("ascii")
+    if not row.has_levels:
+        raise InvalidArgumentError(f"{name} has no levels: leave level out", field="level")
+    if PyBool_Check(level) or not PyIndex_Check(level):
+        raise ArgumentTypeError(f'level must be an int, None or "kafka-default", not {type(level).__name__}',
+                                field="level")
+    try:
+        number = integer_of(level, "level", -INT32_MAX, INT32_MAX)
+    except InvalidArgumentError:
+        number = INT64_MAX  # no level of any codec
+    if row.level_min <= number <= row.level_max or number == row.level_default:
+        return <int>number
+    also = "" if row.level_min <= row.level_default else f" or {row.level_default}"
+    raise InvalidArgumentError(f"level of {name} must be between {row.level_min} and {row.level_max}{also}, "
+                               f"not {shown(level)}", field="level")
+
+
+cdef int magic_given(const codec* row, object magic) except -1:
+    cdef int number = <int>integer_of(magic, "magic", 0, 2)
+    if number < row.least_magic:
+        raise InvalidArgumentError(f"{row.name.decode('ascii')} needs magic {row.least_magic}, not {number}",
+                                   field="magic")
+    return number
+
+
+cdef int check_dictionaries(const codec* row, str field) except -1:
+    if row.id != RP_ZSTD:
+        raise InvalidArgumentError(f"{row.name.decode('ascii')} takes no dictionary: zstd does", field=field)
+    return 0
+
+
+cdef const codec* row_with(const codec* row, object dictionary, str field) except NULL:
+    check_dictionaries(row, field)
+    if type(dictionary) is not Dictionary:
+        raise ArgumentTypeError(f"{field} must be a recordpress.dictionaries.Dictionary, not {type(dictionary).__name__}",
+                                field=field)
+    return &(<Dictionary>dictionary).row
+
+
+cdef DictionarySet dictionaries_of(const codec* row, object dictionaries):
+    check_dictionaries(row, "dictionaries")
+    return dictionary_set(dictionaries)
+
+
+cdef str name_of(CodecTable codecs, int id):
+    if codecs.names[id] != NULL:
+        return <str>codecs.names[id]
+    return "pluggable" if id == RP_PLUGGABLE else f"unknown({id})"

@@ -1,0 +1,54 @@
+"""Record sets <-> Arrow columns, without a Python object per record.
+
+::
+
+    catalogue the columns: name, Arrow format, width, how it is gathered
+    _read     all of a record set ┐
+    _iterate  piece by piece      ┴► _window: _scan (headers) ─► recordpress._threads: _decode ─► _gather ─► _arrow_out
+    _result_stream  results as they come, as one Arrow stream; columns of one value
+    _lines    rows as JSON, CSV and lines of DumpLogSegments (_text: their values); _write_lines: as results come
+    _match    rows that a search looks for
+    _table    one row per batch, from headers alone ─► _arrow_out
+    _by_value a codec over each value of a column, in and out; _value_checksums: a checksum of each (_value_source)
+    _write    _arrow_in ─► rows ─► recordpress.record.set_writer
+    column_rows  the same rows, for rooms that cut batches themselves
+
+`_arrow_out` hands arrays out through the Arrow C data interface, `_arrow_in` takes them in.
+"""
+
+from recordpress.columns._arrow_out import Field
+from recordpress.columns._by_value import compress_values, decompress_values
+from recordpress.columns._columns import Column, Columns
+from recordpress.columns._iterate import ColumnsIterator, iter_columns
+from recordpress.columns._lines import csv_rows, dump_lines, json_lines
+from recordpress.columns._match import matching_rows
+from recordpress.columns._read import read_columns
+from recordpress.columns._result_stream import ConstantColumns, constant_field, stream_of, with_constants
+from recordpress.columns._table import BatchTable, batch_table
+from recordpress.columns._value_checksums import crc32c_values
+from recordpress.columns._write import write_columns
+from recordpress.columns._write_lines import write_lines
+
+__all__ = [
+    "BatchTable",
+    "Column",
+    "Columns",
+    "ColumnsIterator",
+    "ConstantColumns",
+    "Field",
+    "batch_table",
+    "compress_values",
+    "constant_field",
+    "crc32c_values",
+    "csv_rows",
+    "decompress_values",
+    "dump_lines",
+    "iter_columns",
+    "json_lines",
+    "matching_rows",
+    "read_columns",
+    "stream_of",
+    "with_constants",
+    "write_columns",
+    "write_lines",
+]

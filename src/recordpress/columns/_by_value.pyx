@@ -1,0 +1,305 @@
+"""A codec over each value of an Arrow column, without a Python object per value."""
+
+from cpython.exc cimport PyErr_CheckSignals
+from libc.stdint cimport INT32_MAX, int32_t, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from recordpress._arguments cimport choice_of, integer_of
+from recordpress._buffers cimport pooled, pooled_free, pooled_reserve_more
+from recordpress._c.wire cimport (
+    RP_ARROW_LAYOUT, RP_CODEC_DECOMPRESS, RP_NO_MEMORY, RP_OK, RP_OUTPUT_CAP, rp_error, rp_fail, rp_field,
+)
+from recordpress._status cimport error_of
+from recordpress.codecs.codec cimport codec
+from recordpress.codecs.context cimport codec_context, context_acquire, context_release
+from recordpress.codecs.payload cimport compress_with, decompress_with
+from recordpress.codecs.table cimport CodecTable, DictionarySet, codec_of, dictionaries_of, level_of, row_with, table_of
+from recordpress.columns._arrow_in cimport column, field_of
+from recordpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
+from recordpress.columns._columns cimport Column, Columns
+from recordpress.columns._value_source cimport ValueSource
+
+from recordpress.codecs import DEFAULT_MAX_SIZE
+from recordpress.columns._arrow_out import Field
+from recordpress.errors import RecordpressError, OutputTooLargeError
+
+cdef dict ERRORS = {"raise": False, "null": True}
+cdef tuple FIELDS = (Field("value", "z", True),)
+
+cdef enum:
+    STEP = 1 << 20      # bytes of values after which signals are looked for
+    SHRINKS = 4         # about what a value does; one that shrinks more gets its room later
+    MISSES = -1         # the row needs a dictionary that was not looked up yet
+
+
+cdef class ByValue:
+    """The column that is made, and what it is made with."""
+
+    cdef const codec* row
+    cdef codec_context* context
+    cdef DictionarySet known   # None: there are none
+    cdef bint learns           # there are some
+    cdef bint packs
+    cdef bint nulls            # a value that cannot be read becomes null
+    cdef int level
+    cdef size_t cap
+    cdef pooled ends           # of each value and, first, 0
+    cdef pooled validity
+    cdef pooled data
+    cdef int64_t rows
+    cdef int64_t null_count
+    cdef int64_t sought        # the row whose dictionaries were looked up
+
+    def __cinit__(self):
+        self.sought = -1
+
+    def __dealloc__(self):
+        context_release(self.context)
+        pooled_free(&self.ends)
+        pooled_free(&self.validity)
+        pooled_free(&self.data)
+
+    cdef int begin(self, CodecTable codecs, const codec* row) except -1:
+        self.row = row
+        self.context = context_acquire(&codecs.rows)
+        if self.context == NULL:
+            raise MemoryError
+        return 0
+
+    cdef Column of(self, object data):
+        """All arrays of the caller's data."""
+        cdef ValueSource source = ValueSource.__new__(ValueSource)
+        cdef column values
+        cdef int64_t rows
+        source.open(data)
+        self.room(0)
+        while True:
+            rows = source.next_values(&values)
+            if rows < 0:
+                return self.made()
+            self.add(&values, rows)
+
+    cdef int room(self, int64_t more) except -1:
+        """For so many values more."""
+        cdef rp_error err
+        cdef size_t rows = <size_t>(self.rows + more), before = self.validity.size
+        self.ends.size = 4 * <size_t>(self.rows + 1) if self.ends.data != NULL else 0
+        if (pooled_reserve_more(&self.ends, 4 * (rows + 1) - self.ends.size, &err) != RP_OK
+                or pooled_reserve_more(&self.validity, ((rows + 8) >> 3) - before, &err) != RP_OK
+                or pooled_reserve_more(&self.data, 1, &err) != RP_OK):
+            raise MemoryError
+        self.validity.size = (rows + 8) >> 3
+        memset(self.validity.data + before, 0, self.validity.size - before)
+        (<int32_t*>self.ends.data)[self.rows] = <int32_t>self.data.size
+        return 0
+
+    cdef int add(self, const column* values, int64_t n) except -1:
+        cdef int64_t i = 0
+        cdef int status
+        cdef rp_field f
+        cdef rp_error err
+        self.room(n)
+        while i < n:
+            with nogil:
+                status = self.some(values, &i, n, &err)
+            PyErr_CheckSignals()
+            if status == MISSES:
+                field_of(values, values.kind, i, &f)
+                self.sought = self.rows
+                self.known.learn(f.data, <size_t>f.size)
+            elif status != RP_OK:
+                self.fail(error_of(&err), &err)
+                i += 1
+        return 0
+
+    cdef int some(self, const column* values, int64_t* i, int64_t n, rp_error* err) noexcept nogil:
+        """Rows from i on, until there is something to be done with the GIL."""
+        cdef int64_t seen = 0
+        cdef int status
+        cdef rp_field f
+        while i[0] < n and seen < STEP:
+            if not field_of(values, values.kind, i[0], &f):
+                return rp_fail(err, RP_ARROW_LAYOUT, -1, 0, 0)
+            status = self.one(&f, err)
+            if status != RP_OK:
+                return status
+            i[0] += 1
+            seen += 64 + max(f.size, <int64_t>0)
+        return RP_OK
+
+    cdef int one(self, const rp_field* f, rp_error* err) noexcept nogil:
+        cdef size_t before = self.data.size
+        cdef int status = RP_OK
+        if f.size >= 0:
+            if self.learns and self.sought != self.rows and self.known.misses(f.data, <size_t>f.size):
+                return MISSES
+            status = self.turned(f, err)
+            if self.data.size > <size_t>INT32_MAX:
+                status = rp_fail(err, RP_OUTPUT_CAP, -1, 0, INT32_MAX)
+            if status != RP_OK:
+                self.data.size = before
+                # a codec of the caller's own may have raised an interrupt
+                if not self.nulls or status == RP_NO_MEMORY or status == RP_CODEC_DECOMPRESS or self.is_full(err):
+                    return status
+        if f.size < 0 or status != RP_OK:
+            self.add_null()
+            return RP_OK
+        self.validity.data[self.rows >> 3] |= 1 << (self.rows & 7)
+        self.end_row()
+        return RP_OK
+
+    cdef void add_null(self) noexcept nogil:
+        self.null_count += 1
+        self.end_row()
+
+    cdef void end_row(self) noexcept nogil:
+        self.rows += 1
+        (<int32_t*>self.ends.data)[self.rows] = <int32_t>self.data.size
+
+    cdef int turned(self, const rp_field* f, rp_error* err) noexcept nogil:
+        cdef size_t likely = self.row.bound(<size_t>f.size) if self.packs else SHRINKS * <size_t>f.size
+        if pooled_reserve_more(&self.data, likely, err) != RP_OK:  # so that it grows by doubling
+            return err.status
+        if self.packs:
+            return compress_with(self.row, self.context, self.level, 2, f.data, <size_t>f.size, &self.data, err)
+        return decompress_with(self.row, self.context, False, 2, f.data, <size_t>f.size, &self.data, self.left(), err)
+
+    cdef size_t left(self) noexcept nogil:
+        """The most bytes of the next value."""
+        return min(self.cap, <size_t>INT32_MAX - self.data.size)
+
+    cdef bint is_full(self, const rp_error* err) noexcept nogil:
+        """Whether the column, and not the value, has become too large."""
+        return err.status == RP_OUTPUT_CAP and err.limit != <int64_t>self.cap
+
+    cdef int fail(self, object error, const rp_error* err) except -1:
+        """Raise the error, unless it is one of a codec of the caller's own that makes the value null."""
+        if err.status == RP_CODEC_DECOMPRESS and self.nulls and isinstance(error, RecordpressError):
+            self.add_null()
+            return 0
+        if self.is_full(err):
+            raise OutputTooLargeError(f"row {self.rows}: the values of one column take more than {INT32_MAX} bytes: "
+                                      "give fewer rows at once", field="data")
+        if isinstance(error, RecordpressError):
+            error.message = f"row {self.rows}: {error.message}"
+            error.args = (error.message,)
+        raise error
+
+    cdef Column made(self):
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
+        cdef chunk_data* chunk = chunk_new(1, 3)
+        cdef array_data* array
+        if chunks == NULL or chunk == NULL or not array_init(&chunk.columns[0], self.rows, 3, 0):
+            free(chunks)
+            chunk_drop(chunk)
+            raise MemoryError
+        chunks[0] = chunk
+        chunk.rows = self.rows
+        chunk.blocks[0], chunk.blocks[1], chunk.blocks[2] = self.validity, self.ends, self.data
+        chunk.n_blocks = 3
+        array = &chunk.columns[0]
+        array.null_count = self.null_count
+        array.buffers[0] = self.validity.data if self.null_count else NULL
+        array.buffers[1] = self.ends.data
+        array.buffers[2] = self.data.data
+        memset(&self.validity, 0, sizeof(pooled))
+        memset(&self.ends, 0, sizeof(pooled))
+        memset(&self.data, 0, sizeof(pooled))
+        return Column.make(Columns.make(FIELDS, chunks, 1), 0)
+
+
+def compress_values(data, compression_type, level=None, *, dictionary=None, codecs=None):
+    """Compress each value of a column on its own.
+
+    Parameters
+    ----------
+    data : Arrow array, or stream of them
+        Of binary, large_binary, binary_view or a string type: a column of pyarrow, polars or `read_columns`.
+    compression_type, level, dictionary, codecs
+        As in :func:`compress`.
+
+    Returns
+    -------
+    Column
+        binary, one row for each value; null where that is null. At most 2147483647 bytes in all.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted, or an Arrow array that contradicts itself.
+    OutputTooLargeError
+        The result would be larger than one Arrow array of binary can be.
+
+    Notes
+    -----
+    There is no Python object per value, and the GIL is released. The values are those that :func:`compress` gives.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> columns = recordpress.read_columns(recordpress.write_records([b"value %d of many" % n for n in range(1000)]))
+    >>> dictionary = recordpress.dictionaries.train(columns["value"].to_pylist(), 512)
+    >>> small = recordpress.compress_values(columns["value"], "zstd", dictionary=dictionary)
+    >>> recordpress.decompress_values(small, "zstd", dictionaries=dictionary)[7]
+    b'value 7 of many'
+    """
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    cdef ByValue work = ByValue.__new__(ByValue)
+    work.packs = True
+    work.level = level_of(row, level)
+    if dictionary is not None:
+        row = row_with(row, dictionary, "dictionary")
+    work.begin(table, row)
+    return work.of(data)
+
+
+def decompress_values(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, dictionaries=None,
+                      errors="raise", codecs=None):
+    """Decompress each value of a column.
+
+    Parameters
+    ----------
+    data : Arrow array, or stream of them
+        As in :func:`compress_values`.
+    compression_type, dictionaries, codecs
+        As in :func:`decompress`.
+    max_decompressed_bytes : int
+        Most bytes of one value, 0 to 2147483647; 64 MiB by default.
+    errors : {"raise", "null"}
+        What becomes of a value that cannot be read. "null" also stands for one that is larger than
+        max_decompressed_bytes or needs a dictionary that is not there.
+
+    Returns
+    -------
+    Column
+        binary, one row for each value; null where that is null. At most 2147483647 bytes in all.
+
+    Raises
+    ------
+    DecompressionError
+        With the number of the row in its message; `position` is the byte in the value.
+    OutputTooLargeError
+        A value is larger than max_decompressed_bytes, or the result than one Arrow array of binary can be.
+    InvalidArgumentError, ArgumentTypeError
+        As in :func:`compress_values`.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> small = recordpress.read_columns(recordpress.write_records([recordpress.compress(b"text", "gzip"), None, b"?"]))["value"]
+    >>> recordpress.decompress_values(small, "gzip", errors="null").to_pylist()
+    [b'text', None, None]
+    """
+    cdef CodecTable table = table_of(codecs)
+    cdef const codec* row = codec_of(table, compression_type)
+    cdef ByValue work = ByValue.__new__(ByValue)
+    work.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 0, INT32_MAX)
+    work.nulls = choice_of("errors", errors, ERRORS)
+    if dictionaries is not None:
+        work.known = dictionaries_of(row, dictionaries)
+        work.learns = True
+        row = &work.known.row
+    work.begin(table, row)
+    return work.of(data)

@@ -1,0 +1,477 @@
+"""Columns: Arrow arrays that recordpress made, as Python sees them."""
+
+from libc.stdint cimport INT64_MAX, int64_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memset
+
+from recordpress._arguments cimport integer_of
+from recordpress._sealed cimport seal
+from recordpress.columns._arrow_out cimport (
+    EVERY_COLUMN, array_capsule, chunk_drop, parts_copy, schema_capsule, stream_capsule,
+)
+from recordpress.columns._values cimport bytes_of, kind_of, value_at
+from recordpress.columns._write_back cimport loss, loss_of_both, metadata_of
+
+from recordpress.columns._arrow_out import Field
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+
+cdef enum:
+    SHOWN_VALUES = 3
+    SHOWN_CHARACTERS = 40
+
+
+class _NotOneArray(InvalidArgumentError, AttributeError):
+    """An AttributeError, so that hasattr() is False."""
+
+
+class _NoColumn(InvalidArgumentError, KeyError):
+    """The error of a dict-like object; `str` of a plain KeyError would quote the sentence."""
+
+    __str__ = InvalidArgumentError.__str__
+
+
+class _NoRow(InvalidArgumentError, IndexError):
+    """The error of a sequence."""
+
+
+cdef object shown(object value):
+    """The value's repr, cut."""
+    if isinstance(value, bytes):
+        value = value[:SHOWN_CHARACTERS]
+    text = str(value) if hasattr(value, "isoformat") else repr(value)
+    return text if len(text) <= SHOWN_CHARACTERS else f"{text[:SHOWN_CHARACTERS - 3]}..."
+
+
+cdef object bounds_of(object start, object length, int64_t rows):
+    """(first row, number of rows) of a slice as pyarrow has it."""
+    cdef int64_t first = min(integer_of(start, "offset", 0, INT64_MAX), rows)
+    if length is None:
+        return first, rows - first
+    return first, min(integer_of(length, "length", 0, INT64_MAX), rows - first)
+
+
+cdef object rows_of(object key, int64_t rows):
+    """(first row, number of rows) of a Python slice."""
+    start, stop, step = key.indices(rows)
+    if step != 1:
+        raise InvalidArgumentError(f"a slice must have a step of 1, not {step}", field="key")
+    return start, max(stop - start, 0)
+
+
+cdef class ArrowRows:
+    """The rows in another library's form, through an Arrow stream."""
+
+    def to_pyarrow(self):
+        """The rows as a pyarrow table.
+
+        Returns
+        -------
+        pyarrow.Table
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.read_columns(recordpress.write_records([b"a"]), ["value"]).to_pyarrow().to_pydict()
+        {'value': [b'a']}
+        """
+        import pyarrow
+
+        return pyarrow.table(self)
+
+    def to_pandas(self):
+        """The rows as a pandas frame. pandas needs pyarrow for this.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.read_columns(recordpress.write_records([b"a"]), ["value"]).to_pandas().shape
+        (1, 1)
+        """
+        return self.to_pyarrow().to_pandas()
+
+    def to_polars(self):
+        """The rows as a polars frame.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.read_columns(recordpress.write_records([b"a"]), ["value"]).to_polars().shape
+        (1, 1)
+        """
+        import polars
+
+        return polars.DataFrame(self)
+
+
+cdef class Columns(ArrowRows):
+    """Records as Arrow columns: one or more record batches that share a schema.
+
+    `read_columns` returns one and `iter_columns` yields them. ``columns["value"]`` is one column. Any Arrow consumer
+    takes the whole through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
+    ``polars.DataFrame(columns)``, ``pandas.DataFrame.from_arrow(columns)``, ``duckdb.from_arrow(columns)``, or
+    `to_pyarrow`, `to_polars` and `to_pandas`. The memory returns to recordpress's pool when the last consumer releases it.
+
+    ``len(columns)`` is the number of rows. Iterating gives the record batches, each a `Columns` of its own.
+
+    Attributes
+    ----------
+    num_rows : int
+    column_names : list[str]
+    schema : tuple of fields, each with name, type and nullable
+    nbytes : int
+        Bytes of the rows in memory.
+    lz4_header_errors : list of DecompressionError
+        Wrong checksums of LZ4 frames' headers that ``lz4_header_checksum="ignore"`` let pass, each with its place; of
+        the whole result, not of a slice of it.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> columns = recordpress.read_columns(recordpress.write_records([b"a", b"b"]), ["offset", "value"])
+    >>> columns
+    <recordpress.Columns: 2 rows
+      offset: int64 not null = 0, 1
+      value: binary = b'a', b'b'>
+    >>> columns["value"].to_pylist(), columns[1:]["offset"].to_pylist(), columns.nbytes
+    ([b'a', b'b'], [1], 26)
+    """
+
+    def __init__(self):
+        raise TypeError("Columns objects are made by read_columns and iter_columns")
+
+    @staticmethod
+    cdef Columns make(tuple fields, chunk_data** chunks, int64_t n_chunks):
+        """Takes over the array of chunks and a reference to each."""
+        cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(n_chunks + 1))
+        cdef int64_t i
+        if parts == NULL:
+            for i in range(n_chunks):
+                chunk_drop(chunks[i])
+            free(chunks)
+            raise MemoryError()
+        for i in range(n_chunks):
+            parts[i].chunk, parts[i].offset, parts[i].rows = chunks[i], 0, chunks[i].rows
+        free(chunks)
+        return Columns.of_parts(fields, parts, n_chunks)
+
+    @staticmethod
+    cdef Columns of_parts(tuple fields, part* parts, int64_t n_parts):
+        """Takes over the array of parts and a reference to the chunk of each."""
+        cdef Columns self = Columns.__new__(Columns)
+        cdef int64_t i
+        self._fields = fields
+        self._parts = parts
+        self._n_parts = n_parts
+        for i in range(n_parts):
+            self.num_rows += parts[i].rows
+        return self
+
+    def __dealloc__(self):
+        cdef int64_t i
+        for i in range(self._n_parts):
+            chunk_drop(self._parts[i].chunk)
+        free(self._parts)
+
+    @property
+    def column_names(self):
+        return [field.name for field in self._fields]
+
+    @property
+    def schema(self):
+        return self._fields
+
+    @property
+    def lz4_header_errors(self):
+        return self.overlooked or []
+
+    @property
+    def nbytes(self):
+        return sum(Column.make(self, i).nbytes for i in range(len(self._fields)))
+
+    def __len__(self):
+        return self.num_rows
+
+    def __repr__(self):
+        lines = [f"<recordpress.Columns: {self.num_rows} row{'s' * (self.num_rows != 1)}"]
+        for i in range(len(self._fields)):
+            lines.append(f"  {self._fields[i]!r} = {Column.make(self, i)._shown()}")
+        return "\n".join(lines) + ">"
+
+    def __iter__(self):
+        cdef int64_t i
+        for i in range(self._n_parts):
+            yield Columns.of_parts(self._fields, parts_copy(&self._parts[i], 1), 1)
+
+    def __getitem__(self, key):
+        """A column by its name, or rows by a slice."""
+        if isinstance(key, slice):
+            start, rows = rows_of(key, self.num_rows)
+            return self._sliced(start, rows)
+        if not isinstance(key, str):
+            raise ArgumentTypeError("columns are asked for by name, rows by a slice, "
+                                    f"not by {type(key).__name__}", field="key")
+        if key not in self.column_names:
+            raise _NoColumn(f"there is no column {key!r}: there are {', '.join(self.column_names)}", field="key")
+        return Column.make(self, self.column_names.index(key))
+
+    def slice(self, offset=0, length=None):
+        """Rows from `offset` on, without a copy.
+
+        Parameters
+        ----------
+        offset : int
+        length : int | None
+            The most rows. None: all that follow.
+
+        Returns
+        -------
+        Columns
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> columns = recordpress.read_columns(recordpress.write_records([b"a", b"b", b"c"]))
+        >>> columns.slice(1, 1)["value"].to_pylist()
+        [b'b']
+        """
+        start, rows = bounds_of(offset, length, self.num_rows)
+        return self._sliced(start, rows)
+
+    cdef Columns _sliced(self, int64_t start, int64_t rows):
+        """Leaves out empty parts, but keeps at least one."""
+        cdef part* parts = <part*>malloc(sizeof(part) * <size_t>(self._n_parts + 1))
+        cdef part* copy
+        cdef int64_t i, n = 0
+        if parts == NULL:
+            raise MemoryError()
+        for i in range(self._n_parts):
+            parts[n] = self._parts[i]
+            parts[n].offset += min(start, parts[n].rows)
+            parts[n].rows = min(parts[n].rows - min(start, parts[n].rows), rows)
+            start -= min(start, self._parts[i].rows)
+            rows -= parts[n].rows
+            n += parts[n].rows > 0 or (n == 0 and i == self._n_parts - 1)
+        try:
+            copy = parts_copy(parts, n)
+        finally:
+            free(parts)
+        return Columns.of_parts(self._fields, copy, n)
+
+    def __array__(self, dtype=None, copy=None):
+        """NumPy has no such tables; pandas asks for an array if it does not know an object."""
+        raise ArgumentTypeError("Columns are not a NumPy array. For a pandas frame: columns.to_pandas() or "
+                                "pandas.DataFrame.from_arrow(columns); for an array of one column: "
+                                "columns.to_pyarrow()[name].to_numpy()", field="columns")
+
+    def __arrow_c_schema__(self):
+        """The schema as an ``arrow_schema`` capsule: a struct with a child for every column."""
+        return schema_capsule(self._struct(), self._metadata())
+
+    cdef object _struct(self):
+        return Field("", "+s", False, self._fields)
+
+    cdef bytes _metadata(self):
+        cdef loss lost
+        cdef int64_t i
+        memset(&lost, 0, sizeof(loss))
+        for i in range(self._n_parts):
+            lost = loss_of_both(&lost, &self._parts[i].chunk.lost)
+        return metadata_of(&lost)
+
+    @property
+    def __arrow_c_array__(self):
+        """A method that gives (``arrow_schema``, ``arrow_array``) capsules; only a result of one record batch has it.
+        Consumers check whether it exists (polars does so first), so with several record batches it must not.
+
+        Raises
+        ------
+        InvalidArgumentError
+            Also an AttributeError. There are several record batches (a result over 2 GiB, or threads > 1): take the
+            stream.
+        """
+        check_one(self)
+        return self._array
+
+    def _array(self, requested_schema=None):
+        check_one(self)
+        return self.__arrow_c_schema__(), array_capsule(self._parts, EVERY_COLUMN)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """An ``arrow_array_stream`` capsule over all record batches. requested_schema is not acted on: the
+        interface lets a producer give its own."""
+        return stream_capsule(self._struct(), EVERY_COLUMN, self._parts, self._n_parts, self._metadata())
+
+
+cdef int check_one(Columns columns) except -1:
+    if columns._n_parts != 1:
+        raise _NotOneArray(f"{columns._n_parts} record batches are not one array: take the stream "
+                           "(__arrow_c_stream__), or iterate over them")
+    return 0
+
+
+cdef class Column:
+    """One column of a `Columns`, by ``columns[name]``.
+
+    It has a length, an index (``column[0]``, ``column[-1]``), slices, and an iterator over Python objects: None, bool,
+    int, str, bytes, an aware datetime, or a list of (key, value) for headers. For more than a look, give it to an Arrow
+    library: ``pyarrow.chunked_array(column)``, ``polars.Series(column)``.
+
+    Attributes
+    ----------
+    name : str
+    type : str
+        Its Arrow type, in the words of pyarrow.
+    nbytes : int
+        Bytes of its rows in memory.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"a", None], headers=[[("h", b"x")], None])
+    >>> columns = recordpress.read_columns(data)
+    >>> columns["value"]
+    <recordpress.Column: 2 rows of value: binary = b'a', None>
+    >>> columns["value"][-1], list(columns["offset"]), columns["headers"].to_pylist()
+    (None, [0, 1], [[('h', b'x')], []])
+    """
+
+    def __init__(self):
+        raise TypeError("Column objects are made by columns[name]")
+
+    @staticmethod
+    cdef Column make(Columns columns, int64_t number):
+        cdef Column self = Column.__new__(Column)
+        self._columns = columns
+        self._number = number
+        self._field = columns._fields[number]
+        self._kind = kind_of(self._field.format)
+        return self
+
+    @property
+    def name(self):
+        return self._field.name
+
+    @property
+    def type(self):
+        return self._field.type
+
+    @property
+    def nbytes(self):
+        cdef Columns columns = self._columns
+        cdef int64_t i, size = 0
+        for i in range(columns._n_parts):
+            size += bytes_of(&columns._parts[i].chunk.columns[self._number], self._kind, columns._parts[i].offset,
+                             columns._parts[i].rows)
+        return size
+
+    def __len__(self):
+        return self._columns.num_rows
+
+    def __repr__(self):
+        rows = len(self)
+        return f"<recordpress.Column: {rows} row{'s' * (rows != 1)} of {self._field!r} = {self._shown()}>"
+
+    def _shown(self):
+        """The first values, as text."""
+        cdef int64_t i
+        texts = []
+        for i in range(min(SHOWN_VALUES, self._columns.num_rows)):
+            try:
+                texts.append(shown(self._at(i)))
+            except InvalidArgumentError:  # a time that no datetime can hold
+                texts.append("?")
+        return ", ".join(texts) + (", ..." if self._columns.num_rows > SHOWN_VALUES else "")
+
+    cdef object _at(self, int64_t row):
+        cdef Columns columns = self._columns
+        cdef int64_t i
+        for i in range(columns._n_parts):
+            if row < columns._parts[i].rows:
+                return value_at(&columns._parts[i].chunk.columns[self._number], self._kind,
+                                columns._parts[i].offset + row)
+            row -= columns._parts[i].rows
+
+    def __getitem__(self, key):
+        """A value by its row, or rows by a slice."""
+        cdef int64_t rows = len(self)
+        cdef int64_t row
+        if isinstance(key, slice):
+            return Column.make(self._columns[key], self._number)
+        row = integer_of(key, "key", -INT64_MAX, INT64_MAX)
+        if not -rows <= row < rows:
+            raise _NoRow(f"there is no row {key} of {rows}", field="key")
+        return self._at(row if row >= 0 else row + rows)
+
+    def __iter__(self):
+        cdef Columns columns = self._columns
+        cdef int64_t i, row
+        for i in range(columns._n_parts):
+            for row in range(columns._parts[i].offset, columns._parts[i].offset + columns._parts[i].rows):
+                yield value_at(&columns._parts[i].chunk.columns[self._number], self._kind, row)
+
+    def to_pylist(self):
+        """All values as a list of Python objects.
+
+        Returns
+        -------
+        list
+            None, bool, int, str, bytes, aware datetimes, or for each record its headers as a list of (key, value).
+
+        Raises
+        ------
+        InvalidArgumentError
+            A time outside the years 1 to 9999.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.read_columns(recordpress.write_records([b"a", None]))["value"].to_pylist()
+        [b'a', None]
+        """
+        return list(self)
+
+    def slice(self, offset=0, length=None):
+        """Rows from `offset` on, at most `length`, without a copy.
+
+        Returns
+        -------
+        Column
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.read_columns(recordpress.write_records([b"a", b"b"]))["value"].slice(1).to_pylist()
+        [b'b']
+        """
+        return Column.make(self._columns.slice(offset, length), self._number)
+
+    def __arrow_c_schema__(self):
+        """The type as an ``arrow_schema`` capsule."""
+        return schema_capsule(self._field)
+
+    @property
+    def __arrow_c_array__(self):
+        """As that of `Columns`: only a column of one record batch has it."""
+        check_one(self._columns)
+        return self._array
+
+    def _array(self, requested_schema=None):
+        check_one(self._columns)
+        return self.__arrow_c_schema__(), array_capsule(self._columns._parts, self._number)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        """An ``arrow_array_stream`` capsule over the column's arrays, one per record batch."""
+        cdef Columns columns = self._columns
+        return stream_capsule(self._field, self._number, columns._parts, columns._n_parts)
+
+
+seal(Columns, "read_columns and iter_columns")
+seal(Column, "columns[name]")

@@ -1,0 +1,29 @@
+"""From a run of entries to chunks: the work of one thread, without the GIL."""
+
+from libc.stdint cimport int64_t
+
+from recordpress._c.wire cimport rp_batch
+from recordpress.columns._arrow_out cimport chunk_data
+from recordpress.columns._gather cimport builder
+from recordpress.columns._plan cimport failure, plan
+from recordpress._threads cimport task
+
+
+# Zero but for `task`, `plan`, `batches` and `n` before it runs, and for `open` and `rest` of a run that does not begin
+# its chunk or does not end it.
+ctypedef struct run:
+    task task
+    const plan* plan
+    const rp_batch* batches
+    int64_t n
+    builder* open            # where the rows go on that earlier runs gathered; NULL: this run alone makes its chunks
+    int64_t rest             # bytes of entries that later runs are to add to it; 0: the chunk ends here
+    chunk_data** chunks      # of the entries that were good: those before the first that is wrong, or all if plan.skip
+    int64_t n_chunks
+    failure* failures        # of the entries that were wrong, in their order
+    int64_t n_failures
+    bint no_memory           # nothing else holds then
+
+
+cdef void decode_run(task* self) noexcept nogil
+cdef void run_free(run* r) noexcept nogil

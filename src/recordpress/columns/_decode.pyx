@@ -1,0 +1,202 @@
+"""From a run of entries to chunks: checksum, decompression and gathering, entry by entry, without the GIL."""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, realloc
+from libc.string cimport memset
+
+from recordpress._c.wire cimport (
+    RP_BINARY_VIEW, RP_NO_MEMORY, RP_OK, rp_batch, rp_batch_codec, rp_batch_read, rp_error, rp_fail,
+    rp_source,
+)
+from recordpress.codecs.codec cimport codec_at
+from recordpress.codecs.context cimport codec_context, context_acquire, context_release
+from recordpress.columns._arrow_out cimport chunk_data, chunk_drop
+from recordpress.columns._finish cimport finish_chunk
+from recordpress.columns._gather cimport (
+    builder, builder_free, gather, go_back, mark, mark_of, most_used, place_views, reserve_rows,
+)
+from recordpress.columns._plan cimport failure, plan
+from recordpress.columns._scan cimport BAD_HEADER
+from recordpress._threads cimport is_cancelled, task
+from recordpress.columns._write_back cimport note_batch
+from recordpress.columns.catalogue cimport BASE_OFFSET, KEY, OFFSET, TIMESTAMP, VALUE
+from recordpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, open_source
+
+
+cdef enum:
+    MOST_RUNS = 8  # that one chunk is expected to take: room for more is made when they come
+
+
+cdef void run_free(run* r) noexcept nogil:
+    cdef int64_t i
+    for i in range(r.n_chunks):
+        chunk_drop(r.chunks[i])
+    free(r.chunks)
+    free(r.failures)
+    r.chunks = NULL
+    r.failures = NULL
+    r.n_chunks = r.n_failures = 0
+
+
+cdef int add_chunk(run* r, chunk_data* chunk, rp_error* err) noexcept nogil:
+    if chunk == NULL:
+        return err.status
+    cdef chunk_data** more = <chunk_data**>realloc(r.chunks, sizeof(chunk_data*) * <size_t>(r.n_chunks + 1))
+    if more == NULL:
+        chunk_drop(chunk)
+        return rp_fail(err, RP_NO_MEMORY, -1, 0, 0)
+    r.chunks = more
+    more[r.n_chunks] = chunk
+    r.n_chunks += 1
+    return RP_OK
+
+
+cdef int add_failure(run* r, failure* f) noexcept nogil:
+    cdef failure* more = <failure*>realloc(r.failures, sizeof(failure) * <size_t>(r.n_failures + 1))
+    if more == NULL:
+        return rp_fail(&f.error, RP_NO_MEMORY, -1, 0, 0)
+    r.failures = more
+    more[r.n_failures] = f[0]
+    r.n_failures += 1
+    return RP_OK
+
+
+# --- one entry ---------------------------------------------------------------------------------------------
+
+cdef void bound(const plan* p, rp_source* source) noexcept nogil:
+    """Whether records of this batch must be compared with the given ranges one by one."""
+    source.filtered = p.filtered
+    source.first_offset = p.first_offset
+    source.last_offset = p.last_offset
+    source.first_timestamp = p.first_timestamp
+    source.last_timestamp = p.last_timestamp
+
+
+cdef int open_entry(const plan* p, codec_context* context, const uint8_t* entry, rp_source* source,
+                    failure* f) noexcept nogil:
+    """Checksums compared, records decompressed into the context's scratch."""
+    cdef const rp_batch* batch = &f.batch
+    cdef rp_batch ignored
+    cdef int status = RP_OK
+    if batch.magic == BAD_HEADER:
+        return rp_batch_read(entry, batch.size, 0, &ignored, &f.error)
+    if p.check_crcs:
+        status = check_crc(entry, batch, &f.error)
+    if status == RP_OK:
+        context.scratch.size = 0
+        status = open_source(context, entry, batch, p.data + p.size, &context.scratch, p.cap, False, source, &f.error)
+    if status == RP_OK and batch.magic < 2 and p.check_crcs and rp_batch_codec(batch):
+        status = check_inner_crcs(source, &f.error)
+    return status
+
+
+cdef void note_entry(const plan* p, codec_context* context, builder* b, const rp_batch* batch, int64_t before,
+                     int32_t count) noexcept nogil:
+    """What columns lose of a batch of `count` records, of which those from row `before` on were wanted."""
+    cdef int64_t rows = b.rows - before
+    cdef bint whole = rows == count and rows
+    if rows == 0 and count:
+        return
+    note_batch(&b.lost, batch, codec_at(context.codecs, p.data + batch.position, batch),
+               <int64_t*>b.fixed[OFFSET].data + before if whole and p.want[OFFSET] else NULL,
+               <int64_t*>b.fixed[TIMESTAMP].data + before if whole and p.want[TIMESTAMP] else NULL,
+               rows, 1000 if p.micros else 1)
+
+
+cdef int gather_entry(const plan* p, codec_context* context, builder* b, rp_source* source, int64_t left,
+                      failure* f) noexcept nogil:
+    """The records of an open entry, or none of them."""
+    cdef mark before = mark_of(b)
+    # a false count costs no memory
+    cdef int64_t rows = b.rows + min(<int64_t>source.count, (source.end - source.start) // SMALLEST_RECORD + 1)
+    cdef int64_t before_rows = b.rows, touched = b.rows
+    cdef int status = RP_OK
+    if p.layout == RP_BINARY_VIEW and (p.want[KEY] or p.want[VALUE]):
+        status = place_views(b, source, &context.scratch, &f.error)
+    if status == RP_OK:
+        bound(p, source)
+        status = reserve_rows(p, b, rows, &f.error)
+    if status == RP_OK:
+        touched = rows
+        status = gather(p, b, &f.batch, source, left, &f.error)
+    if status != RP_OK:
+        go_back(b, &before, touched)
+    elif p.want[BASE_OFFSET]:
+        note_entry(p, context, b, &f.batch, before_rows, source.count)
+    return status
+
+
+cdef int decode_entry(run* r, codec_context* context, builder* b, int64_t left, failure* f) noexcept nogil:
+    cdef const plan* p = r.plan
+    cdef const uint8_t* entry = p.data + f.batch.position
+    cdef rp_source source
+    cdef int status = open_entry(p, context, entry, &source, f)
+    if status == RP_OK and b.rows and most_used(p, b) + (source.end - source.start) > p.chunk_bytes:
+        status = add_chunk(r, finish_chunk(p, b, &f.error), &f.error)
+    if status == RP_OK:
+        status = gather_entry(p, context, b, &source, left, f)
+    b.consumed += f.batch.size
+    return status
+
+
+# --- a run -------------------------------------------------------------------------------------------------
+
+cdef int64_t expected_rows(const rp_batch* batches, int64_t n) noexcept nogil:
+    """How many rows the headers declare, but no more than two per byte, since counts may be false: real records, well
+    compressed, take half a byte and more. Memory reserved for a false count is not touched."""
+    cdef int64_t i, rows = 1
+    for i in range(n):
+        rows += max(0, min(<int64_t>batches[i].records_count, 2 * batches[i].size))
+    return rows
+
+
+cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest, failure* f) noexcept nogil:
+    """Room for the rows of this run, and of those that follow it at the same ratio."""
+    cdef double share = 1.0 if bytes == 0 else <double>(bytes + rest) / <double>bytes
+    cdef int64_t rows = <int64_t>(share * <double>expected_rows(r.batches, r.n))
+    return reserve_rows(r.plan, b, b.rows + rows, &f.error)
+
+
+cdef bint goes_on(const run* r) noexcept nogil:
+    """Whether later runs add to the chunk: rows before an error are handed out at once, and so are those of a result
+    that is too large for one chunk."""
+    return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0
+
+
+cdef int decode_entries(run* r, codec_context* context, builder* b, failure* f) noexcept nogil:
+    """RP_OK, or RP_NO_MEMORY: entries that are wrong are listed."""
+    cdef int64_t i, rest, left = 0
+    for i in range(r.n):
+        left += r.batches[i].size
+    rest = min(r.rest, (MOST_RUNS - 1) * left)
+    cdef int status = reserve_expected(r, b, left, rest, f)
+    left += rest
+    for i in range(r.n):
+        if status != RP_OK or is_cancelled(&r.task):
+            return status
+        f.batch = r.batches[i]
+        left -= f.batch.size
+        status = decode_entry(r, context, b, left, f)
+        if status == RP_OK or status == RP_NO_MEMORY:
+            continue
+        status = add_failure(r, f)
+        if not r.plan.skip:
+            break
+    if status == RP_OK and not goes_on(r) and (b.rows or r.n_chunks == 0):
+        status = add_chunk(r, finish_chunk(r.plan, b, &f.error), &f.error)
+    return status
+
+
+cdef void decode_run(task* self) noexcept nogil:
+    cdef run* r = <run*>self
+    cdef codec_context* context = context_acquire(r.plan.codecs)
+    cdef builder own
+    cdef builder* b = &own if r.open == NULL else r.open
+    cdef failure f
+    if r.open == NULL:
+        memset(&own, 0, sizeof(builder))
+    memset(&f, 0, sizeof(failure))
+    r.no_memory = context == NULL or decode_entries(r, context, b, &f) != RP_OK
+    context_release(context)
+    if r.open == NULL:
+        builder_free(&own)

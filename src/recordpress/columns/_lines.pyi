@@ -1,0 +1,14 @@
+from typing_extensions import disjoint_base
+
+from recordpress.columns._columns import Columns
+from recordpress.typing import ShownAs
+
+@disjoint_base
+class Lines:
+    def __new__(cls, kind: str, values: ShownAs) -> Lines: ...
+
+def json_lines(columns: Columns, values: ShownAs = "utf8") -> bytes: ...
+def csv_rows(columns: Columns, values: ShownAs = "utf8", *, header: bool = False) -> bytes: ...
+def dump_lines(
+    columns: Columns, *, metadata: bool = True, contents: bool = True, values: ShownAs = "utf8"
+) -> bytes: ...

@@ -1,0 +1,472 @@
+"""Rows of columns as lines of text: JSON, CSV, and what Kafka's DumpLogSegments prints of a record.
+
+Lines are made from the arrays themselves, without a Python object per record.
+"""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from libc.stdint cimport SIZE_MAX, int32_t, int64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcmp, memcpy, memset
+
+from recordpress._arguments cimport choice_of, flag_of
+from recordpress._buffers cimport pooled, pooled_free
+from recordpress._c.wire cimport RP_OK
+from recordpress.columns._arrow_out cimport array_data, part
+from recordpress.columns._columns cimport Columns
+from recordpress.columns._text cimport (
+    AS_BASE64, AS_HEX, AS_JSON, AS_SIZE, AS_UTF8, put, put_csv_bytes, put_csv_quoted, put_json_bytes, put_json_text,
+    put_number, put_utf8, room, shown_as,
+)
+from recordpress.columns._values cimport (
+    BINARY, BINARY_VIEW, BOOL, HEADERS, INT32, INT64, LARGE_BINARY, STRING, TIMESTAMP_MS, TIMESTAMP_US, UINT32,
+    bytes_slice, is_valid_at, kind_of, number_at, slice_at, value_kind,
+)
+
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+
+_SHOWN_AS = {"utf8": AS_UTF8, "hex": AS_HEX, "base64": AS_BASE64, "json": AS_JSON, "size": AS_SIZE}
+
+
+cdef enum:
+    BLOCK = 32
+
+
+# --- values of arrays ---------------------------------------------------------------------------------------------
+
+cdef bint is_bytes(value_kind kind) noexcept nogil:
+    return kind == BINARY or kind == LARGE_BINARY or kind == BINARY_VIEW
+
+
+cdef bint is_time(value_kind kind) noexcept nogil:
+    return kind == TIMESTAMP_MS or kind == TIMESTAMP_US
+
+
+# --- JSON ---------------------------------------------------------------------------------------------------------
+
+cdef int put_json_headers(pooled* out, shown_as form, const array_data* a, int64_t i) noexcept nogil:
+    """[[key, value], ...]; none where the array is null."""
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1]
+    cdef const array_data* pair = &a.children[0]
+    cdef bytes_slice key, value
+    cdef int64_t n, first = ends[i]
+    if ends[i + 1] == first:
+        return put(out, b"[]", 2)
+    if put(out, b"[", 1):
+        return -1
+    for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
+        key = slice_at(&pair.children[0], STRING, n)
+        value = slice_at(&pair.children[1], BINARY, n)
+        if (n > first and put(out, b",", 1)) or put(out, b"[", 1):
+            return -1
+        if put_json_text(out, key.data, <size_t>key.size) or put(out, b",", 1):
+            return -1
+        if put_json_value(out, value, form) or put(out, b"]", 1):
+            return -1
+    return put(out, b"]", 1)
+
+
+cdef int put_json_value(pooled* out, bytes_slice value, shown_as form) noexcept nogil:
+    if value.size < 0:
+        return put(out, b"null", 4)
+    if form == AS_UTF8:
+        return put_json_text(out, value.data, <size_t>value.size)
+    return put_json_bytes(out, value.data, <size_t>value.size, form)
+
+
+cdef int put_json_cell(pooled* out, shown_as form, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    cdef bytes_slice value
+    if is_bytes(kind):
+        return put_json_value(out, slice_at(a, kind, i), form)
+    if kind == HEADERS:
+        return put_json_headers(out, form, a, i)
+    if not is_valid_at(a, i):
+        return put(out, b"-1", 2) if is_time(kind) else put(out, b"null", 4)
+    if kind == STRING:
+        value = slice_at(a, kind, i)
+        return put_json_text(out, value.data, <size_t>value.size)
+    if kind == BOOL:
+        return put(out, b"true", 4) if number_at(a, kind, i) else put(out, b"false", 5)
+    return put_number(out, number_at(a, kind, i))
+
+
+cdef bint is_one_text(const array_data* a, int64_t first, int64_t rows) noexcept nogil:
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1] + first
+    cdef int32_t size = ends[1] - ends[0]
+    cdef int64_t i
+    cdef const char* texts
+    for i in range(1, rows):
+        if ends[i + 1] - ends[i] != size:
+            return False
+    texts = <const char*>a.buffers[2] + ends[0]
+    return size == 0 or memcmp(texts, texts + size, <size_t>(size * (rows - 1))) == 0
+
+
+cdef bint is_constant(const array_data* a, value_kind kind, int64_t first, int64_t rows) noexcept nogil:
+    """Whether all of the rows are known to have the same text: topics, partitions, types, headers that are not there.
+    Others may have it, too: what is short or seldom the same is not compared."""
+    cdef const char* values = <const char*>a.buffers[1]
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1]
+    if rows < 2:
+        return False
+    if kind == HEADERS:
+        return ends[first] == ends[first + rows]
+    if a.buffers[0] != NULL:
+        return a.null_count == a.length
+    if kind == STRING:
+        return is_one_text(a, first, rows)
+    if kind == INT32 or kind == UINT32:
+        return memcmp(values + 4 * first, values + 4 * first + 4, <size_t>(4 * (rows - 1))) == 0
+    if kind == INT64 or is_time(kind):
+        return memcmp(values + 8 * first, values + 8 * first + 8, <size_t>(8 * (rows - 1))) == 0
+    return False
+
+
+cdef int end_head(writer* w, size_t start, const array_data* array, value_kind kind) noexcept nogil:
+    """What comes before a value is complete."""
+    cdef json_cell* cell = &w.cells[w.n_cells]
+    cell.kind, cell.array, cell.head, cell.head_size = kind, array, start, w.heads.size - start
+    w.n_cells += 1
+    if room(&w.heads, BLOCK):
+        return -1
+    memset(w.heads.data + w.heads.size, 0, BLOCK)
+    w.heads.size += BLOCK
+    return RP_OK
+
+
+cdef int begin_json(writer* w, const part* p) noexcept nogil:
+    """Texts that are the same in all rows become a part of what comes before the next value."""
+    cdef int64_t n
+    cdef size_t start = 0
+    cdef text_column* c
+    cdef const array_data* a
+    w.heads.size = 0
+    w.n_cells = 0
+    for n in range(w.n_columns):
+        c = &w.columns[n]
+        a = &p.chunk.columns[c.number]
+        if put(&w.heads, c.before, c.before_size):
+            return -1
+        if is_constant(a, c.kind, p.offset, p.rows):
+            if put_json_cell(&w.heads, w.form, a, c.kind, p.offset):
+                return -1
+        elif end_head(w, start, a, c.kind):
+            return -1
+        else:
+            start = w.heads.size
+    if put(&w.heads, b"}\n", 2):
+        return -1
+    return end_head(w, start, NULL, BOOL)
+
+
+cdef inline int put_head(writer* w, const json_cell* cell) noexcept nogil:
+    """By copies of a constant size, which need no call."""
+    cdef size_t i = 0
+    if room(&w.out, cell.head_size + BLOCK):
+        return -1
+    while i < cell.head_size:
+        memcpy(w.out.data + w.out.size + i, w.heads.data + cell.head + i, BLOCK)
+        i += BLOCK
+    w.out.size += cell.head_size
+    return RP_OK
+
+
+cdef int json_line(writer* w, const part* p, int64_t i) noexcept nogil:
+    cdef json_cell* cell
+    cdef int64_t n
+    for n in range(w.n_cells - 1):
+        cell = &w.cells[n]
+        if put_head(w, cell) or put_json_cell(&w.out, w.form, cell.array, cell.kind, i):
+            return -1
+    return put_head(w, &w.cells[w.n_cells - 1])
+
+
+# --- CSV ----------------------------------------------------------------------------------------------------------
+
+cdef int put_csv_cell(writer* w, const array_data* a, value_kind kind, int64_t i) noexcept nogil:
+    """Null is an empty field; an empty text is two quotes."""
+    cdef bytes_slice value
+    if kind == HEADERS:
+        w.scratch.size = 0
+        if put_json_headers(&w.scratch, w.form, a, i):
+            return -1
+        return put_csv_quoted(&w.out, w.scratch.data, w.scratch.size)
+    if is_bytes(kind) or kind == STRING:
+        value = slice_at(a, kind, i)
+        if value.size < 0:
+            return RP_OK
+        return put_csv_bytes(&w.out, value.data, <size_t>value.size, AS_UTF8 if kind == STRING else w.form, &w.scratch)
+    if not is_valid_at(a, i) and not is_time(kind):
+        return RP_OK
+    return put_json_cell(&w.out, w.form, a, kind, i)
+
+
+cdef int csv_line(writer* w, const part* p, int64_t i) noexcept nogil:
+    cdef text_column* c
+    cdef int64_t n
+    for n in range(w.n_columns):
+        c = &w.columns[n]
+        if (n and put(&w.out, b",", 1)) or put_csv_cell(w, &p.chunk.columns[c.number], c.kind, i):
+            return -1
+    return put(&w.out, b"\r\n", 2)
+
+
+# --- DumpLogSegments ----------------------------------------------------------------------------------------------
+
+cdef enum:
+    D_OFFSET, D_TIMESTAMP, D_TIMESTAMP_TYPE, D_KEY, D_VALUE, D_HEADERS, D_SEQUENCE
+
+_DUMPED = ("offset", "timestamp", "timestampType", "key", "value", "headers", "sequence")
+
+
+cdef int put_dumped_type(pooled* out, int64_t timestamp_type) noexcept nogil:
+    if timestamp_type == 0:
+        return put(out, b" CreateTime: ", 13)
+    if timestamp_type == 1:
+        return put(out, b" LogAppendTime: ", 16)
+    return put(out, b" NoTimestampType: ", 18)
+
+
+cdef int put_dumped_keys(pooled* out, const array_data* a, int64_t i) noexcept nogil:
+    cdef const int32_t* ends = <const int32_t*>a.buffers[1]
+    cdef int64_t n, first = ends[i]
+    cdef bytes_slice key
+    if put(out, b" headerKeys: [", 14):
+        return -1
+    for n in range(first, ends[i + 1] if is_valid_at(a, i) else first):
+        key = slice_at(&a.children[0].children[0], STRING, n)
+        if (n > first and put(out, b",", 1)) or put(out, key.data, <size_t>key.size):
+            return -1
+    return put(out, b"]", 1)
+
+
+cdef int put_dumped_metadata(writer* w, const part* p, int64_t i, bytes_slice key, bytes_slice value) noexcept nogil:
+    """DumpLogSegments.printRecordMetadata."""
+    cdef const array_data* times = &p.chunk.columns[w.columns[D_TIMESTAMP].number]
+    cdef const array_data* types = &p.chunk.columns[w.columns[D_TIMESTAMP_TYPE].number]
+    if put(&w.out, b"| offset: ", 10):
+        return -1
+    if put_number(&w.out, number_at(&p.chunk.columns[w.columns[D_OFFSET].number], INT64, i)):
+        return -1
+    if put_dumped_type(&w.out, number_at(types, INT32, i)):
+        return -1
+    if put_number(&w.out, number_at(times, TIMESTAMP_MS, i) if is_valid_at(times, i) else -1):
+        return -1
+    if put(&w.out, b" keySize: ", 10) or put_number(&w.out, key.size):
+        return -1
+    if put(&w.out, b" valueSize: ", 12) or put_number(&w.out, value.size) or put(&w.out, b" sequence: ", 11):
+        return -1
+    if put_number(&w.out, number_at(&p.chunk.columns[w.columns[D_SEQUENCE].number], INT32, i)):
+        return -1
+    return put_dumped_keys(&w.out, &p.chunk.columns[w.columns[D_HEADERS].number], i)
+
+
+cdef int put_dumped_bytes(pooled* out, bytes_slice value, shown_as form) noexcept nogil:
+    if form == AS_UTF8:
+        return put_utf8(out, value.data, <size_t>value.size)
+    return put_json_bytes(out, value.data, <size_t>value.size, form)
+
+
+cdef int dump_line(writer* w, const part* p, int64_t i) noexcept nogil:
+    """DumpLogSegments.dumpBatchRecords."""
+    cdef bytes_slice key = slice_at(&p.chunk.columns[w.columns[D_KEY].number], w.columns[D_KEY].kind, i)
+    cdef bytes_slice value = slice_at(&p.chunk.columns[w.columns[D_VALUE].number], w.columns[D_VALUE].kind, i)
+    cdef bint is_first = not w.metadata
+    if w.metadata and put_dumped_metadata(w, p, i, key, value):
+        return -1
+    if w.contents and key.size >= 0:
+        if (is_first and put(&w.out, b"|", 1)) or put(&w.out, b" key: ", 6) or put_dumped_bytes(&w.out, key, w.form):
+            return -1
+        is_first = False
+    if w.contents and value.size >= 0:
+        if (is_first and put(&w.out, b"|", 1)) or put(&w.out, b" payload: ", 10):
+            return -1
+        if put_dumped_bytes(&w.out, value, w.form):
+            return -1
+    return put(&w.out, b"\n", 1)
+
+
+# --- all rows -----------------------------------------------------------------------------------------------------
+
+cdef int put_lines(writer* w, size_t most) noexcept nogil:
+    """Lines of the rows that are left, until there are `most` bytes of them."""
+    cdef const part* p
+    while w.at.part < w.n_parts and w.out.size < most:
+        p = &w.parts[w.at.part]
+        if w.at.row == p.rows:
+            w.at.part, w.at.row = w.at.part + 1, 0
+        elif w.at.row == 0 and w.begin != NULL and w.begin(w, p):
+            return -1
+        elif w.line(w, p, p.offset + w.at.row):
+            return -1
+        else:
+            w.at.row += 1
+    return RP_OK
+
+
+cdef class Lines:
+    """Results as lines, one after another."""
+
+    def __cinit__(self, str kind, object values):
+        self.w.form = choice_of("values", values, _SHOWN_AS)
+        self.w.metadata = self.w.contents = True
+        self.kind = kind
+        if kind == "json":
+            self.w.line, self.w.begin = json_line, begin_json
+        else:
+            self.w.line = csv_line if kind == "csv" else dump_line
+
+    def __dealloc__(self):
+        free(self.w.columns)
+        free(self.w.cells)
+        pooled_free(&self.w.heads)
+        pooled_free(&self.w.out)
+        pooled_free(&self.w.scratch)
+
+    cdef list _before(self, list names):
+        """What comes before the value of each column."""
+        if self.kind != "json":
+            return [b""] * len(names)
+        return [b'%s"%s":' % (b"," if number else b"{", name.encode()) for number, name in enumerate(names)]
+
+    cdef int start(self, Columns columns) except -1:
+        """Begin with the rows of a result, which stays alive as long as its lines are not complete."""
+        cdef writer* w = &self.w
+        cdef int64_t i
+        cdef bytes text
+        numbers = {field.name: number for number, field in enumerate(columns._fields)}
+        names = list(_DUMPED) if self.kind == "dump" else columns.column_names
+        self.stop()
+        self.before = self._before(names)
+        w.n_columns = len(names)
+        w.columns = <text_column*>calloc(<size_t>w.n_columns + 1, sizeof(text_column))
+        w.cells = <json_cell*>calloc(<size_t>w.n_columns + 1, sizeof(json_cell))
+        if w.columns == NULL or w.cells == NULL:
+            raise MemoryError()
+        for i in range(w.n_columns):
+            text = self.before[i]
+            w.columns[i].number = numbers[names[i]]
+            w.columns[i].kind = kind_of(columns._fields[w.columns[i].number].format)
+            w.columns[i].before, w.columns[i].before_size = text, <size_t>len(text)
+        w.at.part = w.at.row = 0
+        w.parts, w.n_parts = columns._parts, columns._n_parts
+        self.columns = columns
+        return 0
+
+    cdef int stop(self) except -1:
+        """Let go of the result."""
+        self.w.n_parts = 0
+        free(self.w.columns)
+        free(self.w.cells)
+        self.w.columns, self.w.cells = NULL, NULL
+        self.columns = None
+        return 0
+
+
+cdef bytes text_of(Lines lines, Columns columns, bytes head):
+    """All of the text."""
+    cdef writer* w = &lines.w
+    if put(&w.out, <const char*>head, <size_t>len(head)):
+        raise MemoryError()
+    lines.start(columns)
+    with nogil:
+        status = put_lines(w, SIZE_MAX)
+    if status:
+        raise MemoryError()
+    return PyBytes_FromStringAndSize(<const char*>w.out.data, <Py_ssize_t>w.out.size)
+
+
+cdef Columns checked(object columns):
+    if not isinstance(columns, Columns):
+        raise ArgumentTypeError(f"columns must be recordpress.Columns, not {type(columns).__name__}", field="columns")
+    return columns
+
+
+def json_lines(columns, values="utf8"):
+    """One JSON object per row, each on a line, in UTF-8.
+
+    Parameters
+    ----------
+    columns : Columns
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        How keys, values and header values are shown: as text, in which bytes that are not UTF-8 become U+FFFD; in hex
+        or base64; as JSON if they are JSON and as text if not; or as their number of bytes.
+
+    Returns
+    -------
+    bytes
+        Numbers are numbers: timestamps in the column's unit, -1 for none. Headers are ``[[key, value], ...]``.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.columns import json_lines
+    >>> columns = recordpress.read_columns(recordpress.write_records([b"a", None]), ["offset", "value"])
+    >>> json_lines(columns, "base64")
+    b'{"offset":0,"value":"YQ=="}\\n{"offset":1,"value":null}\\n'
+    """
+    return text_of(Lines("json", values), checked(columns), b"")
+
+
+def csv_rows(columns, values="utf8", *, header=False):
+    """One CSV row per row (RFC 4180), in UTF-8. Null is an empty field, an empty value two quotes.
+
+    Parameters
+    ----------
+    columns : Columns
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        As for `json_lines`; headers are JSON text.
+    header : bool
+        Begin with a row of the columns' names.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.columns import csv_rows
+    >>> columns = recordpress.read_columns(recordpress.write_records([b'a "b" c', None, b""]), ["offset", "value"])
+    >>> csv_rows(columns, header=True)
+    b'offset,value\\r\\n0,"a ""b"" c"\\r\\n1,\\r\\n2,""\\r\\n'
+    """
+    cdef Lines lines = Lines("csv", values)
+    cdef Columns rows = checked(columns)
+    head = ",".join(rows.column_names).encode() + b"\r\n" if flag_of(header, "header") else b""
+    return text_of(lines, rows, head)
+
+
+def dump_lines(columns, *, metadata=True, contents=True, values="utf8"):
+    """The lines that Kafka's DumpLogSegments (4.3.1) prints for records in v2 batches other than control batches.
+
+    Parameters
+    ----------
+    columns : Columns
+        With offset, timestamp (in ms), timestampType, key, value, headers and sequence.
+    metadata : bool
+        False: what ``--skip-record-metadata`` leaves.
+    contents : bool
+        Keys and values, as ``--print-data-log`` prints them.
+    values : {'utf8', 'hex', 'base64', 'json', 'size'}
+        Kafka's own decoder is utf8.
+
+    Returns
+    -------
+    bytes
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.columns import dump_lines
+    >>> columns = recordpress.read_columns(recordpress.write_records([b"a"]),
+    ...                               ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"])
+    >>> dump_lines(columns)
+    b'| offset: 0 CreateTime: -1 keySize: -1 valueSize: 1 sequence: -1 headerKeys: [] payload: a\\n'
+    """
+    cdef Lines lines = Lines("dump", values)
+    cdef Columns rows = checked(columns)
+    missing = [name for name in _DUMPED if name not in rows.column_names]
+    if missing:
+        raise InvalidArgumentError(f"columns must have {', '.join(missing)}", field="columns")
+    lines.w.metadata, lines.w.contents = flag_of(metadata, "metadata"), flag_of(contents, "contents")
+    return text_of(lines, rows, b"")

@@ -1,0 +1,30 @@
+from collections.abc import Iterable
+
+from typing_extensions import Buffer
+
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from recordpress.codecs import CodecRegistry
+from recordpress.columns._columns import Columns
+from recordpress.typing import BinaryType, HeaderChecksum, Integer, Time, TimestampUnit
+
+def read_columns(
+    data: Buffer,
+    columns: Iterable[str] | None = None,
+    *,
+    check_crcs: bool = True,
+    binary_type: BinaryType = "binary",
+    timestamp_unit: TimestampUnit = "ms",
+    start_offset: Integer | None = None,
+    end_offset: Integer | None = None,
+    start_timestamp: Time | None = None,
+    end_timestamp: Time | None = None,
+    control: bool = False,
+    aborted_transactions: Iterable[tuple[Integer, Integer]] | None = None,
+    threads: Integer = 1,
+    complete: bool = False,
+    max_decompressed_bytes: Integer = ...,
+    max_message_bytes: Integer = ...,
+    chunk_bytes: Integer = ...,
+    codecs: CodecRegistry | None = None,
+    lz4_header_checksum: HeaderChecksum = "verify",
+) -> Columns: ...

@@ -1,0 +1,384 @@
+"""One row per batch, from headers only: nothing is decompressed."""
+
+cimport cython
+from libc.stdint cimport INT32_MAX, int8_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcmp, memcpy, memset, strlen
+
+from recordpress._arguments cimport flag_of
+from recordpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve
+from recordpress._c.wire cimport (
+    RP_CONTROL, RP_CUT_ENTRY, RP_DELETE_HORIZON, RP_END, RP_OK, RP_PLUGGABLE, RP_TRANSACTIONAL, rp_batch,
+    rp_batch_last_offset, rp_batch_next, rp_batch_timestamp_type, rp_error, rp_fail,
+)
+from recordpress._sealed cimport seal
+from recordpress._status cimport check, place, place_at
+from recordpress.codecs.codec cimport codec, codec_at, codec_table, row_of
+from recordpress.codecs.table cimport CodecTable, table_of
+from recordpress.columns._arrow_out cimport array_data, array_init, chunk_data, chunk_drop, chunk_new
+from recordpress.columns._columns cimport Columns, bounds_of
+
+from recordpress.columns._arrow_out import Field
+from recordpress.errors import InvalidArgumentError
+
+
+cdef const char* PLUGGABLE = "pluggable"
+
+
+# name, NumPy type, Arrow format, value that is null in Arrow (None: never null)
+FIELDS = (
+    ("position", "<i8", "l", None),
+    ("size", "<i8", "l", None),
+    ("magic", "|i1", "c", None),
+    ("compressionType", "|S16", "u", None),
+    ("attributes", "<i2", "s", None),
+    ("baseOffset", "<i8", "l", None),
+    ("lastOffset", "<i8", "l", None),
+    ("recordsCount", "<i4", "i", -1),
+    ("baseTimestamp", "<i8", "tsm:UTC", -1),
+    ("maxTimestamp", "<i8", "tsm:UTC", -1),
+    ("timestampType", "|i1", "c", None),
+    ("partitionLeaderEpoch", "<i4", "i", None),
+    ("producerId", "<i8", "l", None),
+    ("producerEpoch", "<i2", "s", None),
+    ("baseSequence", "<i4", "i", None),
+    ("isTransactional", "|b1", "b", None),
+    ("isControl", "|b1", "b", None),
+    ("hasDeleteHorizon", "|b1", "b", None),
+    ("crc", "<u4", "I", None),
+)
+
+
+cdef void put_name(const codec_table* codecs, int id, char* name) noexcept nogil:
+    """The codec's name, ended by zeros; the id as a digit if there is none."""
+    cdef const codec* row = row_of(codecs, id)
+    memset(name, 0, NAME_ROOM)
+    if id == RP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:
+        memcpy(name, PLUGGABLE, strlen(PLUGGABLE))
+    elif row == NULL:
+        name[0] = <char>(48 + id)
+    else:
+        memcpy(name, row.name, strlen(row.name))
+
+
+cdef void fill(row* r, const rp_batch* b, const char* name) noexcept nogil:
+    cdef bint v2 = b.magic == 2
+    memcpy(r.compression_type, name, sizeof(r.compression_type))
+    r.position = b.position
+    r.size = b.size
+    r.magic = b.magic
+    r.attributes = b.attributes
+    # of a v0/v1 wrapper the header tells the last offset only
+    r.base_offset = b.base_offset
+    r.last_offset = rp_batch_last_offset(b)
+    r.records_count = b.records_count
+    r.base_timestamp = b.base_timestamp
+    r.max_timestamp = b.max_timestamp
+    r.timestamp_type = <int8_t>rp_batch_timestamp_type(b)
+    r.partition_leader_epoch = b.partition_leader_epoch
+    r.producer_id = b.producer_id
+    r.producer_epoch = b.producer_epoch
+    r.base_sequence = b.base_sequence
+    r.is_transactional = v2 and (b.attributes & RP_TRANSACTIONAL) != 0
+    r.is_control = v2 and (b.attributes & RP_CONTROL) != 0
+    r.has_delete_horizon = v2 and (b.attributes & RP_DELETE_HORIZON) != 0
+    r.crc = b.crc
+
+
+cdef int scan(const uint8_t* data, int64_t size, const codec_table* codecs, pooled* rows, int64_t* n,
+              int64_t* position, rp_error* err) noexcept nogil:
+    """position: bytes of whole entries so far."""
+    cdef rp_batch batch
+    cdef char name[NAME_ROOM]
+    cdef int status, id, named = -1   # most sets have one codec: its name is put once
+    while True:
+        status = rp_batch_next(data, size, position[0], INT32_MAX, &batch, err)
+        if status != RP_OK:
+            return status
+        rows.size = <size_t>n[0] * sizeof(row)
+        if rows.size + sizeof(row) > rows.capacity:
+            status = pooled_reserve(rows, 2 * rows.size + 1024 * sizeof(row), err)
+            if status != RP_OK:
+                return status
+        id = codec_at(codecs, data + position[0], &batch)
+        if id != named:
+            put_name(codecs, id, name)
+            named = id
+        fill(<row*>rows.data + n[0], &batch, name)
+        n[0] += 1
+        position[0] += batch.size
+
+
+@cython.no_gc  # nothing in it leads back to it
+cdef class BatchTable(ArrowRows):
+    """One row per batch, made by `batch_table`: an Arrow producer and a NumPy structured array.
+
+    ``table["lastOffset"]`` is one column, as of a `Columns`. Iterating gives a dict per batch.
+
+    Attributes
+    ----------
+    num_rows : int
+    column_names : list[str]
+    schema : tuple of fields, each with name, type and nullable
+    nbytes : int
+        Bytes of the rows as Arrow columns.
+    valid_bytes : int
+        Bytes of the whole entries of the record set.
+    trailing_bytes : int
+        Bytes after them, of a cut entry.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> table = recordpress.batch_table(recordpress.write_records([b"a", b"b"], compression_type="lz4"))
+    >>> table
+    <recordpress.BatchTable: 1 batch, offsets 0 to 1, lz4>
+    >>> table["recordsCount"].to_pylist(), [row["magic"] for row in table]
+    ([2], [2])
+    """
+
+    def __init__(self):
+        raise TypeError("BatchTable objects are made by batch_table")
+
+    def __dealloc__(self):
+        pooled_free(&self._rows)
+
+    def __len__(self):
+        return self.num_rows
+
+    def __repr__(self):
+        cdef const row* first
+        cdef const row* last
+        if self.num_rows == 0:
+            return "<recordpress.BatchTable: 0 batches>"
+        first, last = <row*>self._rows.data, <row*>self._rows.data + self.num_rows - 1
+        return (f"<recordpress.BatchTable: {self.num_rows} batch{'es' * (self.num_rows > 1)}, offsets "
+                f"{first.base_offset} to {last.last_offset}, {', '.join(dict.fromkeys(self['compressionType']))}>")
+
+    def __getitem__(self, key):
+        """A column by its name, or rows by a slice."""
+        if isinstance(key, slice):
+            start, stop, step = key.indices(self.num_rows)
+            if step != 1:
+                raise InvalidArgumentError(f"a slice must have a step of 1, not {step}", field="key")
+            return self.slice(start, max(stop - start, 0))
+        return self._columns()[key]
+
+    def __iter__(self):
+        for row in zip(*(self[name] for name in self.column_names)):
+            yield dict(zip(self.column_names, row))
+
+    @property
+    def column_names(self):
+        return [name for name, _, _, _ in FIELDS]
+
+    @property
+    def schema(self):
+        return self._columns().schema
+
+    @property
+    def nbytes(self):
+        return self._columns().nbytes
+
+    def slice(self, offset=0, length=None):
+        """A copy of the rows from `offset` on, at most `length`.
+
+        Returns
+        -------
+        BatchTable
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> len(recordpress.batch_table(recordpress.write_records([b"a", b"b"], batch_records=1)).slice(1))
+        1
+        """
+        cdef BatchTable part = BatchTable.__new__(BatchTable)
+        cdef rp_error err
+        cdef size_t start
+        first, part.num_rows = bounds_of(offset, length, self.num_rows)
+        start = first
+        if pooled_reserve(&part._rows, <size_t>part.num_rows * sizeof(row), &err):
+            raise MemoryError
+        memcpy(part._rows.data, self._rows.data + start * sizeof(row), <size_t>part.num_rows * sizeof(row))
+        return part
+
+    @property
+    def __array_interface__(self):
+        """NumPy's array interface: ``numpy.asarray(table)`` copies nothing, and is read-only."""
+        return {"version": 3, "shape": (self.num_rows,), "typestr": f"|V{sizeof(row)}",
+                "descr": [(name, dtype) for name, dtype, _, _ in FIELDS], "data": (<size_t>self._rows.data, True)}
+
+    def to_numpy(self):
+        """The rows as a NumPy structured array, which shares the table's memory.
+
+        Timestamps are int64 milliseconds. -1 means none, also for recordsCount.
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        import numpy
+
+        return numpy.asarray(self)
+
+    def __arrow_c_schema__(self):
+        return self._columns().__arrow_c_schema__()
+
+    def __arrow_c_array__(self, requested_schema=None):
+        return self._columns().__arrow_c_array__(requested_schema)
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self._columns().__arrow_c_stream__(requested_schema)
+
+    @cython.critical_section
+    cdef Columns _columns(self):
+        """The rows as Arrow columns."""
+        if self._arrow is None:
+            self._arrow = self._turned()
+        return self._arrow
+
+    cdef Columns _turned(self):
+        cdef chunk_data** chunks = <chunk_data**>malloc(sizeof(chunk_data*))
+        cdef chunk_data* chunk = chunk_new(<int64_t>len(FIELDS), 4 * <int64_t>len(FIELDS))
+        if chunks == NULL or chunk == NULL:
+            free(chunks)
+            chunk_drop(chunk)
+            raise MemoryError()
+        chunks[0] = chunk
+        chunk.rows = self.num_rows
+        cdef int column
+        cdef size_t at = 0
+        fields = []
+        for column, (name, dtype, format, null) in enumerate(FIELDS):
+            width = int(dtype[2:])
+            if format == "u":
+                done = texts_of(chunk, &chunk.columns[column], <row*>self._rows.data, self.num_rows)
+            elif format == "b":
+                done = bits_of(chunk, &chunk.columns[column], self._rows.data + at, self.num_rows)
+            else:
+                done = values_of(chunk, &chunk.columns[column], self._rows.data + at, <size_t>width, self.num_rows,
+                                 null is not None)
+            if not done:
+                free(chunks)
+                chunk_drop(chunk)
+                raise MemoryError()
+            at += <size_t>width
+            fields.append(Field(name, format, null is not None))
+        return Columns.make(tuple(fields), chunks, 1)
+
+
+cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
+    """Zeroed memory that the chunk owns, NULL if there is none."""
+    cdef rp_error ignored
+    cdef pooled* block = &chunk.blocks[chunk.n_blocks]
+    if pooled_reserve(block, size, &ignored) != RP_OK:
+        return NULL
+    memset(block.data, 0, size)
+    chunk.n_blocks += 1
+    return block.data
+
+
+cdef bint values_of(chunk_data* chunk, array_data* a, const uint8_t* at, size_t width, int64_t n,
+                    bint nullable) noexcept nogil:
+    """A fixed-width column out of the rows; where it is nullable, all ones (-1) are null."""
+    cdef uint8_t* values = buffer_of(chunk, width * <size_t>n)
+    cdef uint8_t* validity = buffer_of(chunk, <size_t>(n + 7) >> 3)
+    cdef int64_t i, minus_one = -1
+    if values == NULL or validity == NULL or not array_init(a, n, 2, 0):
+        return False
+    for i in range(n):
+        memcpy(values + <size_t>i * width, at + <size_t>i * sizeof(row), width)
+        if nullable and memcmp(at + <size_t>i * sizeof(row), &minus_one, width) == 0:
+            a.null_count += 1
+        else:
+            validity[i >> 3] |= 1 << (i & 7)
+    a.buffers[0] = validity if a.null_count else NULL
+    a.buffers[1] = values
+    return True
+
+
+cdef bint bits_of(chunk_data* chunk, array_data* a, const uint8_t* at, int64_t n) noexcept nogil:
+    cdef uint8_t* bits = buffer_of(chunk, <size_t>(n + 7) >> 3)
+    cdef int64_t i
+    if bits == NULL or not array_init(a, n, 2, 0):
+        return False
+    for i in range(n):
+        bits[i >> 3] |= (at[<size_t>i * sizeof(row)] != 0) << (i & 7)
+    a.buffers[1] = bits
+    return True
+
+
+cdef bint texts_of(chunk_data* chunk, array_data* a, const row* rows, int64_t n) noexcept nogil:
+    """The names of the codecs as a string column."""
+    cdef int32_t* ends = <int32_t*>buffer_of(chunk, 4 * <size_t>(n + 1))
+    cdef char* text = <char*>buffer_of(chunk, sizeof(rows[0].compression_type) * <size_t>n)
+    cdef const char* name
+    cdef int64_t i
+    cdef size_t size
+    if ends == NULL or text == NULL or not array_init(a, n, 3, 0):
+        return False
+    for i in range(n):
+        name = <const char*>&rows[i].compression_type[0]
+        size = strlen(name)
+        memcpy(text + ends[i], name, size)
+        ends[i + 1] = ends[i] + <int32_t>size
+    a.buffers[1] = ends
+    a.buffers[2] = text
+    return True
+
+
+seal(BatchTable, "batch_table")
+
+
+def batch_table(data, *, complete=False, codecs=None):
+    """The headers of all entries of a record set, one row per batch; nothing is decompressed, no CRC compared.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Record set.
+    complete : bool
+        A cut last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five: for their names, if these have at most 15 characters. Other plug-ins are
+        ``pluggable``; `Batch.plugin_name` has the name of each.
+
+    Returns
+    -------
+    BatchTable
+        An Arrow producer (``pyarrow.table(t)``, ``polars.DataFrame(t)``) and a NumPy structured array
+        (``t.to_numpy()``). Columns: position, size (bytes), magic, compressionType, attributes, baseOffset (of a
+        v0/v1 wrapper: its last offset, the only one in the header), lastOffset, recordsCount (null for a
+        wrapper), baseTimestamp, maxTimestamp (ms), timestampType, partitionLeaderEpoch, producerId,
+        producerEpoch, baseSequence, isTransactional, isControl, hasDeleteHorizon, crc.
+
+    Raises
+    ------
+    CorruptRecordError
+        An impossible size, or a magic that is not 0, 1 or 2; with complete=True also a cut last entry.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"a"]) + recordpress.write_records([b"b", b"c"], base_offset=1, compression_type="zstd")
+    >>> rows = recordpress.batch_table(data).to_numpy()
+    >>> rows["compressionType"].tolist(), rows["recordsCount"].tolist()
+    ([b'none', b'zstd'], [1, 2])
+    """
+    cdef BatchTable table = BatchTable.__new__(BatchTable)
+    cdef InputView view = InputView(data)
+    cdef CodecTable own = table_of(codecs)
+    cdef rp_error err
+    cdef place at
+    cdef bint whole = flag_of(complete, "complete")
+    cdef int status
+    with nogil:
+        status = scan(view.data, view.size, &own.rows, &table._rows, &table.num_rows, &table.valid_bytes, &err)
+    table.trailing_bytes = view.size - table.valid_bytes
+    if status == RP_END and whole and table.trailing_bytes:
+        status = rp_fail(&err, RP_CUT_ENTRY, -1, table.trailing_bytes, 0)
+    if status != RP_END:
+        at = place_at(table.valid_bytes)
+        check(status, &err, &at)
+    return table

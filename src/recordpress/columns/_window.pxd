@@ -1,0 +1,40 @@
+"""A window: a piece of a record set whose headers were read, the entries to decode, and the results."""
+
+from libc.stdint cimport int64_t
+
+from recordpress._buffers cimport InputView
+from recordpress.columns._columns cimport Columns
+from recordpress.columns._decode cimport run
+from recordpress.columns._gather cimport builder
+from recordpress.columns._options cimport Options
+from recordpress.columns._plan cimport plan
+from recordpress.columns._scan cimport batch_list, walk
+from recordpress._threads cimport Threads
+
+
+cdef class Window:
+    cdef Options options
+    cdef plan plan
+    cdef InputView view
+    cdef int64_t base            # where the view starts in the caller's data
+    cdef object file             # its name, or None
+    cdef batch_list entries
+    cdef walk end                # after the entries; its positions are the view's
+    cdef readonly object error   # after the entries: why the walk could not go on
+    cdef int64_t trailing        # bytes of a cut entry after the entries
+    cdef run* runs
+    cdef int64_t n_runs
+
+    cdef read_headers(self, const walk* start, int64_t stop_after)
+    cdef bint read_header(self, const walk* start, int64_t there) except -1
+    cdef put(self, Threads threads, int64_t most_runs)
+    cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1
+    cdef bint goes_on(self)
+    cdef wait(self, Threads threads)
+    cdef list failures(self)
+    cdef int64_t first_failure(self)
+    cdef Columns columns(self)
+    cdef list overlooked(self)
+
+
+cdef Window window_of(Options options, InputView view, int64_t size, int64_t base, object file)

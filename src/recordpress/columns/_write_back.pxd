@@ -1,0 +1,34 @@
+"""What of the batches that columns were read from the columns do not hold."""
+
+from libc.stdint cimport int64_t
+
+from recordpress._c.arrow cimport ArrowSchema
+from recordpress._c.wire cimport rp_batch
+
+
+cdef enum:
+    NOTHING, MAGIC, NO_RECORDS, APPEND_TIME, DELETE_HORIZON, ATTRIBUTES, CODEC, LAST_OFFSET, BASE_SEQUENCE
+    BASE_TIMESTAMP, MAX_TIMESTAMP
+
+
+# The first loss of a chunk; zero before its first batch.
+ctypedef struct loss:
+    int what
+    int codec          # 1 + that of the first batch
+    int64_t batch      # the offset of the batch that loses it; without one, of the first
+    int64_t stored
+    int64_t held       # by the columns
+
+
+# The columns of a batch's records; `offsets` and `timestamps` are NULL if not all of its records are there.
+cdef void note_batch(loss* lost, const rp_batch* batch, int codec, const int64_t* offsets, const int64_t* timestamps,
+                     int64_t rows, int64_t per_ms) noexcept nogil
+
+# `later` follows: what of both together is lost first
+cdef loss loss_of_both(const loss* lost, const loss* later) noexcept nogil
+
+# Metadata of a schema in the encoding of the C data interface, by which write_columns knows; None if nothing is lost
+cdef bytes metadata_of(const loss* lost)
+
+# Raises if the metadata says that something is lost
+cdef int refuse_lost(const ArrowSchema* schema) except -1

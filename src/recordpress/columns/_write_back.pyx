@@ -1,0 +1,166 @@
+"""What of the batches that columns were read from the columns do not hold.
+
+::
+
+    reading: note_batch of each ──► chunk.lost ──► metadata of the Arrow schema ──► writing: refuse_lost
+
+Only reads that ask for baseOffset take note. It is that column that makes write_columns put the same batches together
+again; the metadata goes where an Arrow library takes the schema.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint16_t, uint64_t
+from libc.string cimport memcpy
+
+from recordpress._c.wire cimport (
+    RP_CODEC_MASK, RP_CONTROL, RP_DELETE_HORIZON, RP_LOG_APPEND_TIME, RP_TRANSACTIONAL, rp_batch_last_offset,
+)
+
+from recordpress.errors import InvalidArgumentError
+
+cdef bytes KEY = b"recordpress.not_in_columns"
+
+cdef dict WORDS = {
+    MAGIC: "has magic {0}",
+    NO_RECORDS: "holds no records",
+    APPEND_TIME: "has LogAppendTime",
+    DELETE_HORIZON: "has a delete horizon",
+    ATTRIBUTES: "has attributes {0:#x} of no known meaning",
+    CODEC: "has another codec than those before it",
+    LAST_OFFSET: "has last offset {0}, and its last record has offset {1}",
+    BASE_SEQUENCE: "has base sequence {0}",
+    BASE_TIMESTAMP: "has base timestamp {0}, and its first record has {1}",
+    MAX_TIMESTAMP: "has max timestamp {0}, which is not the largest of its records",
+}
+
+cdef enum:
+    KNOWN = RP_CODEC_MASK | RP_TRANSACTIONAL | RP_CONTROL   # attributes that columns or arguments say
+    LONGEST = 200                                           # of a text that may come from elsewhere
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+cdef int differs(loss* lost, int what, int64_t stored, int64_t held) noexcept nogil:
+    lost.what, lost.stored, lost.held = what, stored, held
+    return what
+
+
+cdef int lost_of_header(loss* lost, const rp_batch* b) noexcept nogil:
+    if b.magic != 2:
+        return differs(lost, MAGIC, b.magic, 2)
+    if b.records_count == 0:
+        return differs(lost, NO_RECORDS, 0, 0)
+    if b.attributes & RP_LOG_APPEND_TIME:
+        return differs(lost, APPEND_TIME, 0, 0)
+    if b.attributes & RP_DELETE_HORIZON:
+        return differs(lost, DELETE_HORIZON, 0, 0)
+    if b.attributes & ~KNOWN:
+        return differs(lost, ATTRIBUTES, <uint16_t>b.attributes & ~KNOWN, 0)
+    return differs(lost, BASE_SEQUENCE, b.base_sequence, -1) if b.base_sequence < -1 else NOTHING
+
+
+cdef bint is_largest(int64_t value, const int64_t* timestamps, int64_t rows) noexcept nogil:
+    """Whether none is above the value. Signs of differences tell it, several at a time, where none wraps around:
+    the value is not negative, and what a negative timestamp makes of it looks like one above."""
+    cdef int64_t i
+    cdef uint64_t beyond = 0
+    for i in range(rows):
+        beyond |= <uint64_t>value - <uint64_t>timestamps[i]
+    if value >= 0 and <int64_t>beyond >= 0:
+        return True
+    for i in range(rows):
+        if timestamps[i] > value:
+            return False
+    return True
+
+
+cdef int lost_of_timestamps(loss* lost, const rp_batch* b, const int64_t* timestamps, int64_t rows,
+                            int64_t per_ms) noexcept nogil:
+    cdef int64_t largest = rows - 1
+    while largest and timestamps[largest] // per_ms != b.max_timestamp:  # most often it is the last one
+        largest -= 1
+    if b.base_timestamp != timestamps[0] // per_ms:
+        return differs(lost, BASE_TIMESTAMP, b.base_timestamp, timestamps[0] // per_ms)
+    if timestamps[largest] // per_ms != b.max_timestamp or not is_largest(timestamps[largest], timestamps, rows):
+        return differs(lost, MAX_TIMESTAMP, b.max_timestamp, 0)
+    return NOTHING
+
+
+cdef void note_batch(loss* lost, const rp_batch* batch, int codec, const int64_t* offsets, const int64_t* timestamps,
+                     int64_t rows, int64_t per_ms) noexcept nogil:
+    cdef int64_t first = lost.batch
+    if lost.what:
+        return
+    lost.batch = batch.base_offset
+    if lost_of_header(lost, batch):
+        return
+    if lost.codec and lost.codec != codec + 1:
+        differs(lost, CODEC, 0, 0)
+    elif offsets != NULL and rp_batch_last_offset(batch) != offsets[rows - 1]:
+        differs(lost, LAST_OFFSET, rp_batch_last_offset(batch), offsets[rows - 1])
+    elif timestamps == NULL or not lost_of_timestamps(lost, batch, timestamps, rows, per_ms):
+        lost.batch = first if lost.codec else batch.base_offset
+        lost.codec = codec + 1
+
+
+cdef loss loss_of_both(const loss* lost, const loss* later) noexcept nogil:
+    cdef loss both = lost[0]
+    if lost.what == NOTHING and (later.what or lost.codec == 0):
+        both = later[0]
+    elif lost.what == NOTHING and later.codec and later.codec != lost.codec:
+        both = later[0]
+        both.what = CODEC
+    return both
+
+
+# --- the schema's metadata: a number of pairs, then for each the size and bytes of its key and of its value --------
+
+cdef bytes number(int32_t n):
+    return (<const char*>&n)[:sizeof(n)]
+
+
+cdef bytes metadata_of(const loss* lost):
+    if lost.what == NOTHING:
+        return None
+    cdef bytes text = f"the batch at offset {lost.batch} {WORDS[lost.what].format(lost.stored, lost.held)}".encode()
+    return number(1) + number(<int32_t>len(KEY)) + KEY + number(<int32_t>len(text)) + text
+
+
+cdef bytes text_at(const char** at):
+    """The next key or value; None: its size is impossible."""
+    cdef int32_t size
+    memcpy(&size, at[0], sizeof(size))
+    if size < 0:
+        return None
+    at[0] += sizeof(size)
+    cdef bytes text = at[0][:size]
+    at[0] += size
+    return text
+
+
+cdef bytes value_of(const char* metadata, bytes wanted):
+    """None: there is none. The interface gives no size of the whole."""
+    cdef int32_t n
+    cdef bytes key, value
+    if metadata == NULL:
+        return None
+    memcpy(&n, metadata, sizeof(n))
+    metadata += sizeof(n)
+    for _ in range(n):
+        key = text_at(&metadata)
+        value = None if key is None else text_at(&metadata)
+        if value is None:
+            raise InvalidArgumentError("the Arrow schema of data contradicts itself: its metadata has a negative size",
+                                       field="data")
+        if key == wanted:
+            return value
+    return None
+
+
+cdef int refuse_lost(const ArrowSchema* schema) except -1:
+    cdef bytes text = value_of(schema.metadata, KEY)
+    if text is None:
+        return 0
+    raise InvalidArgumentError(
+        f"columns alone cannot give back the batches they were read from: {text[:LONGEST].decode('utf-8', 'replace')}. "
+        "Pass batches=, a recordpress.batch_table of the set, or leave the column baseOffset out, which forms new batches",
+        field="baseOffset")

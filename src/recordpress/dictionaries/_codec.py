@@ -1,0 +1,94 @@
+"""A codec of the caller's own for closed loops: batches compressed by zstd with a dictionary."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import TYPE_CHECKING
+
+from recordpress.codecs import Dictionary, compress, decompress
+from recordpress.errors import ArgumentTypeError
+
+if TYPE_CHECKING:
+    from recordpress.typing import Dictionaries, Level
+
+_LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # of zstd
+_MOST = 2_147_483_647  # of what decompress takes as a cap
+
+
+class DictionaryCodec:
+    """The codec ``zstd-dict``, for a `CodecRegistry`: zstd with a dictionary, which every reader of the batches needs.
+
+    It is for closed loops: released brokers and clients know no such codec. Each batch names its dictionary, so a new
+    one may be used while batches of the old one are still read.
+
+    Parameters
+    ----------
+    dictionary : Dictionary
+        What batches are compressed with.
+    dictionaries : Dictionary, DictionaryStore or dict of int to Dictionary, optional
+        What batches that are read may name besides.
+    level : int, optional
+        On zstd's scale; by default 3. A writer may give another one.
+
+    Attributes
+    ----------
+    name : str
+        ``"zstd-dict"``.
+    levels : tuple of int
+        The lowest, the highest and the default.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> dictionary = recordpress.dictionaries.train([b"value %d of many" % n for n in range(1000)], 512)
+    >>> codec = recordpress.dictionaries.DictionaryCodec(dictionary)
+    >>> codec.decompress(codec.compress(b"value 7 of many"), 100)
+    b'value 7 of many'
+    """
+
+    name = "zstd-dict"
+
+    def __init__(
+        self, dictionary: Dictionary, dictionaries: Dictionaries | None = None, *, level: Level = None
+    ) -> None:
+        if not isinstance(dictionary, Dictionary):
+            raise ArgumentTypeError(
+                f"dictionary must be a recordpress.dictionaries.Dictionary, not {type(dictionary).__name__}",
+                field="dictionary",
+            )
+        compress(b"", "zstd", level, dictionary=dictionary)
+        decompress(b"", "zstd", dictionaries={} if dictionaries is None else dictionaries)
+        self.dictionary = dictionary
+        self.dictionaries = dictionaries
+        self.levels = (_LEVEL_MIN, _LEVEL_MAX, _LEVEL if level is None or isinstance(level, str) else index(level))
+
+    def compress(self, data: bytes, level: Level = None) -> bytes:
+        """One frame."""
+        level = self.levels[2] if level is None else level
+        return compress(data, "zstd", level, dictionary=self.dictionary)
+
+    def decompress(self, data: bytes, max_output: int) -> bytes:
+        """At most `max_output` bytes.
+
+        Raises
+        ------
+        DecompressionError
+            Also where the dictionary is missing; its id is in the message.
+        OutputTooLargeError
+        """
+        return decompress(data, "zstd", min(max_output, _MOST), dictionaries=self)
+
+    def get(self, id: int) -> Dictionary | None:
+        """What a frame names."""
+        if id == self.dictionary.id:
+            return self.dictionary
+        if isinstance(self.dictionaries, Dictionary):
+            return self.dictionaries if id == self.dictionaries.id else None
+        return None if self.dictionaries is None else self.dictionaries.get(id)
+
+    def __repr__(self) -> str:
+        return f"<recordpress.dictionaries.DictionaryCodec {self.dictionary.id}>"

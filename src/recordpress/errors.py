@@ -1,0 +1,320 @@
+"""The exceptions of recordpress, with Kafka's names and error codes.
+
+::
+
+    RecordpressError
+    ├── CorruptRecordError                CORRUPT_MESSAGE (2)
+    │   └── DecompressionError            CORRUPT_MESSAGE (2)
+    ├── InvalidRecordError                INVALID_RECORD (87)
+    ├── UnsupportedCompressionTypeError   UNSUPPORTED_COMPRESSION_TYPE (76)
+    ├── StorageError                      KAFKA_STORAGE_ERROR (56), also an OSError
+    ├── OutputTooLargeError               the caller's limit was reached; the data may be sound
+    ├── InvalidArgumentError              also a ValueError
+    │   ├── ClosedError
+    │   └── InUseError                also a RuntimeError
+    └── ArgumentTypeError                 also a TypeError
+
+Data that was read raises the first four, a store that fails StorageError, and a wrong call one of the last four.
+Local files raise Python's own OSError, and running out of memory its MemoryError.
+"""
+
+__all__ = [
+    "ArgumentTypeError",
+    "ClosedError",
+    "CorruptRecordError",
+    "DecompressionError",
+    "InUseError",
+    "InvalidArgumentError",
+    "InvalidRecordError",
+    "RecordpressError",
+    "OutputTooLargeError",
+    "StorageError",
+    "UnsupportedCompressionTypeError",
+]
+
+
+class RecordpressError(Exception):
+    """Base of all errors of this package.
+
+    Its attributes say where the error is, as far as that is known; the others are None.
+
+    Attributes
+    ----------
+    file : str | None
+        The file that was being read.
+    position : int | None
+        Position in the file or buffer of the entry or field that is wrong.
+    offset : int | None
+        Kafka's offset of the batch or record.
+    field : str | None
+        The field that is wrong, named as in Kafka's protocol or the codec's format; or the argument that is wrong.
+    rule : str | None
+        The rule that was broken.
+    code : int | None
+        Kafka's error code, if it has one for the error.
+
+    Remedy
+    ------
+    Catch this one for all errors of recordpress. Its attributes say which file, byte and field to look at.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> try:
+    ...     recordpress.decompress(b"no frame at all", "lz4")
+    ... except recordpress.RecordpressError as error:
+    ...     print(type(error).__name__, error.field, error.position, error.code)
+    DecompressionError magic 0 2
+    """
+
+    code: int | None = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        position: int | None = None,
+        offset: int | None = None,
+        field: str | None = None,
+        rule: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = file
+        self.position = position
+        self.offset = offset
+        self.field = field
+        self.rule = rule
+
+    def __str__(self) -> str:
+        known = (
+            ("file", self.file),
+            ("byte", self.position),
+            ("offset", self.offset),
+            ("field", self.field),
+            ("rule", self.rule),
+        )
+        where = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+        return f"{self.message} ({where})" if where else self.message
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return (_rebuild, (type(self), self.message, self.__dict__.copy()))
+
+
+def _rebuild(cls: type[RecordpressError], message: str, state: dict[str, object]) -> RecordpressError:
+    """Unpickle an error with its data: Spark carries exceptions from executors to the driver."""
+    error = cls(message)
+    error.__dict__.update(state)
+    return error
+
+
+class CorruptRecordError(RecordpressError):
+    """The bytes are not a record set: a bad checksum, an impossible size, an unknown magic.
+
+    Remedy
+    ------
+    Look at `position`: the bytes there were damaged, or do not begin with a batch. `recordpress scan` finds all damage
+    of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is no error unless
+    ``complete=True`` asks for whole entries.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = bytearray(recordpress.write_records([b"value"]))
+    >>> data[-1] ^= 1
+    >>> try:
+    ...     recordpress.read_columns(data)
+    ... except recordpress.CorruptRecordError as error:
+    ...     print(error.field, error.position, error.code)
+    crc 17 2
+    """
+
+    code = 2
+
+
+class DecompressionError(CorruptRecordError):
+    """A codec's stream is damaged, cut short, or uses features that Kafka does not accept.
+
+    Remedy
+    ------
+    If the checksum of the batch is right, its writer made a stream that Kafka's readers refuse, too: write it again
+    with another codec or library. Otherwise treat it as CorruptRecordError.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> try:
+    ...     recordpress.decompress(recordpress.compress(b"a line " * 100, "gzip")[:-1], "gzip")
+    ... except recordpress.DecompressionError as error:
+    ...     print(error.code)
+    2
+    """
+
+
+class InvalidRecordError(RecordpressError):
+    """A record or batch breaks a rule of the format, even if its checksum is right.
+
+    Remedy
+    ------
+    The writer is at fault, and `rule` says which rule it broke. A broker rejects such a batch when it is produced,
+    so correct the writer. `recordpress explain` says what a broker would answer.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = bytearray(recordpress.write_records([b"value"]))
+    >>> data[57:61] = (2).to_bytes(4, "big")                     # recordsCount
+    >>> data[17:21] = recordpress.crc32c(data[21:]).to_bytes(4, "big")
+    >>> try:
+    ...     recordpress.read_columns(data)
+    ... except recordpress.InvalidRecordError as error:
+    ...     print(error.code)
+    87
+    """
+
+    code = 87
+
+
+class UnsupportedCompressionTypeError(RecordpressError):
+    """No codec has this compression type id, or this message format does not allow it.
+
+    Remedy
+    ------
+    Ids 6 and 7 are not assigned; a batch of id 5 names a codec of its own, which a `CodecRegistry` given as
+    ``codecs=`` must have. Formats v0 and v1 have no zstd: write v2, or use another codec.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = bytearray(recordpress.write_records([b"value"]))
+    >>> data[22] |= 7                                            # the codec's bits of the attributes
+    >>> data[17:21] = recordpress.crc32c(data[21:]).to_bytes(4, "big")
+    >>> try:
+    ...     recordpress.read_columns(data)
+    ... except recordpress.UnsupportedCompressionTypeError as error:
+    ...     print(error.code)
+    76
+    """
+
+    code = 76
+
+
+class OutputTooLargeError(RecordpressError):
+    """Decompression reached the caller's limit, max_decompressed_bytes.
+
+    Remedy
+    ------
+    If you trust the data and have the memory, raise ``max_decompressed_bytes``; the limit is `DEFAULT_MAX_SIZE`
+    unless it is named, and 2 GiB - 1 at most. Otherwise treat the data as an attack: small inputs can claim
+    gigabytes.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> bomb = recordpress.compress(bytes(1_000_000), "zstd")
+    >>> try:
+    ...     recordpress.decompress(bomb, "zstd", max_decompressed_bytes=1000)
+    ... except recordpress.OutputTooLargeError as error:
+    ...     print(len(bomb) < 100, error.code)
+    True None
+    """
+
+
+class StorageError(RecordpressError, OSError):
+    """An object store or another remote file system failed; this says nothing about the data.
+
+    Remedy
+    ------
+    Try again, and look at credentials, region and network. A copy that was interrupted goes on where it was when
+    the same call is made again.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.StorageError("the store did not answer", file="s3://backup/orders-0").file
+    's3://backup/orders-0'
+    >>> issubclass(recordpress.StorageError, OSError)
+    True
+    """
+
+    code = 56
+
+
+class InvalidArgumentError(RecordpressError, ValueError):
+    """An argument has a value that is not accepted; the message says which values are.
+
+    Remedy
+    ------
+    Correct the call: `field` is the argument, and the message says what is accepted.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> try:
+    ...     recordpress.compress(b"data", "zstd", 99)
+    ... except recordpress.InvalidArgumentError as error:
+    ...     print(error.field, isinstance(error, ValueError))
+    level True
+    """
+
+
+class ClosedError(InvalidArgumentError):
+    """The object was closed, or its result was already taken.
+
+    Remedy
+    ------
+    Make a new object: a builder gives one batch, a reader reads once.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> builder = recordpress.BatchBuilder()
+    >>> data = builder.build()
+    >>> try:
+    ...     builder.append(b"value")
+    ... except recordpress.ClosedError as error:
+    ...     print(isinstance(error, ValueError))
+    True
+    """
+
+
+class InUseError(InvalidArgumentError, RuntimeError):
+    """Another call is at work on the object: of another thread, or the one that this call was made from.
+
+    Remedy
+    ------
+    Give each thread an object of its own, or a lock to all of them; do not use an object while it asks your code for
+    something.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> builder = recordpress.BatchBuilder()
+    >>> class Headers(list):
+    ...     def __iter__(self):
+    ...         builder.append(b"another record")
+    >>> try:
+    ...     builder.append(b"value", headers=Headers([("key", b"")]))
+    ... except recordpress.InUseError as error:
+    ...     print(error)
+    the builder is in use by another call
+    """
+
+
+class ArgumentTypeError(RecordpressError, TypeError):
+    """An argument has a type that is not accepted; the message says which types are.
+
+    Remedy
+    ------
+    Correct the call: `field` is the argument. Text is not bytes: encode it first.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> try:
+    ...     recordpress.compress("text", "zstd")
+    ... except recordpress.ArgumentTypeError as error:
+    ...     print(error.field, isinstance(error, TypeError))
+    data True
+    """

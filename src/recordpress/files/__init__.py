@@ -1,0 +1,61 @@
+"""Where bytes are: local files, and whatever pyarrow.fs and fsspec open.
+
+::
+
+    path or URL ──► _resolve ──► FileSystem ─┬─► info, list      FileInfo
+                                 _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
+                                 _arrow      │
+                                 _fsspec     │                   (or a _part of it)   _ranges, _buffered, _walked
+                                             └─► create          Writer: written beside, published under its name
+
+`_interface` says what each of them promises. Local files are read with pread: truncating one meanwhile gives an error,
+where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
+is being written until it is complete, and `_locks` says who writes; `_background` is a call in a thread of its own. The
+meaning of files is left to `recordpress.log`.
+"""
+
+from recordpress.files._background import Background
+from recordpress.files._buffered import Buffered
+from recordpress.files._errors import located, named
+from recordpress.files._interface import FileInfo, FileSystem, RandomAccessFile, Writer, is_unfinished
+from recordpress.files._links import check_link, check_regular, open_file
+from recordpress.files._local import LocalFileSystem, sync_directory
+from recordpress.files._locks import only_one
+from recordpress.files._part import FilePart
+from recordpress.files._ranges import coalesce
+from recordpress.files._read_ahead import READ_AHEAD_BYTES, SequentialFile, read_ahead
+from recordpress.files._resolve import resolve, text_of
+from recordpress.files._unfinished import sweep, sweep_directory, unfinished_directory, unfinished_file
+from recordpress.files._walked import WALK_BYTES, Walked, walked
+
+__all__ = [
+    "READ_AHEAD_BYTES",
+    "WALK_BYTES",
+    "Background",
+    "Buffered",
+    "FileInfo",
+    "FilePart",
+    "FileSystem",
+    "LocalFileSystem",
+    "RandomAccessFile",
+    "SequentialFile",
+    "Walked",
+    "Writer",
+    "check_link",
+    "check_regular",
+    "coalesce",
+    "is_unfinished",
+    "located",
+    "named",
+    "only_one",
+    "open_file",
+    "read_ahead",
+    "resolve",
+    "sweep",
+    "sweep_directory",
+    "sync_directory",
+    "text_of",
+    "unfinished_directory",
+    "unfinished_file",
+    "walked",
+]

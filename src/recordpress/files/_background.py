@@ -1,0 +1,56 @@
+"""A call that goes on while its caller does something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Generic, TypeVar
+
+_Result = TypeVar("_Result")
+
+
+class Background(Generic[_Result]):
+    """A call by a thread of its own, which ends with it.
+
+    Parameters
+    ----------
+    call : callable
+        Without arguments.
+    name : str
+        Of the thread.
+
+    Examples
+    --------
+    >>> from recordpress.files import Background
+    >>> Background(lambda: 6 * 7, "example").result()
+    42
+    """
+
+    def __init__(self, call: Callable[[], _Result], name: str) -> None:
+        self._call = call
+        self._results: list[_Result] = []
+        self._error: BaseException | None = None
+        self._done = Event()
+        self._thread = Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._results.append(self._call())
+        except BaseException as error:  # it is raised where the result is asked for
+            self._error = error
+        finally:
+            self._done.set()
+
+    def wait(self) -> None:
+        """Until the thread has ended. A join that is interrupted takes a thread for ended that is not (CPython 3.11),
+        so the long part of the wait is not a join."""
+        self._done.wait()
+        self._thread.join()
+
+    def result(self) -> _Result:
+        """What the call returned, or raised."""
+        self.wait()
+        if self._error is not None:
+            raise self._error
+        return self._results.pop()

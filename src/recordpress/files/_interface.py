@@ -1,0 +1,316 @@
+"""What a file system promises, wherever its bytes are.
+
+Paths are text in the file system's own form: ``/var/kafka-logs/orders-0``, ``bucket/backup/orders-0``.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from copy import copy
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from recordpress.errors import CorruptRecordError, StorageError
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+_UNFINISHED = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
+
+
+def is_unfinished(name: str) -> bool:
+    """Whether a file has such a name as a `Writer` gives it until it is published.
+
+    Examples
+    --------
+    >>> from recordpress.files import is_unfinished
+    >>> is_unfinished("00000000000000000000.log")
+    False
+    """
+    return _UNFINISHED.fullmatch(name) is not None
+
+
+@dataclass(frozen=True)
+class FileInfo:
+    """What a listing says of a name.
+
+    Attributes
+    ----------
+    path : str
+    name : str
+        The last part of the path.
+    kind : {'file', 'directory', 'missing', 'other'}
+        For a link, the kind of its target; 'missing' if there is none. 'other' is a named pipe, a socket or a device.
+    size : int | None
+        Bytes of a file, if the store says.
+    modified : float | None
+        Seconds since 1970.
+    is_link : bool
+        A symbolic link.
+
+    Examples
+    --------
+    >>> from recordpress.files import FileInfo
+    >>> FileInfo("logs/orders-0", "orders-0", "directory").is_file
+    False
+    """
+
+    path: str
+    name: str
+    kind: Literal["file", "directory", "missing", "other"]
+    size: int | None = None
+    modified: float | None = None
+    is_link: bool = False
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+        return self.kind == "file"
+
+    @property
+    def is_directory(self) -> bool:
+        """Whether it is a directory."""
+        return self.kind == "directory"
+
+
+class RandomAccessFile(ABC):
+    """A file open to be read at any position, by one thread or by several.
+
+    Attributes
+    ----------
+    name : str
+        For messages: a path or a URL.
+    size : int
+        Bytes when it was opened; bytes appended later are not read.
+    is_remote : bool
+        Each read is a request, so reading ahead and larger pieces pay off.
+    start : int
+        Where reading begins: 0 but for a part of a file.
+
+    Examples
+    --------
+    >>> from recordpress.files import resolve
+    >>> files, path = resolve("demo/logs/sessions-0/partition.metadata")
+    >>> with files.open(path) as file:
+    ...     file.read_at(0, 7)
+    b'version'
+    """
+
+    name: str
+    size: int
+    is_remote: bool = True
+    start: int = 0
+
+    @abstractmethod
+    def read_at(self, position: int, length: int) -> bytes:
+        """These bytes; fewer only at the end of the file."""
+
+    def read_into(self, position: int, buffer: Buffer) -> int:
+        """Fill the buffer; returns the number of bytes, less than its size only at the end of the file."""
+        view = memoryview(buffer).cast("B")
+        data = self.read_at(position, len(view))
+        view[: len(data)] = data
+        return len(data)
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close the file; again is no error."""
+        ...
+
+    def read_exactly(self, position: int, length: int) -> bytes:
+        """Exactly these bytes, which lie before `size`.
+
+        Raises
+        ------
+        CorruptRecordError
+            The file has become shorter than it was.
+        """
+        data = self.read_at(position, length)
+        if len(data) < length:
+            raise self.truncated(position + len(data))
+        return data
+
+    def truncated(self, end: int) -> CorruptRecordError:
+        """The error for a file that ends before its size."""
+        return CorruptRecordError(
+            f"the file was truncated while it was read: it had {self.size} bytes and now ends at {end}",
+            file=self.name,
+            position=end,
+            rule="file size",
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class Writer(ABC):
+    """A new file without a name: `publish` gives it one when it is complete; otherwise nothing is left.
+
+    A context manager: at the end the file is discarded unless it was published.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from recordpress.files import resolve
+    >>> files, path = resolve(pathlib.Path(tempfile.mkdtemp()) / "file")
+    >>> with files.create(path) as writer:
+    ...     writer.write(b"data")
+    ...     writer.publish()
+    >>> pathlib.Path(path).read_bytes()
+    b'data'
+    """
+
+    @abstractmethod
+    def write(self, data: Buffer) -> None:
+        """All of the data."""
+
+    def written(self) -> RandomAccessFile | None:
+        """The file so far, to be read back; None if the store shows a file only under its final name."""
+        return None
+
+    @abstractmethod
+    def publish(self) -> None:
+        """Make the bytes durable and give the file its name, replacing a file of that name."""
+
+    @abstractmethod
+    def discard(self) -> None:
+        """Remove it. A second call, or one after `publish`, does nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.discard()
+
+
+class FileSystem(ABC):
+    """A tree of directories and files.
+
+    All calls raise FileNotFoundError if there is nothing at the path, and OSError (StorageError if it is not local) if
+    the store fails.
+
+    Examples
+    --------
+    >>> from recordpress.files import resolve
+    >>> files, path = resolve("demo/logs/sessions-0")
+    >>> sorted(info.name for info in files.list(path))[:2]
+    ['00000000000000000000.index', '00000000000000000000.log']
+    """
+
+    _fence: str | None = None
+
+    @abstractmethod
+    def info(self, path: str) -> FileInfo:
+        """What is at a path; FileNotFoundError if nothing is."""
+        ...
+
+    @abstractmethod
+    def list(self, path: str) -> list[FileInfo]:
+        """The entries of a directory, sorted by name."""
+
+    @abstractmethod
+    def open(self, path: str) -> RandomAccessFile:
+        """Open a file for reading."""
+        ...
+
+    @abstractmethod
+    def create(self, path: str) -> Writer:
+        """A file that gets this name when it is published. Its directory exists."""
+
+    @abstractmethod
+    def delete(self, path: str) -> None:
+        """Delete a file."""
+
+    @abstractmethod
+    def move(self, source: str, target: str) -> None:
+        """Give a file another name, in place of one that has it. A store copies it itself, and deletes the first: if
+        that was interrupted, it can be done again."""
+
+    def sweep(self, path: str) -> None:
+        """Remove from a directory what unfinished writers left there, dead or alive: an attempt that a scheduler gave
+        up may still be running. Its `publish` fails then."""
+        for info in self.list(path):
+            if info.is_file and is_unfinished(info.name):
+                with suppress(FileNotFoundError):
+                    self.delete(info.path)
+
+    def delete_directory(self, path: str) -> None:
+        """Delete a directory and all that is in it; one that is not there is no error."""
+        try:
+            entries = self.list(path)
+        except FileNotFoundError:
+            return
+        for info in entries:
+            if info.is_directory and not info.is_link:
+                self.delete_directory(info.path)
+            else:
+                with suppress(FileNotFoundError):
+                    self.delete(info.path)
+
+    @abstractmethod
+    def make_directory(self, path: str) -> None:
+        """Make a directory and its parents; one that exists is no error."""
+
+    def fenced(self, path: str | None) -> Self:
+        """The same store for the tasks of a job, which may outlive it: they publish and delete only while there is a
+        file at `path`, which ends with the job; None ends that. (On a local disk a renamed directory does more.)
+        """
+        made = copy(self)
+        made._fence = path
+        return made
+
+    def check_fence(self) -> None:
+        """Raise if the job has ended.
+
+        Raises
+        ------
+        StorageError
+        """
+        if self._fence is None:
+            return
+        try:
+            self.info(self._fence)
+        except FileNotFoundError:
+            raise StorageError(
+                "it is gone: the job that this file is for has ended, or another one has taken its place",
+                file=self.url(self._fence),
+            ) from None
+
+    def check_link(self, info: FileInfo, root: str) -> None:  # noqa: B027
+        """Refuse a link that leads out of `root`, or to nothing. Most stores have no links.
+
+        Raises
+        ------
+        InvalidArgumentError
+        """
+
+    def url(self, path: str) -> str:
+        """The path as messages show it."""
+        return path
+
+    def canonical(self, path: str) -> str:
+        """The path without links and without a separator at its end."""
+        return path.rstrip("/") or path
+
+    def join(self, path: str, *names: str) -> str:
+        """A path and names in it, as one path."""
+        return "/".join([path.rstrip("/"), *names]) if path else "/".join(names)
+
+    def name(self, path: str) -> str:
+        """The last part of a path."""
+        return path.rstrip("/").rpartition("/")[2]
+
+    def parent(self, path: str) -> str:
+        """The directory of a path; ``/``, or empty where no path begins with that, at the top."""
+        directory, slash, _ = path.rstrip("/").rpartition("/")
+        return directory or slash

@@ -1,0 +1,109 @@
+"""Locks that hold between processes on several hosts, too: flock on files of their own.
+
+Linux keeps a lock on a directory of NFS to its host, and gives an exclusive one on a file there only if the file is
+open for writing (flock(2), "NFS details"). So what is locked is always a file, and open for writing.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+_FLAGS = os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
+def take(descriptor: int) -> bool:
+    """Lock a file that is open for writing, at once.
+
+    Returns
+    -------
+    bool
+        False if the file system knows no locks.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process holds it.
+    FileNotFoundError
+        Another host has deleted the file.
+    """
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        if error.errno == errno.ESTALE:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT)) from error
+        return False
+    return True
+
+
+@contextmanager
+def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[None]:
+    """Hold the lock whose file is `path`, which is there only meanwhile. Without locks in the file system it holds
+    nobody off.
+
+    Raises
+    ------
+    BlockingIOError
+        Another process holds it for so many seconds.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from recordpress.files import only_one
+    >>> path = tempfile.mkdtemp() + "/.lock"
+    >>> with only_one(path):
+    ...     with only_one(path):
+    ...         pass
+    Traceback (most recent call last):
+        ...
+    BlockingIOError: [Errno 11] another process holds the lock: '...'
+    """
+    deadline = time.monotonic() + seconds
+    while (descriptor := _held(path)) is None:
+        if time.monotonic() >= deadline:
+            raise BlockingIOError(errno.EAGAIN, "another process holds the lock", os.fspath(path))
+        time.sleep(0.1)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            os.unlink(path)  # while it is held: who gets it afterwards sees that it is not the file at the path
+        os.close(descriptor)
+
+
+def _held(path: str | os.PathLike[str]) -> int | None:
+    """The lock's file, or None if another process holds it."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o666)
+        is_held = False
+        try:
+            take(descriptor)
+            is_held = is_at(path, descriptor)
+        except BlockingIOError:
+            return None
+        except FileNotFoundError:
+            pass
+        finally:
+            if not is_held:
+                os.close(descriptor)
+        if is_held:
+            return descriptor
+
+
+def is_at(path: str | os.PathLike[str], descriptor: int) -> bool:
+    """Whether an open file is still the one at a path. It is opened once more, because of a stat NFS may remember
+    what was so some seconds ago."""
+    try:
+        there = os.open(path, os.O_RDONLY | _FLAGS)
+    except FileNotFoundError:
+        return False
+    try:
+        return os.path.samestat(os.fstat(there), os.fstat(descriptor))
+    finally:
+        os.close(there)

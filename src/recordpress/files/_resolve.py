@@ -1,0 +1,175 @@
+"""From a path or a URL to a file system and the path in it."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+from urllib.parse import quote, unquote, urlsplit
+
+from recordpress._file_names import printable
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError, StorageError
+from recordpress.files._errors import storage_errors
+from recordpress.files._interface import FileSystem
+from recordpress.files._local import LocalFileSystem
+
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://", re.DOTALL)
+# schemes of pyarrow.fs, and those of Hadoop for the same stores
+_ARROW_SCHEMES = {
+    "s3": "s3",
+    "s3a": "s3",
+    "s3n": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfss",
+    "hdfs": "hdfs",
+    "viewfs": "viewfs",
+}
+_OF_A_SERVER = ("hdfs", "viewfs")  # paths begin at its root; those of other stores begin with a bucket or a container
+
+
+def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[FileSystem, str]:
+    """The file system of a path or a URL, and the path in it.
+
+    Parameters
+    ----------
+    path : str or PathLike
+        A local path; a ``file://`` URL; one of pyarrow.fs (``s3 gs abfs hdfs``, with Hadoop's ``s3a`` for ``s3``),
+        whose options may follow after ``?`` as pyarrow has them; or of any other scheme that fsspec knows.
+    filesystem : pyarrow.fs.FileSystem or fsspec.AbstractFileSystem or FileSystem, optional
+        Then `path` is a path in it, without a scheme.
+
+    Returns
+    -------
+    tuple of (FileSystem, str)
+
+    Raises
+    ------
+    InvalidArgumentError
+        A scheme that nothing opens, or for which a package is missing; the message says what to install.
+    StorageError
+        The store cannot be reached, or refuses its options.
+
+    Examples
+    --------
+    >>> from recordpress.files import resolve
+    >>> resolve("file:///var/kafka-logs/orders-0")[1]
+    '/var/kafka-logs/orders-0'
+    """
+    text = text_of(path)
+    if filesystem is not None:
+        return _adapted(filesystem), text
+    match = _URL.match(text)
+    if not match:
+        return LocalFileSystem(), text
+    scheme = match["scheme"].lower()
+    if scheme == "file":
+        return LocalFileSystem(), _local_path(text)
+    if scheme in _ARROW_SCHEMES:
+        return _by_arrow(text, _ARROW_SCHEMES[scheme])
+    return _by_fsspec(text, scheme)
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """A caller's path as text that a file's name can be.
+
+    Raises
+    ------
+    ArgumentTypeError, InvalidArgumentError
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from recordpress.files import text_of
+    >>> text_of(Path("kafka-logs"))
+    'kafka-logs'
+    """
+    try:
+        text = os.fspath(path)
+    except TypeError as error:
+        raise ArgumentTypeError(f"path must be text or a PathLike: {error}", field="path") from error
+    if not isinstance(text, str):
+        raise ArgumentTypeError(f"path must be text, not {type(text).__name__}", field="path")
+    if not text or "\0" in text:
+        raise InvalidArgumentError("path must not be empty or hold a zero byte", field="path")
+    try:
+        os.fsencode(text)
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"path is not text that a file can have: {error}"[:200], field="path") from error
+    return text
+
+
+def _adapted(filesystem: object) -> FileSystem:
+    if isinstance(filesystem, FileSystem):
+        return filesystem
+    module = type(filesystem).__module__.partition(".")[0]
+    if module == "pyarrow" and hasattr(filesystem, "get_file_info"):
+        from recordpress.files._arrow import ArrowFileSystem
+
+        return ArrowFileSystem(filesystem)
+    if hasattr(filesystem, "cat_file") and hasattr(filesystem, "unstrip_protocol"):
+        from recordpress.files._fsspec import FsspecFileSystem
+
+        return FsspecFileSystem(filesystem)
+    raise ArgumentTypeError(
+        "filesystem must be one of pyarrow.fs or of fsspec, not " + type(filesystem).__name__, field="filesystem"
+    )
+
+
+def _local_path(url: str) -> str:
+    parts = urlsplit(url)
+    if parts.netloc not in ("", "localhost"):
+        raise InvalidArgumentError(
+            f"{url} names the host {parts.netloc}: a file:// URL has three slashes, as in file:///var/kafka-logs",
+            field="path",
+        )
+    return os.fsdecode(unquote(url.split("://", 1)[1][len(parts.netloc) :], errors="surrogateescape"))
+
+
+def _by_arrow(url: str, scheme: str) -> tuple[FileSystem, str]:
+    """pyarrow makes the file system from the start of the URL; the path, which may be a pattern, is left to us."""
+    try:
+        from pyarrow.fs import FileSystem as ArrowFileSystems
+    except ImportError:
+        raise _missing(scheme, "pyarrow", "recordpress[arrow]") from None
+    from recordpress.files._arrow import ArrowFileSystem
+
+    place, _, options = url.split("://", 1)[1].partition("?")
+    authority, slash, rest = place.partition("/")
+    address = f"{scheme}://{authority}{'/' if slash else ''}{f'?{options}' if options else ''}"
+    with storage_errors("opening the store", address.partition("?")[0]):
+        filesystem, base = ArrowFileSystems.from_uri(quote(address, safe=":/?#[]@!$&'()*+,;=%"))
+    server = authority.rpartition("@")[2] if scheme in _OF_A_SERVER else ""
+    path = unquote(rest).strip("/")
+    whole = f"{base.rstrip('/')}/{path}" if path else base.rstrip("/") or "/"
+    if scheme.startswith("abfs"):  # a container is in no directory, also where a server is named instead of it
+        whole = whole.strip("/")
+    return ArrowFileSystem(filesystem, f"{scheme}://{server}"), whole
+
+
+def _by_fsspec(url: str, scheme: str) -> tuple[FileSystem, str]:
+    try:
+        import fsspec
+    except ImportError:
+        raise _missing(scheme, "fsspec and its package for this store", "fsspec") from None
+    from recordpress.files._fsspec import FsspecFileSystem
+
+    try:
+        filesystem, path = fsspec.core.url_to_fs(url)
+    except OSError as error:  # of a store that is connected to at once
+        shown = f"{scheme}://{url.split('://', 1)[1].rpartition('@')[2]}"  # without a password
+        raise StorageError(f"opening the store failed: {error}", file=printable(shown)) from error
+    except ImportError as error:  # fsspec says which package it wants
+        raise InvalidArgumentError(f"{scheme}:// needs another package: {error}", field="path") from error
+    except ValueError as error:
+        raise InvalidArgumentError(
+            f"{printable(url)}: nothing opens {scheme}:// ({error}); there are local paths, file://, "
+            f"{', '.join(f'{name}://' for name in _ARROW_SCHEMES)} and the schemes of fsspec",
+            field="path",
+        ) from error
+    return FsspecFileSystem(filesystem), path
+
+
+def _missing(scheme: str, what: str, package: str) -> Any:
+    return InvalidArgumentError(f"{scheme}:// needs {what}: pip install '{package}'", field="path")

@@ -1,0 +1,38 @@
+"""Whether a broker runs on a log dir: it holds a lock on the file ``.lock`` there (Kafka's LogManager.lockLogDirs)."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+
+from recordpress._file_names import printable
+from recordpress.errors import InvalidArgumentError
+
+# struct flock: l_type, l_whence, l_start, l_len, l_pid
+_FLOCK = struct.Struct("@hhqqi0q")
+
+
+def refuse_running_broker(log_dir: str) -> None:
+    """Raise if a broker runs on the directory: the last segment of each partition is then in use.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    path = os.path.join(log_dir, ".lock")
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
+    except OSError:
+        return  # no broker was ever here, or we may not read it
+    try:
+        asked = _FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+        kind = _FLOCK.unpack(fcntl.fcntl(descriptor, fcntl.F_GETLK, asked))[0]
+    except OSError:
+        return  # a file system without locks
+    finally:
+        os.close(descriptor)
+    if kind != fcntl.F_UNLCK:
+        raise InvalidArgumentError(
+            f"a broker runs on {printable(log_dir)}: stop it, or write to another directory", field="path"
+        )

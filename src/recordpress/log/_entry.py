@@ -1,0 +1,36 @@
+"""One entry of a file, by its position: a large one is held in memory only if it is sound."""
+
+from __future__ import annotations
+
+from recordpress.files import RandomAccessFile, walked
+from recordpress.log._hop import HeaderHop
+
+LARGE_ENTRY_BYTES = 16 << 20  # Kafka's default max.message.bytes is 1 MiB
+
+
+def read_entry(file: RandomAccessFile, position: int, size: int) -> bytes:
+    """The bytes of an entry whose header was read.
+
+    Raises
+    ------
+    CorruptRecordError
+        The file has become shorter; or the checksum of a large entry is wrong.
+    """
+    if size > LARGE_ENTRY_BYTES:
+        check_entry(file, position)
+    return file.read_exactly(position, size)
+
+
+def check_entry(file: RandomAccessFile, position: int) -> None:
+    """Compare the checksum of an entry. It is read in steps, so a false size field costs no memory.
+
+    Raises
+    ------
+    CorruptRecordError
+    """
+    with walked(file) as stepped:
+        hop = HeaderHop(stepped, position=position)
+        next(hop)
+        error = hop.checksum_error()
+    if error is not None:
+        raise error

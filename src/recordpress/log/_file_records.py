@@ -1,0 +1,394 @@
+"""The record set in one ``.log`` file, in pieces of whole entries (Kafka's FileRecords and FileLogInputStream)."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from os import fspath
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+
+from recordpress._file_names import refuse_without_records
+from recordpress.codecs import CodecRegistry
+from recordpress.columns import Columns, ColumnsIterator, iter_columns
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, read_ahead
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._entry import check_entry, read_entry
+from recordpress.log._hop import HeaderHop
+from recordpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
+from recordpress.log.findings import DAMAGE, Finding
+from recordpress.record import read_batches
+
+# Large enough to hide a call's fixed costs, small enough for several to be in memory.
+PIECE_BYTES = 16 << 20
+INT32_MAX = (1 << 31) - 1
+INT64_MAX = (1 << 63) - 1
+
+OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
+
+RESULT_BYTES = 5 << 20  # of the columns of one result: large enough for a consumer, small enough for caches
+_FIRST_BYTES = 16 << 10  # of entries, before the size of their columns is known: zstd may give a thousand times as many
+_GROWTH = 4  # from one result to the next, for the same reason
+
+
+class FileRecords:
+    """One segment's file, open for reading.
+
+    Parameters
+    ----------
+    path : str, Path or RandomAccessFile
+        A local file, or one that is open, which is closed with this.
+    complete : bool
+        The file must end with a whole entry, like every segment but the last of its partition. If False, it may end
+        as a broker leaves it after a crash: in a cut entry, or in zeros (a preallocated file).
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `path` is not a file, or the name of a file that holds no records, such as an ``.index``.
+    OSError
+
+    Attributes
+    ----------
+    size : int
+        Bytes of the file when it was opened; bytes appended later are not read.
+    valid_bytes : int
+        Where the last whole entry ends that was returned.
+    trailing_bytes : int
+        Bytes after them at the end of the file; 0 before the end is reached.
+    tail : {'', 'cut', 'zeros'}
+        The kind of these bytes.
+    next_offset : int | None
+        The offset after the last entry that was passed; None before the first.
+    findings : list of Finding
+        What `columns` left out, if told to.
+    ignored : list of Finding
+        Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
+
+    Examples
+    --------
+    >>> from recordpress.log import FileRecords
+    >>> with FileRecords("demo/logs/sessions-0/00000000000000000000.log") as file:
+    ...     print(sum(1 for header in file.headers()))
+    1
+    """
+
+    def __init__(
+        self,
+        path: str | Path | RandomAccessFile,
+        *,
+        complete: bool = True,
+        max_message_bytes: int = INT32_MAX,
+        codecs: CodecRegistry | None = None,
+    ) -> None:
+        if isinstance(path, RandomAccessFile):
+            self.file = path
+        else:
+            refuse_without_records(path)
+            self.file = LocalFileSystem().open(fspath(path))
+        self.path = self.file.name
+        self.complete = complete
+        self.max_message_bytes = max_message_bytes
+        self.codecs = codecs
+        self.size = self.file.size
+        self.valid_bytes = self.file.start
+        self.trailing_bytes = 0
+        self.tail: Tail = ""
+        self.next_offset: int | None = None
+        self.findings: list[Finding] = []
+        self.ignored: list[Finding] = []
+        self._walked: list[Walked] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file, and end what is fetched from it."""
+        for walked in self._walked:
+            walked.close()
+        self.file.close()
+
+    def pieces(self) -> Iterator[tuple[int, memoryview]]:
+        """Whole entries, about 16 MiB at a time and at least one, each piece with its position.
+
+        A piece ends before the first entry that begins at a multiple of 16 MiB or later, counted from the beginning of
+        the file. So a part of the file that begins there has the pieces that the whole file has.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry, or an end that the file may not have; pieces before it are handed out.
+        """
+        while self.valid_bytes < self.size and (piece := self._piece()):
+            yield self.valid_bytes, piece
+            self.valid_bytes += len(piece)
+        self._end(self.valid_bytes, self.next_offset)
+
+    def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderHop:
+        """A walk over the entries from a position on, by headers alone. `judge` says what it is that ends it.
+
+        Parameters
+        ----------
+        position : int, optional
+            Of an entry; by default the first.
+        window_bytes : int, optional
+            Of one read; else the hop chooses. A remote file is then read in large pieces, never by an entry, and the
+            next piece while the walk is in the one before.
+        """
+        at = self.file.start if position is None else position
+        file = self.file
+        if window_bytes is None and file.is_remote:
+            file, window_bytes = Walked(file), WALK_BYTES
+            self._walked.append(file)
+        return HeaderHop(file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes)
+
+    def transactional_batches(self, hop: HeaderHop | None = None) -> Iterator[BatchHeader]:
+        """The headers of all batches of transactions.
+
+        Parameters
+        ----------
+        hop : HeaderHop, optional
+            Of this file: the walk goes on where it stands.
+
+        Raises
+        ------
+        CorruptRecordError
+            As `pieces`.
+        """
+        hop = hop or self.headers()
+        try:
+            yield from hop.transactional()
+        except RecordpressError as error:
+            self.judge(hop, error)
+        else:
+            self.judge(hop)
+
+    def judge(self, hop: HeaderHop, error: RecordpressError | None = None) -> None:
+        """Find out what ended a walk by headers, at the end of the file or with an error.
+
+        Raises
+        ------
+        CorruptRecordError
+            The error, unless nothing but zeros is there; or an end that the file may not have.
+        """
+        if error is not None and not self._is_zero(hop.position):
+            raise error
+        self._end(hop.position, hop.next_offset)
+
+    def columns(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        position: int | None = None,
+        on_corrupt: OnCorrupt = "raise",
+        size: ResultSize | None = None,
+        **options: Any,
+    ) -> Iterator[Columns]:
+        """The records as columns.
+
+        Parameters
+        ----------
+        columns : sequence of str, optional
+        position : int, optional
+            Of an entry: where to begin. By default the first.
+        on_corrupt : {'raise', 'skip', 'stop'}
+            At damage: raise an error, go on with the next intact entry, or end the file. What was left out is then in
+            `findings`.
+        size : ResultSize, optional
+            Chooses the size of results, in place of batch_bytes.
+        options
+            As `recordpress.iter_columns` takes them.
+
+        Raises
+        ------
+        RecordpressError
+            What `iter_columns` raises; and CorruptRecordError for an end that the file may not have, after all rows
+            before it.
+        """
+        self.valid_bytes = self.file.start if position is None else position
+        at: int | None = self.valid_bytes
+        try:
+            while at is not None:
+                at = yield from self._columns(columns, at, on_corrupt == "skip", size, options)
+        except DAMAGE as error:
+            if on_corrupt != "stop":
+                raise
+            self.findings.append(Finding.of_error(error, file=self.path))
+            self.trailing_bytes = 0
+
+    def _columns(
+        self,
+        columns: Sequence[str] | None,
+        position: int,
+        skip: bool,
+        size: ResultSize | None,
+        options: dict[str, Any],
+    ) -> Generator[Columns, None, int | None]:
+        """Up to the end, or to damage after which no entry is whole; returns where to go on, if `skip`."""
+        options["on_corrupt"] = "skip" if skip else "raise"
+        is_zero = False
+        with read_ahead(self.file, position) as source:
+            results = iter_columns(
+                source, columns, max_message_bytes=self.max_message_bytes, codecs=self.codecs, **options
+            )
+            with results, located(position):
+                try:
+                    for columns_read in results if size is None else size.results(results):
+                        self._note_ignored(columns_read, position)
+                        yield columns_read
+                except RecordpressError:
+                    is_zero = self._is_zero(position + results.valid_bytes)
+                    if not is_zero:
+                        raise
+                finally:
+                    self.valid_bytes = position + results.valid_bytes
+                    if results.next_offset is not None:
+                        self.next_offset = results.next_offset
+        is_cut = results.trailing_bytes > 0 or is_zero
+        if skip and self._skipped(results, position):
+            is_cut = True
+        if not is_cut:
+            return None
+        try:
+            self._end(self.valid_bytes, self.next_offset)
+        except CorruptRecordError as error:
+            if not skip:
+                raise
+            options["aborted_transactions"] = results.aborted_transactions
+            return self._resumed(error)
+        return None
+
+    def _note_ignored(self, columns: Columns, position: int) -> None:
+        for error in columns.lz4_header_errors:
+            error.position = (error.position or 0) + position
+            self.ignored.append(Finding.of_error(error, file=self.path))
+
+    def _skipped(self, results: ColumnsIterator, position: int) -> bool:
+        """Record the errors of entries; returns whether the last of them ended the walk, and is yet to be judged."""
+        errors = list(results.errors)
+        for error in errors:
+            if error.position is not None:
+                error.position += position
+        is_framing = bool(errors) and (errors[-1].position or 0) >= self.valid_bytes
+        self.findings += [Finding.of_error(error, file=self.path) for error in errors[: len(errors) - is_framing]]
+        return is_framing
+
+    def _resumed(self, error: CorruptRecordError) -> int | None:
+        """Where the next intact entry begins; None if there is none. The damage before it is a finding."""
+        first = 0 if self.next_offset is None else self.next_offset
+        start, hop = self.valid_bytes, self.headers(self.valid_bytes)
+        self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have
+        found = hop.search(start + 1, first, min(first + INT32_MAX, INT64_MAX))
+        end = hop.position if found else self.size
+        what = f"skipped up to byte {end}" if found else "no intact entry follows"
+        message = f"{error.message}; {what}"
+        self.findings.append(Finding(self.path, start, end - start, self.next_offset, error.rule or "", message))
+        return hop.position if found else None
+
+    def _is_zero(self, position: int) -> bool:
+        """Whether the entry there is nothing but zeros, so that it may be the tail of a file that was preallocated."""
+        return not any(self.read(position, min(ENTRY_PREFIX, self.size - position)))
+
+    def _end(self, position: int, next_offset: int | None) -> None:
+        """Judge the bytes between the last whole entry and the end of the file."""
+        self.valid_bytes = position
+        self.trailing_bytes = self.size - position
+        if self.trailing_bytes:
+            with located(0, self.path):
+                self.tail = tail_of(self.file, position, self.size, next_offset, self.complete)
+
+    def read(self, position: int, size: int) -> bytes:
+        """Exactly these bytes.
+
+        Raises
+        ------
+        CorruptRecordError
+            The file has become shorter than it was.
+        """
+        return self.file.read_exactly(position, size)
+
+    def entry(self, position: int, size: int) -> bytes:
+        """The bytes of an entry whose header was read.
+
+        Raises
+        ------
+        CorruptRecordError
+            As `read`; or it is larger than 16 MiB, and its checksum is wrong: it is not read into memory then.
+        """
+        return read_entry(self.file, position, size)
+
+    def _piece(self) -> memoryview:
+        """The whole entries in the next piece; none where the tail begins."""
+        position = self.valid_bytes
+        left = self.size - position
+        wanted = PIECE_BYTES - position % PIECE_BYTES
+        # most often the entry that lies over the piece's end is read with it
+        data = self.read(position, min(max(wanted + PIECE_BYTES // 64, ENTRY_PREFIX), left))
+        whole = self._whole(data, wanted)
+        if whole or len(data) == left:
+            return memoryview(data)[:whole]
+        size = LOG_OVERHEAD + int.from_bytes(data[8:LOG_OVERHEAD], "big")
+        if size == LOG_OVERHEAD or size > left:
+            return memoryview(b"")
+        check_entry(self.file, position)  # it is larger than a piece
+        data = self.read(position, size)
+        return memoryview(data)[: self._whole(data, size)]
+
+    def _whole(self, data: bytes, wanted: int) -> int:
+        """How many bytes of `data` are whole entries that begin before the byte `wanted`. An impossible one ends them;
+        it is an error if it is the first, unless nothing but zeros follows."""
+        entries = read_batches(data, max_message_bytes=self.max_message_bytes)
+        try:
+            for entry in entries:
+                if entry.position >= wanted:
+                    return entry.position
+                self.next_offset = entry.next_offset
+        except RecordpressError as error:
+            if not entries.valid_bytes and any(data[:ENTRY_PREFIX]):
+                with located(self.valid_bytes, self.path):
+                    raise error
+        return entries.valid_bytes
+
+
+class ResultSize:
+    """How many bytes of entries give columns of about the right size, by the results so far.
+
+    One for all files that are read one after another.
+
+    Parameters
+    ----------
+    most_bytes, most_rows : int
+        Of one result, about.
+    """
+
+    def __init__(self, most_bytes: int = RESULT_BYTES, most_rows: int | None = None) -> None:
+        self._most_bytes, self._most_rows = most_bytes, most_rows
+        self._stored = _FIRST_BYTES
+
+    def results(self, iterator: ColumnsIterator) -> Iterator[Columns]:
+        """The results of an iteration."""
+        iterator.batch_bytes = self._stored
+        before = 0
+        for columns in iterator:
+            stored = iterator.valid_bytes - before
+            before = iterator.valid_bytes
+            yield columns
+            self._stored = iterator.batch_bytes = self._next(stored, columns)
+
+    def _next(self, stored: int, columns: Columns) -> int:
+        most = min(_GROWTH * self._stored, self._most_bytes)
+        if size := columns.nbytes:
+            most = min(most, self._most_bytes * stored // size)
+        if self._most_rows is not None:
+            most = min(most, self._most_rows * stored // max(columns.num_rows, 1))
+        return max(1, most)

@@ -1,0 +1,237 @@
+"""The meaning of names in a directory, wherever it is (Kafka's LocalLog, UnifiedLog and LogFileUtils).
+
+::
+
+    <log dir>/orders-0/00000000000000012345.log                 a broker's
+    backup/00000000000000012345.log                             a flat folder: its partition is unknown
+    <topic>-<topic id>/<partition>/<20 digits>-<uuid>.log       Aiven's tiered storage         (_tiered reads these)
+    <topic>-<partition>-<topic id>/<20 digits>-<uuid>.log       Kafka's LocalTieredStorage
+
+Ids are 22 characters of URL-safe base64, which may be ``-`` and ``_``: names that hold one are split by its length.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from recordpress._file_names import LOG_FILE_SUFFIX
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, check_regular
+from recordpress.log._segment import INT32_MAX, Partition, Segment, TopicPartition, with_last
+from recordpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
+from recordpress.log.findings import Finding
+
+_INT64_MAX = (1 << 63) - 1
+# [0-9]: \d takes the digits of other scripts, too
+_LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
+SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
+_ID = r"[A-Za-z0-9_-]{22}"
+_TIERED_FILE = re.compile(rf"(?P<base>[0-9]{{20}})-(?P<id>{_ID})\.log")
+_TIERED_TOPIC = re.compile(rf"(?P<topic>.+)-(?P<topic_id>{_ID})", re.DOTALL)
+_LOCAL_TIERED = re.compile(rf"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{{0,9}})-(?P<topic_id>{_ID})", re.DOTALL)
+_NUMBER = re.compile(r"0|[1-9][0-9]{0,9}")
+
+# LogFileUtils and UnifiedLog: what a broker is doing with files and directories of these names
+_UNFINISHED_FILES = {
+    ".deleted": "awaits deletion",
+    ".cleaned": "is what the log cleaner had not finished",
+    ".swap": "is to replace segments: a broker that starts here puts it in their place",
+}
+_UNFINISHED_DIRECTORIES = {
+    "-delete": "awaits deletion",
+    "-future": "is a replica that is being moved",
+    "-stray": "does not belong to this broker any more",
+}
+_UNFINISHED_COPY = re.compile(r"\..+\.[0-9a-f]{32}", re.DOTALL)
+
+
+class Layout:
+    """The contents of one path: partitions, and what was passed over.
+
+    Parameters
+    ----------
+    files : FileSystem
+    root : str
+        A directory; no link may leave it.
+
+    Attributes
+    ----------
+    partitions : list of Partition
+    skipped : list of Finding
+    """
+
+    def __init__(self, files: FileSystem, root: str) -> None:
+        self.files = files
+        self.root = root
+        self.partitions: list[Partition] = []
+        self.skipped: list[Finding] = []
+
+    # --- directories --------------------------------------------------------------------------------------------
+
+    def read_directory(self) -> None:
+        """A root of any kind."""
+        entries = self.files.list(self.root)
+        name = self.files.name(self.root)
+        if self._read_partition(self.root, name, entries):
+            self._refuse_nested(entries)
+            return
+        if not self._read_topic(self.root, name, entries):
+            for entry in entries:
+                self._read_child(entry)
+
+    def read_segment(self, path: str) -> None:
+        """One segment in the root; the others only show whether it is the last."""
+        name = self.files.name(path)
+        try:
+            entries = self.files.list(self.root)
+        except OSError:  # a store may let us read a file but not list its directory
+            entries = [self.files.info(path)]
+        if self._read_partition(self.root, self.files.name(self.root), entries):
+            [partition] = self.partitions
+            only = tuple(segment for segment in partition.segments if segment.path == path)
+            self.partitions = [replace(partition, segments=only)] if only else []
+        self.skipped.clear()
+        if not self.partitions:  # a name that Kafka would not write: nothing beside it belongs to it
+            entry = next(entry for entry in entries if entry.name == name)
+            self._check_file(entry)
+            url = self.files.url(path)
+            segment = Segment(self.files, path, 0, url, entry.size, is_last=True)
+            self.partitions = [Partition(None, None, self.files.url(self.root), (segment,))]
+
+    def _read_child(self, entry: FileInfo) -> None:
+        """The contents of a log dir."""
+        if suffix := _ending(entry.name, _UNFINISHED_DIRECTORIES):
+            self._skip(entry, f"{entry.name} {_UNFINISHED_DIRECTORIES[suffix]}", "directory name")
+        elif _LIKE_A_PARTITION.fullmatch(entry.name) or _TIERED_TOPIC.fullmatch(entry.name):
+            self.files.check_link(entry, self.root)
+            if entry.is_directory:
+                entries = self.files.list(entry.path)
+                found = self._read_partition(entry.path, entry.name, entries)
+                if found:
+                    self._refuse_nested(entries)
+                elif not self._read_topic(entry.path, entry.name, entries):
+                    self._skip(entry, f"{entry.name} holds no segment", "directory name")
+        elif entry.is_directory:
+            self._skip(entry, f"{entry.name} is not the name of a partition", "directory name")
+
+    def _read_partition(self, path: str, name: str, entries: list[FileInfo]) -> bool:
+        """Whether the directory holds segments; its name then names the partition."""
+        if any(SEGMENT_FILE.fullmatch(entry.name) for entry in entries):
+            topic_partition = self._named(path, name)
+            segments = self._segments(entries, SEGMENT_FILE, self._plain_segment)
+        elif any(_TIERED_FILE.fullmatch(entry.name) for entry in entries):
+            topic_partition = self._tiered(path, name)
+            segments = self._segments(entries, _TIERED_FILE, self._tiered_segment)
+        else:
+            return False
+        topic, number = topic_partition or (None, None)
+        others = {entry.name: entry for entry in entries if entry.is_file and not entry.name.endswith(LOG_FILE_SUFFIX)}
+        self.partitions.append(Partition(topic, number, self.files.url(path), with_last(segments), others))
+        return True
+
+    def _named(self, path: str, name: str) -> tuple[str, int] | None:
+        """The partition that a broker's directory is named for; None: a flat folder of segments."""
+        if not _LIKE_A_PARTITION.fullmatch(name):
+            return None
+        found = TopicPartition.of_directory(name)
+        if found is None:
+            url = self.files.url(path)
+            raise InvalidArgumentError(
+                f"{url} holds segments, but Kafka gives no partition this name: it is a topic in UTF-8, "
+                f"'-', and a number from 0 to {INT32_MAX} without leading zeros",
+                file=url,
+            )
+        return found.topic, found.partition
+
+    def _tiered(self, path: str, name: str) -> tuple[str, int] | None:
+        if match := _LOCAL_TIERED.fullmatch(name):
+            return match["topic"], int(match["partition"])
+        match = _TIERED_TOPIC.fullmatch(self.files.name(self.files.parent(path)))
+        return (match["topic"], int(name)) if match and _NUMBER.fullmatch(name) else None
+
+    def _read_topic(self, path: str, name: str, entries: list[FileInfo]) -> bool:
+        """Whether it is a topic's directory of Aiven's tiered storage, with a directory per partition."""
+        numbers = [entry for entry in entries if entry.is_directory and _NUMBER.fullmatch(entry.name)]
+        if not numbers or not _TIERED_TOPIC.fullmatch(name):
+            return False
+        found = False
+        for entry in sorted(numbers, key=lambda entry: int(entry.name)):
+            self.files.check_link(entry, self.root)
+            found |= self._read_partition(entry.path, entry.name, self.files.list(entry.path))
+        return found
+
+    def _refuse_nested(self, entries: list[FileInfo]) -> None:
+        """Refuse it: the owner of the records would be unclear."""
+        for entry in entries:
+            if _LIKE_A_PARTITION.fullmatch(entry.name) and entry.is_directory:
+                self.files.check_link(entry, self.root)
+                if any(SEGMENT_FILE.fullmatch(inner.name) for inner in self.files.list(entry.path)):
+                    url = self.files.url(entry.path)
+                    raise InvalidArgumentError(
+                        f"{url} is a partition inside the partition {self.partitions[-1].url}", file=url
+                    )
+
+    # --- segments -----------------------------------------------------------------------------------------------
+
+    def _segments(
+        self,
+        entries: list[FileInfo],
+        pattern: re.Pattern[str],
+        segment_of: Callable[[FileInfo, int, dict[str, FileInfo]], Segment],
+    ) -> list[Segment]:
+        beside = _by_stem(entries)
+        segments = []
+        for entry in entries:
+            self.files.check_link(entry, self.root)
+            if match := pattern.fullmatch(entry.name):
+                self._check_file(entry)
+                stem = entry.name.removesuffix(LOG_FILE_SUFFIX)
+                segments.append(segment_of(entry, self._base_offset(entry, match["base"]), beside.get(stem, {})))
+            elif suffix := _ending(entry.name, _UNFINISHED_FILES):
+                self._skip(entry, f"{entry.name} {_UNFINISHED_FILES[suffix]}", "file name")
+            elif _UNFINISHED_COPY.fullmatch(entry.name):
+                self._skip(entry, f"{entry.name} is a copy that was not finished", "file name")
+            elif entry.name.endswith(LOG_FILE_SUFFIX):
+                self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
+        return sorted(segments, key=lambda segment: segment.base_offset)
+
+    def _plain_segment(self, entry: FileInfo, base_offset: int, beside: dict[str, FileInfo]) -> Segment:
+        return Segment(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=beside)
+
+    def _tiered_segment(self, entry: FileInfo, base_offset: int, beside: dict[str, FileInfo]) -> Segment:
+        kind = TieredSegment if MANIFEST_SUFFIX in beside else Segment
+        return kind(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=beside)
+
+    def _check_file(self, entry: FileInfo) -> None:
+        if entry.is_file:
+            return
+        if isinstance(self.files, LocalFileSystem):
+            check_regular(entry.path)
+        url = self.files.url(entry.path)
+        raise InvalidArgumentError(f"{url} is not a file", file=url)
+
+    def _base_offset(self, entry: FileInfo, digits: str) -> int:
+        offset = int(digits)
+        if offset > _INT64_MAX:
+            url = self.files.url(entry.path)
+            raise InvalidArgumentError(f"{url}: {digits} is greater than any offset, which is an int64", file=url)
+        return offset
+
+    def _skip(self, entry: FileInfo, message: str, rule: str) -> None:
+        self.skipped.append(Finding(self.files.url(entry.path), None, entry.size, None, rule, message))
+
+
+def _ending(name: str, endings: Iterable[str]) -> str | None:
+    return next((ending for ending in endings if name.endswith(ending)), None)
+
+
+def _by_stem(entries: list[FileInfo]) -> dict[str, dict[str, FileInfo]]:
+    """The files beside the segments: by the name without suffix, and by suffix."""
+    found: dict[str, dict[str, FileInfo]] = {}
+    for entry in entries:
+        stem, dot, suffix = entry.name.partition(".")
+        if dot and entry.is_file and suffix != "log":
+            found.setdefault(stem, {})[dot + suffix] = entry
+    return found

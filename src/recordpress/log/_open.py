@@ -1,0 +1,177 @@
+"""From a caller's paths, URLs and patterns to partitions."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import NamedTuple
+
+from recordpress._file_names import LOG_FILE_SUFFIX, refuse_without_records
+from recordpress.codecs import CodecRegistry
+from recordpress.codecs.table import codecs_given
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, resolve
+from recordpress.log._layout import Layout
+from recordpress.log._segment import Partition, with_last
+from recordpress.log.findings import Finding
+
+_PATTERN = re.compile(r"[*?[]")
+_SEGMENT_ENDINGS = (LOG_FILE_SUFFIX, f"{LOG_FILE_SUFFIX}.deleted", f"{LOG_FILE_SUFFIX}.swap")
+
+
+class Opened(NamedTuple):
+    """The contents of the paths.
+
+    Attributes
+    ----------
+    partitions : tuple of Partition
+        By topic and number.
+    skipped : tuple of Finding
+    """
+
+    partitions: tuple[Partition, ...]
+    skipped: tuple[Finding, ...]
+
+
+def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
+    """Every partition that the paths lead to; its records may have these codecs, too.
+
+    Raises
+    ------
+    ArgumentTypeError
+        `codecs` is no registry.
+    InvalidArgumentError
+        There is none, or one with a name that Kafka would not write.
+    """
+    paths = list(_several(path))
+    found = found_at(paths, filesystem, codecs)
+    if not found.partitions:
+        shown = [files.url(name) for files, name in (resolve(one, filesystem) for one in paths)]
+        raise InvalidArgumentError(
+            f"{', '.join(shown)}: no partition is here: there is no directory <topic>-<partition> with a segment "
+            "(<20 digits>.log) in it, nor is it one itself, nor a folder of segments",
+            field="path",
+        )
+    return found
+
+
+def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
+    """`open_paths`, but none at all is no error."""
+    codecs_given(codecs)
+    partitions: list[Partition] = []
+    skipped: list[Finding] = []
+    for one in _several(path):
+        files, name = resolve(one, filesystem)
+        for info in _expanded(files, name):
+            layout = _layout_of(files, info)
+            partitions += layout.partitions
+            skipped += layout.skipped
+    return Opened(tuple(_with_codecs(one, codecs) for one in merged(partitions)), tuple(skipped))
+
+
+def refuse_missing(path: str) -> None:
+    """Raise for a local path or pattern that leads to nothing, before anything is listed; stores are not asked.
+
+    Raises
+    ------
+    FileNotFoundError, InvalidArgumentError
+    """
+    if "://" not in path or path.lower().startswith("file://"):
+        _expanded(*resolve(path))
+
+
+def _with_codecs(partition: Partition, codecs: CodecRegistry | None) -> Partition:
+    if codecs is None:
+        return partition
+    return replace(partition, segments=tuple(replace(segment, codecs=codecs) for segment in partition.segments))
+
+
+def _several(path: object) -> Iterator[str | os.PathLike[str]]:
+    if isinstance(path, str | os.PathLike):
+        yield path
+        return
+    if not isinstance(path, Iterable) or isinstance(path, bytes | bytearray | memoryview):
+        raise ArgumentTypeError(f"path must be one or more paths or URLs, not {type(path).__name__}", field="path")
+    for number, one in enumerate(path):
+        if not isinstance(one, str | os.PathLike):
+            raise ArgumentTypeError(f"path[{number}] must be a path or a URL, not {type(one).__name__}", field="path")
+        yield one
+
+
+# --- patterns ---------------------------------------------------------------------------------------------------
+
+
+def _expanded(files: FileSystem, path: str) -> list[FileInfo]:
+    """The paths that a path stands for: several if it is a pattern, as in a shell."""
+    try:
+        return [files.info(path)]
+    except FileNotFoundError:
+        if not _PATTERN.search(path):
+            raise
+    found = _matches(files, path)
+    if not found:
+        raise InvalidArgumentError(f"{files.url(path)} matches nothing", field="path")
+    return found
+
+
+def _matches(files: FileSystem, path: str) -> list[FileInfo]:
+    parts = path.split("/")
+    first = next(number for number, part in enumerate(parts) if _PATTERN.search(part))
+    base = "/".join(parts[:first]) or ("/" if path.startswith("/") else "")
+    directories = [base or (os.curdir if isinstance(files, LocalFileSystem) else "")]
+    found: list[FileInfo] = []
+    for number, part in enumerate(parts[first:], first):
+        found = [
+            info
+            for directory in directories
+            for info in files.list(directory)
+            if fnmatchcase(info.name, part) and (part.startswith(".") or not info.name.startswith("."))
+        ]
+        if number < len(parts) - 1:
+            directories = [info.path for info in found if info.is_directory]
+    return [info for info in found if info.is_directory or info.name.endswith(LOG_FILE_SUFFIX)]
+
+
+# --- one place --------------------------------------------------------------------------------------------------
+
+
+def _layout_of(files: FileSystem, info: FileInfo) -> Layout:
+    if info.is_directory:
+        layout = Layout(files, files.canonical(info.path))
+        layout.read_directory()
+        return layout
+    return _one_file(files, info)
+
+
+def _one_file(files: FileSystem, info: FileInfo) -> Layout:
+    """A segment by itself; the files beside it are its indexes, and show whether it is the last."""
+    url = files.url(info.path)
+    refuse_without_records(info.path)
+    if not info.name.endswith(_SEGMENT_ENDINGS):
+        raise InvalidArgumentError(f"{url} is neither a directory nor a {LOG_FILE_SUFFIX} file", file=url, field="path")
+    path = files.canonical(info.path)
+    layout = Layout(files, files.parent(path))
+    layout.read_segment(path)
+    return layout
+
+
+# --- several places ---------------------------------------------------------------------------------------------
+
+
+def merged(partitions: list[Partition]) -> tuple[Partition, ...]:
+    """The segments of one partition may be in several places: a tier and a broker, say."""
+    found: dict[tuple[object, ...], Partition] = {}
+    for partition in partitions:
+        key = (partition.topic, partition.partition) if partition.topic is not None else (partition.url,)
+        found[key] = _joined(found[key], partition) if key in found else partition
+    return tuple(sorted(found.values(), key=lambda one: (one.topic or "", one.partition or 0, one.url)))
+
+
+def _joined(one: Partition, other: Partition) -> Partition:
+    known = {segment.url for segment in one.segments}
+    segments = [*one.segments, *(segment for segment in other.segments if segment.url not in known)]
+    segments.sort(key=lambda segment: segment.base_offset)
+    return replace(one, segments=with_last(segments), files={**other.files, **one.files})

@@ -1,0 +1,130 @@
+"""Parts of segments: several readers share one file, each with the batches that begin in its bytes.
+
+::
+
+    .log   ├────── batch ──────┼── batch ──┼───── batch ─────┤
+    cut                 ▲ byte c: the parts meet where the first batch at c or later begins
+                                ▲
+
+That place is found from the last entry of ``.index`` before the cut. Without an index it is searched for: a batch whose
+checksum is right, with offsets that a batch of this segment may have, and with others after it that lead on. A record's
+value may itself be such a batch; if what follows does not lead on, headers are read from the segment's beginning.
+Whoever reads the part before the cut ends there: were it no batch of the log, that part would not end with a whole
+batch, which is an error.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress.errors import RecordpressError
+from recordpress.files import Buffered, FilePart, RandomAccessFile
+from recordpress.log._hop import HeaderHop
+from recordpress.log._offset_index import read_offset_index
+from recordpress.log._segment import INT32_MAX, Segment
+
+_INT64_MAX = (1 << 63) - 1
+_PROOF_BATCHES = 64  # that must lead on, unless the file ends before
+
+
+@dataclass(frozen=True)
+class SegmentPart(Segment):
+    """The batches of a segment from one byte to another, both of which a batch begins at, or the file's end.
+
+    Attributes
+    ----------
+    whole : Segment
+    start, end : int
+    """
+
+    whole: Segment = field(kw_only=True)
+    start: int = field(kw_only=True)
+    end: int = field(kw_only=True)
+
+    def open(self) -> RandomAccessFile:
+        return FilePart(self.whole.open(), self.start, self.end)
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile:
+        return self.whole.open_sibling(suffix)
+
+
+def part_of(segment: Segment, start: int, end: int | None) -> Segment:
+    """The batches of a segment that begin at the byte `start` or later, and before the byte `end`."""
+    if not start and end is None:
+        return segment
+    with segment.open() as file:
+        source = Buffered(file) if file.is_remote else file
+        first = entry_from(segment, source, start)
+        after = file.size if end is None else max(first, entry_from(segment, source, end))
+        return _made(segment, first, after, segment.is_last and after == file.size)
+
+
+def _made(segment: Segment, start: int, end: int, is_last: bool) -> SegmentPart:
+    same: dict[str, Any] = {one.name: getattr(segment, one.name) for one in fields(Segment)}
+    return SegmentPart(**same | {"size": end - start, "is_last": is_last}, whole=segment, start=start, end=end)
+
+
+def entry_from(segment: Segment, file: RandomAccessFile, position: int) -> int:
+    """Where the first entry at a position or later begins; the file's end if there is none."""
+    if position <= 0:
+        return 0
+    if position >= file.size:
+        return file.size
+    found = _by_index(segment, file, position)
+    return _by_search(segment, file, position) if found is None else found
+
+
+def _by_index(segment: Segment, file: RandomAccessFile, position: int) -> int | None:
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
+            index = read_offset_index(index_file, segment.base_offset)
+    except (FileNotFoundError, RecordpressError):
+        return None
+    number = bisect_right(index, position, key=lambda entry: entry.position)
+    at = index[number - 1].position if number else 0
+    hop = HeaderHop(file, position=at)
+    return _walked(hop, position) if hop.at_entry(at, *_offsets(segment)) else None
+
+
+def _walked(hop: HeaderHop, position: int) -> int | None:
+    """Where the walk passes a position; the end of the file if whole entries end before it; None at damage."""
+    try:
+        while hop.position < position:
+            if next(hop, None) is None:
+                return hop.end
+    except RecordpressError:
+        return None
+    return hop.position
+
+
+def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
+    hop = HeaderHop(file)
+    is_found = hop.search(position, *_offsets(segment))
+    found = hop.position if is_found else file.size
+    if is_found and _leads_on(HeaderHop(file, position=found)):
+        return found
+    walked = _walked(HeaderHop(file), position)
+    return found if walked is None else walked
+
+
+def _leads_on(hop: HeaderHop) -> bool:
+    """Whether entries with rising offsets follow one another from here on."""
+    next_offset = 0
+    try:
+        for _ in range(_PROOF_BATCHES):
+            header = next(hop, None)
+            if header is None:
+                return hop.position == hop.end
+            if header.base_offset < next_offset or header.last_offset < header.base_offset:
+                return False
+            next_offset = header.next_offset
+    except RecordpressError:
+        return False
+    return True
+
+
+def _offsets(segment: Segment) -> tuple[int, int]:
+    return segment.base_offset, min(segment.base_offset + INT32_MAX, _INT64_MAX)

@@ -1,0 +1,145 @@
+"""What read_committed leaves out of a part of a partition, without reading all of the partition's headers.
+
+::
+
+    .snapshot ──► open at its offset ──► headers up to the part ──► headers of the part ──► headers after it, until the
+                  (or the log's start)   what is open there         what begins, markers    marker of each open one
+
+What is still open at the end of the log is in the ``.snapshot`` of the last segment as well: then only that segment is
+read for its marker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._file_records import INT32_MAX, FileRecords
+from recordpress.log._part import SegmentPart, part_of
+from recordpress.log._segment import Segment
+from recordpress.log._transactions import Isolation, TransactionSearch
+
+
+def isolation_of_part(segments: Sequence[Segment], parts: Sequence[Segment], *, skip: bool = False) -> Isolation:
+    """The aborted and open transactions that matter to some of a partition's segments.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+        All of the partition, in order.
+    parts : sequence of Segment
+        One after another; the first and the last may be parts of segments.
+    skip : bool
+        As for `isolation_of`.
+
+    Returns
+    -------
+    Isolation
+        The last stable offset is that of the partition if it lies before the end of these parts.
+    """
+    search = _PartSearch(list(segments), skip)
+    search.run_for(parts)
+    return Isolation(
+        tuple(sorted(search.aborted, key=lambda transaction: transaction.last_offset)),
+        min(search.open.values(), default=None),
+        search.error,
+        tuple(search.findings),
+    )
+
+
+def has_state(segments: Sequence[Segment], number: int) -> bool:
+    """Whether a file says what is open at the start of this segment."""
+    return not number or _snapshot_of(segments, number) is not None
+
+
+def _snapshot_of(segments: Sequence[Segment], number: int) -> Segment | None:
+    """The segment whose ``.snapshot`` is that of the start of this one."""
+    before, segment = segments[number - 1 : number + 1]
+    found = before if before.is_tiered else segment
+    return found if ".snapshot" in found.files or (found.is_tiered and found.files) else None
+
+
+class _PartSearch(TransactionSearch):
+    def __init__(self, log: list[Segment], skip: bool) -> None:
+        super().__init__([*log], skip)
+        self.log = log
+
+    def run_for(self, parts: Sequence[Segment]) -> None:
+        first, last = self._number_of(parts[0]), self._number_of(parts[-1])
+        known = self.known_before(first)
+        for segment in self.log[known:first]:
+            self.scan_on(segment)
+        if isinstance(parts[0], SegmentPart) and parts[0].start:
+            self.scan_on(part_of(parts[0].whole, 0, parts[0].start))
+        self.aborted.clear()  # they ended before
+        for part in parts:
+            self.scan_on(part)
+        self._after(parts[-1], last)
+
+    def _number_of(self, part: Segment) -> int:
+        for number, segment in enumerate(self.log):
+            if segment.url == part.url:
+                return number
+        raise CorruptRecordError("the file was removed while the log was read", file=part.url, rule="log directory")
+
+    def _after(self, part: Segment, number: int) -> None:
+        """The ends of what is open at the end of the parts."""
+        rest = list(self.log[number + 1 :])
+        if isinstance(part, SegmentPart):
+            rest.insert(0, part_of(part.whole, part.end, None))
+        later = self._open_in_the_last() if len(rest) > 1 else {}
+        hanging = {producer: first for producer, first in self.open.items() if later.get(producer) == first}
+        self.open = {producer: first for producer, first in self.open.items() if producer not in hanging}
+        for segment in rest:
+            if segment is rest[-1]:
+                self.open.update(hanging)
+            self._until_none_is_open(segment)
+
+    def _open_in_the_last(self) -> dict[int, int]:
+        number = len(self.log) - 1
+        found = _snapshot_of(self.log, number)
+        return self.snapshot_of(found) or {} if found is not None else {}
+
+    def _until_none_is_open(self, segment: Segment) -> None:
+        """Read on while something is open; what begins meanwhile does not matter."""
+        if not self.open or self.error is not None:
+            return
+        watched = dict(self.open)
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            hop = file.headers()
+            while watched:
+                try:
+                    for header in file.transactional_batches(hop):
+                        self._end(header, file, watched)
+                        if not watched:
+                            break
+                    break
+                except CorruptRecordError as error:
+                    first = max(hop.next_offset or 0, segment.base_offset)
+                    if not (self.skip and hop.search(hop.position + 1, first, first + INT32_MAX)):
+                        self.error = None if self.skip else error
+                        break
+        self.open = watched
+
+    def _end(self, header: BatchHeader, file: FileRecords, watched: dict[int, int]) -> None:
+        if not header.is_control or header.producer_id not in watched:
+            return
+        self.open = watched
+        self.pass_batch(header, file)
+
+    def scan_on(self, segment: Segment) -> None:
+        if self.error is None:
+            try:
+                self.scan(segment)
+            except RecordpressError as error:
+                self.error = error
+
+    def known_before(self, number: int) -> int:
+        """The last segment, up to this one, at whose start the open transactions are known; these are `open`."""
+        for at in range(number, 0, -1):
+            found = _snapshot_of(self.log, at)
+            if found is not None and (state := self.snapshot_of(found)) is not None:
+                self.open = state
+                return at
+        return 0

@@ -1,0 +1,237 @@
+"""From an offset or a time to a place in a segment, by its indexes or by headers alone.
+
+::
+
+    timestamp ──► .timeindex ──► offset ──► .index ──► position ──► headers from there on ──► the batch
+                  (a hint)                  (a hint)   checked
+
+An index is a hint. It is compared with the log, and if they differ, the log is right: headers are then read from the
+segment's beginning, and the difference is a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
+
+from recordpress._file_names import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.files import located
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._entry import read_entry
+from recordpress.log._hop import HeaderHop
+from recordpress.log._offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
+from recordpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index
+from recordpress.log._sidecar import INT32_MAX
+from recordpress.log._time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
+from recordpress.log._time_index import TimeIndex, read_time_index
+from recordpress.log.findings import Finding
+from recordpress.record import read_batches
+
+_Index = TypeVar("_Index", OffsetIndex, TimeIndex)
+
+
+class RecordPlace(NamedTuple):
+    """The place of a record.
+
+    Attributes
+    ----------
+    offset, timestamp : int
+        Of the record.
+    position : int
+        Of its batch in the ``.log`` file.
+    """
+
+    offset: int
+    timestamp: int
+    position: int
+
+
+class SegmentSeek:
+    """Places in one segment.
+
+    Parameters
+    ----------
+    file : object with `size`, `read_at` and `read_into`
+        The ``.log`` file, or a part of it.
+    base_offset : int
+        Of the segment.
+    open_sibling : callable, optional
+        Gives the segment's file with a suffix, such as ``.index``, or raises FileNotFoundError. Without it headers are
+        read from the beginning.
+    name : str
+        Of the ``.log`` file, for findings.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
+    ends_early : bool
+        The file is a part that ends before the segment does, so indexes know more than it has.
+
+    Attributes
+    ----------
+    findings : list of Finding
+        Indexes that are missing, damaged, or disagree with the log.
+
+    Examples
+    --------
+    >>> seek = SegmentSeek(file, 4500, lambda suffix: files.open(stem + suffix))          # doctest: +SKIP
+    >>> seek.offset(4712).position, seek.timestamp(1700000000000)                        # doctest: +SKIP
+    (16616, RecordPlace(offset=4598, timestamp=1700000000000, position=12497))
+    """
+
+    def __init__(
+        self,
+        file: Any,
+        base_offset: int = 0,
+        open_sibling: Callable[[str], Any] | None = None,
+        name: str | None = None,
+        codecs: CodecRegistry | None = None,
+        ends_early: bool = False,
+    ) -> None:
+        self.file = file
+        self._ends_early = ends_early
+        self._start = getattr(file, "start", 0)
+        self.base_offset = base_offset
+        self.name = name or str(getattr(file, "name", "") or "")
+        self.findings: list[Finding] = []
+        self._open_sibling = open_sibling
+        self._codecs = codecs
+
+    @cached_property
+    def index(self) -> OffsetIndex | None:
+        """The offset index; None if there is none that can be used."""
+        return self._read(INDEX_FILE_SUFFIX, read_offset_index)
+
+    @cached_property
+    def time_index(self) -> TimeIndex | None:
+        return self._read(TIME_INDEX_FILE_SUFFIX, read_time_index)
+
+    def offset(self, target: int) -> BatchHeader | None:
+        """The first batch whose last offset is at least `target`; None if it would be after this segment.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry comes first.
+        """
+        return self._hop(target).find_offset(target)
+
+    def timestamp(self, target: int, start_offset: int = 0) -> RecordPlace | None:
+        """The first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's ListOffsets
+        finds it (FileRecords.searchForTimestamp); None if there is none in this segment.
+
+        Raises
+        ------
+        RecordpressError
+            An impossible entry, or a damaged batch, comes first.
+        """
+        hop = self._hop(max(start_offset, self._before(target)))
+        while header := hop.find_timestamp(target):
+            for record in self._records(header):
+                if record.timestamp >= target and record.offset >= start_offset:
+                    return RecordPlace(record.offset, record.timestamp, header.position)
+            next(hop)
+        return None
+
+    # --- hints ------------------------------------------------------------------------------------------------------
+
+    def _hop(self, target: int) -> HeaderHop:
+        """A hop that begins at or before the batch with this offset."""
+        index = self.index
+        entry = index.lookup(target) if index is not None else None
+        is_after = self._ends_early and entry is not None and entry.position >= self.file.size
+        if index is None or entry is None or is_after or entry.position <= self._start:
+            return HeaderHop(self.file, position=self._start)
+        if wrong := self._contradiction(entry):
+            at = index.index(entry) * INDEX_ENTRY_SIZE
+            self._found(INDEX_FILE_SUFFIX, wrong, "offset index", at, INDEX_ENTRY_SIZE, entry.offset)
+            self.index = None
+            return HeaderHop(self.file, position=self._start)
+        return HeaderHop(self.file, position=entry.position)
+
+    def _contradiction(self, entry: OffsetPosition) -> str:
+        """An entry's error by the log: a batch must begin there, and this or a later one must end with its offset."""
+        if entry.position >= self.file.size:
+            return f"position {entry.position} is not in the log, which has {self.file.size} bytes"
+        hop = HeaderHop(self.file, position=entry.position)
+        if not hop.at_entry(entry.position, self.base_offset, self.base_offset + INT32_MAX):
+            return f"no batch begins at position {entry.position} of the log"
+        try:
+            header = hop.find_offset(entry.offset)
+            is_indexed = header is not None and self._is_indexed(header, entry)
+        except RecordpressError as error:
+            return f"what begins at position {entry.position} of the log is no batch: {error.message}"
+        if not is_indexed:
+            return f"no batch from position {entry.position} of the log on ends with offset {entry.offset}"
+        return ""
+
+    def _is_indexed(self, header: BatchHeader, entry: OffsetPosition) -> bool:
+        """Brokers up to 0.11 put another offset than the last one of the batch into the index."""
+        if header.last_offset == entry.offset:
+            return True
+        if header.position != entry.position:
+            return False
+        is_wrapper = header.magic < 2 and header.is_compressed
+        first = self._records(header)[0].offset if is_wrapper else header.base_offset
+        return first <= entry.offset
+
+    def _before(self, target: int) -> int:
+        """An offset up to which no record has a timestamp of `target` or later, by the time index."""
+        times = self.time_index
+        # strictly before: entries that share a timestamp cannot be distinguished
+        entry = times.lookup(target - 1) if times is not None else None
+        if times is None or entry is None or entry.timestamp < 0:
+            return self.base_offset
+        if entry.timestamp == 0 and entry.offset == self.base_offset:  # a preallocated index begins with this too
+            return self.base_offset
+        header = self._batch_of(entry.offset)
+        if header is not None and header.base_offset <= entry.offset and header.max_timestamp == entry.timestamp:
+            return entry.offset
+        if header is None and self._ends_early:
+            return self.base_offset
+        message = f"the log has no batch with offset {entry.offset} whose largest timestamp is {entry.timestamp}"
+        at = times.index(entry) * TIME_ENTRY_SIZE
+        self._found(TIME_INDEX_FILE_SUFFIX, message, "time index", at, TIME_ENTRY_SIZE, entry.offset)
+        self.time_index = None
+        return self.base_offset
+
+    def _batch_of(self, offset: int) -> BatchHeader | None:
+        try:
+            return self.offset(offset)
+        except CorruptRecordError:
+            return None  # reading on to there reports it
+
+    # --- files ------------------------------------------------------------------------------------------------------
+
+    def _read(self, suffix: str, read: Callable[[Any, int], _Index]) -> _Index | None:
+        if self._open_sibling is None:
+            return None
+        try:
+            with self._open_sibling(suffix) as file:
+                return read(file, self.base_offset)
+        except FileNotFoundError:
+            self._found(suffix, "the file is missing", "log directory")
+        except RecordpressError as error:
+            self.findings.append(Finding.of_error(error, file=self._sibling_name(suffix)))
+        return None
+
+    def _records(self, header: BatchHeader) -> Any:
+        data = read_entry(self.file, header.position, header.size)
+        with located(header.position, self.name):
+            [batch] = read_batches(data, complete=True, codecs=self._codecs)
+            return batch.records
+
+    def _found(
+        self,
+        suffix: str,
+        message: str,
+        rule: str,
+        position: int | None = None,
+        size: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        self.findings.append(Finding(self._sibling_name(suffix), position, size, offset, rule, message))
+
+    def _sibling_name(self, suffix: str) -> str:
+        return self.name.removesuffix(".log") + suffix

@@ -1,0 +1,154 @@
+"""Partitions and their segments, wherever they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from recordpress.codecs import CodecRegistry
+from recordpress.files import FileInfo, FileSystem, RandomAccessFile
+
+INT32_MAX = (1 << 31) - 1
+_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
+
+
+@dataclass(frozen=True, order=True)
+class TopicPartition:
+    """A partition of a topic; its str() is the name of its directory.
+
+    Examples
+    --------
+    >>> TopicPartition.of_directory("web-access.v2-11")
+    TopicPartition(topic='web-access.v2', partition=11)
+    >>> TopicPartition.of_directory("orders-0.5f1c-delete") is None
+    True
+    """
+
+    topic: str
+    partition: int
+
+    @classmethod
+    def of_directory(cls, name: str) -> Self | None:
+        """The partition whose directory has this name, split at its last ``-``; None if it is not a partition's name:
+        one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a topic that is
+        not UTF-8."""
+        match = _PARTITION_DIRECTORY.fullmatch(name)
+        if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
+            return None
+        return cls(match["topic"], int(match["partition"]))
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+def _is_utf8(name: str) -> bool:
+    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Segment:
+    """One ``.log`` file, and the files beside it.
+
+    Attributes
+    ----------
+    base_offset : int
+        From the file's name: at most the first offset in it.
+    url : str
+        Of the file, as messages show it.
+    size : int | None
+        Bytes of the file, if the listing says.
+    is_last : bool
+        Whether it is the last of its partition: only this one may end in a cut entry or in zeros.
+    files : mapping of str to FileInfo
+        The other files of the segment, by suffix.
+    codecs : CodecRegistry | None
+        Codecs of the caller's own, for its records.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+    >>> segment = partition.segments[0]
+    >>> segment.base_offset, segment.size, sorted(segment.files)
+    (0, 4483, ['.index', '.timeindex'])
+    """
+
+    filesystem: FileSystem = field(repr=False)
+    path: str = field(repr=False)
+    base_offset: int
+    url: str
+    size: int | None = None
+    is_last: bool = False
+    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
+    codecs: CodecRegistry | None = field(default=None, repr=False, compare=False)
+
+    @property
+    def is_tiered(self) -> bool:
+        """A copy in tiered storage, whose name has an id. Its ``.snapshot`` is that of the segment's end, not of its
+        beginning (Kafka's LogSegmentData)."""
+        return self.filesystem.name(self.path)[20:21] == "-"
+
+    def open(self) -> RandomAccessFile:
+        """The record set."""
+        return self.filesystem.open(self.path)
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile:
+        """The segment's file of that kind, such as ``.txnindex``.
+
+        Raises
+        ------
+        FileNotFoundError
+            The listing has none. No store is asked.
+        """
+        if suffix not in self.files:
+            raise FileNotFoundError(f"there is no {suffix} file beside {self.url}")
+        return self.filesystem.open(self.files[suffix].path)
+
+
+@dataclass(frozen=True)
+class Partition:
+    """A partition of a topic, and its segments.
+
+    Attributes
+    ----------
+    topic : str | None
+        None if no name says it, as for a flat folder of segments.
+    partition : int | None
+    url : str
+        Of its directory.
+    segments : tuple of Segment
+        In order of base offset.
+    files : mapping of str to FileInfo
+        The other files in its directory, by name.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+    >>> str(partition), partition.topic, partition.partition, len(partition.segments)
+    ('sessions-0', 'sessions', 0, 2)
+    """
+
+    topic: str | None
+    partition: int | None
+    url: str
+    segments: tuple[Segment, ...]
+    files: Mapping[str, FileInfo] = field(default_factory=dict, repr=False)
+
+    def __str__(self) -> str:
+        return self.url if self.topic is None else f"{self.topic}-{self.partition}"
+
+
+def with_last(segments: Iterable[Segment]) -> tuple[Segment, ...]:
+    """The segments, with the last one marked as such."""
+    found = [replace(segment, is_last=False) for segment in segments]
+    if found:
+        found[-1] = replace(found[-1], is_last=True)
+    return tuple(found)

@@ -1,0 +1,320 @@
+"""Statistics of a log, from headers: codecs, records per batch, message formats, compression ratios.
+
+A large segment in an object store is not read as a whole: some ranges of it, found by its offset index, stand for the
+rest. For the ratio a few batches are decompressed: the first, second, fourth, eighth ... of each codec.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress.codecs import decompress
+from recordpress.errors import RecordpressError
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._batches import codec_name
+from recordpress.log._file_records import FileRecords
+from recordpress.log._offset_index import read_offset_index
+from recordpress.log._segment import Partition, Segment
+from recordpress.log._sidecar import INT32_MAX
+from recordpress.log.findings import Finding
+from recordpress.record import read_batches
+
+SAMPLED_FROM = 64 << 20  # bytes of a remote segment: below, reading all of it takes little longer
+RANGES = 8
+RANGE_BYTES = 1 << 20
+LARGEST_HEADER = 61  # of v2, DefaultRecordBatch.RECORD_BATCH_OVERHEAD
+
+
+@dataclass
+class Share:
+    """Some of the batches.
+
+    Attributes
+    ----------
+    batches, bytes, records : int
+        Control records do not count; nor do those of v0/v1 wrappers, whose headers do not say how many there are.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.log import stats_of
+    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+    >>> share = stats_of(partition).codecs["lz4"]
+    >>> share.batches, share.records, share.bytes
+    (9, 1634, 41764)
+    """
+
+    batches: int = 0
+    bytes: int = 0
+    records: int = 0
+
+    def add(self, header: BatchHeader) -> None:
+        """Count a batch."""
+        self.batches += 1
+        self.bytes += header.size
+        self.records += 0 if header.is_control else max(header.records_count, 0)
+
+    def to_dict(self) -> dict[str, int]:
+        """As ``docs/stats.schema.json`` describes it."""
+        return {"batches": self.batches, "bytes": self.bytes, "records": self.records}
+
+
+@dataclass
+class LogStats:
+    """Statistics of a partition, or of several.
+
+    Attributes
+    ----------
+    size : int
+        Bytes of all segments.
+    seen : Share
+        The batches whose headers were read.
+    sampled : bool
+        Whether these are less than all of them.
+    codecs : dict of str to Share
+        Without control batches, which are never compressed.
+    magics : dict of int to Share
+    depths : dict of int to Share
+        By records per batch: 1, 2 to 3, 4 to 7 and so on; the key is the least of each. Without control batches.
+    ratio_of : dict of str to (int, int)
+        By codec: bytes before and after compression. The batches that were decompressed stand for all of their segment,
+        so each segment counts by its size.
+    control : Share
+        Control batches.
+    transactional : Share
+    first_timestamp, last_timestamp : int | None
+        In ms: the least and the greatest of the batches' largest timestamps; those of control batches do not count.
+    findings : list of Finding
+        What ended a segment before its end.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.log import stats_of
+    >>> [partition] = recordpress.open_log("demo/logs/sessions-0").partitions
+    >>> stats = stats_of(partition)
+    >>> stats.segments, stats.seen.batches, sorted(stats.codecs)
+    (2, 18, ['lz4'])
+    """
+
+    size: int = 0
+    segments: int = 0
+    sampled: bool = False
+    seen: Share = field(default_factory=Share)
+    codecs: dict[str, Share] = field(default_factory=dict)
+    magics: dict[int, Share] = field(default_factory=dict)
+    depths: dict[int, Share] = field(default_factory=dict)
+    ratio_of: dict[str, tuple[int, int]] = field(default_factory=dict)
+    control: Share = field(default_factory=Share)
+    transactional: Share = field(default_factory=Share)
+    first_timestamp: int | None = None
+    last_timestamp: int | None = None
+    findings: list[Finding] = field(default_factory=list)
+
+    def ratio(self, codec: str) -> float | None:
+        """Bytes before compression by bytes after it; None if it is not known."""
+        before, after = self.ratio_of.get(codec, (0, 0))
+        if codec == "none":
+            return 1.0
+        return before / after if after else None
+
+    def add(self, header: BatchHeader) -> None:
+        """Count a batch."""
+        codec = codec_name(header)
+        self.seen.add(header)
+        self.magics.setdefault(header.magic, Share()).add(header)
+        if header.is_control:
+            self.control.add(header)
+        else:
+            self._add_records(codec, header)
+        if header.is_transactional:
+            self.transactional.add(header)
+
+    def _add_records(self, codec: str, header: BatchHeader) -> None:
+        self.codecs.setdefault(codec, Share()).add(header)
+        if header.records_count > 0:
+            depth = 1 << (header.records_count.bit_length() - 1)
+            self.depths.setdefault(depth, Share()).add(header)
+        if header.max_timestamp >= 0:
+            self.first_timestamp = min(self.first_timestamp or header.max_timestamp, header.max_timestamp)
+            self.last_timestamp = max(self.last_timestamp or 0, header.max_timestamp)
+
+    def merge(self, other: LogStats) -> None:
+        """Add another's counts."""
+        self.size += other.size
+        self.segments += other.segments
+        self.sampled |= other.sampled
+        for codec, share in other.codecs.items():
+            _join(self.codecs.setdefault(codec, Share()), share)
+        for magic, share in other.magics.items():
+            _join(self.magics.setdefault(magic, Share()), share)
+        for depth, share in other.depths.items():
+            _join(self.depths.setdefault(depth, Share()), share)
+        _join(self.seen, other.seen)
+        _join(self.control, other.control)
+        _join(self.transactional, other.transactional)
+        for codec, (before, after) in other.ratio_of.items():
+            known = self.ratio_of.get(codec, (0, 0))
+            self.ratio_of[codec] = (known[0] + before, known[1] + after)
+        firsts = [time for time in (self.first_timestamp, other.first_timestamp) if time is not None]
+        lasts = [time for time in (self.last_timestamp, other.last_timestamp) if time is not None]
+        self.first_timestamp, self.last_timestamp = min(firsts, default=None), max(lasts, default=None)
+        self.findings += other.findings
+
+    def to_dict(self) -> dict[str, object]:
+        """By Kafka's names, for JSON."""
+        return {
+            "segments": self.segments,
+            "size": self.size,
+            "sampled": self.sampled,
+            "seen": self.seen.to_dict(),
+            "codecs": {
+                name: {**share.to_dict(), "ratio": self.ratio(name)} for name, share in sorted(self.codecs.items())
+            },
+            "magics": {str(magic): share.to_dict() for magic, share in sorted(self.magics.items())},
+            "recordsPerBatch": [
+                {"from": depth, "to": 2 * depth - 1, **share.to_dict()} for depth, share in sorted(self.depths.items())
+            ],
+            "control": self.control.to_dict(),
+            "transactional": self.transactional.to_dict(),
+            "firstTimestamp": self.first_timestamp,
+            "lastTimestamp": self.last_timestamp,
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+
+def _join(share: Share, other: Share) -> None:
+    share.batches += other.batches
+    share.bytes += other.bytes
+    share.records += other.records
+
+
+def stats_of(partition: Partition, *, full: bool = False) -> LogStats:
+    """Statistics of a partition.
+
+    Parameters
+    ----------
+    partition : Partition
+    full : bool
+        Read all headers of large remote segments, too.
+
+    Returns
+    -------
+    LogStats
+        Damage ends a segment, and is in its findings.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.log import stats_of
+    >>> [partition] = recordpress.open_log("demo/logs/access-log-0").partitions          # doctest: +SKIP
+    >>> stats_of(partition).codecs                                                  # doctest: +SKIP
+    {'snappy': Share(batches=567, bytes=510539, records=4398)}
+    """
+    stats = LogStats()
+    for segment in partition.segments:
+        stats.merge(_segment_stats(segment, full))
+    return stats
+
+
+def _segment_stats(segment: Segment, full: bool) -> LogStats:
+    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+        stats = LogStats(size=file.size, segments=1)
+        ranges = None if full else _ranges_of(segment, file)
+        stats.sampled = ranges is not None
+        try:
+            for header in _headers(segment, file, ranges):
+                stats.add(header)
+                if header.is_compressed and not header.is_control and not file.file.is_remote:
+                    _measure(stats, codec_name(header), file, header)
+        except RecordpressError as error:
+            stats.findings.append(Finding.of_damage(error, file=segment.url))
+        if size := file.trailing_bytes:
+            message = f"{size} bytes follow the last whole entry"
+            place = (segment.url, file.valid_bytes, size, file.next_offset)
+            stats.findings.append(Finding(*place, "record set framing", message))
+    stats.ratio_of = {
+        codec: (share.bytes * before // after, share.bytes)
+        for codec, share in stats.codecs.items()
+        for before, after in [stats.ratio_of.get(codec, (0, 0))]
+        if after
+    }
+    return stats
+
+
+def _headers(segment: Segment, file: FileRecords, ranges: list[int] | None) -> Iterator[BatchHeader]:
+    if ranges is None:
+        hop = file.headers()
+        try:
+            yield from hop
+        except RecordpressError as error:
+            file.judge(hop, error)
+        else:
+            file.judge(hop)
+        return
+    passed = 0
+    for position in ranges:
+        for header in _range(segment, file, position):
+            if header.position >= passed:
+                yield header
+                passed = header.end
+
+
+def _range(segment: Segment, file: FileRecords, position: int) -> Iterator[BatchHeader]:
+    """What is whole in one read from there on; nothing if no batch begins there."""
+    hop = file.headers(position, window_bytes=RANGE_BYTES)
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    if position and not hop.at_entry(position, first, last):
+        return
+    end = min(position + RANGE_BYTES, file.size)
+    while hop.position + LARGEST_HEADER <= end:
+        header = next(hop, None)
+        if header is None or header.end > end:
+            return
+        yield header
+
+
+def _ranges_of(segment: Segment, file: FileRecords) -> list[int] | None:
+    """Where batches begin, evenly over the segment; None: read all of it."""
+    if not file.file.is_remote or file.size < SAMPLED_FROM:
+        return None
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as index_file:
+            index = read_offset_index(index_file, segment.base_offset)
+    except (FileNotFoundError, RecordpressError):
+        return None
+    positions = sorted({entry.position for entry in index})
+    wanted = [file.size * number // RANGES for number in range(RANGES)]
+    return sorted({max((at for at in positions if at <= place), default=0) for place in wanted})
+
+
+def _measure(stats: LogStats, codec: str, file: FileRecords, header: BatchHeader) -> None:
+    """The ratio of the first, second, fourth ... batch. Damage in it is left to `verify`."""
+    number = stats.codecs[codec].batches
+    if number & (number - 1):
+        return
+    try:
+        [batch] = read_batches(file.entry(header.position, header.size), codecs=file.codecs)
+        payload = batch.payload
+        size = len(decompress(payload, batch.compression_type, codecs=file.codecs))
+    except RecordpressError:
+        return
+    before, after = stats.ratio_of.get(codec, (0, 0))
+    stats.ratio_of[codec] = (before + size, after + len(payload))
+
+
+def total_of(stats: Iterable[LogStats]) -> LogStats:
+    """The sum of all.
+
+    Examples
+    --------
+    >>> from recordpress.log._stats import LogStats, total_of
+    >>> total_of([LogStats(size=3, segments=1), LogStats(size=4, segments=1)]).size
+    7
+    """
+    total = LogStats()
+    for one in stats:
+        total.merge(one)
+    return total

@@ -1,0 +1,217 @@
+"""Where a copy of a log is made: a hidden directory that gets its name when it is complete.
+
+It lies in ``.<name>.unfinished`` beside the target, and keeps what is done if a call is killed: the next one with the
+same target continues from there. A lock on ``.<name>.lock`` lets only one call work at a time. Tasks of a killed call
+that still run, on other machines say, write to a place of another name: each call gives it a new one.
+
+Object stores cannot rename: there files get their names one by one, and the manifest is written last; `_lease` is their
+lock, and tasks publish a file only while it is held.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+from collections.abc import Iterator, Set
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+from uuid import uuid4
+
+from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA, printable
+from recordpress.errors import InvalidArgumentError, RecordpressError
+from recordpress.files import FileSystem, LocalFileSystem, is_unfinished, only_one, sync_directory
+from recordpress.log._lease import is_lease, lease
+from recordpress.log._manifest import MANIFEST, read_manifest
+from recordpress.log._staged import remove_if_empty
+
+_OF_PARTITIONS = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
+
+
+@dataclass(frozen=True)
+class Work:
+    """A place to which only this call writes.
+
+    Attributes
+    ----------
+    files : FileSystem
+    path : str
+    target : str
+    """
+
+    files: FileSystem
+    path: str
+    target: str
+
+    def directory(self, name: str) -> str:
+        """Make a directory of the copy, and remove what killed calls left in it."""
+        path = self.files.join(self.path, name) if name else self.path
+        self.files.make_directory(path)
+        self.files.sweep(path)
+        return path
+
+    def remove_the_rest(self, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
+        """Remove what an earlier call made of segments that are not those of this copy, or not any more.
+
+        Parameters
+        ----------
+        kept : set of (str, str)
+            Segments that are done: their directory in the copy, and their name without suffix.
+        wanted : set of str
+            The directories of the copy.
+        """
+        for directory in {"", *wanted, *self._directories()}:
+            path = self.files.join(self.path, directory) if directory else self.path
+            with suppress(FileNotFoundError):
+                for info in self.files.list(path):
+                    stem = info.name.partition(".")[0]
+                    is_of_log = info.name in _OF_PARTITIONS or (len(stem) == 20 and stem.isdigit())
+                    if info.is_file and is_of_log and (directory, stem) not in kept:
+                        self.files.delete(info.path)
+                if directory and directory not in wanted:
+                    remove_if_empty(self.files, path)
+
+    def _directories(self) -> set[str]:
+        """Those of an earlier call: in a store, where something else may be beside them, by its manifest."""
+        if self.path != self.target:
+            return {info.name for info in self.files.list(self.path) if info.is_directory}
+        with suppress(RecordpressError):
+            if (earlier := read_manifest(self.files, self.path)) is not None:
+                return {place.directory for place in earlier.partitions}
+        return set()
+
+    def finish(self) -> None:
+        """Give the copy its name."""
+        if self.path == self.target:
+            return
+        for directory, _, _ in os.walk(self.path):
+            sync_directory(Path(directory))
+        try:
+            os.rename(self.path, self.target)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                raise exists(self.target) from None
+            raise
+        sync_directory(Path(self.target).parent)
+
+    def clear(self) -> None:
+        """Remove everything."""
+        if self.path == self.target:
+            with suppress(FileNotFoundError):
+                self.files.delete(self.files.join(self.path, MANIFEST))
+            return
+        for entry in list(os.scandir(self.path)):
+            if entry.is_dir(follow_symlinks=False):
+                shutil.rmtree(entry.path, ignore_errors=True)
+            else:
+                os.unlink(entry.path)
+
+
+def refuse(files: FileSystem, target: str) -> NoReturn:
+    """Raise because there is something at the target. What a call left that was killed after it had given the copy its
+    name is removed."""
+    if isinstance(files, LocalFileSystem) and os.path.lexists(_beside(target, "lock")):
+        with suppress(InvalidArgumentError, OSError), _locked(target):
+            _remove_empty_places(_beside(target, "unfinished"))
+    raise exists(files.url(target))
+
+
+def exists(target: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"{printable(target)} exists: nothing is overwritten", field="dst")
+
+
+@contextmanager
+def locked_work(files: FileSystem, target: str, *, is_file: bool = False) -> Iterator[Work]:
+    """The place where the copy is made.
+
+    Parameters
+    ----------
+    files : FileSystem
+    target : str
+    is_file : bool
+        The target is one file, not a directory.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Another call is at work there.
+    """
+    if not isinstance(files, LocalFileSystem):
+        with lease(files, files.parent(target) if is_file else target, target) as held:
+            yield Work(files.fenced(held), target, target)
+        return
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with _locked(target):
+        if is_file:
+            yield Work(files, target, target)
+            return
+        path = _beside(target, "unfinished")
+        _make_directory(path)
+        try:
+            yield Work(files, _taken_over(path), target)
+        finally:
+            _remove_empty_places(path)
+
+
+def _beside(target: str, what: str) -> str:
+    parent, name = os.path.split(target)
+    return os.path.join(parent, f".{name}.{what}")
+
+
+@contextmanager
+def _locked(target: str) -> Iterator[None]:
+    path = _beside(target, "lock")
+    with ExitStack() as held:
+        try:
+            held.enter_context(only_one(path))
+        except BlockingIOError:
+            raise InvalidArgumentError(
+                f"another call is writing to {printable(target)}: it holds the lock on {printable(path)}", field="dst"
+            ) from None
+        yield
+
+
+def _make_directory(path: str) -> None:
+    """Unless it is there. A link to one is not followed."""
+    with suppress(FileExistsError):
+        os.mkdir(path)
+    if not stat.S_ISDIR(os.lstat(path).st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+
+
+def _taken_over(path: str) -> str:
+    """A directory for this call: that of a killed one under another name, which its tasks do not know."""
+    own = os.path.join(path, uuid4().hex)
+    for entry in sorted(os.scandir(path), key=lambda entry: entry.stat(follow_symlinks=False).st_mtime_ns):
+        if not entry.is_dir(follow_symlinks=False):
+            os.unlink(entry.path)
+        elif os.path.exists(own):
+            shutil.rmtree(entry.path, ignore_errors=True)
+        else:
+            os.rename(entry.path, own)
+    os.makedirs(own, exist_ok=True)
+    return own
+
+
+def _remove_empty_places(path: str) -> None:
+    """Remove the place of all calls, and in it those where nothing was done."""
+    with suppress(OSError):
+        for entry in list(os.scandir(path)):
+            os.rmdir(entry.path)
+        os.rmdir(path)
+
+
+def is_taken(files: FileSystem, target: str) -> bool:
+    """Whether something other than an empty directory, or a copy with a manifest, is at the target. What a killed call
+    left unfinished in it does not count."""
+    try:
+        info = files.info(target)
+    except FileNotFoundError:
+        return False
+    if not info.is_directory or info.is_link:
+        return True
+    names = {one.name for one in files.list(target) if not is_unfinished(one.name) and not is_lease(one.name)}
+    return bool(names) and MANIFEST not in names

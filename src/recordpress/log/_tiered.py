@@ -1,0 +1,251 @@
+"""Segments of Aiven's tiered storage (tiered-storage-for-apache-kafka), which a manifest describes.
+
+::
+
+    <base offset>-<uuid>.log            the segment, in chunks of the same size; each may be a zstd frame of its own
+    <base offset>-<uuid>.indexes        its index files, one after another, as they are
+    <base offset>-<uuid>.rsm-manifest   JSON: the sizes of the chunks, where each index lies, what was done to chunks
+
+Fields and the encoding of chunk sizes are those of SegmentManifestV1, FixedSizeChunkIndex, VariableSizeChunkIndex and
+ChunkSizesBinaryCodec. Older versions wrote each index to a file of its own, with Kafka's suffix.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import struct
+from bisect import bisect_right
+from collections import OrderedDict
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Any
+
+from recordpress._file_names import (
+    INDEX_FILE_SUFFIX,
+    LEADER_EPOCH_CHECKPOINT,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TIME_INDEX_FILE_SUFFIX,
+    TXN_INDEX_FILE_SUFFIX,
+)
+from recordpress.codecs import decompress
+from recordpress.errors import CorruptRecordError, InvalidArgumentError, OutputTooLargeError
+from recordpress.files import READ_AHEAD_BYTES, RandomAccessFile
+from recordpress.log._segment import INT32_MAX, Segment
+
+MANIFEST_SUFFIX = ".rsm-manifest"
+_INDEXES_SUFFIX = ".indexes"
+_INDEX_FIELDS = {
+    INDEX_FILE_SUFFIX: "offset",
+    TIME_INDEX_FILE_SUFFIX: "timestamp",
+    PRODUCER_SNAPSHOT_FILE_SUFFIX: "producerSnapshot",
+    f".{LEADER_EPOCH_CHECKPOINT}": "leaderEpoch",
+    TXN_INDEX_FILE_SUFFIX: "transaction",
+}
+_LARGEST_MANIFEST = 64 << 20  # that of 2 GiB in chunks of 4 MiB has a few KB
+_LARGEST_CHUNK = 128 << 20  # chunk.size is 4 MiB in their examples
+_MOST_CHUNKS = 1 << 20  # a segment has 2 GiB at most
+_RULE = "segment manifest"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """A segment's manifest.
+
+    Attributes
+    ----------
+    file_size : int
+        Bytes of the segment as Kafka wrote it.
+    chunk_size : int
+        Of every chunk but the last.
+    stored : list of int
+        The bytes of each chunk in the ``.log`` object.
+    is_compressed : bool
+    indexes : dict of str to (position, size)
+        Where each index lies in the ``.indexes`` object, by its field.
+    """
+
+    file_size: int
+    chunk_size: int
+    stored: list[int]
+    is_compressed: bool
+    indexes: dict[str, tuple[int, int]]
+
+
+class TieredSegment(Segment):
+    """A segment with a manifest."""
+
+    def open(self) -> RandomAccessFile:
+        manifest = self._manifest()
+        file = self.filesystem.open(self.path)
+        return _ChunkedFile(file, manifest) if manifest.is_compressed else file
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile:
+        if suffix in self.files or _INDEXES_SUFFIX not in self.files:
+            return super().open_sibling(suffix)
+        place = self._manifest().indexes.get(_INDEX_FIELDS.get(suffix, ""))
+        if place is None:
+            raise FileNotFoundError(f"there is no {suffix} in the indexes of {self.url}")
+        return _Part(self.filesystem.open(self.files[_INDEXES_SUFFIX].path), *place)
+
+    def _manifest(self) -> Manifest:
+        info = self.files[MANIFEST_SUFFIX]
+        with self.filesystem.open(info.path) as file:
+            if file.size > _LARGEST_MANIFEST:
+                raise _corrupt(f"{file.size} bytes are more than a manifest has", file.name)
+            return read_manifest(file.read_exactly(0, file.size), file.name)
+
+
+def read_manifest(data: bytes, name: str) -> Manifest:
+    """The fields of a manifest that reading needs.
+
+    Raises
+    ------
+    CorruptRecordError
+        A field is missing, or its value is impossible.
+    InvalidArgumentError
+        The segment is encrypted, or its manifest has another version.
+    """
+    try:
+        document = json.loads(data)
+        version, encryption = document["version"], document.get("encryption")
+        if version != "1":
+            raise InvalidArgumentError(f"a segment manifest of version {version!r}; 1 is known", file=name)
+        if encryption is not None:
+            raise InvalidArgumentError("the segment is encrypted: its key is not in the store", file=name)
+        return _manifest_of(document)
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        if isinstance(error, InvalidArgumentError):
+            raise
+        raise _corrupt(f"the manifest cannot be read: {type(error).__name__}: {error}", name) from None
+
+
+def _corrupt(message: str, name: str) -> CorruptRecordError:
+    return CorruptRecordError(message, file=name, rule=_RULE)
+
+
+def _manifest_of(document: dict[str, Any]) -> Manifest:
+    chunks = document["chunkIndex"]
+    file_size, chunk_size = _size(chunks["originalFileSize"]), _size(chunks["originalChunkSize"], 1)
+    count = -(-file_size // chunk_size)
+    if count > _MOST_CHUNKS:
+        raise ValueError(f"{count} chunks are more than {_MOST_CHUNKS}")
+    if chunks["type"] == "fixed":
+        last = [_size(chunks["finalTransformedChunkSize"])] if count else []
+        stored = [_size(chunks["transformedChunkSize"])] * (count - 1) + last
+    else:
+        stored = _chunk_sizes(chunks["transformedChunks"], count)
+    compression = document["compression"]
+    if not isinstance(compression, bool):
+        raise ValueError(f"compression is {compression!r}")
+    indexes = {
+        field: (_size(place["position"]), _size(place["size"]))
+        for field, place in document["segmentIndexes"].items()
+        if place is not None
+    }
+    return Manifest(file_size, chunk_size, stored, compression, indexes)
+
+
+def _size(value: Any, least: int = 0) -> int:
+    if type(value) is not int or not least <= value <= INT32_MAX:
+        raise ValueError(f"{value!r} is not a size")
+    return value
+
+
+def _chunk_sizes(text: str, count: int) -> list[int]:
+    """A zstd frame in base64. In it: count, the smallest value, bytes per value; the differences to the smallest
+    value; the last value as an int32 (ChunkSizesBinaryCodec). Lists of one value or none are shorter."""
+    try:
+        data = decompress(base64.b64decode(text, validate=True), "zstd", max_decompressed_bytes=16 + 4 * count)
+        [found] = struct.unpack_from(">i", data)
+        if found != count:
+            raise ValueError(f"{found} chunks for {count}")
+        if count == 0:
+            return []
+        if count == 1:
+            return [_size(*struct.unpack_from(">i", data, 4))]
+        smallest, width = struct.unpack_from(">ib", data, 4)
+        end = 9 + width * (count - 1)
+        if not 1 <= width <= 4 or len(data) != end + 4:
+            raise ValueError(f"{len(data)} bytes for {count} chunks")
+        differences = (int.from_bytes(data[at : at + width], "big") for at in range(9, end, width))
+        return [_size(smallest + difference) for difference in differences] + [_size(*struct.unpack(">i", data[end:]))]
+    except (binascii.Error, struct.error, CorruptRecordError, OutputTooLargeError) as error:
+        raise ValueError(f"transformedChunks: {error}") from None
+
+
+class _ChunkedFile(RandomAccessFile):
+    """A segment whose chunks are zstd frames, decompressed when they are needed.
+
+    Adjacent chunks are read by one request. The last two stay in memory: reads go from one to the next.
+    """
+
+    def __init__(self, file: RandomAccessFile, manifest: Manifest) -> None:
+        self._file = file
+        self._manifest = manifest
+        self._starts = list(accumulate(manifest.stored, initial=0))
+        self._chunks: OrderedDict[int, bytes] = OrderedDict()
+        self.name = file.name
+        self.size = manifest.file_size
+        self.is_remote = file.is_remote
+        if manifest.chunk_size > _LARGEST_CHUNK:
+            file.close()
+            raise _corrupt(f"chunks of {manifest.chunk_size} bytes are larger than {_LARGEST_CHUNK}", file.name)
+
+    def read_at(self, position: int, length: int) -> bytes:
+        end = min(position + length, self.size)
+        if end <= position:
+            return b""
+        size = self._manifest.chunk_size
+        first, last = position // size, (end - 1) // size
+        data = b"".join(self._chunk(number, last) for number in range(first, last + 1))
+        return data[position - first * size : end - first * size]
+
+    def _chunk(self, number: int, last: int) -> bytes:
+        if number not in self._chunks:
+            self._fetch(number, last)
+        return self._chunks[number]
+
+    def _fetch(self, number: int, last: int) -> None:
+        """This chunk, and those up to `last` that one request may hold."""
+        start = self._starts[number]
+        end = max(number + 1, min(last + 1, bisect_right(self._starts, start + READ_AHEAD_BYTES) - 1))
+        data = self._file.read_exactly(start, self._starts[end] - start)
+        while len(self._chunks) > 1:
+            self._chunks.popitem(last=False)
+        for at in range(number, end):
+            stored = data[self._starts[at] - start : self._starts[at + 1] - start]
+            self._chunks[at] = self._decompressed(at, stored)
+
+    def _decompressed(self, number: int, stored: bytes) -> bytes:
+        begin = number * self._manifest.chunk_size
+        size = min(self._manifest.chunk_size, self.size - begin)
+        try:
+            data = decompress(stored, "zstd", max_decompressed_bytes=max(size, 1))
+        except (CorruptRecordError, OutputTooLargeError) as error:
+            raise _corrupt(f"chunk {number}: {error.message}", self.name) from error
+        if len(data) != size:
+            raise _corrupt(f"chunk {number} has {len(data)} bytes, and the manifest says {size}", self.name)
+        return data
+
+    def close(self) -> None:
+        self._chunks.clear()
+        self._file.close()
+
+
+class _Part(RandomAccessFile):
+    """A range of a file as a file."""
+
+    def __init__(self, file: RandomAccessFile, start: int, size: int) -> None:
+        self._file = file
+        self._start = start
+        self.name = file.name
+        self.size = size
+        self.is_remote = file.is_remote
+
+    def read_at(self, position: int, length: int) -> bytes:
+        return self._file.read_at(self._start + position, max(0, min(length, self.size - position)))
+
+    def close(self) -> None:
+        self._file.close()

@@ -1,0 +1,110 @@
+"""Findings in a log that its reader must know about: damage, and whatever was skipped, cut or read only once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from recordpress.errors import (
+    CorruptRecordError,
+    InvalidRecordError,
+    RecordpressError,
+    OutputTooLargeError,
+    UnsupportedCompressionTypeError,
+)
+
+# The errors of a log's bytes: not those of a store, nor of wrong arguments.
+DAMAGE = (CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something wrong or noteworthy in a log, and its place.
+
+    Attributes
+    ----------
+    file : str
+    position : int | None
+        Of the first byte concerned; None if the file as a whole is concerned.
+    size : int | None
+        Number of bytes concerned.
+    offset : int | None
+        Kafka's offset of the batch or record; or the first one after what is missing.
+    rule : str
+        The rule that was broken, named as in the errors of recordpress, such as ``checksum``.
+    message : str
+
+    Examples
+    --------
+    >>> from recordpress.log import Finding
+    >>> finding = Finding("orders-0/00000000000000000000.log", 4160, 61, 120, "checksum", "stored checksum 0x1 ...")
+    >>> print(finding)
+    orders-0/00000000000000000000.log: byte 4160, offset 120: stored checksum 0x1 ... (checksum)
+    """
+
+    file: str
+    position: int | None
+    size: int | None
+    offset: int | None
+    rule: str
+    message: str
+
+    @classmethod
+    def of_error(cls, error: RecordpressError, *, file: str = "", size: int | None = None) -> Finding:
+        """An error as a finding.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> from recordpress.log import Finding
+        >>> Finding.of_error(recordpress.CorruptRecordError("bad", file="a.log", position=7, rule="checksum")).position
+        7
+        """
+        return cls(error.file or file, error.position, size, error.offset, error.rule or "", error.message)
+
+    @classmethod
+    def of_damage(cls, error: RecordpressError, *, file: str = "") -> Finding:
+        """An error as a finding, if it is one of a log's bytes; another one (of a store, of an argument) is raised.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> from recordpress.log import Finding
+        >>> Finding.of_damage(recordpress.StorageError("the store is away"))
+        Traceback (most recent call last):
+        recordpress.errors.StorageError: the store is away
+        """
+        if not isinstance(error, DAMAGE):
+            raise error
+        return cls.of_error(error, file=file)
+
+    def to_dict(self) -> dict[str, str | int | None]:
+        """The fields by name, in the order in which they are printed as JSON."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        known = (("byte", self.position), ("offset", self.offset))
+        where = ", ".join(f"{name} {value}" for name, value in known if value is not None)
+        return ": ".join(part for part in (self.file, where, self.message) if part) + f" ({self.rule})"
+
+
+def to_json(findings: Iterable[Finding]) -> str:
+    """Findings as the JSON object that the commands print.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+
+    Returns
+    -------
+    str
+        ``{"findings": [{"file", "position", "size", "offset", "rule", "message"}, ...]}``
+
+    Examples
+    --------
+    >>> from recordpress.log import Finding, findings
+    >>> findings.to_json([Finding("a.log", 0, 12, None, "record set framing", "12 zero bytes follow the last entry")])
+    '{"findings": [{"file": "a.log", "position": 0, "size": 12, "offset": null, "rule": "record set framing", ...}]}'
+    """
+    return json.dumps({"findings": [finding.to_dict() for finding in findings]})

@@ -1,0 +1,130 @@
+"""How far a log that grows can be read: what is in it does not change any more. A door for `recordpress.spark`.
+
+::
+
+    segments   │ closed │ closed │ active, written to │
+    end                          ▲ of closed segments  ▲ of whole batches
+    committed             ▲ where the first open transaction begins
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from recordpress._file_names import INDEX_FILE_SUFFIX
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import RecordpressError
+from recordpress.log._end import end_offset
+from recordpress.log._offset_index import OffsetIndex, read_offset_index
+from recordpress.log._open import found_at
+from recordpress.log._part_isolation import isolation_of_part
+from recordpress.log._segment import Partition, Segment
+
+__all__ = ["SegmentRange", "end_by_bytes", "partitions_at", "readable_end", "segment_ranges"]
+
+
+class SegmentRange(NamedTuple):
+    """The offsets of one segment that are to be read.
+
+    Attributes
+    ----------
+    segment : Segment
+    start, end : int
+        The second is not included.
+    """
+
+    segment: Segment
+    start: int
+    end: int
+
+
+def partitions_at(
+    paths: Sequence[str], filesystem: object = None, codecs: CodecRegistry | None = None
+) -> tuple[Partition, ...]:
+    """The partitions that paths lead to, as `recordpress.open_log` finds them; perhaps none yet.
+
+    Raises
+    ------
+    OSError
+        A path leads to nothing.
+    """
+    return found_at(paths, filesystem, codecs).partitions
+
+
+def readable_end(partition: Partition, *, with_active: bool, committed: bool, skip: bool = False) -> int:
+    """The offset up to which a partition can be read, once and for all.
+
+    Parameters
+    ----------
+    partition : Partition
+    with_active : bool
+        Also the last segment, up to its last whole batch; else only those after which another one begins.
+    committed : bool
+        Not beyond the first transaction that is open. Headers of the last segment are read for that, and of those
+        before it back to one with a ``.snapshot``.
+    skip : bool
+        Damage ends nothing.
+
+    Raises
+    ------
+    RecordpressError
+        The last batches are damaged.
+    """
+    segments = partition.segments
+    closed = segments if with_active else segments[:-1]
+    if not closed:
+        return segments[0].base_offset
+    end = end_offset(partition) if with_active else segments[-1].base_offset
+    if not committed:
+        return end
+    isolation = isolation_of_part(segments, closed[-1:], skip=skip)
+    if isolation.error is not None:
+        raise isolation.error
+    stable = isolation.last_stable_offset
+    return end if stable is None else min(end, stable)
+
+
+def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRange]:
+    """The segments that hold these offsets."""
+    bases = [segment.base_offset for segment in partition.segments]
+    first = max(bisect_right(bases, start) - 1, 0)
+    found = []
+    for number in range(first, len(bases)):
+        here = max(start, bases[number])
+        after = min(end, bases[number + 1]) if number + 1 < len(bases) else end
+        if here < after:
+            found.append(SegmentRange(partition.segments[number], here, after))
+    return found
+
+
+def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
+    """How far so many bytes of a segment go: the offset after them, and how many bytes they are about.
+
+    Without an ``.index`` beside it, a segment is taken as a whole.
+    """
+    size = part.segment.size
+    if size is None:
+        size = part.segment.filesystem.info(part.segment.path).size or 0
+    index = _index_of(part.segment)
+    if index is None or not len(index):
+        return part.end, size
+    begin = index.lookup(part.start).position
+    until = index.lookup(part.end).position if part.end <= index[-1].offset else size
+    if until - begin <= most_bytes:
+        return part.end, until - begin
+    # an entry has the last offset of the batch that begins at its position: that of the one before ends in time
+    number = bisect_right(index, begin + most_bytes, key=lambda entry: entry.position) - 2
+    for entry in index[max(number, 0) :]:
+        if part.start <= entry.offset < part.end - 1:
+            return entry.offset + 1, entry.position - begin
+    return part.end, until - begin
+
+
+def _index_of(segment: Segment) -> OffsetIndex | None:
+    try:
+        with segment.open_sibling(INDEX_FILE_SUFFIX) as file:
+            return read_offset_index(file, segment.base_offset)
+    except (FileNotFoundError, RecordpressError):
+        return None

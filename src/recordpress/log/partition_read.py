@@ -1,0 +1,248 @@
+"""What a broker reads of a partition for a fetch: bytes of one segment, from the batch with an offset on.
+
+::
+
+    offset ──► the segment ──► its offset index (a hint) ──► headers ──► the first batch that ends with it or later
+                                                                               │
+                                          bytes up to a limit, which that batch may exceed ◄──┘
+
+Source: org.apache.kafka.storage.internals.log: LocalLog.read, LogSegment.read. A door for `recordpress.broker`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from recordpress.errors import CorruptRecordError
+from recordpress.files import RandomAccessFile
+from recordpress.log._end import near_the_end
+from recordpress.log._file_records import FileRecords
+from recordpress.log._hop import HeaderHop
+from recordpress.log._offset_index import OffsetPosition
+from recordpress.log._seek import SegmentSeek
+from recordpress.log._transactions import Isolation as Isolation
+from recordpress.log._transactions import IsolationLevel as IsolationLevel
+from recordpress.log._transactions import SegmentLike as SegmentLike
+from recordpress.log._transactions import check_isolation_level as check_isolation_level
+from recordpress.log._transactions import isolation_of
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+_WARM_ENTRIES = 1024  # AbstractIndex.warmEntries: 8192 bytes
+
+
+class LogRead(NamedTuple):
+    """What was read.
+
+    Attributes
+    ----------
+    records : bytes
+        Of whole entries, but for the last one, which the limit may cut.
+    first_entry_incomplete : bool
+        Whether not even the first one is whole.
+    upper_bound : int | None
+        An offset after all that was read, as a broker finds it: in the offset index, or where the next segment begins.
+        None if no segment has a batch with the offset or a later one.
+    """
+
+    records: bytes
+    first_entry_incomplete: bool = False
+    upper_bound: int | None = None
+
+
+class MemorySegment:
+    """A record set in memory in the place of a segment.
+
+    Parameters
+    ----------
+    data : bytes-like
+    """
+
+    base_offset = 0
+    is_last = True  # also one that is not may end in an entry that was cut
+    is_tiered = False
+
+    def __init__(self, data: Buffer) -> None:
+        self._data = memoryview(data).cast("B")
+
+    def open(self) -> RandomAccessFile:
+        return _MemoryFile(self._data)
+
+    def open_sibling(self, suffix: str) -> RandomAccessFile:
+        raise FileNotFoundError(suffix)
+
+
+class _MemoryFile(RandomAccessFile):
+    name = ""
+    is_remote = False
+
+    def __init__(self, data: memoryview) -> None:
+        self._data = data
+        self.size = data.nbytes
+
+    def read_at(self, position: int, length: int) -> bytes:
+        return bytes(self._data[position : position + length])
+
+    def close(self) -> None:
+        pass
+
+
+class PartitionRead:
+    """A partition that is read as a broker reads it.
+
+    Its log ends before the first impossible entry of the last segment, where a broker's recovery would cut it.
+
+    Parameters
+    ----------
+    segments : sequence of Segment or MemorySegment
+        In order.
+    start_offset : int, optional
+        Of the log; by default where its first segment begins.
+
+    Attributes
+    ----------
+    start_offset, end_offset : int
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.log.partition_read import MemorySegment, PartitionRead
+    >>> data = b"".join(recordpress.write_records([b"x"] * 10, base_offset=at) for at in (0, 10, 20))
+    >>> partition = PartitionRead([MemorySegment(data)])
+    >>> partition.end_offset
+    30
+    >>> [batch.base_offset for batch in recordpress.read_batches(partition.read(15, 200, True).records)]
+    [10]
+    """
+
+    def __init__(self, segments: Iterable[SegmentLike], start_offset: int | None = None) -> None:
+        self._segments: Sequence[SegmentLike] = tuple(segments)
+        first = self._segments[0].base_offset if self._segments else 0
+        self.start_offset = first if start_offset is None else start_offset
+        self._end_position = 0
+        self.end_offset = self.start_offset
+        if self._segments:
+            self._find_end(self._segments[-1])
+
+    def _find_end(self, segment: SegmentLike) -> None:
+        with segment.open() as file:
+            hop = near_the_end(segment, FileRecords(file, complete=False))
+            try:
+                for _ in hop:
+                    pass
+            except CorruptRecordError:
+                pass
+            self._end_position = hop.position
+            found = hop.next_offset
+        self.end_offset = max(self.start_offset, segment.base_offset if found is None else found)
+
+    def read(self, offset: int, max_bytes: int, minimum_one_batch: bool, end_offset: int | None = None) -> LogRead:
+        """What a fetch from an offset reads.
+
+        Parameters
+        ----------
+        offset : int
+            From start_offset to end_offset.
+        max_bytes : int
+        minimum_one_batch : bool
+            The first batch is read as a whole, also if it is larger than max_bytes.
+        end_offset : int, optional
+            Reading ends before the batch with this offset.
+
+        Returns
+        -------
+        LogRead
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry comes before the offset.
+        """
+        until = self.end_offset if end_offset is None else min(end_offset, self.end_offset)
+        if offset >= until:
+            return LogRead(b"")
+        floor = max(bisect_right([segment.base_offset for segment in self._segments], offset) - 1, 0)
+        while floor and self._segments[floor - 1].base_offset == self._segments[floor].base_offset:
+            floor -= 1  # record sets in memory, whose offsets no name tells
+        for number in range(floor, len(self._segments)):
+            with self._segments[number].open() as file:
+                found = self._read_segment(number, file, offset, max_bytes, minimum_one_batch, until)
+            if found is not None:
+                return found
+        return LogRead(b"")
+
+    def isolation(self, high_watermark: int) -> Isolation:
+        """The aborted transactions, and the last stable offset below a high watermark.
+
+        All headers of a log that is not remote are read, also after damage.
+        """
+        found = isolation_of(self._segments, skip=True, high_watermark=high_watermark)
+        stable = high_watermark if found.last_stable_offset is None else found.last_stable_offset
+        return found._replace(
+            aborted=tuple(transaction for transaction in found.aborted if transaction.last_offset < self.end_offset),
+            last_stable_offset=min(max(stable, self.start_offset), high_watermark),
+        )
+
+    def _read_segment(
+        self, number: int, file: RandomAccessFile, offset: int, max_bytes: int, whole: bool, until: int
+    ) -> LogRead | None:
+        segment = self._segments[number]
+        size = self._end_position if segment is self._segments[-1] else file.size
+        seek = SegmentSeek(file, segment.base_offset, segment.open_sibling)
+        header = seek.offset(offset)
+        if header is None or header.position >= size:
+            return None
+        end = self._position_of(seek, until, size)
+        most = max(max_bytes, header.size) if whole else max_bytes
+        length = max(min(end - header.position, most), 0)
+        bound = self._upper_bound(number, seek, header.position + length)
+        if not length:
+            return LogRead(b"", upper_bound=bound)
+        return LogRead(file.read_at(header.position, length), most < header.size, bound)
+
+    def _upper_bound(self, number: int, seek: SegmentSeek, position: int) -> int:
+        """LogSegment.fetchUpperBoundOffset."""
+        index: Sequence[OffsetPosition] = seek.index or ()
+        if index and index[-1].position and (slot := _upper_slot(index, position)) < len(index):
+            return index[slot].offset
+        for segment in self._segments[number + 1 :]:
+            if segment.base_offset > self._segments[number].base_offset:
+                return segment.base_offset
+            with segment.open() as file, suppress(CorruptRecordError):
+                for header in HeaderHop(file):
+                    return header.base_offset
+        return self.end_offset
+
+    def _position_of(self, seek: SegmentSeek, offset: int, size: int) -> int:
+        """Where reading ends that ends before an offset."""
+        if offset >= self.end_offset:
+            return size
+        header = seek.offset(offset)
+        return size if header is None else min(header.position, size)
+
+
+def _upper_slot(index: Sequence[OffsetPosition], position: int) -> int:
+    """AbstractIndex.smallestUpperBoundSlotFor: an entry for the position itself counts only if the search meets it."""
+    last = len(index) - 1
+    warm = max(0, last - _WARM_ENTRIES)
+    if index[warm].position < position:
+        low, high = warm, last
+    elif index[0].position > position:
+        return 0
+    else:
+        low, high = 0, warm
+    while low < high:
+        middle = (low + high + 1) // 2
+        found = index[middle].position
+        if found == position:
+            return middle
+        if found > position:
+            high = middle - 1
+        else:
+            low = middle
+    return low + 1

@@ -1,0 +1,600 @@
+"""Batches of many partitions, filled, sent, answered, sent again or split, as Kafka's producer does it.
+
+Source: org.apache.kafka.clients.producer.internals: RecordAccumulator, ProducerBatch, Sender.completeBatch,
+TransactionManager (sequences). KIP-126.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from recordpress._arguments import integer
+from recordpress._protocol_errors import Errors, is_retriable
+from recordpress.errors import ArgumentTypeError, InUseError, InvalidArgumentError
+from recordpress.producer._alone import alone
+from recordpress.producer._answers import (
+    Call,
+    ProduceAnswer,
+    answer_of,
+    call_each,
+    errors_of,
+    failed,
+    raise_all,
+    succeeded,
+)
+from recordpress.producer._errors import ProduceError
+from recordpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
+from recordpress.producer._metrics import ProducerMetrics
+from recordpress.producer._parts import Partition, is_before, number_parts, parts_of, sequence_after, with_sequence
+
+Send = Callable[[ProducerBatch], Any]
+SendLater = Callable[[ProducerBatch], Awaitable[Any]]
+
+INT64_MAX = 2**63 - 1
+INT32_MAX = 2**31 - 1
+
+
+class BatchAccumulator(BatchFiller):
+    """Kafka's producer without network, threads and clock: it decides what goes into which batch, and what comes next.
+
+    `append` fills batches by Kafka's rules; `drain` closes and gives those that are ready; `complete` takes the answer
+    to one: it calls the records' callbacks, puts the batch back for another attempt, or splits it when it was too large
+    (MESSAGE_TOO_LARGE) and puts the parts in its place. `run` and `run_async` do the two for a function that sends.
+
+    Parameters
+    ----------
+    batch_size : int
+        ``batch.size`` in bytes; 0: one record per batch.
+    compression_type : str
+    level : int | None
+        ``compression.<codec>.level``
+    linger_ms : int
+        ``linger.ms``: how long a batch that is not full waits.
+    magic : int
+        2, or 0 or 1 for old brokers.
+    max_request_size : int
+        ``max.request.size``: most bytes that one record may take, uncompressed, and that one `drain` gives; a single
+        batch may be larger.
+    estimator : CompressionRatioEstimator | None
+        None: one of its own.
+    producer_id, producer_epoch : int
+        Of an idempotent producer, -1: none. Its batches get sequences when they are drained.
+    is_transactional : bool
+    max_in_flight : int
+        Batches of one partition that may wait for their answers at a time. Without a producer id, attempts of more
+        than one may change their order.
+    retries, retry_backoff_ms, retry_backoff_max_ms, delivery_timeout_ms : int
+        As the settings of these names. The time between attempts doubles, without Kafka's random part.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is out of range or of another type.
+
+    Notes
+    -----
+    Nothing here reads a clock: each call takes `now_ms`, on a clock of the caller's. Where all of them leave it out,
+    lingering and waiting between attempts play no part.
+
+    RECORD_LIST_TOO_LARGE (18) does not split a batch, nor does an error of a batch of one record: its callbacks get
+    the error. A part is cut for `batch_size`; one that is still too large is split again, in half where it would stay
+    whole.
+
+    Examples
+    --------
+    Batches go to the rules of a broker that takes at most 500 bytes:
+
+    >>> import recordpress
+    >>> log = recordpress.broker.PartitionLog(broker_version="4.3", topic_config={"max.message.bytes": 500})
+    >>> accumulator = recordpress.producer.BatchAccumulator(batch_size=400, compression_type="gzip")
+    >>> accumulator.estimator.set_estimation("", "gzip", 0.1)
+    >>> import random
+    >>> stored = []
+    >>> for _ in range(20):
+    ...     full = accumulator.append(random.randbytes(100), callback=lambda at, error: stored.append(at.offset))
+    >>> accumulator.run(lambda batch: log.append(batch.records), flush=True)
+    >>> stored == list(range(20)), accumulator.metrics()["batch-split-total"] > 0
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        *,
+        batch_size: int = 16384,
+        compression_type: str = "none",
+        level: Any = None,
+        linger_ms: int = 0,
+        magic: int = 2,
+        max_request_size: int = 1048576,
+        estimator: Any = None,
+        producer_id: int = -1,
+        producer_epoch: int = -1,
+        is_transactional: bool = False,
+        max_in_flight: int = 5,
+        retries: int = INT32_MAX,
+        retry_backoff_ms: int = 100,
+        retry_backoff_max_ms: int = 1000,
+        delivery_timeout_ms: int = 120000,
+        codecs: Any = None,
+    ) -> None:
+        self.linger_ms = integer(linger_ms, "linger_ms", 0, INT64_MAX)
+        self.producer_id = integer(producer_id, "producer_id", -1, INT64_MAX)
+        self.producer_epoch = integer(producer_epoch, "producer_epoch", -1, 2**15 - 1)
+        self.is_transactional = is_transactional
+        self.max_in_flight = integer(max_in_flight, "max_in_flight", 1, INT32_MAX)
+        self.retries = integer(retries, "retries", 0, INT32_MAX)
+        self.retry_backoff_ms = integer(retry_backoff_ms, "retry_backoff_ms", 0, INT64_MAX)
+        self.retry_backoff_max_ms = integer(retry_backoff_max_ms, "retry_backoff_max_ms", 0, INT64_MAX)
+        self.delivery_timeout_ms = integer(delivery_timeout_ms, "delivery_timeout_ms", 0, INT64_MAX)
+        self._check_producer(magic)
+        self._partitions: dict[tuple[str, int], Partition] = {}
+        self._metrics = ProducerMetrics()
+        self._drained_last = 0
+
+    def _check_producer(self, magic: int) -> None:
+        if not isinstance(self.is_transactional, bool):
+            raise ArgumentTypeError("is_transactional must be True or False", field="is_transactional")
+        if self.producer_id < 0 and self.is_transactional:
+            raise InvalidArgumentError("a transactional producer needs a producer_id", field="producer_id")
+        if self.producer_id >= 0 and self.producer_epoch < 0:
+            raise InvalidArgumentError("a producer_id needs a producer_epoch of 0 or more", field="producer_epoch")
+        if self.producer_id >= 0 and magic != 2:
+            raise InvalidArgumentError("a producer_id needs magic 2", field="producer_id")
+
+    # --- what waits ------------------------------------------------------------------------------------------------
+
+    @property
+    def undrained(self) -> int:
+        """Batches that wait to be drained."""
+        return sum(len(queue.batches) for queue in list(self._queues.values()))
+
+    @property
+    def in_flight(self) -> list[ProducerBatch]:
+        """Batches that were drained and have no answer yet."""
+        return [batch for state in list(self._partitions.values()) for batch in list(state.sent)]
+
+    @alone
+    def ready(self, now_ms: int = 0, *, flush: bool = False) -> list[tuple[str, int]]:
+        """Partitions that `drain` has a batch of.
+
+        Parameters
+        ----------
+        now_ms : int
+        flush : bool
+            Batches that are not full are ready, too.
+
+        Returns
+        -------
+        list of (str, int)
+            Topic and partition.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator(linger_ms=5)
+        >>> accumulator.append(b"value", topic="t", now_ms=100)
+        False
+        >>> accumulator.ready(104), accumulator.ready(105)
+        ([], [('t', 0)])
+        """
+        return [key for key, queue in self._queues.items() if self._is_ready(queue, now_ms, flush)]
+
+    @alone
+    def next_ready_ms(self, now_ms: int = 0) -> int | None:
+        """In how many ms a batch will be ready at the latest, if nothing is appended; None: nothing waits.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator(linger_ms=5)
+        >>> accumulator.append(b"value", now_ms=100)
+        False
+        >>> accumulator.next_ready_ms(102)
+        3
+        """
+        delays = [
+            0 if self._is_ready(queue, now_ms, False) else self._wait_of(queue.batches[0], now_ms)[0]
+            for queue in self._queues.values()
+            if queue.batches
+        ]
+        return min(delays, default=None)
+
+    def _wait_of(self, batch: ProducerBatch, now_ms: int) -> tuple[int, bool]:
+        """How long the batch still waits if it is not full, and whether that is for another attempt."""
+        waited = max(0, now_ms - batch._last_attempt_ms)
+        backoff = 0
+        if batch.attempts:
+            backoff = min(self.retry_backoff_ms << min(batch.attempts - 1, 62), self.retry_backoff_max_ms)
+        backing_off = waited < backoff
+        return max(0, (backoff if backing_off else self.linger_ms) - waited), backing_off
+
+    def _is_ready(self, queue: PartitionQueue, now_ms: int, flush: bool) -> bool:
+        """RecordAccumulator.batchReady"""
+        if not queue.batches or self._must_wait(queue):
+            return False
+        left, backing_off = self._wait_of(queue.batches[0], now_ms)
+        if backing_off:
+            return False
+        return left == 0 or flush or self._closed or len(queue.batches) > 1 or queue.batches[0].is_full
+
+    def _must_wait(self, queue: PartitionQueue) -> bool:
+        """RecordAccumulator.shouldStopDrainBatchesForPartition: a batch that is sent again goes first and alone."""
+        state, first = self._state_of(queue.topic, queue.partition), queue.batches[0]
+        if len(state.sent) >= self.max_in_flight:
+            return True
+        return first.base_sequence >= 0 and bool(state.tracked) and state.tracked[0] is not first
+
+    def _state_of(self, topic: str, partition: int) -> Partition:
+        state = self._partitions.get((topic, partition))
+        if state is None:
+            state = self._partitions[topic, partition] = Partition()
+        return state
+
+    # --- out -------------------------------------------------------------------------------------------------------
+
+    def drain(self, now_ms: int = 0, *, flush: bool = False) -> list[ProducerBatch]:
+        """Close the batches that are ready and give them: at most one per partition, `max_request_size` in all.
+
+        Each stays in flight until `complete` has its answer. The partitions take turns.
+
+        Parameters
+        ----------
+        now_ms : int
+        flush : bool
+            Batches that are not full are ready, too.
+
+        Returns
+        -------
+        list of ProducerBatch
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator(compression_type="zstd")
+        >>> accumulator.append(b"value")
+        False
+        >>> [batch] = accumulator.drain()
+        >>> accumulator.complete(batch, recordpress.producer.ProduceAnswer(base_offset=7))
+        """
+        now_ms = self._now(now_ms)
+        self.expire(now_ms)
+        return self._drained(now_ms, flush)
+
+    @alone
+    def _drained(self, now_ms: int, flush: bool) -> list[ProducerBatch]:
+        given: list[ProducerBatch] = []
+        size = 0
+        keys = list(self._queues)
+        at = first = self._drained_last  # where the call before ended (drainBatchesForOneNode)
+        for turn in range(len(keys)):
+            at = (first + turn) % len(keys)
+            queue = self._queues[keys[at]]
+            if not self._is_ready(queue, now_ms, flush):
+                continue
+            if given and size + queue.batches[0].estimated_size_in_bytes > self.max_request_size:
+                break
+            given.append(self._send_off(queue))
+            size += len(given[-1].records)
+        if given:
+            self._drained_last = at
+        return given
+
+    def _now(self, now_ms: int) -> int:
+        if self._busy:
+            raise InUseError("the accumulator is in use by another call")
+        now_ms = integer(now_ms, "now_ms", 0, INT64_MAX)
+        self._metrics.seen(now_ms)
+        return now_ms
+
+    def _send_off(self, queue: PartitionQueue) -> ProducerBatch:
+        """Give the first batch its sequence and its bytes; it waits no longer, but is in flight."""
+        state = self._state_of(queue.topic, queue.partition)
+        batch = queue.batches[0]
+        if self.producer_id >= 0 and batch.base_sequence < 0:
+            batch._set_producer(self.producer_id, self.producer_epoch, state.next_sequence, self.is_transactional)
+            state.next_sequence = sequence_after(state.next_sequence, batch.records_count)
+        if not batch.is_closed:
+            batch._close()  # nothing has changed but the sequence if this is interrupted: it is given once
+        if batch.base_sequence >= 0 and batch not in state.tracked:
+            state.tracked.append(batch)
+        state.sent.append(queue.pop_front())
+        # Kafka takes the ratio of every attempt into account (ProducerBatch.close)
+        self.estimator.update_estimation(batch.topic, self.compression_type, batch.compression_ratio)
+        self._metrics.drained(batch)
+        return batch
+
+    # --- answers ---------------------------------------------------------------------------------------------------
+
+    def complete(self, batch: ProducerBatch, answer: Any = None, now_ms: int = 0) -> None:
+        """Take the answer to a batch that was drained.
+
+        Parameters
+        ----------
+        batch : ProducerBatch
+        answer : ProduceAnswer | Verdict | int | None
+            Anything with `error_code`, `base_offset` and what else ProduceAnswer has; an error code alone; or None:
+            there is no answer (acks=0), which counts as stored.
+        now_ms : int
+
+        Raises
+        ------
+        InvalidArgumentError
+            The batch is not in flight.
+        Exception
+            What a callback raised, after all of them were called; several in an ExceptionGroup.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator()
+        >>> accumulator.append(b"value", callback=lambda metadata, error: print(error))
+        False
+        >>> [batch] = accumulator.drain()
+        >>> accumulator.complete(batch, 87)
+        INVALID_RECORD: the broker refused the batch
+        """
+        now_ms = self._now(now_ms)
+        call_each([self._answered(batch, answer_of(answer), now_ms)])
+
+    @alone
+    def _answered(self, batch: ProducerBatch, answer: ProduceAnswer, now_ms: int) -> list[Call]:
+        """Act on the answer; returns the callbacks to call."""
+        state = self._state_of(batch.topic, batch.partition) if isinstance(batch, ProducerBatch) else Partition()
+        if batch not in state.sent:
+            raise InvalidArgumentError("the batch is not in flight: `drain` gives those that are", field="batch")
+        code = Errors.NETWORK_EXCEPTION if answer.error_code is None else answer.error_code
+        state.sent.remove(batch)
+        whole = batch.magic == 2 or self.compression_type != "none"  # else each record is an entry of its own
+        if code == Errors.MESSAGE_TOO_LARGE and batch.records_count > 1 and whole:
+            self._split(batch, state)
+        elif code not in (0, Errors.DUPLICATE_SEQUENCE_NUMBER) and self._may_retry(batch, state, code, now_ms):
+            self._put_back(batch, now_ms)
+        elif code in (0, Errors.DUPLICATE_SEQUENCE_NUMBER):
+            if batch.base_sequence >= 0:
+                state.tracked.remove(batch)
+                state.last_acked_sequence = sequence_after(batch.base_sequence, batch.records_count - 1)
+            return succeeded(batch, answer, self.codecs)
+        else:
+            self._adjust_sequences(batch, state)
+            return failed(batch, errors_of(batch, code, answer))
+        return []
+
+    def _may_retry(self, batch: ProducerBatch, state: Partition, code: int, now_ms: int) -> bool:
+        """Sender.canRetry"""
+        if self._timed_out(batch, now_ms) or batch.attempts >= self.retries:
+            return False
+        if code == Errors.OUT_OF_ORDER_SEQUENCE_NUMBER and batch.base_sequence >= 0:
+            # one before it failed or waits for another attempt: this one had no chance (TransactionManager.canRetry)
+            return batch.base_sequence != sequence_after(state.last_acked_sequence, 1)
+        return is_retriable(code)
+
+    def _timed_out(self, batch: ProducerBatch, now_ms: int) -> bool:
+        return self.delivery_timeout_ms <= now_ms - batch.created_ms
+
+    def _put_back(self, batch: ProducerBatch, now_ms: int) -> None:
+        """ProducerBatch.reenqueued, RecordAccumulator.reenqueue"""
+        batch.attempts += 1
+        batch._last_attempt_ms = batch._last_append_ms = max(batch._last_append_ms, now_ms)
+        self._insert(batch)
+
+    def _insert(self, batch: ProducerBatch) -> None:
+        """At the front; one with a sequence after those that come before it (insertInSequenceOrder)."""
+        queue = self._queues[batch.topic, batch.partition]
+        at = 0
+        if batch.base_sequence >= 0:
+            while at < len(queue.batches) and is_before(queue.batches[at], batch):
+                at += 1
+        queue.push_front(at, batch)
+
+    def _split(self, batch: ProducerBatch, state: Partition) -> None:
+        """RecordAccumulator.splitAndReenqueue"""
+        self.estimator.set_estimation(batch.topic, self.compression_type, max(1.0, batch.compression_ratio))
+        parts = parts_of(self, batch)
+        number_parts(parts, batch)
+        if batch.base_sequence >= 0:  # the parts take its place among those that have sequences
+            at = state.tracked.index(batch)
+            state.tracked[at : at + 1] = parts
+        for part in reversed(parts):
+            self._insert(part)
+        batch._take_thunks()
+        batch._final_state = "SPLIT"
+        self._metrics.split()
+
+    def _adjust_sequences(self, failed: ProducerBatch, state: Partition) -> None:
+        """The sequences of a batch that was not stored go to those after it (adjustSequencesDueToFailedBatch)."""
+        if failed.base_sequence < 0:
+            return
+        state.tracked.remove(failed)
+        state.next_sequence = sequence_after(state.next_sequence, -failed.records_count)
+        for batch in state.tracked:
+            if is_before(failed, batch):
+                sequence = sequence_after(batch.base_sequence, -failed.records_count)
+                batch._reset_sequence(sequence, with_sequence(batch.records, sequence) if batch.is_closed else None)
+
+    # --- the end of batches that nobody answers ---------------------------------------------------------------------
+
+    def expire(self, now_ms: int = 0) -> int:
+        """Fail the batches that wait for longer than `delivery_timeout_ms`; `drain` does it, too.
+
+        Returns
+        -------
+        int
+            How many they are.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator(delivery_timeout_ms=1000)
+        >>> accumulator.append(b"value", now_ms=5, callback=lambda metadata, error: print(error.code))
+        False
+        >>> accumulator.expire(1005)
+        7
+        1
+        """
+        return call_each(self._expired(now_ms))
+
+    @alone
+    def _expired(self, now_ms: int) -> list[list[Call]]:
+        expired = []
+        for queue in self._queues.values():
+            while queue.batches and self._timed_out(queue.batches[0], now_ms):
+                expired.append(queue.pop_front())
+        why = "the batch waited for longer than delivery_timeout_ms"
+        return self._drop(expired, Errors.REQUEST_TIMED_OUT, why, "FAILED")
+
+    def abort(self) -> int:
+        """Drop all batches, those in flight included: their callbacks get a ProduceError.
+
+        Returns
+        -------
+        int
+            How many they are.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator()
+        >>> accumulator.append(b"value")
+        False
+        >>> accumulator.abort()
+        1
+        """
+        return call_each(self._aborted())
+
+    @alone
+    def _aborted(self) -> list[list[Call]]:
+        dropped = self.in_flight
+        for state in self._partitions.values():
+            state.sent.clear()
+            state.tracked.clear()
+        for queue in self._queues.values():
+            while queue.batches:
+                dropped.append(queue.pop_front())
+        return self._drop(dropped, None, "the producer was aborted", "ABORTED")
+
+    def _drop(self, batches: list[ProducerBatch], code: int | None, why: str, final: str) -> list[list[Call]]:
+        calls = []
+        for batch in batches:
+            batch._close_for_appends()
+            tracked = self._state_of(batch.topic, batch.partition).tracked
+            if batch in tracked:
+                tracked.remove(batch)
+            calls.append(failed(batch, lambda _: ProduceError(why, code=code), final))
+        return calls
+
+    def close(self) -> None:
+        """Take no more records: what waits is ready, full or not.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator(linger_ms=1000)
+        >>> accumulator.append(b"value")
+        False
+        >>> accumulator.close()
+        >>> len(accumulator.drain())
+        1
+        """
+        self._closed = True
+
+    # --- for a function that sends ------------------------------------------------------------------------------------
+
+    def run(self, send: Send, now_ms: int = 0, *, flush: bool = False) -> None:
+        """Drain, send and complete until nothing is ready.
+
+        Parameters
+        ----------
+        send : callable
+            ``send(batch)`` returns what `complete` takes as an answer.
+        now_ms : int
+        flush : bool
+            Batches that are not full go, too.
+
+        Raises
+        ------
+        Exception
+            What `send` or a callback raised. A batch whose `send` raised, and those after it, wait again.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator()
+        >>> accumulator.append(b"value")
+        False
+        >>> accumulator.run(lambda batch: print(len(batch.records)))
+        73
+        """
+        while batches := self.drain(now_ms, flush=flush):
+            while batches:
+                try:
+                    answer = send(batches[0])
+                    if inspect.isawaitable(answer):
+                        raise ArgumentTypeError("send returned an awaitable: call run_async", field="send")
+                except BaseException:
+                    self._take_back(batches, now_ms)
+                    raise
+                batch = batches.pop(0)
+                try:
+                    self.complete(batch, answer, now_ms)
+                except BaseException:
+                    self._take_back(batches, now_ms)
+                    raise
+
+    async def run_async(self, send: SendLater, now_ms: int = 0, *, flush: bool = False) -> None:
+        """`run` for a coroutine function: the batches of one `drain` are on their way together.
+
+        Examples
+        --------
+        >>> import asyncio, recordpress
+        >>> accumulator = recordpress.producer.BatchAccumulator()
+        >>> accumulator.append(b"value")
+        False
+        >>> async def send(batch):
+        ...     print(len(batch.records))
+        >>> asyncio.run(accumulator.run_async(send))
+        73
+        """
+        import asyncio
+
+        async def one(batch: ProducerBatch) -> None:
+            try:
+                answer = await send(batch)
+            except BaseException:
+                self._take_back([batch], now_ms)
+                raise
+            self.complete(batch, answer, now_ms)
+
+        while batches := self.drain(now_ms, flush=flush):
+            results = await asyncio.gather(*map(one, batches), return_exceptions=True)
+            raise_all([result for result in results if isinstance(result, BaseException)])
+
+    @alone
+    def _take_back(self, batches: Iterable[ProducerBatch], now_ms: int) -> None:
+        """Batches that nobody answered wait again, in their order."""
+        for batch in reversed(list(batches)):
+            state = self._state_of(batch.topic, batch.partition)
+            if batch in state.sent:
+                state.sent.remove(batch)
+                self._put_back(batch, now_ms)
+
+    def metrics(self) -> dict[str, float]:
+        """Counts since the start, by Kafka's names (KIP-126).
+
+        Returns
+        -------
+        dict
+            ``batch-split-total``; ``batch-split-rate`` per second of the time that `now_ms` told;
+            ``compression-rate-avg``, compressed by uncompressed bytes; ``batch-size-avg`` and ``batch-size-max`` in
+            bytes. NaN where nothing was counted.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.producer.BatchAccumulator().metrics()["batch-split-total"]
+        0
+        """
+        return self._metrics.values()

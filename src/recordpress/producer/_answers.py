@@ -1,0 +1,170 @@
+"""What a broker answers to a batch, and what that means for each of its records (Sender.completeBatch)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from recordpress._protocol_errors import Errors, name_of
+from recordpress.errors import ArgumentTypeError
+from recordpress.producer._errors import ProduceError
+from recordpress.record import read_batches
+
+if TYPE_CHECKING:
+    from recordpress.producer._filling import ProducerBatch
+
+
+class RecordMetadata(NamedTuple):
+    """Where a record was stored.
+
+    Attributes
+    ----------
+    topic : str
+    partition : int
+    offset : int
+        -1 where the answer had none.
+    timestamp : int
+        ms: the record's, or the broker's append time.
+
+    Examples
+    --------
+    >>> from recordpress.producer import RecordMetadata
+    >>> RecordMetadata("orders", 0, 42, 1700000000000).offset
+    42
+    """
+
+    topic: str
+    partition: int
+    offset: int
+    timestamp: int
+
+
+class ProduceAnswer(NamedTuple):
+    """What a broker answers to a batch, as far as a producer acts on it.
+
+    Attributes
+    ----------
+    error_code : int | None
+        Kafka's code, 0: stored. None: the connection was closed.
+    base_offset : int
+    log_append_time : int
+        ms; -1 unless the topic is LogAppendTime.
+    record_errors : sequence of (int, str | None)
+        Records that fail, by their index in the batch.
+    error_message : str | None
+
+    Examples
+    --------
+    >>> from recordpress.producer import ProduceAnswer
+    >>> ProduceAnswer(base_offset=40).error_code
+    0
+    """
+
+    error_code: int | None = 0
+    base_offset: int = -1
+    log_append_time: int = -1
+    record_errors: Sequence[tuple[int, str | None]] = ()
+    error_message: str | None = None
+
+
+def answer_of(answer: Any) -> ProduceAnswer:
+    """What a caller gave as an answer."""
+    if answer is None:
+        return ProduceAnswer()
+    if isinstance(answer, ProduceAnswer):
+        return answer
+    if isinstance(answer, int) and not isinstance(answer, bool):
+        return ProduceAnswer(int(answer))
+    try:
+        code = answer.error_code
+    except AttributeError:
+        raise ArgumentTypeError(
+            f"an answer must be a ProduceAnswer, an error code or None, not {type(answer).__name__}", field="answer"
+        ) from None
+    return ProduceAnswer(
+        code,
+        getattr(answer, "base_offset", -1),
+        getattr(answer, "log_append_time", -1),
+        getattr(answer, "record_errors", ()) or (),
+        getattr(answer, "error_message", None),
+    )
+
+
+def errors_of(batch: ProducerBatch, code: int, answer: ProduceAnswer) -> Callable[[int], ProduceError]:
+    """The error of each record (Sender.failBatch)."""
+    whole = f"{name_of(code)}: {answer.error_message or 'the broker refused the batch'}"
+    named = dict(answer.record_errors)
+    if not named:
+        return lambda _: ProduceError(whole, code=code)
+
+    def error_of(index: int) -> ProduceError:
+        if index not in named:
+            return ProduceError("the batch was refused because of other records in it")
+        message = named[index] or answer.error_message or whole
+        return ProduceError(message, code=code if len(named) == 1 else Errors.INVALID_RECORD)
+
+    return error_of
+
+
+def timestamps_of(batch: ProducerBatch, log_append_time: int, codecs: Any) -> Sequence[int]:
+    """That of each record as it was stored."""
+    if log_append_time >= 0:
+        return [log_append_time] * batch.records_count
+    batches = read_batches(batch.records, check_crcs=False, codecs=codecs)
+    return [record.timestamp for entry in batches for record in entry]
+
+
+Call = tuple[Callable[..., Any], RecordMetadata | None, ProduceError | None]  # of a record's callback
+
+
+def succeeded(batch: ProducerBatch, answer: ProduceAnswer, codecs: Any) -> list[Call]:
+    """The batch was stored; returns the callbacks to call."""
+    batch._final_state = "SUCCEEDED"
+    thunks = batch._take_thunks()
+    if thunks is None:
+        return []
+    times = timestamps_of(batch, answer.log_append_time, codecs)
+    base = -1 if answer.error_code else answer.base_offset
+    return [
+        (callback, RecordMetadata(batch.topic, batch.partition, base + i if base >= 0 else -1, times[i]), None)
+        for i, callback in enumerate(thunks)
+        if callback is not None
+    ]
+
+
+def failed(batch: ProducerBatch, error_of: Callable[[int], ProduceError], state: str = "FAILED") -> list[Call]:
+    """It was not; returns the callbacks to call."""
+    batch._final_state = state
+    thunks = batch._take_thunks() or ()
+    return [(callback, None, error_of(i)) for i, callback in enumerate(thunks) if callback is not None]
+
+
+def call_all(calls: Iterable[Call]) -> None:
+    """All callbacks are called, whatever one of them raises."""
+    failures: list[BaseException] = []
+    for callback, metadata, error in calls:
+        try:
+            callback(metadata, error)
+        except BaseException as failure:
+            failures.append(failure)
+    raise_all(failures)
+
+
+def call_each(batches: Sequence[list[Call]]) -> int:
+    """`call_all` of each batch; what they raise comes after all callbacks were called. Returns how many there were."""
+    failures: list[BaseException] = []
+    for calls in batches:
+        try:
+            call_all(calls)
+        except BaseException as failure:
+            failures.append(failure)
+    raise_all(failures)
+    return len(batches)
+
+
+def raise_all(failures: list[BaseException]) -> None:
+    """What was raised, if anything was."""
+    if len(failures) == 1:
+        raise failures[0]
+    if failures:
+        raise BaseExceptionGroup("several callbacks or sends raised", failures)

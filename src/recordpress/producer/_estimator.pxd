@@ -1,0 +1,23 @@
+"""What fraction of its size a topic's records have when they are compressed."""
+
+from recordpress.codecs.codec cimport CODEC_IDS
+
+
+cdef class TopicRatios:
+    cdef float by_id[CODEC_IDS]
+    cdef dict by_name           # of plug-ins, once there is one
+
+    cdef void start_again(self) noexcept
+    cdef float get(self, int id, object name) except? -1
+    cdef int put(self, int id, object name, float ratio) except -1
+
+
+cdef class CompressionRatioEstimator:
+    cdef object codecs
+    cdef dict topics
+
+    cdef TopicRatios ratios_of(self, object topic)
+
+
+# The estimate after a batch had the ratio `observed`.
+cdef float updated(float estimate, float observed) noexcept nogil

@@ -1,0 +1,89 @@
+"""A batch that a broker found too large becomes several (ProducerBatch.split, KIP-126)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recordpress._arguments import integer
+from recordpress.errors import InvalidArgumentError
+from recordpress.producer._accumulator import BatchAccumulator
+from recordpress.producer._estimator import CompressionRatioEstimator
+from recordpress.producer._parts import cut, number_parts
+from recordpress.record import Batch, read_batches
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+
+def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = None) -> list[bytes]:
+    """Split a batch as Kafka's producer does after MESSAGE_TOO_LARGE (KIP-126).
+
+    Parameters
+    ----------
+    records : bytes-like
+        A record set of one batch: v2, or a compressed one of v0 or v1.
+    batch_size : int
+        Bytes that the parts are filled for, by Kafka's estimate, which expects of the records what the batch shows,
+        and at least that compression does not help. A part of one record may be larger.
+    level : int | None
+        Compression level of the parts.
+    codecs : CodecRegistry | None
+        Codecs of your own beside Kafka's five.
+
+    Returns
+    -------
+    list of bytes
+        One batch each, in order, with the records as they were, the codec and magic of the batch, offsets from 0, and
+        the sequences that the records had.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Not exactly one batch; one without records; a control batch; messages of v0 or v1 without a codec, which are
+        entries of their own.
+    CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError
+        The batch cannot be read.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> whole = recordpress.write_records([bytes(100)] * 10, compression_type="gzip")
+    >>> [len(recordpress.read_columns(part, ["offset"])) for part in recordpress.producer.split(whole, 400)]
+    [3, 3, 3, 1]
+    """
+    batch = _one_batch(records, codecs)
+    ratio = _ratio(batch)
+    estimator = CompressionRatioEstimator(codecs)
+    estimator.set_estimation("", batch.compression_type, max(1.0, ratio))
+    filler = BatchAccumulator(
+        batch_size=integer(batch_size, "batch_size", 0, 2**31 - 1),
+        compression_type=batch.compression_type,
+        level=level,
+        magic=batch.magic,
+        max_request_size=2**31 - 1,
+        estimator=estimator,
+        codecs=codecs,
+    )
+    parts = cut(filler, None, filler.batch_size, batch, None)
+    number_parts(parts, batch)
+    for part in parts:
+        part._close()
+    return [part.records for part in parts]
+
+
+def _one_batch(records: Buffer, codecs: Any) -> Batch:
+    batches = list(read_batches(records, codecs=codecs, complete=True))
+    if len(batches) != 1 or not len(batches[0]):
+        raise InvalidArgumentError("records must hold one batch with records", field="records")
+    [batch] = batches
+    if batch.is_control:
+        raise InvalidArgumentError("a control batch is never split", field="records")
+    if batch.magic < 2 and batch.compression_type == "none":
+        raise InvalidArgumentError("messages of v0 and v1 without a codec are entries of their own", field="records")
+    return batch
+
+
+def _ratio(batch: Batch) -> float:
+    """Compressed by uncompressed bytes of its records (MemoryRecordsBuilder.compressionRatio)."""
+    size = len(batch.payload) if batch.magic == 2 else batch.size - 26 - 8 * batch.magic
+    return size / sum(record.size for record in batch)

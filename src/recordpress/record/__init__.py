@@ -1,0 +1,43 @@
+"""Record sets <-> records: from the bytes of a log to batches and records, and back.
+
+::
+
+    entries        _batch    by header alone
+    payload        decode    checksum, decompression, where the records lie
+    records        _records  Python objects, lazily, over include/recordpress/record.h; fields makes them of keys and headers
+
+and back::
+
+    builder         records appended one by one       ─┐
+    _write_records  sequences (rows, _record_args)     ├─► encode      one batch: records, header, checksum
+                                                       ─┘   set_writer  as many batches as rows need
+    recode          an entry under another codec
+    convert         records in another magic
+    _recompress     all entries of a record set
+    in_place        what a broker changes in a header
+
+`decode`, `encode`, `fields`, `set_writer`, `rows`, `recode`, `convert` and `in_place` are also open to other packages
+of recordpress.
+"""
+
+from recordpress.record._batch import Batch, BatchIterator, read_batches
+from recordpress.record._control import ControlRecord, control_record
+from recordpress.record._recompress import recompress
+from recordpress.record._records import Record
+from recordpress.record._types import TimestampType
+from recordpress.record._write_records import empty_batch, write_records
+from recordpress.record.builder import BatchBuilder
+
+__all__ = [
+    "Batch",
+    "BatchBuilder",
+    "BatchIterator",
+    "ControlRecord",
+    "Record",
+    "TimestampType",
+    "control_record",
+    "empty_batch",
+    "read_batches",
+    "recompress",
+    "write_records",
+]

@@ -1,0 +1,596 @@
+"""A record set, entry by entry, by header alone: nothing is decompressed or copied until it is asked for."""
+
+cimport cython
+from libc.stdint cimport INT32_MAX, INT64_MAX, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from recordpress._arguments cimport flag_of, integer_of, time_of
+from recordpress._buffers cimport InputView
+from recordpress._c.wire cimport (
+    RP_BATCH_HEADER, RP_CONTROL, RP_CUT_ENTRY, RP_DELETE_HORIZON, RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD,
+    RP_MESSAGE_V1_OVERHEAD, RP_OK, RP_PARTITION_LEADER_EPOCH_OFFSET, RP_PLUGGABLE, RP_RECORDS_COUNT,
+    RP_RECORDS_MISSING, RP_TRANSACTIONAL, rp_batch, rp_batch_codec, rp_batch_last_offset, rp_batch_next, rp_batch_read,
+    rp_batch_timestamp_type, rp_cursor, rp_cursor_of, rp_error, rp_fail, rp_message_next, rp_plugin_name, rp_record,
+    rp_sequence_add, rp_source, rp_store_be32, rp_store_be64,
+)
+from recordpress._sealed cimport seal
+from recordpress._status cimport check, error_of, place, place_at, place_of
+from recordpress.codecs.codec cimport codec_at
+from recordpress.codecs.context cimport codec_context, context_acquire, context_release
+from recordpress.codecs.table cimport name_of, reading_table_of
+from recordpress.record.decode cimport check_crc, check_overlooked, open_source
+from recordpress.record.in_place cimport set_max_timestamp
+from recordpress.record._records cimport Records, records_of
+
+from recordpress.codecs import DEFAULT_MAX_SIZE
+from recordpress.errors import CorruptRecordError, InvalidArgumentError
+from recordpress.record._types import TIMESTAMP_TYPES
+
+
+cdef enum:
+    LEAST_RECORD = 7  # length, attributes, two deltas, two lengths, headerCount
+
+
+cdef class Batch:
+    """One entry of a record set: a v2 batch, or a v0/v1 message (plain, or a compressed wrapper).
+
+    Every attribute comes from the header. Iterating checks the checksum, decompresses and gives `Record` objects,
+    lazily; ``len(batch)`` is the number of records, and `records` a list of them. The three `set_` methods change
+    the caller's data in place, if it is writable.
+
+    Made by `read_batches`. It keeps the caller's data alive.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> [batch] = recordpress.read_batches(recordpress.write_records([b"a", b"b"], compression_type="lz4"))
+    >>> batch
+    <recordpress.Batch v2 lz4: offsets 0 to 1, 2 records, 92 bytes at 0>
+    >>> [record.value for record in batch]
+    [b'a', b'b']
+    >>> len(batch), batch.records[-1].offset
+    (2, 1)
+    """
+
+    def __init__(self):
+        raise TypeError("Batch objects are made by read_batches")
+
+    def __repr__(self):
+        count = self.records_count
+        records = "1 record" if count == 1 else f"{'?' if count is None else count} records"
+        first = self._header.base_offset if self._header.magic == 2 else "?" if self.is_compressed else self.last_offset
+        return (f"<recordpress.Batch v{self.magic} {self.compression_type}: offsets {first} to {self.last_offset}, "
+                f"{records}, {self.size} bytes at {self.position}>")
+
+    @property
+    def position(self):
+        """int: byte position of the entry in the data."""
+        return self._header.position
+
+    @property
+    def size(self):
+        """int: bytes of the whole entry, offset and size fields included."""
+        return self._header.size
+
+    @property
+    def magic(self):
+        """int: format version, 0, 1 or 2."""
+        return self._header.magic
+
+    @property
+    def attributes(self):
+        """int: as stored, int16 (v2) or int8."""
+        return self._header.attributes
+
+    @property
+    def crc(self):
+        """int: stored checksum, CRC-32C (v2) or CRC-32."""
+        return self._header.crc
+
+    @property
+    def compression_type(self):
+        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec of your own, if it is registered, else
+        'pluggable'; 'unknown(6)' and 'unknown(7)' for ids without a codec."""
+        return name_of(self._set.codecs, codec_at(&self._set.codecs.rows, self._entry, &self._header))
+
+    @property
+    def plugin_name(self):
+        """str | None: the name that the batch has for its codec, registered or not (KIP-984); None: one of Kafka's
+        codecs, or an id without a codec.
+
+        Raises
+        ------
+        CorruptRecordError
+            There is no name, or not one that is possible.
+        """
+        cdef rp_error err
+        cdef place at = place_of(&self._header)
+        cdef const uint8_t* name = NULL
+        cdef int length
+        if self._header.magic != 2 or rp_batch_codec(&self._header) != RP_PLUGGABLE:
+            return None
+        check(rp_plugin_name(self._entry, self._header.size, &name, &length, &err), &err, &at)
+        return name[:length].decode("ascii")
+
+    @property
+    def is_compressed(self):
+        """bool"""
+        return rp_batch_codec(&self._header) != 0
+
+    @property
+    def timestamp_type(self):
+        """TimestampType"""
+        return TIMESTAMP_TYPES[1 + rp_batch_timestamp_type(&self._header)]
+
+    @property
+    def base_offset(self):
+        """int: offset of the first record. For a v0/v1 wrapper this is in the compressed set: reading it decompresses,
+        and raises what iterating would raise."""
+        if self._header.magic == 2 or not self.is_compressed:
+            return self._header.base_offset
+        return self._first_inner_offset()
+
+    @property
+    def last_offset(self):
+        """int: base offset + last offset delta, also after compaction; v0/v1: the entry's offset."""
+        return rp_batch_last_offset(&self._header)
+
+    @property
+    def next_offset(self):
+        """int: the offset to fetch next, last_offset + 1."""
+        return <int64_t>(<uint64_t>rp_batch_last_offset(&self._header) + 1)
+
+    @property
+    def last_offset_delta(self):
+        """int | None: v2 only."""
+        return self._header.last_offset_delta if self._header.magic == 2 else None
+
+    @property
+    def base_timestamp(self):
+        """int | None: milliseconds; v2 only. The first record's timestamp, or the delete horizon."""
+        return self._header.base_timestamp if self._header.magic == 2 else None
+
+    @property
+    def max_timestamp(self):
+        """int: milliseconds, -1 for none; the append time if timestamp_type is LogAppendTime."""
+        return self._header.max_timestamp
+
+    @property
+    def partition_leader_epoch(self):
+        """int: -1 for none."""
+        return self._header.partition_leader_epoch
+
+    @property
+    def producer_id(self):
+        """int: -1 for none."""
+        return self._header.producer_id
+
+    @property
+    def has_producer_id(self):
+        """bool"""
+        return self._header.producer_id > -1
+
+    @property
+    def producer_epoch(self):
+        """int: -1 for none."""
+        return self._header.producer_epoch
+
+    @property
+    def base_sequence(self):
+        """int: -1 for none."""
+        return self._header.base_sequence
+
+    @property
+    def last_sequence(self):
+        """int: base sequence + last offset delta, wrapping from 2**31 - 1 to 0; -1 for none."""
+        if self._header.base_sequence == -1:
+            return -1
+        return rp_sequence_add(self._header.base_sequence, self._header.last_offset_delta)
+
+    @property
+    def is_transactional(self):
+        """bool"""
+        return self._header.magic == 2 and (self._header.attributes & RP_TRANSACTIONAL) != 0
+
+    @property
+    def is_control(self):
+        """bool: transaction markers and KRaft control records."""
+        return self._header.magic == 2 and (self._header.attributes & RP_CONTROL) != 0
+
+    @property
+    def delete_horizon_ms(self):
+        """int | None: when compaction may drop the tombstones of this batch."""
+        if self._header.magic == 2 and self._header.attributes & RP_DELETE_HORIZON:
+            return self._header.base_timestamp
+        return None
+
+    @property
+    def records_count(self):
+        """int | None: records that the header declares; None for a v0/v1 wrapper, which does not say."""
+        if self._header.magic < 2 and self.is_compressed:
+            return None
+        return self._header.records_count
+
+    @property
+    def data(self):
+        """memoryview: the bytes of the entry, not copied."""
+        start = self._header.position
+        return memoryview(self._set.view.view.obj).cast("B")[start:start + self._header.size]
+
+    @property
+    def payload(self):
+        """memoryview: v2: the records area as stored (compressed, if the batch is; without the name of a plug-in), not
+        copied."""
+        if self._header.magic != 2:
+            raise InvalidArgumentError("only v2 batches have a records area; a v0/v1 message has a key and a value",
+                                       field="magic")
+        name = self.plugin_name
+        return self.data[RP_BATCH_HEADER + (0 if name is None else 1 + len(name)):]
+
+    @property
+    def lz4_header_error(self):
+        """DecompressionError or None: what is wrong with the checksum of an LZ4 frame's header in a v1 wrapper or a v2
+        batch (KIP-57). Reading the records raises it, unless ``lz4_header_checksum="ignore"`` lets it pass."""
+        cdef rp_error err
+        cdef place at = place_of(&self._header)
+        if check_overlooked(&self._set.codecs.rows, self._entry, &self._header, &err) == RP_OK:
+            return None
+        return error_of(&err, &at)
+
+    def is_valid(self):
+        """Whether the stored checksum is the computed one (and the entry large enough to have one).
+
+        Returns
+        -------
+        bool
+        """
+        cdef rp_error err
+        cdef int status
+        with nogil:
+            status = check_crc(self._entry, &self._header, &err)
+        return status == RP_OK
+
+    def ensure_valid(self):
+        """Compare the checksum.
+
+        Raises
+        ------
+        CorruptRecordError
+            It is wrong.
+        """
+        cdef rp_error err
+        cdef int status
+        cdef place at = place_of(&self._header)
+        with nogil:
+            status = check_crc(self._entry, &self._header, &err)
+        check(status, &err, &at)
+
+    cdef uint8_t* _change(self) except NULL:
+        """The entry, for writing, and its current header: another Batch of the same bytes may have changed it."""
+        if self._set.view.view.readonly:
+            raise InvalidArgumentError("the data of this batch is read-only: give read_batches a bytearray or another "
+                                       "writable buffer", field="data")
+        self._read_header()
+        return <uint8_t*>self._entry
+
+    cdef int _read_header(self) except -1:
+        cdef rp_error err
+        cdef int magic = <signed char>self._entry[RP_ENTRY_PREFIX - 1]
+        if magic != self._header.magic:
+            raise CorruptRecordError(f"magic {magic}: it was {self._header.magic} when the batch was read",
+                                     position=self.position + RP_ENTRY_PREFIX - 1, field="magic")
+        cdef place at = place_of(&self._header)
+        return check(rp_batch_read(self._entry, self._header.size, self._header.position, &self._header, &err),
+                     &err, &at)
+
+    @cython.critical_section
+    def set_last_offset(self, offset):
+        """Give the entry other offsets, as a broker does when it appends. Writes to the data.
+
+        No checksum covers the offset. A batch keeps its offset deltas: its base offset becomes `offset` -
+        last_offset_delta. A v0/v1 message, plain or wrapper, has just this offset.
+
+        Parameters
+        ----------
+        offset : int
+            Of the last record, 0 or more.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The data is read-only, or the base offset would be negative.
+        ArgumentTypeError
+
+        Notes
+        -----
+        MutableRecordBatch.setLastOffset.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> data = bytearray(recordpress.write_records([b"a", b"b"]))
+        >>> [batch] = recordpress.read_batches(data)
+        >>> batch.set_last_offset(100)
+        >>> [record.offset for record in batch], batch.is_valid()
+        ([99, 100], True)
+        """
+        cdef int64_t last = integer_of(offset, "offset", 0, INT64_MAX)  # may run the caller's code: before the bytes
+        cdef uint8_t* entry = self._change()
+        cdef int64_t base = <int64_t>(<uint64_t>last - <uint64_t><int64_t>self._header.last_offset_delta)
+        if base < 0:
+            raise InvalidArgumentError(f"offset must be at least last_offset_delta, {self._header.last_offset_delta}, "
+                                       f"not {offset}", field="offset")
+        rp_store_be64(entry, <uint64_t>base)
+        self._header.base_offset = base
+
+    @cython.critical_section
+    def set_max_timestamp(self, timestamp_type, max_timestamp):
+        """Set timestamp type and max timestamp, as a broker with LogAppendTime does. Writes to the data.
+
+        Nothing is decompressed and no other byte is read: the checksum is patched. A wrong one stays wrong. If anything
+        changes, attribute bits that Kafka does not know are cleared.
+
+        Parameters
+        ----------
+        timestamp_type : TimestampType
+            CreateTime or LogAppendTime. With LogAppendTime readers see `max_timestamp` for every record.
+        max_timestamp : int | datetime | str
+            Milliseconds, -1 for none; a datetime with a time zone; or ISO 8601 text with one.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The data is read-only, or the entry is a v0 message, which has no timestamp.
+        ArgumentTypeError
+
+        Notes
+        -----
+        MutableRecordBatch.setMaxTimestamp.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> data = bytearray(recordpress.write_records([b"a", b"b"], compression_type="zstd"))
+        >>> [batch] = recordpress.read_batches(data)
+        >>> batch.set_max_timestamp(recordpress.TimestampType.LogAppendTime, 1700000000000)
+        >>> [record.timestamp for record in batch], batch.is_valid()
+        ([1700000000000, 1700000000000], True)
+        """
+        cdef int type_ = <int>integer_of(timestamp_type, "timestamp_type", 0, 1)
+        cdef int64_t time = time_of(max_timestamp, "max_timestamp", -1, INT64_MAX)
+        cdef uint8_t* entry = self._change()
+        if self._header.magic == 0:
+            raise InvalidArgumentError("a v0 message has no timestamp", field="magic")
+        if self._header.magic == 1 and self._header.size < RP_LOG_OVERHEAD + RP_MESSAGE_V1_OVERHEAD:
+            raise InvalidArgumentError("this v1 message is too short for a timestamp", field="size")
+        set_max_timestamp(entry, &self._header, type_, time)
+        self._read_header()
+
+    @cython.critical_section
+    def set_partition_leader_epoch(self, epoch):
+        """Set the epoch of the leader that appends the batch. Writes to the data; no checksum covers it.
+
+        Parameters
+        ----------
+        epoch : int
+            -1 for none.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The data is read-only, or the entry is a v0/v1 message, which has no such field.
+        ArgumentTypeError
+
+        Notes
+        -----
+        MutableRecordBatch.setPartitionLeaderEpoch.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> data = bytearray(recordpress.write_records([b"a"]))
+        >>> [batch] = recordpress.read_batches(data)
+        >>> batch.set_partition_leader_epoch(7)
+        >>> batch.partition_leader_epoch, batch.is_valid()
+        (7, True)
+        """
+        cdef int64_t number = integer_of(epoch, "epoch", -1, INT32_MAX)
+        cdef uint8_t* entry = self._change()
+        if self._header.magic < 2:
+            raise InvalidArgumentError(f"a v{self._header.magic} message has no partition leader epoch", field="magic")
+        rp_store_be32(entry + RP_PARTITION_LEADER_EPOCH_OFFSET, <uint32_t>number)
+        self._header.partition_leader_epoch = <int32_t>number
+
+    def __iter__(self):
+        """The records, lazily: key, value and headers become objects when they are read.
+
+        Checksums, also those inside a v0/v1 wrapper, are checked first, unless `read_batches` was told not to. Before
+        any other error the records before it are given, as by Kafka's own iterator.
+        """
+        cdef Records records = records_of(self._set.view, self._entry, &self._header, 0, self._set.cap,
+                                          self._set.check_crcs, self._set.codecs)
+        self._inner_count = records._source.count
+        return records
+
+    @property
+    def records(self):
+        """list[Record]: all records at once.
+
+        Raises
+        ------
+        CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError, OutputTooLargeError
+            As iterating does.
+        """
+        return list(self)
+
+    def __len__(self):
+        """Records in the batch, by its header. A v0/v1 wrapper's does not say, so it is decompressed, once."""
+        if self._header.magic == 2:
+            self._check_count()
+            return self._header.records_count
+        if self.is_compressed and not self._inner_count:
+            iter(self)
+        return self._inner_count if self.is_compressed else 1
+
+    cdef int _check_count(self) except -1:
+        """list(batch) allocates memory for len(batch) records before it reads one, so a count too large for the bytes
+        is refused. No record takes less than 7 bytes."""
+        cdef rp_error err
+        cdef place at = place_of(&self._header)
+        cdef int64_t bytes = self._header.size - RP_BATCH_HEADER
+        if rp_batch_codec(&self._header):
+            bytes = <int64_t>self._set.cap
+        if self._header.records_count < 0:
+            check(rp_fail(&err, RP_RECORDS_COUNT, RP_BATCH_HEADER - 4, self._header.records_count, 0), &err, &at)
+        if self._header.records_count > bytes // LEAST_RECORD:
+            check(rp_fail(&err, RP_RECORDS_MISSING, RP_BATCH_HEADER - 4, bytes // LEAST_RECORD,
+                          self._header.records_count), &err, &at)
+        return 0
+
+    cdef object _first_inner_offset(self):
+        cdef codec_context* context = context_acquire(&self._set.codecs.rows)
+        cdef rp_source source
+        cdef rp_error err
+        cdef place at = place_of(&self._header)
+        cdef int status
+        cdef rp_cursor cursor
+        cdef rp_batch message
+        cdef rp_record record
+        if context == NULL:
+            raise MemoryError()
+        record.offset = 0
+        with nogil:
+            context.scratch.size = 0
+            status = open_source(context, self._entry, &self._header, self._entry + self._header.size, &context.scratch,
+                                 self._set.cap, False, &source, &err)
+            if status == RP_OK:
+                cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
+                status = rp_message_next(&source, &cursor, &message, &record, &err)
+            context_release(context)
+        check(status, &err, &at)
+        return record.offset
+
+
+cdef class BatchIterator:
+    """The entries of a record set, made by `read_batches`.
+
+    Attributes
+    ----------
+    valid_bytes : int
+        Bytes of the whole entries passed so far.
+    trailing_bytes : int | None
+        Bytes of the cut entry after the last whole one, 0 if there is none. None until the iteration has ended.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"a"])
+    >>> batches = recordpress.read_batches(data + data[:16])
+    >>> len(list(batches)), batches.valid_bytes, batches.trailing_bytes
+    (1, 69, 16)
+    """
+
+    def __init__(self):
+        raise TypeError("BatchIterator objects are made by read_batches")
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        cdef Batch batch = self._next()
+        if batch is None:
+            raise StopIteration  # as in Records
+        return batch
+
+    @cython.critical_section
+    cdef Batch _next(self):
+        """The next entry; None at the end."""
+        cdef Batch batch = Batch.__new__(Batch)
+        cdef rp_error err
+        cdef int status = rp_batch_next(self.view.data, self.view.size, self._position, self._max_size, &batch._header,
+                                        &err)
+        if status != RP_OK:
+            if status == RP_END:
+                self._ended = True
+                if not self._complete or self._position == self.view.size:
+                    return None
+            self._raise(status, &err)
+        batch._set = self
+        batch._entry = self.view.data + self._position
+        self._position += batch._header.size
+        return batch
+
+    cdef int _raise(self, int status, rp_error* err) except -1:
+        cdef place at = place_at(self._position)
+        if status == RP_END:
+            status = rp_fail(err, RP_CUT_ENTRY, -1, self.view.size - self._position, 0)
+        return check(status, err, &at)
+
+    @property
+    def valid_bytes(self):
+        return self._position
+
+    @property
+    def trailing_bytes(self):
+        return self.view.size - self._position if self._ended else None
+
+
+seal(Batch, "read_batches")
+seal(BatchIterator, "read_batches")
+
+
+def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_bytes=DEFAULT_MAX_SIZE,
+                 max_message_bytes=INT32_MAX, codecs=None, lz4_header_checksum="verify"):
+    """Iterate over the entries of a record set by header alone: v0, v1 and v2 in any mix.
+
+    A last entry that is cut ends the iteration without an error, as in every Kafka client
+    (ByteBufferLogInputStream); `BatchIterator.trailing_bytes` has its size, and `complete` makes it an error.
+
+    Parameters
+    ----------
+    data : bytes-like
+        Record set: the records field of a Produce request or Fetch answer, or the content of a ``.log`` file. It
+        is not copied; batches and records keep it alive.
+    check_crcs : bool
+        Check the checksums of a batch when its records are read. False: read as Kafka's own iterator does, which leaves
+        that to its callers.
+    complete : bool
+        The data must end with a whole entry.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch, applied when its records are read.
+    max_message_bytes : int
+        An entry whose size field is larger than this is corrupt.
+    codecs : CodecRegistry | None
+        Codecs of your own besides Kafka's five.
+    lz4_header_checksum : {'verify', 'ignore'}
+        Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
+        another than the right one, as Kafka's consumers do, or read the frame; `Batch.lz4_header_error`
+        tells which.
+
+    Returns
+    -------
+    BatchIterator of Batch
+
+    Raises
+    ------
+    CorruptRecordError
+        While iterating: an impossible size, a magic that is not 0, 1 or 2, or with `complete` a cut last entry.
+        Entries before it are handed out.
+    ArgumentTypeError, InvalidArgumentError
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> data = recordpress.write_records([b"a"], compression_type="gzip") + recordpress.write_records([b"b", b"c"], base_offset=1)
+    >>> for batch in recordpress.read_batches(data):
+    ...     print(batch.base_offset, batch.last_offset, batch.compression_type, batch.is_valid())
+    0 0 gzip True
+    1 2 none True
+    """
+    cdef BatchIterator batches = BatchIterator.__new__(BatchIterator)
+    batches.check_crcs = flag_of(check_crcs, "check_crcs")
+    batches._complete = flag_of(complete, "complete")
+    batches.view = InputView(data)
+    batches.codecs = reading_table_of(codecs, lz4_header_checksum)
+    batches.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+    batches._max_size = integer_of(max_message_bytes, "max_message_bytes", 1, INT32_MAX)
+    return batches

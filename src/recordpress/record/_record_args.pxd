@@ -1,0 +1,24 @@
+"""Key, value and headers of one record as Python gives them -> rp_record."""
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
+from libc.stdint cimport uint8_t
+
+from recordpress._buffers cimport pooled
+from recordpress._c.wire cimport rp_field
+
+
+cdef inline bint bytes_field(object value, rp_field* f) noexcept:
+    """Null and bytes, which nearly all keys and values are; False: something else."""
+    if value is None:
+        f.data = NULL
+        f.size = -1
+        return True
+    if PyBytes_CheckExact(value):
+        f.data = <const uint8_t*>PyBytes_AS_STRING(value)
+        f.size = PyBytes_GET_SIZE(value)
+        return True
+    return False
+
+
+# Append headerCount and the headers to `out`; nothing where there are none.
+cdef int encode_headers(object headers, pooled* out) except -1

@@ -1,0 +1,72 @@
+"""BatchBuilder, as other rooms fill one."""
+
+cimport cython
+from cpython.list cimport PyList_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_SIZE
+from libc.stdint cimport int64_t
+
+from recordpress._buffers cimport pooled
+from recordpress._c.wire cimport rp_record
+from recordpress.codecs.table cimport CodecTable
+from recordpress.record._limit cimport exact_limit
+from recordpress.record._record_args cimport bytes_field, encode_headers  # noqa: also for those who fill records
+from recordpress.record.encode cimport batch_encoder
+
+
+cdef class BatchBuilder:
+    cdef batch_encoder encoder
+    cdef CodecTable codecs
+    cdef pooled records       # record bytes, uncompressed
+    cdef size_t certain       # record bytes that memory and limit surely allow: up to there no record is asked about
+    cdef pooled headers       # of the record that is being appended, encoded
+    cdef exact_limit exact
+    cdef float ratio          # of Kafka's estimate; negative: the limit is exact
+    cdef int64_t write_limit  # the limit as it was asked for
+    cdef int64_t result_size  # of what build() returned; -1 before
+    cdef int64_t payload_size
+    cdef int state
+
+    # append() in its parts: the record's place and headers, and whether it was taken.
+    @cython.final
+    cdef int set_place(self, rp_record* row, timestamp, offset) except -1
+
+    @cython.final
+    cdef inline int set_headers(self, rp_record* row, headers) except -1:
+        row.headers.size = 0
+        if headers is None or (type(headers) is tuple and PyTuple_GET_SIZE(headers) == 0) or (
+                type(headers) is list and PyList_GET_SIZE(headers) == 0):
+            return 0
+        return self._encode_headers(row, headers)
+
+    cdef int _encode_headers(self, rp_record* row, headers) except -1
+
+    @cython.final
+    cdef bint add(self, const rp_record* row) except -1
+
+    # How large Kafka's producer takes the open batch to be (MemoryRecordsBuilder.estimatedSizeInBytes).
+    @cython.final
+    cdef int64_t estimated_size(self) noexcept
+
+    cdef void _free(self) noexcept
+    cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1
+
+    @cython.final
+    cdef bint _append(self, rp_record* row, timestamp, headers, offset) except -1
+
+    @cython.final
+    cdef bint _add_checked(self, const rp_record* row) except -1
+    cdef bint _add_estimated(self, const rp_record* row, size_t size) except -1
+
+    @cython.final
+    cdef void _ask_ahead(self) noexcept
+
+    @cython.final
+    cdef bint _surely_fits(self, size_t size) noexcept
+
+    @cython.final
+    cdef void _write(self, const rp_record* row) noexcept
+    cdef bint _add_tried(self, const rp_record* row) except -1
+    cdef bint _compressed_fits(self) except -1
+    cdef const pooled* _payload(self) except NULL
+    cdef int _close(self, bytes result) except -1
+    cdef int _refuse_state(self) except -1

@@ -1,0 +1,600 @@
+"""BatchBuilder: records appended one by one -> a finished batch, within a limit."""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from libc.stdint cimport INT32_MAX, INT64_MAX, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
+
+from recordpress._arguments cimport choice_of, flag_of, integer_of, time_of
+from recordpress._buffers cimport InputView, pooled, pooled_free, pooled_reserve_more
+from recordpress._c.wire cimport (
+    RP_CONTROL,
+    RP_OFFSET_DELTA,
+    RP_TRANSACTIONAL,
+    rp_error,
+    rp_fail,
+    rp_record,
+    rp_store_be16,
+)
+from recordpress._sealed cimport name_in_errors
+from recordpress._status cimport check
+from recordpress.codecs.table cimport name_of, table_of
+from recordpress.record.encode cimport (
+    MAX_SET_SIZE,
+    NO_TIMESTAMP,
+    batch_begin,
+    batch_encoder,
+    batch_finish,
+    batch_max_timestamp,
+    batch_options,
+    begin_options,
+    finish_options,
+    header_size,
+    max_last_offset,
+    offset_delta_fits,
+    record_check,
+    record_room,
+    record_size,
+    record_write,
+    take_producer,
+    take_times,
+)
+from recordpress.record._limit cimport (
+    expected_size, finish_payload, limit_free, limit_keeps, most_payload, prove, ratio_of,
+)
+from recordpress.record._record_args cimport bytes_field, encode_headers
+
+from recordpress.errors import ClosedError, InUseError, InvalidArgumentError
+from recordpress.record._types import CONTROL_TYPES
+
+cdef enum:
+    OPEN, BUSY, CLOSED
+
+cdef dict CONTROL_NUMBERS = {name: number for number, name in enumerate(CONTROL_TYPES)}
+
+
+cdef class BatchBuilder:
+    """BatchBuilder(magic=2, compression_type="none", level=None, limit=None, *, base_offset=0, timestamp_type=None,
+    log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1, partition_leader_epoch=-1,
+    is_transactional=False, is_control=False, delete_horizon_ms=None, codecs=None, estimated_compression_ratio=None)
+--
+
+    Builds one record batch, with the bytes that Kafka's MemoryRecordsBuilder gives.
+
+    Parameters
+    ----------
+    magic : int
+        2: record batch. 1 and 0: messages of old clients, in a wrapper message if there is a codec.
+    compression_type : str
+        "none", "gzip", "snappy", "lz4" or "zstd" (magic 2 only).
+    level : int | None
+        Compression level as Kafka means it (KIP-390). None: what Kafka's producer uses.
+    limit : int | None
+        Most bytes of the finished batch, header included. None: 2^31 - 1, where Kafka's formats end.
+    base_offset : int
+        Offset of the batch, and of the first record unless `append` gives it another.
+    timestamp_type : int | None
+        0 CreateTime, 1 LogAppendTime (records read with `log_append_time`); -1 none, for magic 0. None: CreateTime.
+    log_append_time : int
+        ms since the epoch, with timestamp_type 1 only.
+    producer_id, producer_epoch, base_sequence : int
+        State of an idempotent or transactional producer; -1 none. Magic 2, as all below.
+    partition_leader_epoch : int
+        -1 unless a broker writes.
+    is_transactional, is_control : bool
+        A control batch takes `append_control` and `append_end_txn_marker` only, others `append` only.
+    delete_horizon_ms : int | None
+        ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
+    codecs : CodecRegistry | None
+        Codecs of your own besides Kafka's five.
+    estimated_compression_ratio : float | None
+        None: the limit is exact. A number of 0 or more (compressed by uncompressed bytes, KIP-126): the limit is
+        Kafka's write limit, which is kept by an estimate.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value that is out of range, or that the others forbid (MemoryRecordsBuilder). `field` names it.
+    ArgumentTypeError
+        An argument of another type.
+
+    Notes
+    -----
+    The limit is exact: `append` refuses a record if, and only if, the batch with it would be larger. With a codec, the
+    builder finds out by compressing once the uncompressed records could be too large: filling such a batch to its last
+    byte costs some tens of compressions in all.
+
+    Kafka's producer estimates instead (MemoryRecordsBuilder.hasRoomFor, KIP-126): it takes the first record whatever
+    its size, and a later one if header, uncompressed records x ratio x 1.05 and the record's own uncompressed bytes
+    keep the limit. Batches come out smaller than they may be, or larger than the limit. With
+    `estimated_compression_ratio` the builder does the same; without a codec the ratio has no effect.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> builder = recordpress.BatchBuilder(compression_type="none", limit=100)
+    >>> builder.append(b"value", key=b"key", timestamp=1700000000000, headers=[("h", b"x")])
+    True
+    >>> builder.append(b"does not fit in 100 bytes")
+    False
+    >>> builder.records_count, len(builder.build())
+    (1, 80)
+    """
+
+    def __cinit__(self, magic=2, compression_type="none", level=None, limit=None, *, base_offset=0,
+                  timestamp_type=None, log_append_time=-1, producer_id=-1, producer_epoch=-1, base_sequence=-1,
+                  partition_leader_epoch=-1, is_transactional=False, is_control=False, delete_horizon_ms=None,
+                  codecs=None, estimated_compression_ratio=None):
+        self.state = CLOSED
+        self.codecs = table_of(codecs)
+        cdef batch_options* options = &self.encoder.options
+        begin_options(options, magic, compression_type, level, self.codecs, is_control)
+        take_producer(options, producer_id, producer_epoch, base_sequence, partition_leader_epoch, is_transactional)
+        take_times(options, timestamp_type, log_append_time, delete_horizon_ms)
+        finish_options(options, self.codecs)
+        self.write_limit = MAX_SET_SIZE if limit is None else integer_of(limit, "limit", 0, MAX_SET_SIZE)
+        self.ratio = -1 if estimated_compression_ratio is None else ratio_of(estimated_compression_ratio)
+        self.exact.size = MAX_SET_SIZE if self.ratio >= 0 else self.write_limit
+        batch_begin(&self.encoder, integer_of(base_offset, "base_offset", 0, INT64_MAX))
+        self.result_size = -1
+        self.state = OPEN
+
+    def __dealloc__(self):
+        self._free()
+
+    cdef void _free(self) noexcept:
+        pooled_free(&self.records)
+        pooled_free(&self.headers)
+        limit_free(&self.exact)
+
+    @cython.critical_section
+    def append(self, value, key=None, timestamp=-1, headers=(), offset=None):
+        """Append a record, if it fits.
+
+        Parameters
+        ----------
+        value, key : bytes-like | None
+            None: null (a null value is a tombstone in a compacted topic).
+        timestamp : int
+            ms since the epoch; -1 none.
+        headers : sequence of (str, bytes-like | None)
+            In order, keys may repeat. Magic 2 only.
+        offset : int | None
+            Greater than that of the record before; gaps are allowed. None: the next one.
+
+        Returns
+        -------
+        bool
+            False: the batch would be larger than the limit. Nothing has changed then.
+
+        Raises
+        ------
+        InvalidArgumentError
+            offset not greater than the last one, or more than 2^31-1 above the base; timestamp negative and not -1;
+            headers with magic < 2; a control batch.
+        ArgumentTypeError
+            An argument of another type; a header's key that is not a str.
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> builder = recordpress.BatchBuilder(base_offset=40)
+        >>> builder.append(None, key=b"gone"), builder.append(b"late", offset=50), builder.next_offset
+        (True, True, 51)
+        """
+        cdef rp_record row
+        if bytes_field(value, &row.value) and bytes_field(key, &row.key):
+            return self._append(&row, timestamp, headers, offset)
+        return self._append_views(value, key, timestamp, headers, offset)
+
+    cdef bint _append_views(self, value, key, timestamp, headers, offset) except -1:
+        """append, for keys and values of other types than bytes."""
+        cdef rp_record row
+        cdef InputView value_view, key_view
+        if not bytes_field(value, &row.value):
+            value_view = InputView(value, "value")
+            row.value.data, row.value.size = value_view.data, value_view.size
+        if not bytes_field(key, &row.key):
+            key_view = InputView(key, "key")
+            row.key.data, row.key.size = key_view.data, key_view.size
+        return self._append(&row, timestamp, headers, offset)
+
+    @cython.final
+    cdef bint _append(self, rp_record* row, timestamp, headers, offset) except -1:
+        if self.state != OPEN:
+            self._refuse_state()
+        if self.encoder.options.attributes & RP_CONTROL:
+            raise InvalidArgumentError("a control batch takes control records only: append_control, "
+                                       "append_end_txn_marker", field="is_control", rule="record set builder")
+        self.set_place(row, timestamp, offset)
+        self.set_headers(row, headers)
+        return self.add(row)
+
+    @cython.final
+    cdef int set_place(self, rp_record* row, timestamp, offset) except -1:
+        row.timestamp = time_of(timestamp, "timestamp", NO_TIMESTAMP, INT64_MAX)
+        row.offset = <int64_t>(<uint64_t>self.encoder.last_offset + 1)  # where it wraps, record_check refuses it
+        if offset is not None:
+            row.offset = integer_of(offset, "offset", 0, INT64_MAX)
+        return 0
+
+    cdef int _encode_headers(self, rp_record* row, headers) except -1:
+        self.headers.size = 0
+        self.state = BUSY  # iterating over headers runs the caller's code
+        try:
+            encode_headers(headers, &self.headers)
+        finally:
+            self.state = OPEN
+        row.headers.data, row.headers.size = self.headers.data, <int64_t>self.headers.size
+        return 0
+
+    @cython.final
+    cdef bint add(self, const rp_record* row) except -1:
+        """Write the record if it fits."""
+        cdef rp_error err
+        if self.state != OPEN:  # an argument's __index__ may have closed the builder
+            self._refuse_state()
+        check(record_check(&self.encoder, row, &err), &err)
+        if not offset_delta_fits(&self.encoder, row):
+            check(rp_fail(&err, RP_OFFSET_DELTA, -1, row.offset, self.encoder.base_offset), &err)
+        if self.records.size + record_room(row) <= self.certain:
+            self._write(row)
+            return True
+        return self._add_checked(row)
+
+    @cython.final
+    cdef bint _add_checked(self, const rp_record* row) except -1:
+        """Write the record if it fits, by its exact size, in memory that may have to grow."""
+        cdef rp_error err
+        cdef size_t size = record_size(&self.encoder, row)
+        if <int64_t>(self.records.size + size) > MAX_SET_SIZE:
+            return False
+        if self.ratio >= 0:
+            return self._add_estimated(row, size)
+        cdef bint fits = self._surely_fits(size)
+        if not fits and not self.encoder.options.codec:
+            return False
+        check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
+        if not fits:
+            return self._add_tried(row)
+        self._write(row)
+        self._ask_ahead()
+        return True
+
+    cdef bint _add_estimated(self, const rp_record* row, size_t size) except -1:
+        """Write the record if Kafka's estimate has room for it."""
+        cdef rp_error err
+        cdef int64_t estimate = self.estimated_size(), room = self.write_limit - estimate
+        if self.encoder.records_count and room < <int64_t>size:  # the first one is always taken (hasRoomFor)
+            return False
+        check(pooled_reserve_more(&self.records, record_room(row), &err), &err)
+        self._write(row)
+        # Up to there nothing is asked: an estimate grows by no more than ratio x 1.05 per byte, but for the rounding of
+        # its float32 numbers, each by less than a part in 2^23.
+        estimate = self.estimated_size()
+        room = <int64_t>((self.write_limit - estimate - (estimate >> 20) - 2) / max(1.0, self.ratio * 1.0501))
+        self.certain = min(self.records.capacity, self.records.size + <size_t>max(room, 0))
+        return True
+
+    @cython.final
+    cdef int64_t estimated_size(self) noexcept:
+        return expected_size(self.ratio, &self.encoder.options, self.records.size)
+
+    @cython.final
+    cdef void _ask_ahead(self) noexcept:
+        """Let the next records into the memory that is there without a check, if the limit allows all of it."""
+        cdef size_t capacity = min(self.records.capacity, <size_t>MAX_SET_SIZE)
+        if self._surely_fits(capacity - self.records.size):
+            self.certain = capacity
+
+    @cython.final
+    cdef bint _surely_fits(self, size_t size) noexcept:
+        """Whether `size` more record bytes cannot make the batch too large. Without a codec that is exact."""
+        cdef size_t most = self.records.size + size
+        if self.encoder.options.codec:
+            most = most_payload(&self.exact, &self.encoder.options, most)
+        return limit_keeps(&self.exact, &self.encoder.options, most)
+
+    @cython.final
+    cdef void _write(self, const rp_record* row) noexcept:
+        """Write the record, for which there is room."""
+        self.records.size = record_write(&self.encoder, row, self.records.data + self.records.size) - self.records.data
+
+    cdef bint _add_tried(self, const rp_record* row) except -1:
+        """Write the record, and take it back if the compressed batch is too large with it."""
+        cdef batch_encoder before = self.encoder
+        cdef size_t size = self.records.size
+        cdef bint fits = False
+        self._write(row)
+        try:
+            fits = self._compressed_fits()
+        finally:
+            if not fits:
+                self.records.size = size
+                self.encoder = before
+        return fits
+
+    cdef bint _compressed_fits(self) except -1:
+        cdef rp_error err
+        cdef int status
+        cdef bint fits
+        self.state = BUSY
+        with nogil:
+            fits = prove(&self.exact, &self.encoder.options, &self.records, &err, &status)
+        self.state = OPEN
+        check(status, &err)
+        return fits
+
+    @cython.critical_section
+    def append_control(self, type, value, timestamp=-1, offset=None):
+        """Append a control record, if it fits.
+
+        Parameters
+        ----------
+        type : int | str
+            Type of the control record, or its name: "ABORT" 0, "COMMIT" 1, "LEADER_CHANGE" 2, "SNAPSHOT_HEADER" 3,
+            "SNAPSHOT_FOOTER" 4, "KRAFT_VERSION" 5, "KRAFT_VOTERS" 6 (ControlRecordType).
+        value : bytes-like
+            The serialized value. For "ABORT" and "COMMIT" `append_end_txn_marker` makes it.
+        timestamp, offset
+            As for `append`.
+
+        Returns
+        -------
+        bool
+            As for `append`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The batch is not a control batch, the type has no name, or a LEADER_CHANGE has no leader epoch; and as for
+            `append`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> builder = recordpress.BatchBuilder(is_control=True, partition_leader_epoch=3)
+        >>> builder.append_control("SNAPSHOT_FOOTER", bytes(3))
+        True
+        """
+        cdef uint8_t key[4]
+        cdef rp_record row
+        cdef InputView view = InputView(value, "value")
+        if self.state != OPEN:
+            self._refuse_state()
+        if not self.encoder.options.attributes & RP_CONTROL:
+            raise InvalidArgumentError("control records go into a control batch only: is_control=True",
+                                       field="is_control", rule="record set builder")
+        if isinstance(type, str):
+            type = choice_of("type", type, CONTROL_NUMBERS)
+        cdef int number = <int>integer_of(type, "type", 0, len(CONTROL_TYPES) - 1)
+        if CONTROL_TYPES[number] == "LEADER_CHANGE" and self.encoder.options.partition_leader_epoch < 0:
+            raise InvalidArgumentError("a LEADER_CHANGE record needs a batch with a partition_leader_epoch",
+                                       field="partition_leader_epoch", rule="record set builder")
+        rp_store_be16(key, 0)  # version
+        rp_store_be16(key + 2, number)
+        row.key.data, row.key.size = key, 4
+        row.headers.size = 0
+        self.set_place(&row, timestamp, offset)
+        row.value.data, row.value.size = view.data, view.size
+        return self.add(&row)
+
+    def append_end_txn_marker(self, commit, coordinator_epoch, timestamp=-1):
+        """Append the marker that ends a transaction: the one record of its control batch.
+
+        Parameters
+        ----------
+        commit : bool
+            True COMMIT, False ABORT.
+        coordinator_epoch : int
+            Epoch of the transaction coordinator.
+        timestamp : int
+            ms since the epoch; -1 none.
+
+        Returns
+        -------
+        bool
+            As for `append`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The batch is not a transactional control batch with a producer id.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> builder = recordpress.BatchBuilder(is_control=True, is_transactional=True, producer_id=4242, producer_epoch=3)
+        >>> builder.append_end_txn_marker(True, coordinator_epoch=15), len(builder.build())
+        (True, 78)
+        """
+        if not self.encoder.options.attributes & RP_TRANSACTIONAL:
+            raise InvalidArgumentError("an end transaction marker needs a transactional batch: is_transactional=True",
+                                       field="is_transactional", rule="record set builder")
+        epoch = integer_of(coordinator_epoch, "coordinator_epoch", -1, INT32_MAX)
+        value = bytes(2) + epoch.to_bytes(4, "big", signed=True)
+        return self.append_control("COMMIT" if flag_of(commit, "commit") else "ABORT", value, timestamp)
+
+    @cython.critical_section
+    def build(self):
+        """Finish the batch. The builder is closed then.
+
+        Returns
+        -------
+        bytes
+            The batch; b"" if no record was appended.
+
+        Raises
+        ------
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.BatchBuilder().build()
+        b''
+        """
+        cdef const pooled* payload = &self.records
+        if self.state != OPEN:
+            self._refuse_state()
+        if self.encoder.records_count == 0:
+            self._close(b"")
+            return b""
+        if self.encoder.options.codec:
+            payload = self._payload()
+        cdef size_t header = header_size(&self.encoder.options)
+        result = PyBytes_FromStringAndSize(NULL, header + payload.size)
+        cdef uint8_t* start = <uint8_t*>PyBytes_AS_STRING(result)
+        memcpy(start + header, payload.data, payload.size)
+        batch_finish(&self.encoder, start, header + payload.size)
+        self._close(result)
+        return result
+
+    cdef const pooled* _payload(self) except NULL:
+        """All records compressed, as one stream if that keeps the limit."""
+        cdef rp_error err
+        cdef int status
+        self.state = BUSY
+        with nogil:
+            status = finish_payload(&self.exact, &self.encoder.options, &self.records, &err)
+        self.state = OPEN
+        check(status, &err)
+        return &self.exact.proven
+
+    cdef int _close(self, bytes result) except -1:
+        self.result_size = len(result)
+        self.payload_size = <int64_t>self.records.size
+        self._free()
+        self.state = CLOSED
+        return 0
+
+    @cython.critical_section
+    def abort(self):
+        """Drop what was appended and close the builder.
+
+        Raises
+        ------
+        ClosedError
+            After `build` or `abort`.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> recordpress.BatchBuilder().abort()
+        """
+        if self.state != OPEN:
+            self._refuse_state()
+        self._close(b"")
+
+    cdef int _refuse_state(self) except -1:
+        if self.state == BUSY:
+            raise InUseError("the builder is in use by another call")
+        raise ClosedError("the builder is closed: build or abort was called")
+
+    @property
+    def magic(self):
+        """0, 1 or 2."""
+        return self.encoder.options.magic
+
+    @property
+    def compression_type(self):
+        """"none", "gzip", "snappy", "lz4" or "zstd"."""
+        return name_of(self.codecs, self.encoder.options.codec)
+
+    @property
+    def limit(self):
+        """Most bytes of the finished batch."""
+        return self.write_limit
+
+    @property
+    def records_count(self):
+        """Records appended."""
+        return self.encoder.records_count
+
+    @property
+    def base_offset(self):
+        """Offset of the batch."""
+        return self.encoder.base_offset
+
+    @property
+    def last_offset(self):
+        """Offset of the last record, or what it was set to; None before the first.
+
+        May be set to what the batch covered before compaction removed records from it; the next record goes after it.
+
+        Raises
+        ------
+        InvalidArgumentError
+            When set below the last record's offset or more than 2^31-1 above the base offset.
+
+        Examples
+        --------
+        >>> import recordpress
+        >>> builder = recordpress.BatchBuilder(base_offset=10)
+        >>> builder.append(b"survivor")
+        True
+        >>> builder.last_offset = 14
+        >>> builder.next_offset
+        15
+        """
+        return self.encoder.last_offset if self.encoder.last_offset >= self.encoder.base_offset else None
+
+    @last_offset.setter
+    @cython.critical_section
+    def last_offset(self, offset):
+        cdef int64_t number = integer_of(offset, "last_offset", 0, INT64_MAX)  # may run the caller's code
+        if self.state != OPEN:
+            self._refuse_state()
+        cdef int64_t least = max(self.encoder.last_offset, self.encoder.base_offset)
+        self.encoder.last_offset = integer_of(number, "last_offset", least, max_last_offset(self.encoder.base_offset))
+
+    @property
+    def next_offset(self):
+        """Offset of the next record, unless `append` is given another."""
+        return <int64_t>(<uint64_t>self.encoder.last_offset + 1)
+
+    @property
+    def base_timestamp(self):
+        """ms: timestamp of the first record, or the delete horizon; None before the first record."""
+        if self.encoder.records_count == 0 and self.encoder.options.delete_horizon_ms < 0:
+            return None
+        return self.encoder.base_timestamp
+
+    @property
+    def max_timestamp(self):
+        """ms: the largest timestamp, or the log append time; -1 if no record has one."""
+        return batch_max_timestamp(&self.encoder)
+
+    @property
+    def offset_of_max_timestamp(self):
+        """Offset of the first record that has the largest timestamp; -1 if no record has one."""
+        return self.encoder.offset_of_max_timestamp
+
+    @property
+    def uncompressed_size(self):
+        """Bytes of the records before compression, without a header."""
+        return self.payload_size if self.state == CLOSED else <int64_t>self.records.size
+
+    @property
+    @cython.critical_section
+    def size_in_bytes(self):
+        """Bytes of the finished batch: exact without a codec and after `build`, else an upper bound."""
+        if self.state == CLOSED:
+            return self.result_size
+        if self.encoder.records_count == 0:
+            return 0
+        if not self.encoder.options.codec:
+            return <int64_t>(header_size(&self.encoder.options) + self.records.size)
+        cdef size_t most = most_payload(&self.exact, &self.encoder.options, self.records.size)
+        return min(self.exact.size, <int64_t>(header_size(&self.encoder.options) + most))
+
+    @property
+    def is_closed(self):
+        """Whether `build` or `abort` was called."""
+        return self.state == CLOSED
+
+
+name_in_errors(BatchBuilder)

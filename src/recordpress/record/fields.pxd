@@ -1,0 +1,16 @@
+"""Keys, values and headers of records that were read, as Python objects: for iteration here, and for other rooms."""
+
+from cpython.bytes cimport PyBytes_FromStringAndSize
+
+from recordpress._c.wire cimport rp_field, rp_record
+
+
+cdef inline bytes bytes_of(const rp_field* f):
+    return PyBytes_FromStringAndSize(<const char*>f.data, f.size)
+
+
+# UTF-8 as Java decodes it: the same parts become U+FFFD as in columns (utf8.h).
+cdef str text_of(const rp_field* f)
+
+# [(str, bytes or None), ...]. Of a record's fields only headers and header_count count.
+cdef list headers_of(const rp_record* r)

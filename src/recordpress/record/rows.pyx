@@ -1,0 +1,137 @@
+"""Records that a caller hands in, as rows to write: the base of all sources, and sequences of Python objects."""
+
+from cpython.bytes cimport PyBytes_CheckExact, PyBytes_GET_SIZE
+from cpython.tuple cimport PyTuple_GET_ITEM
+from libc.stdint cimport INT64_MAX, int64_t, uint8_t, uint64_t
+
+from recordpress._arguments cimport integer_of, time_of, tuple_of
+from recordpress._buffers cimport InputView, pooled_free
+from recordpress._c.wire cimport rp_field, rp_record
+from recordpress.record._record_args cimport bytes_field, encode_headers
+from recordpress.record.encode cimport NO_TIMESTAMP
+
+from recordpress.errors import InvalidArgumentError, RecordpressError
+
+cdef enum:
+    RECORD_OVERHEAD = 16   # of most records, beyond key, value and headers
+
+
+cdef class RowSource:
+    """Rows, one after another. What they point to holds until the next call."""
+
+    cdef int64_t next(self, rp_record* rows, int64_t most) except -1:
+        return 0
+
+
+cdef class RecordRows(RowSource):
+    """The arguments, held so that nothing changes them while they are read without the GIL."""
+
+    def __cinit__(self, values, keys, timestamps, headers, offsets, base_offset):
+        self.values = sequence_of(values, "values", None)
+        self.count = len(self.values)
+        self.copies = []
+        if keys is not None:
+            self.keys = sequence_of(keys, "keys", self.count)
+        if headers is not None:
+            self.headers = sequence_of(headers, "headers", self.count)
+        if offsets is not None:
+            self.offsets = sequence_of(offsets, "offsets", self.count)
+        if isinstance(timestamps, str) or not hasattr(type(timestamps), "__iter__"):  # one time for all records
+            self.timestamp = NO_TIMESTAMP if timestamps is None else time_of(timestamps, "timestamps", NO_TIMESTAMP,
+                                                                             INT64_MAX)
+        else:
+            self.timestamps = sequence_of(timestamps, "timestamps", self.count)
+        if base_offset is not None:
+            if offsets is not None:
+                raise InvalidArgumentError("give either base_offset or offsets", field="base_offset")
+            self.base_offset = integer_of(base_offset, "base_offset", 0, INT64_MAX)
+
+    def __dealloc__(self):
+        pooled_free(&self.header_bytes)
+
+    cdef int64_t next(self, rp_record* rows, int64_t most) except -1:
+        cdef Py_ssize_t n = min(self.count - self.taken, most)
+        self.copies.clear()
+        try:
+            self.fill(rows, self.taken, n)
+        except RecordpressError as error:
+            error.message = f"record {self.at}: {error.message}"
+            raise
+        self.taken += n
+        return n
+
+    cdef size_t expected(self):
+        cdef size_t total = self.count * RECORD_OVERHEAD
+        total += bytes_in(self.values)
+        return total + bytes_in(self.keys) if self.keys is not None else total
+
+    cdef int fill(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
+        """n rows from number `start` on."""
+        cdef Py_ssize_t i
+        for i in range(n):
+            self.at = start + i
+            self.fill_field(&rows[i].value, self.values, start + i)
+            if self.keys is None:
+                rows[i].key.data, rows[i].key.size = NULL, -1
+            else:
+                self.fill_field(&rows[i].key, self.keys, start + i)
+            rows[i].headers.size = 0
+            rows[i].timestamp = self.timestamp
+            rows[i].offset = <int64_t>(<uint64_t>self.base_offset + <uint64_t>(start + i))  # a wrap is refused later
+        if self.timestamps is not None:
+            for i in range(n):
+                self.at = start + i
+                rows[i].timestamp = time_of(self.timestamps[start + i], "timestamps", NO_TIMESTAMP, INT64_MAX)
+        if self.offsets is not None:
+            for i in range(n):
+                self.at = start + i
+                rows[i].offset = integer_of(self.offsets[start + i], "offsets", 0, INT64_MAX)
+        if self.headers is not None:
+            self.fill_headers(rows, start, n)
+        return 0
+
+    cdef inline int fill_field(self, rp_field* f, tuple column, Py_ssize_t i) except -1:
+        if not bytes_field(<object>PyTuple_GET_ITEM(column, i), f):
+            self.fill_copy(f, column[i], "keys" if column is self.keys else "values")
+        return 0
+
+    cdef int fill_copy(self, rp_field* f, object value, str name) except -1:
+        cdef InputView view = InputView(value, f"each of {name}", name)
+        cdef bytes copy = view.data[:view.size]
+        self.copies.append(copy)
+        bytes_field(copy, f)
+        return 0
+
+    cdef int fill_headers(self, rp_record* rows, Py_ssize_t start, Py_ssize_t n) except -1:
+        cdef Py_ssize_t i
+        cdef size_t before
+        cdef const uint8_t* at
+        self.header_bytes.size = 0
+        for i in range(n):
+            self.at = start + i
+            headers = self.headers[start + i]
+            if headers is None:
+                continue
+            before = self.header_bytes.size
+            encode_headers(headers, &self.header_bytes)
+            rows[i].headers.size = self.header_bytes.size - before
+        at = self.header_bytes.data
+        for i in range(n):
+            rows[i].headers.data = at
+            at += rows[i].headers.size
+        return 0
+
+
+cdef tuple sequence_of(object values, str name, object count):
+    result = tuple_of(values, name, "one element per record")
+    if count is not None and len(result) != count:
+        raise InvalidArgumentError(f"{len(result)} {name} for {count} values", field=name)
+    return result
+
+
+cdef size_t bytes_in(tuple values):
+    cdef size_t total = 0
+    for value in values:
+        if PyBytes_CheckExact(value):
+            total += PyBytes_GET_SIZE(value)
+    return total

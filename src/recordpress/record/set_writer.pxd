@@ -1,0 +1,48 @@
+"""Rows -> a record set of as many batches as they need -> one bytes object."""
+
+from cpython.ref cimport PyObject
+from libc.stdint cimport int32_t, int64_t, uint8_t
+
+from recordpress._buffers cimport pooled
+from recordpress._c.wire cimport rp_error, rp_record
+from recordpress.codecs.context cimport codec_context
+from recordpress.record.encode cimport batch_encoder, batch_options
+
+
+ctypedef struct set_writer:
+    batch_encoder encoder
+    int64_t batch_bytes       # where a batch is cut: uncompressed bytes, header included
+    int64_t batch_records     # and records
+    int64_t rows              # written so far
+    int64_t first_row         # since the options last changed, and its offset: base_sequence belongs to it
+    int64_t first_offset
+    int32_t base_sequence
+    bint placed               # the next batch has base_offset, and ends where writer_next or writer_end says
+    bint begun                # that batch was
+    int64_t base_offset
+    bint typed                # rows say their timestamp type
+    bint mixed                # batches may have different codecs, or none: all of them go through a context
+    size_t start              # of the open batch in out
+    pooled out                # the record set. Without a codec its memory is `result`, else it is pooled
+    const uint8_t* taken      # records of the open batch that lie elsewhere: see writer_take
+    size_t taken_size
+    PyObject* result
+    codec_context* context    # with a codec: its scratch holds the open batch's records
+
+
+cdef int writer_open(set_writer* w, object batch_bytes, object batch_records) except -1
+cdef int writer_expect(set_writer* w, size_t size, rp_error* err) noexcept nogil
+cdef int writer_next(set_writer* w, const batch_options* options, rp_error* err) noexcept nogil
+cdef int writer_next_at(set_writer* w, const batch_options* options, int64_t base_offset, rp_error* err) noexcept nogil
+cdef int writer_end(set_writer* w, int64_t last_offset, int64_t max_timestamp, rp_error* err) noexcept nogil
+cdef int writer_empty(set_writer* w, int64_t last_offset, int64_t max_timestamp, bint payload,
+                      rp_error* err) noexcept nogil
+cdef int writer_rows(set_writer* w, const rp_record* rows, size_t n, rp_error* err) noexcept nogil
+
+# In place of rows: the `count` records of the batch that writer_next_at announced, of magic 2, as it would write
+# them at the base offset. Their bytes stay where they are until the batch is closed.
+cdef void writer_take(set_writer* w, const uint8_t* records, size_t size, int32_t count, int64_t base_timestamp,
+                      int64_t max_timestamp) noexcept nogil
+cdef int raise_row(const set_writer* w, const rp_error* err) except -1
+cdef bytes writer_result(set_writer* w)
+cdef void writer_free(set_writer* w) noexcept

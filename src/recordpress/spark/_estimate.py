@@ -1,0 +1,121 @@
+"""estimate: what each codec and level would save, from samples that all executors take."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from recordpress.analysis import DEFAULT_CODECS, Setting, parse_codecs
+from recordpress.analysis.sample_tasks import TopicEstimate, measured, placed
+from recordpress.spark._codecs import Codecs, registry_of
+from recordpress.spark._jobs import Paths, opened, task_bytes
+from recordpress.spark._run import run, table
+from recordpress.typing import Integer
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_RESULT = pa.schema(
+    [
+        ("topic", pa.string()),
+        ("codec", pa.string()),
+        ("level", pa.int32()),
+        ("bytes", pa.int64()),
+        ("sampledBytes", pa.int64()),
+        ("sampledRecords", pa.int64()),
+        ("ratio", pa.float64()),
+        ("ratioBefore", pa.float64()),
+        ("bytesAfter", pa.int64()),
+        ("savedBytes", pa.int64()),
+        ("saved", pa.float64()),
+        ("cpuSeconds", pa.float64()),
+        ("findings", pa.list_(pa.string())),
+    ]
+)
+
+
+def estimate(
+    spark: SparkSession,
+    src: Paths,
+    codecs: str = DEFAULT_CODECS,
+    *,
+    sample_bytes: Integer = 16 << 20,
+    seed: Integer = 0,
+    registry: Codecs = None,
+) -> DataFrame:
+    """What each codec and level would make of a log, from samples that are spread over it. Nothing is written.
+
+    Places are chosen on the driver from names and sizes; executors read the batches there, decompress them, and measure
+    them with every setting as `recordpress.analyze` does: batches keep their depth, and what was compressed is read back.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` under the same paths.
+    src : path, URL, pattern, or several
+        As `recordpress.open_log` takes it.
+    codecs : str
+        Codecs with ``/`` between them, each with its levels after commas, as for `recordpress.analyze`; without levels,
+        Kafka's own.
+    sample_bytes : int
+        Uncompressed bytes of the samples of each topic; a topic that is smaller is read as a whole.
+    seed : int
+        Of the places.
+    registry : CodecRegistry, str or several, optional
+        Codecs of your own, to read and to measure: as `codecs` for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    DataFrame
+        One row per topic, codec and level: topic, codec, level (null: Kafka's own), bytes (of files), sampledBytes (as
+        they are stored), sampledRecords, ratio and ratioBefore (uncompressed by compressed bytes: with this setting,
+        and as stored), bytesAfter, savedBytes and saved (a part of bytes; both are below zero if the result is larger),
+        cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as text: samples leave
+        it out). If no record of a topic is intact, there is one row for it, without codec and figures.
+
+        `recordpress.spark.transcode` keeps a batch that would not become smaller, unless told otherwise, so its result is at
+        most as large.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        There is no partition; a codec, level or number that is not accepted.
+    pyspark.errors.PySparkException
+        A task failed: a file cannot be read. Damage is in the findings.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.spark.estimate(spark, "demo/logs/nginx-status-0", "zstd,3/lz4").orderBy("bytesAfter")
+    >>> [row.codec for row in found.collect()]
+    ['zstd', 'lz4']
+    """
+    own = registry_of(registry, "registry")
+    settings = parse_codecs(codecs, own)
+    topics, tasks = placed(opened(src, own), settings, sample_bytes, seed, lambda total: task_bytes(spark, total), own)
+    for found in run(spark, "estimate", measured, tasks):
+        for topic, one in found:
+            topics[topic].merge(one)
+    return table(spark, [row for topic, one in topics.items() for row in _rows(topic[0], one, settings)], _RESULT)
+
+
+def _rows(topic: str | None, found: TopicEstimate, settings: tuple[Setting, ...]) -> Iterator[dict[str, Any]]:
+    row = {"topic": topic, "bytes": found.size, "findings": [str(finding) for finding in found.findings]}
+    if not found.sizes:
+        yield row
+    for setting, size in zip(settings, found.sizes, strict=False):
+        after = found.bytes_after(size)
+        yield row | {
+            "codec": setting.codec,
+            "level": setting.level,
+            "sampledBytes": found.stored_bytes,
+            "sampledRecords": found.records,
+            "ratio": size.input_bytes / size.output_bytes,
+            "ratioBefore": found.input_bytes / found.stored_bytes,
+            "bytesAfter": after,
+            "savedBytes": found.size - after,
+            "saved": 1 - after / found.size,
+            "cpuSeconds": found.cpu_seconds(size),
+        }

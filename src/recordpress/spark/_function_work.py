@@ -1,0 +1,199 @@
+"""What functions of columns do on executors: Arrow arrays in, Arrow arrays out.
+
+The arrays that come out have together as many rows as the one that went in. There are several where one would be too
+large for Arrow, or for a worker's memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from recordpress.codecs import CodecRegistry, Dictionary
+from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
+from recordpress.errors import ArgumentTypeError, RecordpressError, OutputTooLargeError
+from recordpress.spark.schema import arrow_schema, as_column
+from recordpress.typing import Dictionaries, Level
+
+SET_COLUMNS = ("key", "value", "offset", "timestamp", "timestampType", "headers")
+_AT_ONCE = 16 << 20  # bytes of results after which an array ends
+
+
+@dataclass(frozen=True)
+class Checksum:
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        yield pa.array(crc32c_values(values))
+
+
+@dataclass(frozen=True)
+class Compress:
+    compression_type: Any
+    level: Level
+    dictionary: Dictionary | None
+    codecs: Any
+    nulls: bool  # a value that cannot be turned becomes null
+
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        def call(some: pa.Array) -> pa.Array:
+            return pa.array(
+                compress_values(
+                    some, self.compression_type, self.level, dictionary=self.dictionary, codecs=self.codecs
+                )
+            )
+
+        return _in_parts(call, values, self.nulls)
+
+
+@dataclass(frozen=True)
+class Decompress:
+    compression_type: Any
+    max_decompressed_bytes: int
+    dictionaries: Dictionaries | None
+    codecs: Any
+    nulls: bool
+
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        def call(some: pa.Array) -> pa.Array:
+            return pa.array(
+                decompress_values(
+                    some,
+                    self.compression_type,
+                    self.max_decompressed_bytes,
+                    dictionaries=self.dictionaries,
+                    errors="null" if self.nulls else "raise",
+                    codecs=self.codecs,
+                )
+            )
+
+        return _in_parts(call, values, False)
+
+
+def _in_parts(call: Callable[[pa.Array], pa.Array], values: pa.Array, nulls: bool) -> Iterator[pa.Array]:
+    """The result in one array; or in halves, where it is too large for one, or a value of it must become null."""
+    try:
+        found = call(values)
+    except ArgumentTypeError:
+        raise  # of the column as a whole
+    except RecordpressError as error:
+        is_full = isinstance(error, OutputTooLargeError) and error.field == "data"
+        if not (nulls or (is_full and len(values) > 1)):
+            raise
+        if len(values) > 1:
+            middle = len(values) // 2
+            yield from _in_parts(call, values[:middle], nulls)
+            yield from _in_parts(call, values[middle:], nulls)
+            return
+        found = pa.nulls(1, pa.binary())
+    yield found
+
+
+@dataclass(frozen=True)
+class ReadSet:
+    max_decompressed_bytes: int
+    codecs: CodecRegistry | None
+    nulls: bool
+
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        _check_type(values.type, pa.types.is_binary, "read_record_set takes a column of binary")
+
+        def one(value: pa.Scalar) -> pa.StructArray:
+            columns = read_columns(
+                value.as_buffer(),
+                SET_COLUMNS,
+                timestamp_unit="us",
+                complete=True,
+                max_decompressed_bytes=self.max_decompressed_bytes,
+                codecs=self.codecs,
+            )
+            return _struct_of(pa.RecordBatchReader.from_stream(columns))
+
+        return _one_by_one(one, values, _lists, self.nulls)
+
+
+def _struct_of(batches: Iterable[pa.RecordBatch]) -> pa.StructArray:
+    """Records as structs, with the nested names that Spark expects."""
+    schema = arrow_schema(SET_COLUMNS)
+    structs = [
+        pa.StructArray.from_arrays([as_column(batch.column(one.name), one) for one in schema], fields=list(schema))
+        for batch in batches
+    ]
+    return pa.concat_arrays([_no_records(), *structs])
+
+
+def _no_records() -> pa.StructArray:
+    return pa.array([], pa.struct(list(arrow_schema(SET_COLUMNS))))
+
+
+def _lists(found: list[pa.StructArray | None]) -> pa.ListArray:
+    ends = [0]
+    for one in found:
+        ends.append(ends[-1] + (0 if one is None else len(one)))
+    structs = pa.concat_arrays([_no_records(), *(one for one in found if one is not None)])
+    field = pa.field("element", structs.type)
+    mask = pa.array([one is None for one in found], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(ends, pa.int32()), structs, type=pa.list_(field), mask=mask)
+
+
+@dataclass(frozen=True)
+class WriteSet:
+    compression_type: Any
+    level: Level
+    coerce_timestamps: bool
+    codecs: Any
+    nulls: bool
+
+    def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
+        _check_type(values.type, _is_list_of_structs, "write_record_set takes a column of array<struct>")
+
+        def one(records: pa.Scalar) -> bytes:
+            return write_columns(
+                records.values,
+                self.compression_type,
+                self.level,
+                coerce_timestamps=self.coerce_timestamps,
+                codecs=self.codecs,
+            )
+
+        return _one_by_one(one, values, _binaries, self.nulls)
+
+
+def _is_list_of_structs(type: pa.DataType) -> bool:
+    return bool(pa.types.is_list(type) and pa.types.is_struct(type.value_type))
+
+
+def _check_type(type: pa.DataType, is_accepted: Callable[[pa.DataType], bool], sentence: str) -> None:
+    if not is_accepted(type) and not pa.types.is_null(type):
+        raise ArgumentTypeError(f"{sentence}, not of Arrow type {type}"[:1000], field="column")
+
+
+def _binaries(found: list[bytes | None]) -> pa.Array:
+    return pa.array(found, pa.binary())
+
+
+def _one_by_one(
+    call: Callable[[pa.Scalar], Any], values: pa.Array, joined: Callable[[list[Any]], pa.Array], nulls: bool
+) -> Iterator[pa.Array]:
+    """A record set for each row: thousands of records in one call."""
+    found: list[Any] = []
+    size = 0
+    for row, value in enumerate(values):
+        result = None
+        try:
+            result = call(value) if value.is_valid else None
+        except ArgumentTypeError:
+            raise
+        except RecordpressError as error:
+            if not nulls:
+                error.message = f"row {row}: {error.message}"
+                error.args = (error.message,)
+                raise
+        found.append(result)
+        size += 0 if result is None else result.nbytes if isinstance(result, pa.Array) else len(result)
+        if size >= _AT_ONCE:
+            yield joined(found)
+            found, size = [], 0
+    if found or not len(values):
+        yield joined(found)

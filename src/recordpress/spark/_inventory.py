@@ -1,0 +1,124 @@
+"""inventory: which codecs, how deep the batches, which formats: from headers, on all executors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pyarrow as pa
+
+from recordpress.log import LogStats, Share, stats_of
+from recordpress.log.copy_tasks import check_flags
+from recordpress.log.splits import Piece
+from recordpress.spark._codecs import Codecs
+from recordpress.spark._jobs import Paths, opened, pieces, schema_of_partitions
+from recordpress.spark._run import run, table
+from recordpress.spark.options import HEADER_TASK_BYTES
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Key: TypeAlias = "tuple[str | None, int | None, str]"
+
+_SHARE = [("batches", pa.int64()), ("bytes", pa.int64()), ("records", pa.int64())]
+_RESULT = schema_of_partitions(
+    [
+        ("segments", pa.int64()),
+        ("bytes", pa.int64()),
+        ("batches", pa.int64()),
+        ("records", pa.int64()),
+        ("recordsPerBatch", pa.float64()),
+        ("codecs", pa.map_(pa.string(), pa.struct([*_SHARE, ("ratio", pa.float64())]))),
+        ("magics", pa.map_(pa.int32(), pa.struct(_SHARE))),
+        ("depths", pa.map_(pa.int64(), pa.struct(_SHARE))),
+        ("controlBatches", pa.int64()),
+        ("transactionalBatches", pa.int64()),
+        ("firstTimestamp", pa.timestamp("us", "UTC")),
+        ("lastTimestamp", pa.timestamp("us", "UTC")),
+        ("sampled", pa.bool_()),
+        ("findings", pa.list_(pa.string())),
+    ]
+)
+
+
+def inventory(spark: SparkSession, src: Paths, *, full: bool = False, codecs: Codecs = None) -> DataFrame:
+    """The contents of a log, from the headers of its batches; only a few batches are decompressed, for the ratios.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` under the same paths.
+    src : path, URL, pattern, or several
+        As `recordpress.open_log` takes it.
+    full : bool
+        Read all headers of large segments in object stores, too; by default some ranges of each stand for it.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own, for the ratios of their batches: as for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    DataFrame
+        One row per partition: topic, partition, segments, bytes (of files), batches, records (without those of control
+        batches and of v0/v1 wrappers), recordsPerBatch, codecs and magics and depths (maps to batches, bytes and
+        records; depths by records per batch, 1, 2 to 3, 4 to 7 and so on), controlBatches, transactionalBatches,
+        firstTimestamp, lastTimestamp, sampled, findings (damage, as text). See `recordpress.log.LogStats`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no partition.
+    pyspark.errors.PySparkException
+        A task failed: a file cannot be read. Damage is in the findings.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> found = recordpress.spark.inventory(spark, "demo/logs").selectExpr("topic", "explode(codecs) AS (codec, share)")
+    >>> sorted({row.codec for row in found.collect()})
+    ['gzip', 'lz4', 'none', 'snappy']
+    """
+    check_flags(full=full)
+    work = pieces(spark, opened(src, codecs), most=HEADER_TASK_BYTES, whole_segments=not full)
+    totals: dict[Key, LogStats] = {}
+    for found in run(spark, "inventory", _full if full else _sampled, work):
+        for key, stats in found:
+            totals.setdefault(key, LogStats()).merge(stats)
+    return table(spark, [_row(key, stats) for key, stats in totals.items()], _RESULT)
+
+
+def _full(piece: Piece) -> list[tuple[Key, LogStats]]:
+    return [((one.topic, one.partition, one.url), stats_of(one.located(), full=True)) for one in piece]
+
+
+def _sampled(piece: Piece) -> list[tuple[Key, LogStats]]:
+    return [((one.topic, one.partition, one.url), stats_of(one.located())) for one in piece]
+
+
+def _row(key: Key, stats: LogStats) -> dict[str, Any]:
+    of_records = _total(stats.codecs.values())
+    return {
+        "topic": key[0],
+        "partition": key[1],
+        "segments": stats.segments,
+        "bytes": stats.size,
+        "batches": stats.seen.batches,
+        "records": stats.seen.records,
+        "recordsPerBatch": of_records.records / of_records.batches if of_records.batches else None,
+        "codecs": [(name, share.to_dict() | {"ratio": stats.ratio(name)}) for name, share in stats.codecs.items()],
+        "magics": [(magic, share.to_dict()) for magic, share in stats.magics.items()],
+        "depths": [(depth, share.to_dict()) for depth, share in sorted(stats.depths.items())],
+        "controlBatches": stats.control.batches,
+        "transactionalBatches": stats.transactional.batches,
+        "firstTimestamp": None if stats.first_timestamp is None else stats.first_timestamp * 1000,
+        "lastTimestamp": None if stats.last_timestamp is None else stats.last_timestamp * 1000,
+        "sampled": stats.sampled,
+        "findings": [str(finding) for finding in stats.findings],
+    }
+
+
+def _total(shares: Any) -> Share:
+    found = Share()
+    for share in shares:
+        found.batches += share.batches
+        found.bytes += share.bytes
+        found.records += share.records
+    return found

@@ -1,0 +1,335 @@
+"""Which topics, partitions and offsets: the options of Spark's Kafka source (KafkaOffsetRangeLimit, JsonUtils)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from recordpress._arguments import shown_value
+from recordpress.errors import InvalidArgumentError
+from recordpress.log import Partition, end_offset
+from recordpress.log.splits import offset_of_timestamp
+
+_LOGGER = logging.getLogger("recordpress.spark")
+_EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's
+_INT32_MAX = (1 << 31) - 1
+_INT64_MAX = (1 << 63) - 1
+
+Text: TypeAlias = Callable[[str], "str | None"]
+Kind: TypeAlias = Literal["all", "latest", "offsets", "timestamp", "timestamps"]
+Range: TypeAlias = "tuple[int | None, int | None]"
+
+
+# --- topics -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Topics:
+    """Those that are wanted; all if nothing is said.
+
+    Attributes
+    ----------
+    names : tuple of str
+        ``subscribe``.
+    pattern : str
+        ``subscribePattern``: a regular expression for the whole name.
+    assigned : dict of str to tuple of int, or None
+        ``assign``: partitions by topic.
+    """
+
+    names: tuple[str, ...] = ()
+    pattern: str = ""
+    assigned: dict[str, tuple[int, ...]] | None = None
+
+    def of(self, partitions: Iterable[Partition], where: str, *, may_come: bool = False) -> list[Partition]:
+        """The wanted partitions; with `may_come` those that are there.
+
+        Raises
+        ------
+        InvalidArgumentError
+            One that is named is not there.
+        """
+        found = list(partitions)
+        if may_come:
+            return [partition for partition in found if self._wants(partition)]
+        topics = {partition.topic for partition in found}
+        if self.names:
+            self._refuse_missing([name for name in self.names if name not in topics], topics, where, "subscribe")
+            return [partition for partition in found if partition.topic in self.names]
+        if self.assigned is not None:
+            wanted = {(topic, number) for topic, numbers in self.assigned.items() for number in numbers}
+            there = {(partition.topic, partition.partition) for partition in found}
+            missing = [f"{topic}-{number}" for topic, number in sorted(wanted) if (topic, number) not in there]
+            self._refuse_missing(missing, {str(partition) for partition in found}, where, "assign")
+            return [partition for partition in found if (partition.topic, partition.partition) in wanted]
+        if self.pattern:
+            matches = re.compile(self.pattern).fullmatch
+            kept = [partition for partition in found if partition.topic is not None and matches(partition.topic)]
+            if not kept:
+                self._refuse_missing([f"that matches {self.pattern!r}"], topics, where, "subscribePattern")
+            return kept
+        return found
+
+    def _wants(self, partition: Partition) -> bool:
+        if self.names:
+            return partition.topic in self.names
+        if self.assigned is not None:
+            return partition.partition in self.assigned.get(partition.topic or "", ())
+        return not self.pattern or bool(re.fullmatch(self.pattern, partition.topic or ""))
+
+    def _refuse_missing(self, missing: list[str], there: Iterable[str | None], where: str, option: str) -> None:
+        if missing:
+            known = ", ".join(sorted(name for name in there if name is not None))
+            what = "partition" if option == "assign" else "topic"
+            message = f"{where} has no {what} {', '.join(missing)}; it has {known}"
+            raise InvalidArgumentError(message[:1000], field=option)
+
+
+def parse_topics(text: Text) -> Topics:
+    """From ``subscribe``, ``subscribePattern`` or ``assign``.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    given = [name for name in ("subscribe", "subscribePattern", "assign") if text(name) is not None]
+    names = tuple(name for one in (text("subscribe") or "").split(",") if (name := one.strip()))
+    if len(given) > 1:
+        raise InvalidArgumentError(f"only one of {', '.join(given)} can be given", field=given[1])
+    pattern = text("subscribePattern") or ""
+    _check_pattern(pattern)
+    assigned = text("assign")
+    found = Topics(names, pattern, None if assigned is None else _assigned(assigned))
+    if given and not (names or pattern or any((found.assigned or {}).values())):
+        raise InvalidArgumentError(
+            f"option {given[0]} names no topic: without it all are read, and else there must be at least one",
+            field=given[0],
+        )
+    return found
+
+
+def _check_pattern(pattern: str) -> None:
+    """Raise for what is no regular expression, and for sets in sets, which Java knows and Python does not."""
+    what = "is no regular expression that Python knows"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", FutureWarning)
+            re.compile(pattern)
+        return
+    except FutureWarning as warning:
+        what, error = "must mean the same in Java and in Python", str(warning)
+    except (re.error, OverflowError, RecursionError) as wrong:
+        error = str(wrong)
+    raise InvalidArgumentError(f"option subscribePattern {what}: {error}", field="subscribePattern")
+
+
+def _assigned(text: str) -> dict[str, tuple[int, ...]]:
+    example = '{"orders": [0, 1]}'
+    read = _json("assign", text, example)
+    for numbers in read.values():
+        if not isinstance(numbers, list) or not all(_is_number(one, 0, _INT32_MAX) for one in numbers):
+            raise _wrong("assign", text, example)
+    return {topic: tuple(numbers) for topic, numbers in read.items()}
+
+
+# --- offsets ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Bound:
+    """One end of the offsets.
+
+    Attributes
+    ----------
+    option : str
+        Where it was said.
+    kind : {'all', 'latest', 'offsets', 'timestamp', 'timestamps'}
+    timestamp : int
+        In ms, for every partition.
+    by_partition : dict of (str, int) to int
+        Offsets or timestamps.
+    """
+
+    option: str
+    kind: Kind = "all"
+    timestamp: int = 0
+    by_partition: dict[tuple[str, int], int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Both ends.
+
+    Attributes
+    ----------
+    start, end : Bound
+    is_latest_if_none : bool
+        ``startingOffsetsByTimestampStrategy`` is ``latest``: a partition without a record that late gives none.
+    """
+
+    start: Bound = Bound("startingOffsets")
+    end: Bound = Bound("endingOffsets")
+    is_latest_if_none: bool = False
+
+    def refuse_latest(self) -> None:
+        """Raise for a start at the end, which is for streams."""
+        if self.start.kind == "latest":
+            raise InvalidArgumentError(
+                "option startingOffsets cannot be latest when all of a log is read", field="startingOffsets"
+            )
+        if self.start.kind == "offsets" and _LATEST in self.start.by_partition.values():
+            raise InvalidArgumentError(
+                "option startingOffsets cannot be -1, latest, when all of a log is read", field="startingOffsets"
+            )
+
+    def first_offset(self, partition: Partition, end: int) -> int:
+        """Where a stream begins to read a partition that can be read up to `end`.
+
+        Raises
+        ------
+        InvalidArgumentError
+            The partition has no record as late as a timestamp.
+        """
+        first: int = partition.segments[0].base_offset
+        if self.start.kind == "all":
+            return first
+        key = (partition.topic or "", partition.partition or 0)
+        if self.start.kind == "latest" or self.start.by_partition.get(key) == _LATEST:
+            return end
+        wanted = self._wanted(self.start, partition)
+        return first if wanted is None else wanted
+
+    def ranges(self, partitions: Iterable[Partition], fail_on_data_loss: bool) -> dict[str, Range]:
+        """By the partitions' text: the first offset that is wanted, and the one after the last.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A partition or an offset that is not there.
+        """
+        found = list(partitions)
+        there = {(partition.topic, partition.partition) for partition in found}
+        for bound in (self.start, self.end):
+            if missing := [f"{topic}-{number}" for topic, number in bound.by_partition if (topic, number) not in there]:
+                raise InvalidArgumentError(
+                    f"option {bound.option} names {', '.join(missing)}, which is not read"[:1000], field=bound.option
+                )
+        if self.start.kind == self.end.kind == "all":
+            return {}
+        return {str(partition): self._range(partition, fail_on_data_loss) for partition in found}
+
+    def _range(self, partition: Partition, fail_on_data_loss: bool) -> Range:
+        start, end = self._wanted(self.start, partition), self._wanted(self.end, partition)
+        if self.start.kind == "offsets" or self.end.kind == "offsets":
+            _check_loss(partition, start, end, fail_on_data_loss, self)
+        return start, end
+
+    def _wanted(self, bound: Bound, partition: Partition) -> int | None:
+        key = (partition.topic or "", partition.partition or 0)
+        if bound.kind == "offsets":
+            offset = bound.by_partition.get(key, _LATEST)
+            return offset if offset >= 0 else None
+        timestamp = bound.timestamp if bound.kind == "timestamp" else bound.by_partition.get(key)
+        if bound.kind == "all" or timestamp is None:
+            return None
+        offset_found: int | None = offset_of_timestamp(partition, timestamp)
+        if offset_found is not None or bound is self.end:
+            return offset_found
+        if not self.is_latest_if_none:
+            raise InvalidArgumentError(
+                f"{partition} has no record with a timestamp of {timestamp} or later; with "
+                "startingOffsetsByTimestampStrategy=latest nothing of it is read",
+                field=bound.option,
+            )
+        last: int = end_offset(partition)
+        return last
+
+
+def _check_loss(partition: Partition, start: int | None, end: int | None, fail: bool, bounds: Bounds) -> None:
+    """An offset that the log does not have (any more) may mean that records were lost."""
+    first, last = partition.segments[0].base_offset, end_offset(partition)
+    for bound, offset in ((bounds.start, start), (bounds.end, end)):
+        if bound.kind == "offsets" and offset is not None and not first <= offset <= last:
+            message = f"{partition} has offsets from {first} to {last}, and option {bound.option} asks for {offset}"
+            if fail:
+                message += "; with failOnDataLoss=false what is there is read"
+                raise InvalidArgumentError(message, field=bound.option)
+            _LOGGER.warning("%s", message)
+
+
+def parse_bounds(text: Text) -> Bounds:
+    """From the options about offsets and timestamps.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    name = "startingOffsetsByTimestampStrategy"
+    given = text(name)
+    strategy = "error" if given is None else given.lower()
+    if strategy not in ("error", "latest"):
+        raise InvalidArgumentError(f"option {name} must be error or latest, not {shown_value(given)}", field=name)
+    return Bounds(_bound(text, "starting"), _bound(text, "ending"), strategy == "latest")
+
+
+def _bound(text: Text, side: str) -> Bound:
+    """A timestamp for all takes precedence over timestamps by partition, and these over offsets, as in Spark."""
+    name = f"{side}Timestamp"
+    if (value := text(name)) is not None:
+        digits = value.lstrip("0") or value[:1]  # Python refuses to read some thousand of them
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 19 and int(digits) <= _INT64_MAX):
+            raise InvalidArgumentError(f"option {name} must be milliseconds since 1970, not {value[:50]!r}", field=name)
+        return Bound(name, "timestamp", int(digits))
+    name = f"{side}OffsetsByTimestamp"
+    if (value := text(name)) is not None:
+        return Bound(name, "timestamps", 0, _by_partition(name, value, 0, '{"orders": {"0": 1700000000000}}'))
+    name = f"{side}Offsets"
+    value = text(name)
+    if value is None:
+        value = "earliest" if side == "starting" else "latest"
+    if value.lower() == ("earliest" if side == "starting" else "latest"):
+        return Bound(name)
+    if side == "starting" and value.lower() == "latest":
+        return Bound(name, "latest")
+    if value.lower() == "earliest":
+        raise InvalidArgumentError(f"option {name} cannot be earliest when all of a log is read", field=name)
+    least, words = (_EARLIEST, "earliest or latest") if side == "starting" else (_LATEST, "latest")
+    example = '{"orders": {"0": 23}}'
+    return Bound(name, "offsets", 0, _by_partition(name, value, least, f"{example}, or {words}"))
+
+
+def _by_partition(name: str, text: str, least: int, example: str) -> dict[tuple[str, int], int]:
+    read = _json(name, text, example)
+    found = {}
+    for topic, numbers in read.items():
+        if not isinstance(numbers, dict):
+            raise _wrong(name, text, example)
+        for number, value in numbers.items():
+            is_partition = number.isascii() and number.isdigit() and len(number) <= 10
+            if not is_partition or not _is_number(value, least, _INT64_MAX):
+                raise _wrong(name, text, example)
+            found[topic, int(number)] = value
+    return found
+
+
+def _json(name: str, text: str, example: str) -> dict[str, Any]:
+    try:
+        read = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _wrong(name, text, example) from None
+    if not isinstance(read, dict):
+        raise _wrong(name, text, example)
+    return read
+
+
+def _wrong(name: str, text: str, example: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f"option {name} must be JSON like {example}, not {shown_value(text)}", field=name)
+
+
+def _is_number(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most

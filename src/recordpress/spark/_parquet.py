@@ -1,0 +1,285 @@
+"""to_parquet: the records of a log as Parquet files, written by pyarrow in the tasks: no row goes through the JVM.
+
+::
+
+    <dst>/topic=orders/partition=0/00000000000000012345.parquet     a split, named for its first segment's base offset
+          _SUCCESS                                                  (and for where a part of it begins)
+
+Files are written under hidden names, in a directory that gets its own name at the end.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import pyarrow as pa
+
+from recordpress._arguments import sequence
+from recordpress.errors import ArgumentTypeError
+from recordpress.files import FileSystem, Writer
+from recordpress.log import Finding
+from recordpress.log.copy_tasks import check_flags, published, refuse_taken
+from recordpress.log.splits import LogSplit, Piece, plan, read_split
+from recordpress.spark._codecs import Codecs
+from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
+from recordpress.spark._run import run, table
+from recordpress.spark.options import check_columns
+from recordpress.spark.schema import arrow_schema, as_column, column_names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from typing_extensions import Buffer
+
+_IN_PATHS = ("topic", "partition")
+_OF_RECORDS = tuple(name for name in column_names("records", True, False) if name not in _IN_PATHS)
+_ROW_GROUP_BYTES = 64 << 20  # uncompressed: large enough for readers, and a few of them fit into a worker
+_FETCH_BYTES = 1 << 20
+_NO_TOPIC = "__HIVE_DEFAULT_PARTITION__"  # as Hive writes a null in a path
+_COMPRESSIONS = ("zstd", "snappy", "gzip", "lz4", "none")
+_RESULT = schema_of_partitions(
+    [
+        ("file", pa.string()),
+        ("records", pa.int64()),
+        ("bytes", pa.int64()),
+        ("firstOffset", pa.int64()),
+        ("lastOffset", pa.int64()),
+        ("findings", pa.list_(pa.string())),
+    ]
+)
+_PLAN = schema_of_partitions([("file", pa.string()), ("sourceBytes", pa.int64())])
+
+
+def to_parquet(
+    spark: SparkSession,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    *,
+    columns: list[str] | tuple[str, ...] = _OF_RECORDS,
+    isolation_level: str = "read_uncommitted",
+    compression: str = "zstd",
+    on_corrupt: str = "raise",
+    dry_run: bool = False,
+    codecs: Codecs = None,
+) -> DataFrame:
+    """Write the records of a log as Parquet files, with topic and partition as directories.
+
+    Statistics of row groups have the least and greatest offset and timestamp, so that engines skip what a query does
+    not ask for. Control records are left out. `dst` gets its name when all files are complete, with ``_SUCCESS`` in it;
+    in an object store, which cannot rename, ``_SUCCESS`` is written last. A second job on the same `dst` is refused
+    while the first one works; what a killed one left is removed by the next.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` and `dst` under these paths.
+    src : path, URL, pattern, or several
+        As `recordpress.open_log` takes it.
+    dst : path or URL
+        Does not exist yet.
+    columns : list of str
+        Of key, value, offset, timestamp, timestampType, headers.
+    isolation_level : {'read_uncommitted', 'read_committed'}
+    compression : {'zstd', 'snappy', 'gzip', 'lz4', 'none'}
+        Of the Parquet files.
+    on_corrupt : {'raise', 'skip'}
+        If a batch is damaged, the job fails, or the batch is left out and reported.
+    dry_run : bool
+        Only say which files would be written, unless they had no record.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: as for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    DataFrame
+        One row per file: topic, partition, file, records, bytes, firstOffset, lastOffset, findings (what was left out,
+        and what follows the last whole entry of a log: one that is cut, or zeros; file is null where there is no record
+        besides). With `dry_run`: topic, partition, file, sourceBytes.
+
+    Raises
+    ------
+    InvalidArgumentError
+        `dst` exists; `src` holds no partition; a column, level or codec that is not accepted.
+    pyspark.errors.PySparkException
+        A task failed: damage, or a file that cannot be read or written. Nothing is left at `dst`.
+
+    Examples
+    --------
+    >>> import tempfile, recordpress
+    >>> target = tempfile.mkdtemp() + "/parquet"
+    >>> written = recordpress.spark.to_parquet(spark, "demo/logs/sessions-0", target, columns=["offset", "value"]).collect()
+    >>> spark.read.parquet(target).count()
+    1634
+    """
+    names = _names_of(columns)
+    check_columns(names, _OF_RECORDS, "columns")
+    check_choice("isolation_level", isolation_level, ("read_uncommitted", "read_committed"))
+    check_choice("compression", compression, _COMPRESSIONS)
+    check_choice("on_corrupt", on_corrupt, ("raise", "skip"))
+    check_flags(dry_run=dry_run)
+    log = opened(src, codecs)
+    total = sum(segment.size or 0 for partition in log.partitions for segment in partition.segments)
+    refuse_taken(dst)  # before Spark is asked for anything
+    pieces = plan(log.partitions, task_bytes(spark, total), committed=isolation_level == "read_committed")
+    if dry_run:
+        return table(spark, [_planned(split) for piece in pieces for split in piece], _PLAN)
+    with published(dst) as work:
+        target = _Target(work.files, work.path, names, isolation_level, compression, on_corrupt)
+        done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
+    rows = [row for found in done for row in found]
+    return table(spark, rows, _RESULT)
+
+
+def _names_of(columns: object) -> tuple[str, ...]:
+    names = sequence(columns, "columns", "names")
+    for number, name in enumerate(names):
+        if not isinstance(name, str):
+            raise ArgumentTypeError(f"columns[{number}] must be a str, not {type(name).__name__}", field="columns")
+    return names
+
+
+@dataclass(frozen=True)
+class _Target:
+    """Where, and how."""
+
+    files: FileSystem
+    path: str
+    columns: tuple[str, ...]
+    isolation_level: Any
+    compression: str
+    on_corrupt: Any
+
+
+def _write(item: tuple[_Target, Piece]) -> list[dict[str, Any]]:
+    target, piece = item
+    target.files.info(target.path)  # what a killed driver's tasks miss is not made again
+    return [row for split in piece for row in _write_split(target, split)]
+
+
+def _write_split(target: _Target, split: LogSplit) -> Iterator[dict[str, Any]]:
+    """One file, if there is a record."""
+    findings: list[Finding] = []
+    groups = _row_groups(target, split, findings)
+    first = next(groups, None)
+    row: dict[str, Any] = {"topic": split.topic, "partition": split.partition, "records": 0}
+    if first is not None:
+        row |= _write_file(target, split, first, groups)
+    if first is not None or findings:
+        yield row | {"findings": [str(finding) for finding in findings]}
+
+
+def _write_file(target: _Target, split: LogSplit, first: pa.Table, rest: Iterator[pa.Table]) -> dict[str, Any]:
+    relative = _place(split)
+    path = target.files.join(target.path, relative)
+    target.files.make_directory(target.files.parent(path))
+    with target.files.create(path) as writer:
+        sink = _Sink(writer)
+        records, last = _write_groups(target, sink, first, rest)
+        writer.publish()
+    return {
+        "file": relative,
+        "records": records,
+        "bytes": sink.position,
+        "firstOffset": first.column("offset")[0].as_py(),
+        "lastOffset": last.column("offset")[-1].as_py(),
+    }
+
+
+def _planned(split: LogSplit) -> dict[str, Any]:
+    return {
+        "topic": split.topic,
+        "partition": split.partition,
+        "file": _place(split),
+        "sourceBytes": split.size,
+    }
+
+
+def _place(split: LogSplit) -> str:
+    topic = _NO_TOPIC if split.topic is None else quote(split.topic, safe="")
+    number = _NO_TOPIC if split.partition is None else str(split.partition)
+    return f"topic={topic}/partition={number}/{_name(split)}"
+
+
+def _write_groups(target: _Target, sink: _Sink, first: pa.Table, rest: Iterator[pa.Table]) -> tuple[int, pa.Table]:
+    from pyarrow.parquet import ParquetWriter
+
+    counted = [name for name in ("offset", "timestamp") if name in target.columns]
+    records, group = 0, first
+    with ParquetWriter(
+        pa.PythonFile(sink, mode="w"),
+        arrow_schema(target.columns),
+        compression=target.compression,
+        write_statistics=counted,
+        use_dictionary=False,  # keys and values seldom repeat, and building one takes longer than it saves
+    ) as parquet:
+        while group is not None:
+            parquet.write_table(group.select(target.columns), row_group_size=max(group.num_rows, 1))
+            records += group.num_rows
+            last, group = group, next(rest, None)
+    return records, last
+
+
+def _name(split: LogSplit) -> str:
+    """The same for every attempt: splits of a partition begin at other segments, bytes or offsets."""
+    part = f"-{split.start}" if split.start else ""
+    return f"{max(split.segments[0].base_offset, split.start_offset or 0):020d}{part}.parquet"
+
+
+def _row_groups(target: _Target, split: LogSplit, findings: list[Finding]) -> Iterator[pa.Table]:
+    names = tuple(dict.fromkeys((*target.columns, "offset")))
+    schema = arrow_schema(names)
+    batches: list[pa.RecordBatch] = []
+    for columns in read_split(
+        split,
+        names,
+        findings=findings,
+        isolation_level=target.isolation_level,
+        on_corrupt=target.on_corrupt,
+        timestamp_unit="us",
+        batch_bytes=_FETCH_BYTES,
+    ):
+        for batch in pa.RecordBatchReader.from_stream(columns):
+            arrays = [as_column(batch.column(field.name), field) for field in schema]
+            batches.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
+        if sum(batch.nbytes for batch in batches) >= _ROW_GROUP_BYTES:
+            yield pa.Table.from_batches(batches)
+            batches = []
+    if any(batch.num_rows for batch in batches):
+        yield pa.Table.from_batches(batches)
+
+
+class _Sink:
+    """A `Writer` as the file object that pyarrow wants."""
+
+    closed = False
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self.position = 0
+
+    def write(self, data: Buffer) -> int:
+        size = memoryview(data).nbytes
+        self._writer.write(data)
+        self.position += size
+        return size
+
+    def tell(self) -> int:
+        return self.position
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False

@@ -1,0 +1,109 @@
+"""read: the rows of format("recordpress") by mapInArrow.
+
+Spark copies each row of a Python data source twice, that of a function of mapInArrow once: what is not columnar gets a
+Project above its scan (DataSourceV2Strategy.withProjectAndFilter), as the query's EXPLAIN shows.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+from pyspark.sql.utils import to_str
+
+from recordpress._arguments import sequence
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import named, text_of
+from recordpress.log.splits import refuse_missing
+from recordpress.spark._jobs import Paths
+from recordpress.spark._missing import opener
+from recordpress.spark._run import spread
+from recordpress.spark._session import parallelism_of
+from recordpress.spark.datasource import KafkaLogReader
+from recordpress.spark.options import ReadOptions
+from recordpress.spark.schema import spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+def read(spark: SparkSession, src: Paths, **options: Any) -> DataFrame:
+    """The rows of ``spark.read.format("recordpress")``, for less CPU time where most columns and rows are wanted.
+
+    The work is planned by this call: segments that come later are not read, however often the DataFrame is used. It
+    knows no filters of the query (`pushFilters`); `startingTimestamp` and the other options of that kind, and
+    `columns`, say what is read.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` under the same paths.
+    src : path, URL, pattern, or several
+        As `recordpress.open_log` takes it.
+    **options
+        Those of ``spark.read.format("recordpress")``: see `ReadOptions`. `columns` may be a list, too.
+
+    Returns
+    -------
+    DataFrame
+        As that of the data source: see `KafkaLogDataSource`.
+
+    Raises
+    ------
+    InvalidArgumentError
+        An option is not accepted, or there is no partition.
+    FileNotFoundError
+        There is nothing at a path.
+    pyspark.errors.PySparkException
+        By what uses the DataFrame: a task failed. Damage is such an error, unless `mode` says otherwise.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> df = recordpress.spark.read(spark, "demo/logs", subscribe="sessions", columns=["offset", "value"])
+    >>> df.columns, df.count()
+    (['offset', 'value'], 3600)
+    """
+    reader = _reader(src, options, parallelism_of(spark))
+    work = [pickle.dumps((reader.options, piece)) for piece in reader.partitions()]
+    return spread(spark, work).mapInArrow(_worker(), spark_schema(reader.names))
+
+
+def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> KafkaLogReader:
+    """What plans and reads, after all that can be refused has been."""
+    with named("src"):
+        paths = [src] if isinstance(src, str | os.PathLike) else sequence(src, "src", "paths")
+        texts = {"paths": json.dumps([text_of(path) for path in paths])}
+    for name, value in given.items():
+        if name.lower() in ("path", "paths"):
+            raise InvalidArgumentError(f"{name} is not an option here: src says what to read", field=name)
+        if isinstance(value, list | tuple) and name.lower() == "columns":
+            value = ",".join(map(str, value))
+        if value is not None:
+            texts[name] = str(to_str(value))
+    options = ReadOptions.parse(texts)
+    options.refuse_those_of_streams()
+    if options.push_filters:
+        raise InvalidArgumentError("option pushFilters is for spark.read.format('recordpress')", field="pushFilters")
+    for path in options.paths:
+        refuse_missing(path)
+    return KafkaLogReader(options, options.column_names, parallelism)
+
+
+def _worker() -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a task does with its row."""
+    opened = opener("PYSPARK_PYTHON")
+
+    def worked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for item in batch.column("item"):
+                options, piece = opened(item.as_py())
+                from recordpress.spark.datasource import KafkaLogReader
+
+                yield from KafkaLogReader(options, options.column_names, None).read(piece)
+
+    return worked

@@ -1,0 +1,53 @@
+"""What a session tells of itself."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from pyspark.sql.datasource import DataSource
+
+from recordpress.spark._missing import maker_of
+from recordpress.spark.datasource import KafkaLogDataSource
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
+
+
+def parallelism_of(spark: SparkSession) -> int | None:
+    """How many tasks run side by side; None if the session does not say."""
+    text = spark.conf.get("spark.default.parallelism", "")
+    if text:
+        return int(text)
+    try:
+        return int(spark.sparkContext.defaultParallelism)
+    except Exception:  # Connect has no context, and says so with an error of its own kind
+        return _planned_parallelism(spark)
+
+
+def _planned_parallelism(spark: SparkSession) -> int | None:
+    """Into how many tasks the server would divide a range (RangeExec.numSlices): it plans, and runs nothing."""
+    (row,) = spark.sql("EXPLAIN SELECT * FROM range(1)").collect()
+    found = re.search(r"\bsplits=(\d{1,9})\b", str(row[0]))
+    return int(found[1]) if found else None
+
+
+def for_session(spark: SparkSession) -> type[DataSource]:
+    """The data source, with what is known of the session.
+
+    No module has this class, so that it is pickled by value, and says so if the Python that gets it has no recordpress.
+    """
+    settings = {"parallelism": parallelism_of(spark), "is_pushdown_on": spark.conf.get(_PUSHDOWN, "false") == "true"}
+    made = maker_of(KafkaLogDataSource, settings)
+
+    class Source(DataSource):
+        def __new__(cls, options: Any) -> Any:
+            return made(options)
+
+        @classmethod
+        def name(cls) -> str:
+            return "recordpress"
+
+    return Source

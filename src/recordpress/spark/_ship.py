@@ -1,0 +1,94 @@
+"""ship(): recordpress for executors whose Python lacks it."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import shutil
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import recordpress
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_PACKAGE = "recordpress/"
+
+
+def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
+    """Send a wheel of recordpress to every executor of a session, now and later ones; nothing is installed there.
+
+    Python cannot import compiled modules from inside an archive, so Spark is asked to unpack it: the package lands in
+    the folder of the session's files, which is on the path of every Python worker.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        A session with executors elsewhere: standalone, YARN, Kubernetes, or a Spark Connect server.
+    wheel : str or path
+        A wheel of this version of recordpress, for the driver's version of CPython and the executors' platform. It must
+        have its C libraries in it, as published wheels and those of ``make wheels`` do.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        The file is no such wheel; it is no path.
+
+    Examples
+    --------
+    >>> wheel = "recordpress-0.1.0-cp311-cp311-manylinux_2_17_x86_64.whl"
+    >>> recordpress.spark.ship(spark, wheel)                                     # doctest: +SKIP
+    >>> recordpress.spark.inventory(spark, "s3a://backup/logs").show()           # doctest: +SKIP
+
+    A wheel of another version would fail on executors, so it is refused here:
+
+    >>> recordpress.spark.ship(spark, "recordpress-0.0.9-cp311-cp311-linux_x86_64.whl")    # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    recordpress.errors.InvalidArgumentError: recordpress-0.0.9-cp311-cp311-linux_x86_64.whl is version 0.0.9, the driver has ...
+    """
+    if not isinstance(wheel, str | os.PathLike):
+        raise ArgumentTypeError(f"wheel must be a path, not {type(wheel).__name__}", field="wheel")
+    path = Path(wheel)
+    _check_name(path)
+    archive = _unwrapped(path)
+    artifact = f"{archive}#{_PACKAGE.rstrip('/')}"
+    if hasattr(type(spark), "addArtifact") and "connect" in type(spark).__module__:
+        spark.addArtifact(artifact, archive=True)
+    else:
+        spark.sparkContext.addArchive(artifact)
+
+
+def _check_name(path: Path) -> None:
+    """PEP 427: recordpress-VERSION-PYTHON-ABI-PLATFORM.whl."""
+    parts = path.name.removesuffix(".whl").split("-")
+    if path.suffix != ".whl" or len(parts) < 5 or parts[0] != "recordpress":
+        raise InvalidArgumentError(f"{path.name} is no wheel of recordpress: recordpress-*.whl is expected", field="wheel")
+    if parts[1] != recordpress.__version__:
+        text = f"{path.name} is version {parts[1]}, the driver has {recordpress.__version__}: both must be the same"
+        raise InvalidArgumentError(text, field="wheel")
+    wanted = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    if parts[2] != wanted:
+        text = f"{path.name} is for {parts[2]}, and PySpark needs the driver's Python on executors, {wanted}"
+        raise InvalidArgumentError(text, field="wheel")
+
+
+def _unwrapped(path: Path) -> Path:
+    """An archive of what the package holds, which lasts as long as the driver: executors fetch it when they start."""
+    folder = Path(tempfile.mkdtemp(prefix="recordpress-ship-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    archive = folder / "recordpress.zip"
+    try:
+        with zipfile.ZipFile(path) as source, zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as out:
+            names = [name for name in source.namelist() if name.startswith(_PACKAGE) and not name.endswith("/")]
+            for name in names:
+                out.writestr(name.removeprefix(_PACKAGE), source.read(name))
+    except (OSError, zipfile.BadZipFile) as error:
+        raise InvalidArgumentError(f"{path} cannot be read as a wheel: {error}", field="wheel") from error
+    if not any(Path(name).name.startswith("_native") for name in names):
+        raise InvalidArgumentError(f"{path.name} holds no compiled modules of recordpress", field="wheel")
+    return archive

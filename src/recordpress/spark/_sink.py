@@ -1,0 +1,154 @@
+"""df.write.format("recordpress"): segments that brokers take, from rows.
+
+::
+
+    driver      options, schema ──► KafkaLogWriter                      checked, nothing is written
+    executor    Arrow batches ──► TaskRows ──► staged segments          read back; their names go to the driver
+    driver      commit ──► publish                                      offsets, indexes, names: all of it or nothing
+
+A stream does the same for each batch of its query (_stream_sink).
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
+
+from recordpress.errors import InvalidArgumentError
+from recordpress.log.staging import Stage, StagedSegment, check_target, publish, withdraw
+from recordpress.spark._missing import Sent
+from recordpress.spark._sink_rows import TaskRows
+from recordpress.spark._stores import resolved
+from recordpress.spark._write_options import WriteOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_LOGGER = logging.getLogger("recordpress.spark")
+# those of Spark's Kafka source; key and value may be strings, as for its sink
+_TYPES = {
+    "key": ("binary", "string"),
+    "value": ("binary", "string"),
+    "headers": ("array<struct<key:string,value:binary>>",),
+    "topic": ("string",),
+    "partition": ("int", "bigint", "smallint", "tinyint"),
+    "timestamp": ("timestamp", "timestamp_ntz"),
+    "timestampType": ("int",),
+    "offset": ("bigint",),
+}
+
+
+def check_schema(schema: StructType, options: WriteOptions) -> None:
+    """Raise for columns that are not those of a record, and for those that are missing.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    accepted = "; ".join(f"{name} {' or '.join(types)}" for name, types in _TYPES.items())
+    for column in schema.fields:
+        kind = column.dataType.simpleString()
+        if kind not in _TYPES.get(column.name, ()):
+            what = "a record has no column" if column.name not in _TYPES else "wrong type of column"
+            raise InvalidArgumentError(f"{what} {column.name} {kind}; accepted are {accepted}"[:1000], field="schema")
+    names = schema.fieldNames()
+    if len(set(names)) < len(names):
+        raise InvalidArgumentError("each column is there once", field="schema")
+    if "value" not in names:
+        raise InvalidArgumentError(f"a column value is needed; accepted are {accepted}", field="schema")
+    if "topic" not in names and options.topic is None:
+        raise InvalidArgumentError("a column topic is needed, or the option topic", field="topic")
+    if "partition" not in names and options.partitions is None:
+        raise InvalidArgumentError(
+            "a column partition is needed, or the option partitions: how many a topic has", field="partitions"
+        )
+
+
+@dataclass
+class Staged(WriterCommitMessage):
+    """What one task wrote."""
+
+    segments: list[StagedSegment]
+
+
+class KafkaLogWriter(Sent, DataSourceArrowWriter):
+    """Writes rows as segments of a log.
+
+    Parameters
+    ----------
+    options : WriteOptions
+    schema : StructType
+    overwrite : bool
+        The partitions that are there are replaced; otherwise they grow.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A column is missing, or is none of a record; the path cannot be a log dir, or a broker runs on it.
+    """
+
+    def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
+        check_schema(schema, options)
+        self.options = options
+        self.overwrite = overwrite
+        self.has_offsets = "offset" in schema.fieldNames()
+        self.now_ms = time.time_ns() // 1_000_000
+        files, path = resolved(options.store, options.path)
+        self.stage = Stage.new(files, files.canonical(path))
+        check_target(self.stage.files, self.stage.target)
+
+    # --- on executors -------------------------------------------------------------------------------------------------
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> Staged:
+        """The rows of one task; for one that is tried again this is called again."""
+        return Staged(self.staged(self.stage, iterator))
+
+    def staged(self, stage: Stage, iterator: Iterator[pa.RecordBatch]) -> list[StagedSegment]:
+        """The rows of one task as segments that nobody sees yet."""
+        rows = TaskRows(stage, self.options, self.now_ms)
+        try:
+            for batch in iterator:
+                rows.add(batch)
+            return rows.finish()
+        finally:
+            rows.discard()
+
+    # --- on the driver ------------------------------------------------------------------------------------------------
+
+    def commit(self, messages: list[WriterCommitMessage | None]) -> None:
+        """All tasks are done."""
+        segments = [one for message in messages if message is not None for one in cast(Staged, message).segments]
+        self.publish(self.stage, segments, self.options.write_id)
+
+    def publish(
+        self, stage: Stage, segments: list[StagedSegment], write_id: str | None, batch_id: int | None = None
+    ) -> None:
+        """All segments of a job, unless it was published before."""
+        published = publish(
+            stage,
+            segments,
+            segment_bytes=self.options.segment_bytes,
+            index_interval_bytes=self.options.index_interval_bytes,
+            overwrite=self.overwrite,
+            has_offsets=self.has_offsets,
+            write_id=write_id,
+            batch_id=batch_id,
+        )
+        if not published and write_id is not None:
+            name = write_id if batch_id is None else f"batch {batch_id} of query {write_id}"
+            _LOGGER.info("nothing was written: %s was there, or had no rows", name)
+        for one in published:
+            _LOGGER.info(
+                "%s-%d: offsets %d to %d, %d records, %d bytes, %d segments",
+                one.topic, one.partition, one.first_offset, one.next_offset - 1, one.records, one.bytes, one.segments,
+            )  # fmt: skip
+
+    def abort(self, messages: list[WriterCommitMessage | None]) -> None:
+        """A task failed, or `commit` did."""
+        withdraw(self.stage)

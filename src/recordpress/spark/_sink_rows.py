@@ -1,0 +1,267 @@
+"""The rows of a task, by the partition of a topic that they go to, and packed into batches.
+
+::
+
+    Arrow batch ──► topic and partition of each row ──► a run of rows per partition ──► kept until there are some MiB
+                ──► pack: batches, of which the last waits for more rows ──► StagedPartition
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+import recordpress
+from recordpress.errors import InvalidArgumentError
+from recordpress.log.staging import Stage, StagedPartition, StagedSegment, check_topic
+from recordpress.producer import RecordTooLargeError, pack, partitions_of
+from recordpress.spark._write_options import WriteOptions
+
+_OF_RECORDS = ("key", "value", "headers", "timestamp", "timestampType", "offset")
+_WANTED_BYTES = 8 << 20  # of rows before they are packed: what is packed twice is a small part of them
+_MOST_BYTES = 64 << 20  # of rows in memory, for all partitions
+_MOST_FILES = 64  # open at a time
+_COUNT = struct.Struct(">i")
+_COUNT_AT = 57  # of a batch's records (DefaultRecordBatch.RECORDS_COUNT_OFFSET)
+_INT32_MAX = (1 << 31) - 1
+_NUMBERS = 1 << 31  # partitions that a topic can have
+
+
+@dataclass
+class _Waiting:
+    """Rows of one partition."""
+
+    staged: StagedPartition
+    batches: list[pa.RecordBatch] = field(default_factory=list)
+    bytes: int = 0
+    wanted: int = _WANTED_BYTES
+
+
+class TaskRows:
+    """Everything that one attempt of a task writes.
+
+    Parameters
+    ----------
+    stage : Stage
+    options : WriteOptions
+    now_ms : int
+        The timestamp of rows without one.
+    """
+
+    def __init__(self, stage: Stage, options: WriteOptions, now_ms: int) -> None:
+        self._stage, self._options, self._now = stage, options, now_ms
+        self._attempt = ""
+        self._waiting: dict[tuple[str, int], _Waiting] = {}
+        self._rows = 0
+        self._has_offsets = False
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Rows of any partitions."""
+        if not batch.num_rows:
+            return
+        self._has_offsets = "offset" in batch.schema.names
+        records = _records(batch, self._now)
+        for (topic, partition), rows in self._by_partition(batch, records):
+            waiting = self._waiting_for(topic, partition)
+            waiting.batches.append(rows)
+            waiting.bytes += rows.nbytes
+            if waiting.bytes >= waiting.wanted:
+                self._pack(waiting, is_end=False)
+        self._rows += batch.num_rows
+        if sum(one.bytes for one in self._waiting.values()) > _MOST_BYTES:
+            self._relieve()
+
+    def finish(self) -> list[StagedSegment]:
+        """Pack what waits, and end the files."""
+        for waiting in self._waiting.values():
+            self._pack(waiting, is_end=True)
+            waiting.staged.close()
+        return [one for waiting in self._waiting.values() for one in waiting.staged.segments]
+
+    def discard(self) -> None:
+        """Leave no unfinished file."""
+        for waiting in self._waiting.values():
+            waiting.staged.discard()
+
+    # --- where rows go ------------------------------------------------------------------------------------------------
+
+    def _by_partition(
+        self, batch: pa.RecordBatch, records: pa.RecordBatch
+    ) -> Iterator[tuple[tuple[str, int], pa.RecordBatch]]:
+        topics, numbers = self._topics(batch), self._partitions(batch)
+        codes = numbers if len(topics) == 1 else pc.add(pc.multiply(self._topic_codes(batch), _NUMBERS), numbers)
+        first, last = pc.min_max(codes).values()
+        if first.as_py() == last.as_py():
+            yield (topics[first.as_py() // _NUMBERS], first.as_py() % _NUMBERS), records
+            return
+        order = pc.array_sort_indices(codes)  # a stable sort: rows stay in order
+        runs = pc.run_end_encode(codes.take(order))
+        ordered, start = records.take(order), 0
+        for code, end in zip(runs.values.to_pylist(), runs.run_ends.to_pylist(), strict=True):
+            yield (topics[code // _NUMBERS], code % _NUMBERS), ordered.slice(start, end - start)
+            start = end
+
+    def _topics(self, batch: pa.RecordBatch) -> list[str]:
+        topic = self._options.topic
+        if topic is not None and "topic" not in batch.schema.names:
+            return [topic]
+        column = _filled(batch.column("topic"), topic)  # is there: the schema was checked
+        if column.null_count:
+            raise InvalidArgumentError(
+                f"row {self._rows + _first_null(column)} of its task has no topic: give it one, or the option topic",
+                field="topic",
+            )
+        names: list[str] = column.dictionary_encode().dictionary.to_pylist()
+        for name in names:
+            check_topic(name)
+        return names
+
+    def _topic_codes(self, batch: pa.RecordBatch) -> pa.Array:
+        return _filled(batch.column("topic"), self._options.topic).dictionary_encode().indices.cast(pa.int64())
+
+    def _partitions(self, batch: pa.RecordBatch) -> pa.Array:
+        """An int64 per row."""
+        most, given = self._options.partitions, None
+        if "partition" in batch.schema.names:
+            given = batch.column("partition").cast(pa.int64())
+            self._check_partitions(given)
+            if given.null_count == 0:
+                return given
+        if most is None:
+            row = self._rows + _first_null(given)
+            raise InvalidArgumentError(
+                f"row {row} of its task has no partition: give it one, or the option partitions, how many there are",
+                field="partition",
+            )
+        names = [name for name in ("key", "value") if name in batch.schema.names]
+        chosen = pa.py_buffer(partitions_of(batch.select(names), most, position=self._rows))
+        found = pa.Array.from_buffers(pa.int32(), batch.num_rows, [None, chosen]).cast(pa.int64())
+        return found if given is None else pc.coalesce(given, found)
+
+    def _check_partitions(self, given: pa.Array) -> None:
+        most = self._options.partitions or _NUMBERS
+        bounds = pc.min_max(given).as_py()
+        for number in bounds.values():
+            if number is not None and not 0 <= number < most:
+                raise InvalidArgumentError(f"partition {number} is not from 0 to {most - 1}", field="partition")
+
+    # --- packing ------------------------------------------------------------------------------------------------------
+
+    def _waiting_for(self, topic: str, partition: int) -> _Waiting:
+        found = self._waiting.get((topic, partition))
+        if found is None:
+            self._attempt = self._attempt or self._stage.attempt()
+            staged = StagedPartition(
+                self._stage, self._attempt, topic, partition, self._options.segment_bytes, self._has_offsets
+            )
+            found = self._waiting[topic, partition] = _Waiting(staged)
+        return found
+
+    def _relieve(self) -> None:
+        """Of many partitions, those with the most rows get batches that are not full."""
+        left = _MOST_BYTES // 2
+        for waiting in sorted(self._waiting.values(), key=lambda one: one.bytes):
+            left -= waiting.bytes
+            if left < 0:
+                self._pack(waiting, is_end=True)
+
+    def _pack(self, waiting: _Waiting, is_end: bool) -> None:
+        """Write batches; unless it is the end, the rows of the last one wait for more."""
+        if not waiting.batches:
+            return
+        if not waiting.staged.is_open:
+            self._close_files()
+        rows = pa.Table.from_batches(waiting.batches).combine_chunks()
+        if self._has_offsets:
+            rows = _in_order(rows, str(waiting.staged))
+        last, done = b"", 0
+        for batch in packed(rows, self._options):
+            if last:
+                waiting.staged.write(last)
+                done += _COUNT.unpack_from(last, _COUNT_AT)[0]
+            last = batch
+        waiting.batches, waiting.bytes, waiting.wanted = [], 0, _WANTED_BYTES
+        if is_end:
+            waiting.staged.write(last)
+            return
+        waiting.batches = rows.slice(done).to_batches()
+        waiting.bytes = sum(one.nbytes for one in waiting.batches)
+        waiting.wanted = max(_WANTED_BYTES, 4 * waiting.bytes)
+
+    def _close_files(self) -> None:
+        """Not too many are open: all of them end where there would be."""
+        opened = [one.staged for one in self._waiting.values() if one.staged.is_open]
+        if len(opened) >= _MOST_FILES:
+            for staged in opened:
+                staged.close()
+
+
+def packed(rows: pa.Table, options: WriteOptions) -> Iterator[bytes]:
+    """The rows as batches, of which none is larger than ``max.message.bytes``."""
+    limit = min(options.batch_size, options.max_message_bytes)
+    how: Any = {
+        "compression_type": options.compression_type,
+        "level": options.compression_level,
+        "codecs": options.codecs,
+    }
+    done = 0
+    while done < rows.num_rows:
+        try:
+            for batch in pack(rows.slice(done), limit=limit, coerce_timestamps=True, **how):
+                yield batch
+                done += _COUNT.unpack_from(batch, _COUNT_AT)[0]
+        except RecordTooLargeError:
+            yield _alone(rows.slice(done, 1), options, how)
+            done += 1
+
+
+def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
+    """A batch of one record, which is larger than ``batch.size``."""
+    batch: bytes = recordpress.write_columns(row, coerce_timestamps=True, **how)
+    if len(batch) > options.max_message_bytes:
+        raise RecordTooLargeError(
+            f"a batch of one record alone has {len(batch)} bytes, more than max.message.bytes, which is "
+            f"{options.max_message_bytes}",
+            field="max.message.bytes",
+        )
+    return batch
+
+
+def _records(batch: pa.RecordBatch, now_ms: int) -> pa.RecordBatch:
+    """The columns that are written: a row without a timestamp gets that of the job."""
+    names = [name for name in _OF_RECORDS if name in batch.schema.names]
+    columns = {name: batch.column(name) for name in names}
+    now = pa.scalar(now_ms, pa.timestamp("ms")).cast(pa.timestamp("us", "UTC"))
+    if "timestamp" not in columns:
+        columns["timestamp"] = pa.repeat(now, batch.num_rows)
+    elif columns["timestamp"].null_count:
+        columns["timestamp"] = columns["timestamp"].fill_null(now.cast(columns["timestamp"].type))
+    return pa.RecordBatch.from_pydict(columns)
+
+
+def _in_order(rows: pa.Table, where: str) -> pa.Table:
+    offsets = rows.column("offset").combine_chunks()
+    if offsets.null_count:
+        raise InvalidArgumentError(f"a row of {where} has no offset, and others have one", field="offset")
+    if pc.all(pc.greater(offsets[1:], offsets[:-1])).as_py() is not False:
+        return rows
+    ordered = rows.take(pc.array_sort_indices(offsets))
+    offsets = ordered.column("offset").combine_chunks()
+    twice = pc.equal(offsets[1:], offsets[:-1])
+    if pc.any(twice).as_py():
+        offset = offsets[pc.index(twice, True).as_py()]
+        raise InvalidArgumentError(f"{where} has two rows with offset {offset}", field="offset")
+    return ordered
+
+
+def _filled(column: pa.Array, value: str | None) -> pa.Array:
+    return column if value is None or not column.null_count else column.fill_null(value)
+
+
+def _first_null(column: pa.Array | None) -> int:
+    return 0 if column is None else int(pc.index(column.is_null(), True).as_py())

@@ -1,0 +1,98 @@
+"""Where an object store is, and who asks it, by the options that Hadoop's S3A connector has for that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileSystem, resolve
+
+OF_STORES = (
+    "fs.s3a.access.key",
+    "fs.s3a.secret.key",
+    "fs.s3a.session.token",
+    "fs.s3a.endpoint",
+    "fs.s3a.endpoint.region",
+)
+_SCHEMES = ("s3://", "s3a://", "s3n://")
+
+
+@dataclass(frozen=True)
+class Store:
+    """An S3 that options describe; what they leave out comes from the environment, as pyarrow reads it.
+
+    Attributes
+    ----------
+    access_key, secret_key, session_token : str | None
+        ``fs.s3a.access.key``, ``fs.s3a.secret.key``, ``fs.s3a.session.token``. A ``repr`` does not show them.
+    endpoint : str | None
+        ``fs.s3a.endpoint``: a server other than Amazon's, with or without ``http://`` or ``https://``.
+    region : str | None
+        ``fs.s3a.endpoint.region``; without it and `endpoint`, Amazon is asked for the bucket's.
+    """
+
+    access_key: str | None = field(default=None, repr=False)
+    secret_key: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
+    endpoint: str | None = None
+    region: str | None = None
+
+    @classmethod
+    def parse(cls, given: Callable[[str], str | None], paths: Sequence[str]) -> Store | None:
+        """From the options of a read or a write of these paths, by name; None if there are none.
+
+        Raises
+        ------
+        InvalidArgumentError
+            A path is not in S3, or has options of its own; a key without its secret, or the reverse.
+        """
+        values = {name: value for name in OF_STORES if (value := given(name)) is not None}
+        if not values:
+            return None
+        first = next(iter(values))
+        for path in paths:
+            if not path.lower().startswith(_SCHEMES):
+                raise InvalidArgumentError(f"option {first} is for paths in s3://, not {path}"[:300], field=first)
+            if "?" in path or "@" in urlsplit(path).netloc:
+                raise InvalidArgumentError(
+                    f"the path and the option {first} both describe the store: one of them can", field=first
+                )
+        for one, other in (OF_STORES[:2], OF_STORES[1::-1], (OF_STORES[2], OF_STORES[0])):
+            if one in values and other not in values:
+                raise InvalidArgumentError(f"option {one} needs the option {other}", field=one)
+        return cls(*(values.get(name) for name in OF_STORES))
+
+    def filesystem(self, path: str) -> Any:
+        """pyarrow's file system for the bucket of a path."""
+        from pyarrow.fs import S3FileSystem, resolve_s3_region
+
+        scheme, _, server = (self.endpoint or "").rpartition("://")
+        region = self.region
+        if region is None and not server:
+            region = resolve_s3_region(urlsplit(path).netloc)
+        return S3FileSystem(
+            access_key=self.access_key,
+            secret_key=self.secret_key,
+            session_token=self.session_token,
+            endpoint_override=server or None,
+            scheme=scheme or None,
+            region=region,
+        )
+
+
+def located(store: Store | None, paths: Sequence[str]) -> tuple[list[str], Any]:
+    """The paths as `recordpress.open_log` takes them with a file system, and that; without a store, as they are and None."""
+    if store is None:
+        return list(paths), None
+    return [unquote(path.partition("://")[2]).strip("/") for path in paths], store.filesystem(paths[0])
+
+
+def resolved(store: Store | None, path: str) -> tuple[FileSystem, str]:
+    """`recordpress.files.resolve`, by the store for what is in S3."""
+    if not path.lower().startswith(_SCHEMES):
+        return resolve(path)
+    (name,), filesystem = located(store, [path])
+    return resolve(name, filesystem)

@@ -1,0 +1,324 @@
+"""spark.readStream.format("recordpress"): a log directory that grows, as an endless table.
+
+::
+
+    driver      latestOffset: what can be read now, up to a limit ──► {"orders": {"0": 4500}}, Spark's checkpoint
+                partitions: from there to there ──► LogPieces                 as for a batch query
+    executor    a LogPiece ──► KafkaLogReader.read
+
+Offsets are those of Spark's Kafka source: the next one of each partition. What lies between two of them never changes,
+so a query that is started again reads the same.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import Any, Protocol, TypeAlias
+
+import pyarrow as pa
+import pyspark
+from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+
+from recordpress.errors import CorruptRecordError, InvalidArgumentError
+from recordpress.log import Partition, end_offset
+from recordpress.log.growing import end_by_bytes, partitions_at, readable_end, segment_ranges
+from recordpress.spark._missing import Sent
+from recordpress.spark._offsets import Range
+from recordpress.spark._stores import located
+from recordpress.spark.options import ReadOptions
+
+try:
+    from pyspark.sql.streaming import datasource as limits
+except ImportError:  # before 4.2
+    limits = None  # type: ignore[assignment]
+
+_LOGGER = logging.getLogger("recordpress.spark")
+
+Offsets: TypeAlias = dict[str, dict[str, int]]
+Key: TypeAlias = tuple[str, int]
+
+
+class Reader(Protocol):
+    """What plans and does the work of a batch query."""
+
+    options: ReadOptions
+
+    def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> Sequence[InputPartition]:
+        """The tasks that read these offsets, which have about `total` bytes."""
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """The rows of a task."""
+
+
+def stream_reader(reader: Reader) -> DataSourceStreamReader:
+    """A reader of the kind that this Spark knows.
+
+    Raises
+    ------
+    InvalidArgumentError
+        A limit, where it knows of none.
+    """
+    if limits is not None:
+        return _LimitedReader(reader)
+    for name in reader.options.limits:
+        raise InvalidArgumentError(
+            f"option {name} needs Spark 4.2 or newer, and this is {pyspark.__version__}: each batch of the query reads "
+            "all that is there",
+            field=name,
+        )
+    return _PlainReader(reader)
+
+
+class GrowingLog:
+    """What can be read of a log, now.
+
+    Parameters
+    ----------
+    reader : Reader
+        Reads what is planned.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._options = reader.options
+        self._target: dict[Key, int] | None = None  # of a query that reads what is there and ends
+
+    def partitions(self) -> dict[Key, Partition]:
+        """Those that are wanted, by topic and number."""
+        options = self._options
+        where = ", ".join(options.paths)
+        paths, filesystem = located(options.store, options.paths)
+        found = options.topics.of(partitions_at(paths, filesystem, options.codecs), where, may_come=True)
+        if odd := [partition.url for partition in found if partition.topic is None]:
+            raise InvalidArgumentError(
+                f"{odd[0]} does not say which topic and partition it is, which a stream's offsets are by: give "
+                "directories <topic>-<partition>, or what holds them",
+                field="path",
+            )
+        return {(one.topic or "", one.partition or 0): one for one in found}
+
+    def end(self, partition: Partition) -> int:
+        """The offset up to which a partition can be read."""
+        options = self._options
+        end: int = readable_end(
+            partition,
+            with_active=options.include_active_segment,
+            committed=options.isolation_level == "read_committed" and options.level == "records",
+            skip=options.mode != "FAILFAST",
+        )
+        return end
+
+    def initial(self) -> Offsets:
+        """Where a new query begins."""
+        found = self.partitions()
+        bounds = self._options.bounds
+        missing = [f"{topic}-{number}" for topic, number in bounds.start.by_partition if (topic, number) not in found]
+        if missing:
+            raise InvalidArgumentError(
+                f"option {bounds.start.option} names {', '.join(missing)}, which is not there"[:1000],
+                field=bounds.start.option,
+            )
+        return _json({key: bounds.first_offset(one, self.end(one)) for key, one in found.items()})
+
+    def ends(self) -> dict[Key, int]:
+        """How far each partition can be read."""
+        return {key: self.end(one) for key, one in self.partitions().items()}
+
+    def remember(self) -> None:
+        """From now on nothing else can be read than what is there."""
+        self._target = self.ends()
+
+    def limit(self) -> Any:
+        """How much a batch has, as Spark says it."""
+        for kind, most in (
+            (limits.ReadMaxRows, self._options.max_offsets),
+            (limits.ReadMaxFiles, self._options.max_files),
+            (limits.ReadMaxBytes, self._options.max_bytes),
+        ):
+            if most is not None:
+                return kind(most)
+        return limits.ReadAllAvailable()
+
+    def readable(self, start: dict[Key, int]) -> dict[Key, tuple[Partition, int, int]]:
+        """By partition: from where to where.
+
+        Raises
+        ------
+        CorruptRecordError
+            Offsets are gone that were not read yet, with ``failOnDataLoss``.
+        """
+        found = {}
+        for key, partition in self.partitions().items():
+            if self._target is not None and key not in self._target:
+                continue
+            end = self.end(partition) if self._target is None else self._target[key]
+            first = self._first(key, partition, start.get(key), end)
+            found[key] = (partition, first, max(first, end))
+        for key in start.keys() - found.keys():
+            if self._target is None or key in self._target:
+                self._lost(f"{key[0]}-{key[1]} is gone: {start[key]} was the next offset to read")
+        return found
+
+    def _first(self, key: Key, partition: Partition, wanted: int | None, end: int) -> int:
+        """The next offset to read, which may be gone. A partition that came later begins at 0."""
+        first: int = partition.segments[0].base_offset
+        wanted = wanted or 0
+        if first > wanted:
+            self._lost(f"{partition}: offsets {wanted} to {first - 1} are gone, which were not read yet")
+            return first
+        if wanted > end:  # a part of the log may just be not readable any more, as without includeActiveSegment
+            last = end_offset(partition)
+            if wanted > last:
+                self._lost(f"{partition} ends at offset {last}, and {wanted} was the next one to read")
+                return end
+        return wanted
+
+    def _lost(self, message: str) -> None:
+        if self._options.fail_on_data_loss:
+            raise CorruptRecordError(
+                f"{message}; with failOnDataLoss=false the query goes on with what is there", rule="failOnDataLoss"
+            )
+        _LOGGER.warning("%s", message)
+
+    def latest(self, start: Offsets, limit: Any) -> Offsets:
+        """How far the next batch goes."""
+        readable = self.readable(_keys(start))
+        if isinstance(limit, limits.ReadMaxRows):
+            return _json(by_offsets({key: (first, end) for key, (_, first, end) in readable.items()}, limit.max_rows))
+        if isinstance(limit, limits.ReadMaxFiles):
+            return _json(by_segments(readable, most_files=limit.max_files))
+        if isinstance(limit, limits.ReadMaxBytes):
+            return _json(by_segments(readable, most_bytes=limit.max_bytes))
+        return _json({key: end for key, (_, _, end) in readable.items()})
+
+    def pieces(self, start: Offsets, end: Offsets) -> list[InputPartition]:
+        """The tasks of a batch."""
+        since, until = _keys(start), _keys(end)
+        found = self.partitions()
+        ranges: dict[str, Range] = {}
+        wanted, total = [], 0
+        for key, last in sorted(until.items()):
+            if last <= since.get(key, 0):
+                continue
+            if key not in found:
+                self._lost(f"{key[0]}-{key[1]} is gone: offsets {since.get(key, 0)} to {last - 1} were not read yet")
+                continue
+            partition = found[key]
+            first = self._first(key, partition, since.get(key), last)
+            if partition.segments[-1].base_offset < last and (there := end_offset(partition)) < last:
+                self._lost(f"{partition} ends at offset {there}: {there} to {last - 1} were not read yet")
+            parts = segment_ranges(partition, first, last)
+            if parts:
+                wanted.append(partition)
+                ranges[str(partition)] = (first, last)
+                total += sum(part.segment.size or 0 for part in parts)
+        return list(self._reader.pieces(wanted, ranges, total))
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return self._reader.read(partition)
+
+
+# --- limits -----------------------------------------------------------------------------------------------------------
+
+
+def by_offsets(ranges: dict[Key, tuple[int, int]], most: int) -> dict[Key, int]:
+    """Each partition gets its share of so many offsets (KafkaMicroBatchStream.rateLimit)."""
+    total = sum(end - first for first, end in ranges.values())
+    if total <= most:
+        return {key: end for key, (_, end) in ranges.items()}
+    found = {}
+    for key, (first, end) in ranges.items():
+        share = most * (end - first) // total
+        found[key] = min(end, first + max(share, 1))
+    return found
+
+
+def by_segments(
+    readable: dict[Key, tuple[Partition, int, int]], *, most_files: int | None = None, most_bytes: int | None = None
+) -> dict[Key, int]:
+    """The partitions give a segment in turn, until there are enough. The first one counts even if it is too large."""
+    parts = {key: segment_ranges(*one) for key, one in readable.items()}
+    ends = {key: first for key, (_, first, _) in readable.items()}
+    full: set[Key] = set()
+    files, left = 0, most_bytes
+    for turn in zip_longest(*([(key, part) for part in found] for key, found in parts.items())):
+        for taken in turn:
+            if taken is None or taken[0] in full:
+                continue
+            key, part = taken
+            if most_files is not None and files == most_files:
+                return _rest(ends, readable)
+            if left is not None:
+                end, size = end_by_bytes(part, max(left, 1))
+                if files and size > left:
+                    return _rest(ends, readable)
+                left -= size
+            else:
+                end = part.end
+            ends[key] = end
+            files += 1
+            if end < part.end:
+                full.add(key)
+    return _rest(ends, readable)
+
+
+def _rest(ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]]) -> dict[Key, int]:
+    """No segment is left of some: they are read to the end."""
+    for key, (partition, _, end) in readable.items():
+        if not segment_ranges(partition, ends[key], end):
+            ends[key] = end
+    return ends
+
+
+# --- what Spark calls -------------------------------------------------------------------------------------------------
+
+
+class _PlainReader(Sent, DataSourceStreamReader):
+    """For Spark 4.0 and 4.1, which know no limits."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._log = GrowingLog(reader)
+
+    def initialOffset(self) -> Any:
+        return self._log.initial()
+
+    def latestOffset(self) -> Any:  # type: ignore[override]
+        return _json(self._log.ends())
+
+    def partitions(self, start: Any, end: Any) -> Sequence[InputPartition]:
+        return self._log.pieces(start, end)
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        return self._log.read(partition)
+
+
+if limits is not None:
+
+    class _LimitedReader(_PlainReader, limits.SupportsTriggerAvailableNow):
+        """For Spark 4.2 and newer."""
+
+        def getDefaultReadLimit(self) -> Any:
+            return self._log.limit()
+
+        def latestOffset(self, start: Any, limit: Any) -> Any:  # type: ignore[override]
+            return self._log.latest(start, limit)
+
+        def reportLatestOffset(self) -> Any:
+            return _json(self._log.ends())
+
+        def prepareForTriggerAvailableNow(self) -> None:
+            self._log.remember()
+
+
+def _json(offsets: dict[Key, int]) -> Offsets:
+    """As Spark's Kafka source writes offsets (JsonUtils.partitionOffsets)."""
+    found: Offsets = {}
+    for (topic, number), offset in sorted(offsets.items()):
+        found.setdefault(topic, {})[str(number)] = offset
+    return found
+
+
+def _keys(offsets: Offsets) -> dict[Key, int]:
+    return {(topic, int(number)): offset for topic, by in offsets.items() for number, offset in by.items()}

@@ -1,0 +1,97 @@
+"""df.writeStream.format("recordpress"): each batch of a query becomes segments, once.
+
+::
+
+    driver      options, schema ──► KafkaLogStreamWriter                one for each batch
+    executor    Arrow batches ──► segments staged for the query         as for a batch write
+    driver      another KafkaLogStreamWriter: commit ──► publish        with the ids of the query and the batch
+
+A query that is started again from its checkpoint writes its last batch again, unless that was committed there. The log
+dir remembers the last batch of each query, by the id that the checkpoint has; both become true with one journal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+import pyarrow as pa
+from pyspark import TaskContext
+from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
+
+from recordpress.errors import RecordpressError
+from recordpress.log.staging import Stage, StagedSegment, withdraw
+from recordpress.spark._missing import Sent
+from recordpress.spark._sink import KafkaLogWriter
+from recordpress.spark._write_options import WriteOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+try:
+    from pyspark.sql.datasource import DataSourceStreamArrowWriter as _Base
+except ImportError:  # Spark 4.0 has none, but gives Arrow batches to whatever is a DataSourceArrowWriter
+    _Base = type("_Base", (DataSourceStreamWriter, DataSourceArrowWriter), {})  # type: ignore[assignment, misc]
+
+_QUERY_ID = "sql.streaming.queryId"  # StreamExecution.QUERY_ID_KEY: the id in the checkpoint's metadata
+
+
+@dataclass
+class StagedOfQuery(WriterCommitMessage):
+    """What one task wrote, and for whom."""
+
+    query: str
+    stage: Stage
+    segments: list[StagedSegment]
+
+
+class KafkaLogStreamWriter(Sent, _Base):
+    """Writes the batches of a query as segments of a log.
+
+    Parameters
+    ----------
+    options : WriteOptions
+    schema : StructType
+    overwrite : bool
+        Output mode complete: each batch replaces the partitions that are there.
+
+    Raises
+    ------
+    InvalidArgumentError
+        As for `KafkaLogWriter`.
+    """
+
+    def __init__(self, options: WriteOptions, schema: StructType, overwrite: bool) -> None:
+        self._writer = KafkaLogWriter(options, schema, overwrite)
+
+    def write(self, iterator: Iterator[pa.RecordBatch]) -> StagedOfQuery:
+        """The rows of one task."""
+        query = _query_id()
+        stage = self._writer.stage.of_stream(query)
+        return StagedOfQuery(query, stage, self._writer.staged(stage, iterator))
+
+    def commit(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        """All tasks are done. The stage is that of the tasks: this writer is not the one that they had."""
+        staged = _given(messages)
+        if staged:
+            segments = [one for message in staged for one in message.segments]
+            self._writer.publish(staged[0].stage, segments, staged[0].query, batchId)
+
+    def abort(self, messages: list[WriterCommitMessage | None], batchId: int) -> None:
+        """A task failed, or `commit` did. What else its tasks left is deleted with the query's next batch."""
+        for message in _given(messages):
+            withdraw(message.stage)
+
+
+def _given(messages: list[WriterCommitMessage | None]) -> list[StagedOfQuery]:
+    return [cast(StagedOfQuery, message) for message in messages if message is not None]
+
+
+def _query_id() -> str:
+    """Of the query that this task works for."""
+    context = TaskContext.get()
+    query = None if context is None else context.getLocalProperty(_QUERY_ID)
+    if query is None:
+        raise RecordpressError(f"Spark does not say which query this task works for: it has no property {_QUERY_ID}")
+    return query

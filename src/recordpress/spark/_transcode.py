@@ -1,0 +1,182 @@
+"""A log with another codec, made by all executors.
+
+::
+
+    driver     places, lock, what is left ──► groups of segments         manifest, _SUCCESS ──► its name
+    executor                                   └──► copied, verified, with indexes and a proof
+                                                    (of a large one: parts, which are then joined)
+
+Only paths and numbers go through the driver.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+import pyarrow as pa
+
+from recordpress.log import CopiedPartition
+from recordpress.log import transcode as local_transcode
+from recordpress.log.copy_tasks import Group, OnDamage, check_flags, copy_group, transcode_by
+from recordpress.spark._codecs import Codecs, registry_of
+from recordpress.spark._jobs import Paths, check_choice, cores_of, schema_of_partitions, task_bytes
+from recordpress.spark._run import run, table
+from recordpress.typing import CompressionType, Integer, Level
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_RESULT = schema_of_partitions(
+    [
+        ("directory", pa.string()),
+        ("segments", pa.int64()),
+        ("records", pa.int64()),
+        ("batchesBefore", pa.int64()),
+        ("batchesAfter", pa.int64()),
+        ("bytesBefore", pa.int64()),
+        ("bytesAfter", pa.int64()),
+        ("compressionTypesBefore", pa.list_(pa.string())),
+        ("compressionTypesAfter", pa.list_(pa.string())),
+        ("digests", pa.list_(pa.string())),
+        ("trailingBytes", pa.int64()),
+        ("quarantined", pa.list_(pa.string())),
+        ("findings", pa.list_(pa.string())),
+    ]
+)
+_ESTIMATE = pa.schema(
+    [
+        ("bytesBefore", pa.int64()),
+        ("bytesAfter", pa.int64()),
+        ("cpuSeconds", pa.float64()),
+        ("sampledBytes", pa.int64()),
+        ("segments", pa.int64()),
+        ("sampledSegments", pa.int64()),
+    ]
+)
+
+
+def transcode(
+    spark: SparkSession,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    compression_type: CompressionType | str = "zstd",
+    *,
+    level: Level = None,
+    batch_bytes: Integer | None = None,
+    min_gain: float | None = 0.0,
+    resume: bool = True,
+    dry_run: bool = False,
+    on_corrupt: OnDamage = "raise",
+    codecs: Codecs = None,
+) -> DataFrame:
+    """Recompress a log with another codec; every record keeps its offset. What `recordpress.transcode` does, by executors.
+
+    Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
+    which are then joined; the files are those of one process. The source is only read. Each batch is verified when it
+    is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are complete;
+    in an object store, which cannot rename, ``recordpress-manifest.json`` and ``_SUCCESS`` are written last. A task that is
+    tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while the first one
+    works. If a job is killed, the next one with the same arguments goes on with what is proven to be done.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` and `dst` under these paths.
+    src : path, URL, pattern, or several
+        As `recordpress.open_log` takes it; no broker may be writing to it.
+    dst : path or URL
+        Does not exist yet, and lies outside of `src`. If `src` is the directory of one partition, `dst` becomes that
+        directory if its name is a partition's (``topic-0``), else a log dir that holds it.
+    compression_type, level, batch_bytes, min_gain, resume
+        As for `recordpress.transcode`.
+    dry_run : bool
+        Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
+    on_corrupt : {'raise', 'quarantine'}
+        If a segment is damaged, the job fails; or the segment's file is copied as it is, beside the others, under the
+        name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.salvage` gets out of it
+        what is intact.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
+        which executors import, too.
+
+    Returns
+    -------
+    DataFrame
+        With `dry_run` one row: bytesBefore, bytesAfter, cpuSeconds, sampledBytes, segments, sampledSegments. Otherwise
+        one row per partition: topic, partition, directory, segments, records, batchesBefore, batchesAfter, bytesBefore,
+        bytesAfter, compressionTypesBefore, compressionTypesAfter, digests (one per segment, the same for source and
+        copy), trailingBytes (after the last whole entry of a source; they hold no record, and are not copied),
+        quarantined (files in the copy), findings (what the copy lacks, as text).
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        `dst` exists or lies in `src`; `src` holds no partition; a codec, level or size that is not accepted.
+    pyspark.errors.PySparkException
+        A task failed: the error has the text of the `RecordpressError`, with file, position and offset.
+
+    Examples
+    --------
+    >>> import tempfile, recordpress
+    >>> target = tempfile.mkdtemp() + "/copy"
+    >>> done = recordpress.spark.transcode(spark, "demo/logs/sessions-0", target, "zstd", level=9).collect()
+    >>> recordpress.open_log(target).count()
+    1634
+    """
+
+    def send(groups: Sequence[Group]) -> list[Any]:
+        return run(spark, "transcode", copy_group, groups)
+
+    check_flags(resume=resume, dry_run=dry_run)
+    check_choice("on_corrupt", on_corrupt, get_args(OnDamage))
+    own: Any = registry_of(codecs)
+    if dry_run:
+        estimate: Any = local_transcode(
+            src,
+            dst,
+            compression_type,
+            level=level,
+            batch_bytes=batch_bytes,
+            min_gain=min_gain,
+            dry_run=True,
+            codecs=own,
+        )
+        return table(spark, [dict(zip(_ESTIMATE.names, estimate, strict=True))], _ESTIMATE)
+    manifest = transcode_by(
+        send,
+        src,
+        dst,
+        compression_type,
+        level=level,
+        batch_bytes=batch_bytes,
+        min_gain=min_gain,
+        resume=resume,
+        codecs=own,
+        group_bytes=lambda total: task_bytes(spark, total),
+        side_by_side=lambda: cores_of(spark),
+        on_corrupt=on_corrupt,
+    )
+    return table(spark, [_row(partition) for partition in manifest.partitions], _RESULT)
+
+
+def _row(partition: CopiedPartition) -> dict[str, Any]:
+    segments = partition.segments
+    return {
+        "topic": partition.topic,
+        "partition": partition.partition,
+        "directory": partition.directory,
+        "segments": len(segments),
+        "records": sum(one.records for one in segments),
+        "batchesBefore": sum(one.source.batches for one in segments),
+        "batchesAfter": sum(one.batches for one in segments),
+        "bytesBefore": sum(one.source.bytes for one in segments),
+        "bytesAfter": sum(one.bytes for one in segments),
+        "compressionTypesBefore": sorted({name for one in segments for name in one.source.compression_types}),
+        "compressionTypesAfter": sorted({name for one in segments for name in one.compression_types}),
+        "digests": [one.digest for one in segments],
+        "trailingBytes": sum(one.source.trailing_bytes for one in segments),
+        "quarantined": ["/".join(filter(None, (partition.directory, one.file))) for one in partition.quarantined],
+        "findings": [str(finding) for finding in partition.findings],
+    }

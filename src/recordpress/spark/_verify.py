@@ -1,0 +1,80 @@
+"""verify: whether a log is intact, checked by all executors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from recordpress.log import Finding
+from recordpress.log.splits import Piece, verify_split
+from recordpress.spark._codecs import Codecs
+from recordpress.spark._jobs import Paths, check_choice, opened, pieces, schema_of_partitions
+from recordpress.spark._run import run, table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+_LEVELS = ("file", "batch", "record")
+_RESULT = schema_of_partitions(
+    [
+        ("file", pa.string()),
+        ("position", pa.int64()),
+        ("size", pa.int64()),
+        ("offset", pa.int64()),
+        ("rule", pa.string()),
+        ("message", pa.string()),
+    ]
+)
+
+
+def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Codecs = None) -> DataFrame:
+    """Check a log for errors. Nothing is changed.
+
+    Parameters
+    ----------
+    spark : SparkSession
+        Its executors see `src` under the same paths.
+    src : path, URL, pattern, or several
+        As `recordpress.open_log` takes it.
+    level : {'file', 'batch', 'record'}
+        As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end of
+        the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
+        which executors import, too.
+
+    Returns
+    -------
+    DataFrame
+        One row per finding: topic, partition, file, position, size, offset, rule, message. An intact log gives none.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no partition, or no such level.
+    pyspark.errors.PySparkException
+        A task failed: a file cannot be read.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.spark.verify(spark, "demo/logs/sessions-0", "record").count()
+    0
+    """
+    check_choice("level", level, _LEVELS)
+    log = opened(src, codecs)
+    work = pieces(spark, log, whole_segments=True, with_files=True, by_state=level == "record")
+    findings: dict[tuple[str | None, int | None, Finding], None] = {(None, None, one): None for one in log.skipped}
+    for found in run(spark, "verify", _verified, [(piece, level) for piece in work]):
+        findings.update(dict.fromkeys(found))  # every task reads the checkpoint of leader epochs
+    rows = [{"topic": topic, "partition": number, **finding.to_dict()} for topic, number, finding in findings]
+    return table(spark, rows, _RESULT)
+
+
+def _verified(work: tuple[Piece, Any]) -> list[tuple[str | None, int | None, Finding]]:
+    piece, level = work
+    return [
+        (split.topic, split.partition, finding) for split in piece for finding in verify_split(split, level).findings
+    ]

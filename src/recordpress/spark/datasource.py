@@ -1,0 +1,350 @@
+"""format("recordpress"): the records of a log as rows, wherever it is.
+
+::
+
+    driver       options ──► open_log ──► splits.plan ──► LogPieces      names and sizes, no data
+    executor     a LogPiece ──► splits.read_split ──► Arrow record batches
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+import pyarrow as pa
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceArrowWriter,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceStreamWriter,
+    InputPartition,
+)
+
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileSystem
+from recordpress.log import Finding, Partition, open_log
+from recordpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
+from recordpress.spark._filters import Wanted, wanted_by
+from recordpress.spark._missing import Sent
+from recordpress.spark._offsets import Range
+from recordpress.spark._stores import located, resolved
+from recordpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
+from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+    from recordpress.spark._write_options import WriteOptions
+
+# Of an Arrow batch of records. An Arrow batch costs Spark about 0.2 ms whatever its size, and more than its rows once
+# it has 200,000 of them; measured by bench/spark: 10 MiB take 10 % less CPU than 5 MiB, and 20 MiB no less.
+_RESULT_BYTES = 10 << 20
+_RESULT_ROWS = 1 << 16
+_BYTES_AT_ONCE = 1 << 20  # with level=bytes: ConsumerConfig's default
+_LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
+_LOGGER = logging.getLogger("recordpress.spark")
+
+
+class KafkaLogDataSource(Sent, DataSource):
+    """Kafka logs, to be read by batch queries and streams, and to be written.
+
+    The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
+    timestamp timestamp (null if there is none), timestampType int, and with includeHeaders=true
+    headers array<struct<key: string, value: binary>> (null if a record has none). `.schema(...)` or the option
+    ``columns`` takes some of them, and only these are built. Control records are never rows. Checksums are compared.
+
+    Every segment but the last of its partition must be complete. The last one may end in a cut entry, as under a
+    running broker, or in zeros; a warning in the executor's log (logger ``recordpress.spark``) says how many bytes were
+    left out. Anything else after the last whole entry is damage, which the option ``mode`` decides about.
+
+    A stream reads each segment once another one begins after it; offsets are those of Spark's Kafka source. A write
+    takes these columns, of which value is enough; Spark wants its mode to be append or overwrite. A stream that is
+    written adds the rows of each batch of its query once, whatever is started again.
+
+    Options: see `ReadOptions` and `WriteOptions`.
+
+    Examples
+    --------
+    >>> df = (spark.read.format("recordpress").option("subscribe", "sessions")
+    ...       .option("isolation.level", "read_committed").load("demo/logs"))
+    >>> df.count()
+    3600
+    """
+
+    parallelism: int | None = None  # what `register` saw of the session
+    is_pushdown_on = False
+
+    def __init__(self, options: Any) -> None:
+        super().__init__(options)
+        self.is_for_writing = _are_for_writing(options)
+        if not self.is_for_writing:
+            self.parsed = ReadOptions.parse(options)
+        elif _are_of_stream(options):
+            self._stream_options()  # a query that begins would say it later, and elsewhere
+
+    @classmethod
+    def name(cls) -> str:
+        return "recordpress"
+
+    def schema(self) -> StructType:
+        self._refuse_writing()
+        for path in self.parsed.paths:
+            refuse_missing(path)
+        return spark_schema(self.parsed.column_names)
+
+    def reader(self, schema: StructType) -> KafkaLogReader:
+        options, names = self._columns_of(schema)
+        options.refuse_those_of_streams()
+        kind = KafkaLogReader
+        if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
+            kind = FilteringReader
+        return kind(options, names, self.parallelism)
+
+    def streamReader(self, schema: StructType) -> DataSourceStreamReader:
+        from recordpress.spark._stream import stream_reader
+
+        options, names = self._columns_of(schema)
+        options.refuse_those_of_batches()
+        return stream_reader(KafkaLogReader(options, names, self.parallelism))
+
+    def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
+        self._refuse_writing()
+        options, names = self.parsed, tuple(schema.fieldNames())
+        check_columns(names, column_names(options.level, True, options.reports_in_rows), "schema")
+        refuse_other_types(schema)
+        if options.columns is not None and options.columns != names:
+            raise InvalidArgumentError(
+                f"option columns says {', '.join(options.columns)}, and the schema {', '.join(names)}", field="columns"
+            )
+        return options, names
+
+    def _refuse_writing(self) -> None:
+        if self.is_for_writing:
+            ReadOptions.parse(self.options)  # raises, and says what reading takes
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceArrowWriter:
+        from recordpress.spark._sink import KafkaLogWriter
+        from recordpress.spark._write_options import WriteOptions
+
+        return KafkaLogWriter(WriteOptions.parse(self.options), schema, overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:
+        from recordpress.spark._stream_sink import KafkaLogStreamWriter
+
+        return KafkaLogStreamWriter(self._stream_options(), schema, overwrite)
+
+    def _stream_options(self) -> WriteOptions:
+        from recordpress.spark._write_options import WriteOptions
+
+        return WriteOptions.parse(self.options, is_stream=True)
+
+
+def _are_for_writing(options: Any) -> bool:
+    """Whether options are those of a write: Spark does not say what a data source is made for.
+
+    Raises
+    ------
+    InvalidArgumentError
+        They are neither all those of a read nor all those of a write.
+    """
+    from recordpress.spark._write_options import ACCEPTED as OF_WRITING
+    from recordpress.spark._write_options import OF_STREAMS
+
+    of_writing = (*OF_WRITING, *OF_STREAMS)
+    not_read, not_written = unknown_options(options, ACCEPTED), unknown_options(options, of_writing)
+    if not not_read or not not_written:
+        return bool(not_read)
+    unknown = unknown_options(options, (*ACCEPTED, *of_writing))
+    what = f"unknown option {', '.join(unknown)}"
+    if not unknown:
+        what = f"option {', '.join(not_read)} is for writing, and {', '.join(not_written)} for reading"
+    raise InvalidArgumentError(
+        f"{what}; accepted are {', '.join(ACCEPTED)}, and for writing {', '.join(of_writing)}",
+        field=(unknown or not_read)[0],
+    )
+
+
+def _are_of_stream(options: Any) -> bool:
+    """Whether Spark added to options what a stream has that is written."""
+    from recordpress.spark._write_options import OF_STREAMS
+
+    return not {name.lower() for name in options}.isdisjoint(map(str.lower, OF_STREAMS))
+
+
+@dataclass(frozen=True, repr=False)
+class LogPiece(InputPartition):
+    """The work of one task."""
+
+    number: int
+    splits: Piece
+    wanted: Wanted
+
+    def __repr__(self) -> str:
+        return f"LogPiece({self.number}: {', '.join(split.url for split in self.splits)})"
+
+
+class KafkaLogReader(Sent, DataSourceReader):
+    """Plans on the driver, and reads a piece in each task."""
+
+    def __init__(self, options: ReadOptions, names: Sequence[str], parallelism: int | None) -> None:
+        self.options = options
+        self.names = tuple(names)
+        self.parallelism = parallelism
+        self.wanted = Wanted()
+
+    # --- on the driver --------------------------------------------------------------------------------------------
+
+    def partitions(self) -> Sequence[LogPiece]:
+        """One per task; at least one, because Spark makes up one where there is none."""
+        options = self.options
+        paths, filesystem = located(options.store, options.paths)
+        log = open_log(paths, filesystem=filesystem, codecs=options.codecs)
+        found = options.topics.of(log.partitions, ", ".join(options.paths))
+        ranges = options.bounds.ranges(found, options.fail_on_data_loss)
+        found = [partition for partition in found if self.wanted.has(partition)]
+        narrowed = {str(one): self.wanted.narrowed(*ranges.get(str(one), (None, None))) for one in found}
+        total = sum(segment.size or 0 for partition in found for segment in partition.segments)
+        return self.pieces(found, narrowed, total) or [LogPiece(0, (), self.wanted)]
+
+    def pieces(self, partitions: Sequence[Partition], ranges: dict[str, Range], total: int) -> list[LogPiece]:
+        """The work on these offsets, which have about so many bytes."""
+        options = self.options
+        pieces = plan(
+            partitions,
+            piece_bytes(total, options.max_partition_bytes, options.min_partitions or self.parallelism),
+            ranges=ranges,
+            most_offsets=options.max_records,
+            committed=options.isolation_level == "read_committed" and options.level == "records",
+        )
+        return [LogPiece(number, piece, self.wanted) for number, piece in enumerate(pieces)]
+
+    # --- on executors ---------------------------------------------------------------------------------------------
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        piece = cast(LogPiece, partition)  # Spark hands back what partitions() gave
+        found: list[Finding] = []
+        names = [name for name in self.names if name != CORRUPT]
+        schema = arrow_schema(self.names)
+        for split in piece.splits:
+            findings: list[Finding] = []
+            for batch in self._rows_there(split, names, findings, piece.wanted):
+                yield _as(schema, batch)
+            if self.options.reports_in_rows and findings:
+                yield _reported(schema, split, findings)
+            found += findings
+        self._tell(piece, found)
+
+    def _rows_there(
+        self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
+    ) -> Iterator[pa.RecordBatch]:
+        """Retention may have deleted a segment since the work was planned."""
+        there: LogSplit | None = split
+        if not self.options.fail_on_data_loss:
+            there, gone = split.of_what_is_there()
+            findings += gone
+        if there is None:
+            return
+        try:
+            yield from self._rows(there, names, findings, wanted)
+        except FileNotFoundError as error:
+            error.add_note("it was there when the query was planned; failOnDataLoss=false reads what is there")
+            raise
+
+    def _rows(
+        self, split: LogSplit, names: list[str], findings: list[Finding], wanted: Wanted
+    ) -> Iterator[pa.RecordBatch]:
+        options = self.options
+        on_corrupt: Any = "raise" if options.mode == "FAILFAST" else "skip"
+        if options.level == "batches":
+            from recordpress.spark._batch_rows import header_rows  # it loads pandas, which records do without
+
+            yield from header_rows(split, names, findings, on_corrupt)
+        elif options.level == "bytes":
+            from recordpress.spark._batch_rows import byte_rows
+
+            yield from byte_rows(split, names, findings, on_corrupt, options.fetch_bytes or _BYTES_AT_ONCE)
+        else:
+            for columns in read_split(
+                split,
+                names,
+                findings=findings,
+                isolation_level=options.isolation_level,
+                on_corrupt=on_corrupt,
+                start_timestamp=wanted.start_timestamp,
+                end_timestamp=wanted.end_timestamp,
+                timestamp_unit="us",
+                batch_bytes=options.fetch_bytes,
+                result_bytes=_RESULT_BYTES,
+                result_rows=_RESULT_ROWS,
+            ):
+                yield from pa.RecordBatchReader.from_stream(columns)
+
+    def _tell(self, piece: LogPiece, findings: list[Finding]) -> None:
+        """Report what was skipped or cut, where the rows do not."""
+        if self.options.findings_path is not None:
+            _write_findings(*resolved(self.options.store, self.options.findings_path), piece.number, findings)
+        elif not self.options.reports_in_rows:
+            for finding in findings:
+                _LOGGER.warning("%s", finding)
+
+
+class FilteringReader(KafkaLogReader):
+    """Reads less where filters allow it. Spark refuses such a reader unless its configuration lets it ask for that."""
+
+    def pushFilters(self, filters: list[Any]) -> Iterable[Any]:
+        """All of them are applied again by Spark: a batch is read or left out as a whole."""
+        self.wanted = wanted_by(filters)
+        return filters
+
+
+def piece_bytes(total: int, most: int, parallelism: int | None) -> int:
+    """Bytes of a task: enough tasks for all cores, but none of them tiny (as Spark's FilePartition.maxSplitBytes); and
+    where there are more tasks than cores as many for each core, so that all are busy up to the end."""
+    cores = parallelism or len(os.sched_getaffinity(0))
+    target = min(most, max(_LEAST_PIECE_BYTES, -(-total // cores)))
+    tasks = -(-total // target)
+    if tasks <= cores:
+        return target
+    return -(-total // (cores * -(-tasks // cores)))
+
+
+def _as(schema: pa.Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The batch with the columns that Spark expects, and perhaps an empty one for findings."""
+    arrays = []
+    for field in schema:
+        if field.name == CORRUPT:
+            arrays.append(pa.nulls(batch.num_rows, field.type))
+        else:
+            arrays.append(as_column(batch.column(field.name), field))
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _reported(schema: pa.Schema, split: LogSplit, findings: list[Finding]) -> pa.RecordBatch:
+    """A row for each finding: what is known of its place, and all of it as JSON."""
+    known: dict[str, list[Any]] = {
+        CORRUPT: [json.dumps(finding.to_dict()) for finding in findings],
+        "topic": [split.topic] * len(findings),
+        "partition": [split.partition] * len(findings),
+        "offset": [finding.offset for finding in findings],
+        "baseOffset": [finding.offset for finding in findings],
+        "position": [finding.position for finding in findings],
+        "file": [finding.file for finding in findings],
+    }
+    empty = [None] * len(findings)
+    arrays = [pa.array(known.get(field.name, empty), field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def _write_findings(files: FileSystem, path: str, number: int, findings: list[Finding]) -> None:
+    """The same file for every attempt of a task."""
+    if not findings:
+        return
+    files.make_directory(path)
+    with files.create(files.join(path, f"part-{number:05d}.json")) as writer:
+        writer.write("".join(f"{json.dumps(finding.to_dict())}\n" for finding in findings).encode())
+        writer.publish()

@@ -1,0 +1,344 @@
+"""Functions of columns: codecs, checksums and record sets in SQL's SELECT, a column of values in one call.
+
+::
+
+    driver       function(column, ...) ──► a UDF of Arrow arrays (Spark 4.1+), or of pandas series
+    executor                                └──► _function_work: the library's calls on whole columns
+
+Null gives null. `mode` says what becomes of a value that cannot be read, or written: FAILFAST, the default, fails the
+query with the error's text; PERMISSIVE gives null. A function makes a Column for the session that is active; it works
+with Spark Connect, too.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, TypeAlias
+
+import pyarrow as pa
+
+from recordpress._arguments import integer, shown_value
+from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
+from recordpress.columns import compress_values, decompress_values, read_columns, write_columns
+from recordpress.dictionaries import DictionaryCodec, DictionaryStore
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError
+from recordpress.files import named
+from recordpress.spark._codecs import Codecs, registry_of
+from recordpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
+from recordpress.spark._udf import column_of
+from recordpress.spark.schema import spark_schema
+from recordpress.typing import CompressionType, Dictionaries, Integer, Level
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
+__all__ = ["compress", "crc32c", "decompress", "read_record_set", "write_record_set"]
+
+Mode: TypeAlias = Literal["FAILFAST", "PERMISSIVE"]
+Stored: TypeAlias = "Dictionaries | str | os.PathLike[str] | None"
+
+_NOTHING = pa.array([], pa.binary())
+
+
+def compress(
+    column: Column | str,
+    compression_type: CompressionType | str = "zstd",
+    level: Level = None,
+    *,
+    dictionary: Dictionary | Integer | None = None,
+    dictionaries: Stored = None,
+    mode: Mode = "FAILFAST",
+    codecs: Codecs = None,
+) -> Column:
+    """Compress each value of a column on its own, as `recordpress.compress_values` does.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of binary or string.
+    compression_type, level
+        As for `recordpress.compress`.
+    dictionary : Dictionary or int, optional
+        For zstd; or its id among `dictionaries`.
+    dictionaries : path, DictionaryStore or dict of int to Dictionary, optional
+        Where `dictionary` is looked up, on the driver.
+    mode : {'FAILFAST', 'PERMISSIVE'}
+        A value that a codec of your own cannot compress fails the query, or becomes null.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own, as for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    Column
+        binary; null where the value is null.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted; there is no such dictionary.
+
+    Examples
+    --------
+    >>> from recordpress.spark.functions import compress, decompress
+    >>> lines = spark.createDataFrame([(b"a line of a log",), (None,)], "value binary")
+    >>> small = lines.select(compress("value", "zstd", 9).alias("small"))
+    >>> [row.value for row in small.select(decompress("small").alias("value")).collect()]
+    [b'a line of a log', None]
+    """
+    nulls = _is_permissive(mode)
+    stored = _stored(dictionaries)
+    chosen = _chosen(dictionary, stored)
+    own: Any = registry_of(codecs)
+    if isinstance(compression_type, str) and compression_type == DictionaryCodec.name:
+        own, chosen = _with_dictionaries(own, chosen, stored), None
+    elif stored is not None and chosen is None:
+        raise InvalidArgumentError(
+            "dictionaries is for a dictionary that is an id: give dictionary", field="dictionary"
+        )
+    compress_values(_NOTHING, compression_type, level, dictionary=chosen, codecs=own)  # wrong arguments are refused
+    return column_of("compress", column, Compress(compression_type, level, chosen, own, nulls), "binary")
+
+
+def decompress(
+    column: Column | str,
+    compression_type: CompressionType | str = "zstd",
+    max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
+    *,
+    dictionaries: Stored = None,
+    mode: Mode = "FAILFAST",
+    codecs: Codecs = None,
+) -> Column:
+    """Decompress each value of a column, as `recordpress.decompress_values` does.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of binary.
+    compression_type, max_decompressed_bytes
+        As for `recordpress.decompress_values`.
+    dictionaries : path, DictionaryStore, Dictionary or dict of int to Dictionary, optional
+        What values may name. A store is opened where the tasks run: its path must be seen there.
+    mode : {'FAILFAST', 'PERMISSIVE'}
+        A value that cannot be read fails the query, or becomes null; so does one that is larger than
+        `max_decompressed_bytes`, and one whose dictionary is not there. The error names its id.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own, as for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    Column
+        binary; null where the value is null.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted.
+    pyspark.errors.PySparkException
+        When the query runs, with the text of the `RecordpressError`; its row is counted in an Arrow batch.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.spark.functions import decompress
+    >>> rows = spark.createDataFrame([(recordpress.compress(b"text", "gzip"),), (b"?",)], "small binary")
+    >>> [row[0] for row in rows.select(decompress("small", "gzip", mode="PERMISSIVE")).collect()]
+    [b'text', None]
+    """
+    nulls = _is_permissive(mode)
+    stored = _stored(dictionaries)
+    own: Any = registry_of(codecs)
+    if isinstance(compression_type, str) and compression_type == DictionaryCodec.name:
+        own, stored = _with_dictionaries(own, None, stored), None
+    size: Any = max_decompressed_bytes
+    decompress_values(_NOTHING, compression_type, size, dictionaries=stored, codecs=own)
+    return column_of("decompress", column, Decompress(compression_type, size, stored, own, nulls), "binary")
+
+
+def crc32c(column: Column | str) -> Column:
+    """CRC-32C of each value of a column: the checksum of record batches, and of many stores.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of binary or string.
+
+    Returns
+    -------
+    Column
+        long, 0 to 2**32 - 1; null where the value is null. The function's source: RFC 3720, appendix B.4.
+
+    Examples
+    --------
+    >>> from recordpress.spark.functions import crc32c
+    >>> spark.sql("SELECT '123456789' AS text").select(crc32c("text").alias("crc")).first().crc == 0xE3069283
+    True
+    """
+    return column_of("crc32c", column, Checksum(), "bigint")
+
+
+def read_record_set(
+    column: Column | str,
+    *,
+    max_decompressed_bytes: Integer = DEFAULT_MAX_SIZE,
+    dictionaries: Stored = None,
+    mode: Mode = "FAILFAST",
+    codecs: Codecs = None,
+) -> Column:
+    """The records of record sets: of batches that ``level=bytes`` gives, or of Fetch responses and Produce requests.
+
+    Checksums are compared, and each set must end with a whole entry. Control records are left out.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of binary: each value is a record set, of any mix of formats and codecs.
+    max_decompressed_bytes : int
+        Cap on the decompressed size of one batch.
+    dictionaries : path, DictionaryStore, Dictionary or dict of int to Dictionary, optional
+        For batches of the codec ``zstd-dict`` (`recordpress.dictionaries.DictionaryCodec`).
+    mode : {'FAILFAST', 'PERMISSIVE'}
+        A set that cannot be read fails the query, or becomes null.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own, as for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    Column
+        array<struct<key, value, offset, timestamp, timestampType, headers>>, as the data source names and types them,
+        headers null where a record has none; null where the value is null.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted.
+    pyspark.errors.PySparkException
+        When the query runs, with the text of the `RecordpressError`.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.spark.functions import read_record_set
+    >>> rows = spark.createDataFrame([(recordpress.write_records([b"a", b"b"], base_offset=7),)], "batch binary")
+    >>> records = rows.select(read_record_set("batch").alias("records")).selectExpr("inline(records)")
+    >>> [(row.offset, row.value) for row in records.collect()]
+    [(7, b'a'), (8, b'b')]
+    """
+    nulls = _is_permissive(mode)
+    own = _with_dictionaries(registry_of(codecs), None, _stored(dictionaries))
+    size: Any = max_decompressed_bytes
+    read_columns(b"", max_decompressed_bytes=size, codecs=own)
+    returns = f"array<{spark_schema(SET_COLUMNS).simpleString()}>"
+    return column_of("read_record_set", column, ReadSet(size, own, nulls), returns)
+
+
+def write_record_set(
+    column: Column | str,
+    compression_type: CompressionType | str = "none",
+    level: Level = None,
+    *,
+    coerce_timestamps: bool = False,
+    dictionary: Dictionary | Integer | None = None,
+    dictionaries: Stored = None,
+    mode: Mode = "FAILFAST",
+    codecs: Codecs = None,
+) -> Column:
+    """Record sets, as `recordpress.write_columns` makes them: a set of each array of structs.
+
+    Parameters
+    ----------
+    column : Column or str
+        Of array<struct>, with fields named as those of `read_record_set`: key or value at least, in any order. A
+        record whose headers are null has none.
+    compression_type, level, coerce_timestamps
+        As for `recordpress.write_columns`: Kafka's timestamps are milliseconds, and parts of one are refused unless
+        `coerce_timestamps` rounds them down.
+    dictionary, dictionaries
+        For the codec ``zstd-dict``, as for `compress`.
+    mode : {'FAILFAST', 'PERMISSIVE'}
+        A set that cannot be written fails the query, or becomes null: offsets do not increase, say.
+    codecs : CodecRegistry, str or several, optional
+        Codecs of your own, as for `recordpress.spark.transcode`.
+
+    Returns
+    -------
+    Column
+        binary: batches of at most 1 MiB before compression; null where the array is null.
+
+    Raises
+    ------
+    InvalidArgumentError, ArgumentTypeError
+        An argument that is not accepted.
+    pyspark.errors.PySparkException
+        When the query runs, with the text of the `RecordpressError`.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from pyspark.sql.functions import array, lit, struct
+    >>> from recordpress.spark.functions import write_record_set
+    >>> records = array(struct(lit(b"k").alias("key"), lit("a value").alias("value")))
+    >>> made = spark.range(1).select(write_record_set(records, "zstd").alias("batch")).first().batch
+    >>> [(record.key, record.value) for batch in recordpress.read_batches(bytes(made)) for record in batch]
+    [(b'k', b'a value')]
+    """
+    nulls = _is_permissive(mode)
+    stored = _stored(dictionaries)
+    own: Any = _with_dictionaries(registry_of(codecs), _chosen(dictionary, stored), stored)
+    empty = pa.table({"value": _NOTHING})
+    write_columns(empty, compression_type, level, coerce_timestamps=coerce_timestamps, codecs=own)
+    work = WriteSet(compression_type, level, coerce_timestamps, own, nulls)
+    return column_of("write_record_set", column, work, "binary")
+
+
+def _is_permissive(mode: str) -> bool:
+    if not isinstance(mode, str):
+        raise ArgumentTypeError(f"mode must be FAILFAST or PERMISSIVE, not {type(mode).__name__}", field="mode")
+    if mode.upper() not in ("FAILFAST", "PERMISSIVE"):
+        raise InvalidArgumentError(f"mode must be FAILFAST or PERMISSIVE, not {shown_value(mode)}", field="mode")
+    return mode.upper() == "PERMISSIVE"
+
+
+def _stored(dictionaries: Stored) -> Dictionaries | None:
+    if isinstance(dictionaries, str | os.PathLike):
+        with named("dictionaries"):
+            return DictionaryStore(dictionaries)
+    if dictionaries is None or hasattr(type(dictionaries), "get") or isinstance(dictionaries, Dictionary):
+        return dictionaries
+    raise ArgumentTypeError(
+        "dictionaries must be a path, a DictionaryStore, a Dictionary or a dict of dictionaries by id, "
+        f"not {type(dictionaries).__name__}",
+        field="dictionaries",
+    )
+
+
+def _chosen(dictionary: Dictionary | Integer | None, stored: Dictionaries | None) -> Dictionary | None:
+    if dictionary is None or isinstance(dictionary, Dictionary):
+        return dictionary
+    if not isinstance(dictionary, SupportsIndex):
+        raise ArgumentTypeError(
+            f"dictionary must be a recordpress.dictionaries.Dictionary or an id, not {type(dictionary).__name__}",
+            field="dictionary",
+        )
+    if stored is None or isinstance(stored, Dictionary):
+        raise InvalidArgumentError("dictionary is an id: give dictionaries, in which it is", field="dictionary")
+    number = integer(dictionary, "dictionary", 0, (1 << 32) - 1)
+    found = stored.get(number)
+    if found is None:
+        raise InvalidArgumentError(f"dictionaries has no dictionary {number}", field="dictionary")
+    return found
+
+
+def _with_dictionaries(
+    codecs: CodecRegistry | None, dictionary: Dictionary | None, stored: Any
+) -> CodecRegistry | None:
+    """The codecs, and zstd-dict if there is a dictionary."""
+    if dictionary is None and stored is None:
+        return codecs
+    if dictionary is None:
+        dictionary = stored if isinstance(stored, Dictionary) else next(iter(stored.values()), None)
+    if dictionary is None:
+        raise InvalidArgumentError("dictionaries has no dictionary", field="dictionaries")
+    made = CodecRegistry() if codecs is None else copy.copy(codecs)
+    made.register(DictionaryCodec.name, DictionaryCodec(dictionary, stored), replace=True)
+    return made

@@ -1,0 +1,259 @@
+"""Types for annotations of what recordpress's functions accept.
+
+Importing recordpress does not load this module.
+
+Examples
+--------
+>>> from recordpress.typing import CompressionType
+>>> def topic_codec(name: str) -> CompressionType:
+...     return "zstd" if name.startswith("logs") else "none"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
+
+from recordpress.codecs import Dictionary
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+__all__ = [
+    "ArrowArray",
+    "ArrowStream",
+    "BatchOptions",
+    "BinaryFile",
+    "BinaryType",
+    "CompressionType",
+    "Dictionaries",
+    "DictionariesById",
+    "HeaderChecksum",
+    "Headers",
+    "Integer",
+    "Level",
+    "ShownAs",
+    "Time",
+    "TimestampUnit",
+]
+
+CompressionType: TypeAlias = Literal["none", "gzip", "snappy", "lz4", "zstd"]
+"""Kafka's names of its codecs.
+
+Examples
+--------
+>>> import recordpress
+>>> codec: recordpress.typing.CompressionType = "zstd"
+>>> recordpress.decompress(recordpress.compress(b"data", codec), codec)
+b'data'
+"""
+
+Integer: TypeAlias = SupportsIndex
+"""An int or a NumPy integer. A bool is refused, although type checkers accept it.
+
+Examples
+--------
+>>> import recordpress
+>>> level: recordpress.typing.Integer = 9
+>>> len(recordpress.compress(bytes(1000), "zstd", level)) < 30
+True
+"""
+
+Level: TypeAlias = SupportsIndex | Literal["kafka-default"] | None
+"""A level on the codec's own scale. None and "kafka-default" stand for the level that Kafka's clients use.
+
+Examples
+--------
+>>> import recordpress
+>>> level: recordpress.typing.Level = "kafka-default"
+>>> recordpress.compress(b"data", "gzip", level) == recordpress.compress(b"data", "gzip")
+True
+"""
+
+Time: TypeAlias = SupportsIndex | datetime | str
+"""Milliseconds since 1970, a datetime with a time zone, or ISO 8601 text with a time zone.
+
+Examples
+--------
+>>> import recordpress
+>>> time: recordpress.typing.Time = "2023-11-14T22:13:20Z"
+>>> data = recordpress.write_records([b"value"], timestamps=[time])
+>>> next(recordpress.read_batches(data)).max_timestamp
+1700000000000
+"""
+
+TimestampUnit: TypeAlias = Literal["ms", "us"]
+"""The unit of timestamps in columns: Kafka's milliseconds, or the microseconds that Spark has.
+
+Examples
+--------
+>>> import recordpress
+>>> unit: recordpress.typing.TimestampUnit = "us"
+>>> data = recordpress.write_records([b"value"], timestamps=[1700000000000])
+>>> str(recordpress.read_columns(data, ["timestamp"], timestamp_unit=unit).to_pyarrow().schema.field(0).type)
+'timestamp[us, tz=UTC]'
+"""
+BinaryType: TypeAlias = Literal["binary", "large_binary", "binary_view"]
+"""The Arrow type of keys and values; that of views shares the memory of the decompressed batches.
+
+Examples
+--------
+>>> import recordpress
+>>> kind: recordpress.typing.BinaryType = "large_binary"
+>>> data = recordpress.write_records([b"value"])
+>>> str(recordpress.read_columns(data, ["value"], binary_type=kind).to_pyarrow().schema.field(0).type)
+'large_binary'
+"""
+
+HeaderChecksum: TypeAlias = Literal["verify", "ignore"]
+"""What to do about a wrong checksum of an LZ4 frame's header in v1 and v2.
+
+Examples
+--------
+>>> import recordpress
+>>> data = recordpress.write_records([b"value"], compression_type="lz4")
+>>> choice: recordpress.typing.HeaderChecksum = "ignore"
+>>> len(recordpress.read_columns(data, lz4_header_checksum=choice))
+1
+"""
+
+ShownAs: TypeAlias = Literal["utf8", "hex", "base64", "json", "size"]
+"""How the bytes of keys and values are shown as text.
+
+Examples
+--------
+>>> import recordpress
+>>> shown: recordpress.typing.ShownAs = "hex"
+>>> recordpress.log.DumpOptions(values=shown).values
+'hex'
+"""
+
+Headers: TypeAlias = Iterable["tuple[str, Buffer | None]"] | Mapping[str, "Buffer | None"]
+"""The headers of one record, as pairs, or as a dict if no key occurs twice.
+
+Examples
+--------
+>>> import recordpress
+>>> headers: recordpress.typing.Headers = {"trace": b"1f"}
+>>> data = recordpress.write_records([b"value"], headers=[headers])
+>>> next(iter(next(recordpress.read_batches(data)))).headers
+[('trace', b'1f')]
+"""
+
+
+class DictionariesById(Protocol):
+    """A dict of dictionaries by id, or a `recordpress.dictionaries.DictionaryStore`.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
+    >>> dictionary = recordpress.dictionaries.train(lines, 1024)
+    >>> known: recordpress.typing.DictionariesById = {dictionary.id: dictionary}
+    >>> small = recordpress.compress(lines[7], "zstd", dictionary=dictionary)
+    >>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[7]
+    True
+    """
+
+    def get(self, key: int, /) -> Dictionary | None:
+        """The dictionary of an id, or None."""
+        ...
+
+
+Dictionaries: TypeAlias = Dictionary | DictionariesById
+"""What frames of zstd may name: one dictionary, or several by id.
+
+Examples
+--------
+>>> import recordpress
+>>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
+>>> known: recordpress.typing.Dictionaries = recordpress.dictionaries.train(lines, 1024)
+>>> recordpress.decompress(recordpress.compress(lines[0], "zstd", dictionary=known), "zstd", dictionaries=known) == lines[0]
+True
+"""
+
+
+class BinaryFile(Protocol):
+    """A file opened for reading bytes.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> import io
+    >>> file: recordpress.typing.BinaryFile = io.BytesIO(recordpress.write_records([b"value"]))
+    >>> [columns] = recordpress.iter_columns(file, ["value"])
+    >>> columns["value"].to_pylist()
+    [b'value']
+    """
+
+    def readinto(self, buffer: memoryview, /) -> int | None:
+        """Fill a buffer; the number of bytes, 0 at the end of the file."""
+        ...
+
+
+class ArrowArray(Protocol):
+    """Anything that gives its data as one Arrow array.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> import pyarrow
+    >>> array: recordpress.typing.ArrowArray = pyarrow.array([b"one", b"two"])
+    >>> len(recordpress.compress_values(array, "zstd"))
+    2
+    """
+
+    def __arrow_c_array__(self, requested_schema: object | None = None) -> tuple[object, object]: ...
+
+
+class ArrowStream(Protocol):
+    """Anything that gives its data as a stream of Arrow arrays.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> stream: recordpress.typing.ArrowStream = recordpress.read_columns(recordpress.write_records([b"value"]))
+    >>> [batch] = recordpress.read_batches(recordpress.write_columns(stream))
+    >>> batch.records_count
+    1
+    """
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+class BatchOptions(TypedDict, total=False):
+    """Options for a batch's header, shared by BatchBuilder, write_records and write_columns.
+
+    Attributes
+    ----------
+    timestamp_type : int
+        0 CreateTime, 1 LogAppendTime; `recordpress.TimestampType`.
+    log_append_time : int, datetime or str
+        The time of all records, with LogAppendTime.
+    producer_id, producer_epoch, base_sequence : int
+        Of an idempotent producer; -1, the default, is none.
+    partition_leader_epoch : int
+        -1, the default, is what a producer writes.
+    is_transactional : bool
+        Part of a transaction; needs a producer id.
+    delete_horizon_ms : int, datetime or str
+        The time from which compaction may remove the batch's tombstones.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> from recordpress.typing import BatchOptions
+    >>> options: BatchOptions = {"producer_id": 4242, "producer_epoch": 0, "base_sequence": 0}
+    >>> next(recordpress.read_batches(recordpress.write_records([b"value"], **options))).producer_id
+    4242
+    """
+
+    timestamp_type: Integer | None
+    log_append_time: Time
+    producer_id: Integer
+    producer_epoch: Integer
+    base_sequence: Integer
+    partition_leader_epoch: Integer
+    is_transactional: bool
+    delete_horizon_ms: Time | None
