@@ -60,8 +60,8 @@ from recordpress.errors import (
     InUseError,
     InvalidArgumentError,
     InvalidRecordError,
-    RecordpressError,
     OutputTooLargeError,
+    RecordpressError,
     StorageError,
     UnsupportedCompressionTypeError,
 )

@@ -14,8 +14,8 @@ from clients import AIOKAFKA, CLIENTS, Client, as_recordpress, read, read_by_rec
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-import recordpress
 import oracle
+import recordpress
 import strategies
 
 clients = pytest.mark.parametrize("client", CLIENTS, ids=str)

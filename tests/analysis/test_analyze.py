@@ -11,8 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.analysis import Analysis
 from recordpress.typing import CompressionType
 

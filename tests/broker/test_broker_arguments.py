@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import recordpress
-from recordpress.broker import PartitionLog, validate
 from odd_values import drain, wrong_answers
+from recordpress.broker import PartitionLog, validate
 
 DATA = recordpress.write_records([b"value"] * 3, timestamps=[1, 2, 3])
 

@@ -5,8 +5,8 @@ import zlib
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.broker._client import client_of
 
 TEXT = b"a line of text\n" * 2000

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from cli.logs import SEGMENT, partition
 from recordpress.broker import ExplainedBatch, Reason
 from recordpress.broker._explain_log import as_produced

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from drawn_logs import cut, damage, draw_log
 from recordpress.broker import Fetched, Finding, Reason, fetch
 from recordpress.log import write_offset_index

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.broker import PartitionLog, Reason, validate
 
 NOW = 1700000000000

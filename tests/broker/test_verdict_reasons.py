@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.broker import Reason, validate
 
 NOW = 1700000000000

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from cli.conftest import COMMAND, Run, environment
 from recordpress.producer import murmur2, partition_for_key
 

@@ -4,8 +4,8 @@ import ctypes
 import random
 from dataclasses import dataclass
 
-import recordpress
 import oracle
+import recordpress
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 FRAMED = CODECS[1:]

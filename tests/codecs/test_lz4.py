@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HEADER, SIZES, exact, noise, text
 
-import recordpress
 import oracle
+import recordpress
 
 MAGIC = bytes.fromhex("04224d18")
 END = bytes(4)

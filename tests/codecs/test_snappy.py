@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from samples import HEADER as PAYLOAD
 from samples import SIZES, exact, noise, text
 
-import recordpress
 import oracle
+import recordpress
 
 HEADER = bytes.fromhex("82534e41505059000000000100000001")
 JAVA_S = [

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HEADER, KINDS, SIZES, decompressed, exact, noise, text
 
-import recordpress
 import oracle
+import recordpress
 
 DATA = text(200_000)
 MAGIC = bytes.fromhex("28b52ffd")

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from facts import TIMESTAMP_TYPES, Facts
 from oracle import Vector
 

@@ -12,11 +12,11 @@ from typing import Any, Literal
 import pyarrow as pa
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
-from recordpress.columns import Column
 from oracle import Vector
+from recordpress.columns import Column
 
 T = 1_700_000_000_000
 EVERY = RECORD_COLUMNS + BATCH_COLUMNS

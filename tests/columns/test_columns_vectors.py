@@ -7,8 +7,8 @@ import struct
 import pyarrow as pa
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS, column_facts, expected_columns
 from facts import Facts, bytes_fact, error_class
 from oracle import Partition, Vector

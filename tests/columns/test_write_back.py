@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import recordpress
 import oracle
+import recordpress
 from arrow_facts import BATCH_COLUMNS, RECORD_COLUMNS
 from arrow_structs import ArrowSchema, struct_of
 from facts import Facts, batch_facts, record_facts
-from recordpress.columns import with_constants
 from oracle import Vector
+from recordpress.columns import with_constants
 
 EVERY = RECORD_COLUMNS + BATCH_COLUMNS
 # Crafted bytes that no reader shows: attributes of a record, a null key of length -2, a header key that is not UTF-8,

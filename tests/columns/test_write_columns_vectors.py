@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from facts import record_facts
 from oracle import Vector
 

@@ -11,7 +11,16 @@ from typing import Any
 import pytest
 
 import recordpress
-from recordpress.files import Buffered, FileSystem, LocalFileSystem, RandomAccessFile, Walked, coalesce, read_ahead, resolve
+from recordpress.files import (
+    Buffered,
+    FileSystem,
+    LocalFileSystem,
+    RandomAccessFile,
+    Walked,
+    coalesce,
+    read_ahead,
+    resolve,
+)
 
 pa_fs = pytest.importorskip("pyarrow.fs")
 fsspec = pytest.importorskip("fsspec")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from files.conftest import S3Server
 from recordpress.files import resolve
 

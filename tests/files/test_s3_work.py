@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from files.conftest import S3Server
 from recordpress.files import resolve
 from recordpress.log import _lease, reindex, salvage, scan, stats_of, verify

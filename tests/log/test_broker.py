@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from broker import JARS, Broker
 from facts import bytes_fact
 from recordpress.log import salvage, scan

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from facts import bytes_fact
-from recordpress.log import Manifest, read_content, read_leader_epochs, scan, transactions_of, verify
 from messages import message, wrapper
+from recordpress.log import Manifest, read_content, read_leader_epochs, scan, transactions_of, verify
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # in modules of kafka-python
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import _copy_parts, _file_records, copy_tasks
 
 PIECE = 4000

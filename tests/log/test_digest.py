@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 
 xxhash = pytest.importorskip("xxhash")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import facts
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import (
     AbortedTxn,
     TopicPartition,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.errors import RecordpressError
 from recordpress.log import DumpOptions, SegmentDump, is_sidecar, sidecar_lines
 from recordpress.log._messages import schema

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import facts
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import AbortedTxn, FileRecords, ProducerState, write_snapshot, write_transaction_index
 
 pa = pytest.importorskip("pyarrow")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.files import LocalFileSystem
 from recordpress.log import read_leader_epochs, read_offset_index, read_snapshot, read_time_index
 from recordpress.log._batch_header import BatchHeader

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import (
     list_partitions,
     read_leader_epochs,

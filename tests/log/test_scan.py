@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import Finding, ScanReport, SegmentScan, scan
 
 LOG = "00000000000000000000.log"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.files import LocalFileSystem, RandomAccessFile
 from recordpress.log._hop import HeaderHop
 from recordpress.log._seek import RecordPlace, SegmentSeek

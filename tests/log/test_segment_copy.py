@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.files import LocalFileSystem, RandomAccessFile
 from recordpress.log import RecordDigest, _segment_copy, read_content, transcode_segment
 from recordpress.log._recoder import Recoder

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import (
     AbortedTxn,
     ProducerState,

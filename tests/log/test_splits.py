@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 import drawn_logs
-import recordpress
 import oracle
+import recordpress
 from recordpress.files import LocalFileSystem
 from recordpress.log import Finding, _overlap, splits
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.files import RandomAccessFile
 from recordpress.log import _stats as sampling
 from recordpress.log import end_offset, stats_of

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import facts
-import recordpress
 import oracle
+import recordpress
 
 pytest.importorskip("pyarrow")
 

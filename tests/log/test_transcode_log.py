@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.files import _local
 from recordpress.log import Manifest, Progress, _read_back, read_content
 

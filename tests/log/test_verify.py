@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from recordpress.log import Finding, scan, verify
 
 LOG = "00000000000000000000.log"

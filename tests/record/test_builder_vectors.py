@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from oracle import Vector
 
 SETS = [

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 
 T = 1_700_000_000_000
 LOG_APPEND_TIME = recordpress.TimestampType.LogAppendTime

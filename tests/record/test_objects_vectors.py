@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 from facts import Facts, batch_facts, error_class, record_facts
 from oracle import Vector
 

@@ -7,8 +7,8 @@ import pytest
 from aiokafka.record import MemoryRecords
 
 import facts
-import recordpress
 import oracle
+import recordpress
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 # what a v2 header may lose to another codec: its size, where it lies, and what follows from the new payload

@@ -17,8 +17,8 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
 import recordpress.spark
-from recordpress.spark import functions
 from odd_values import wrong_answers
+from recordpress.spark import functions
 
 LOGS = str(Path(__file__).parents[2] / "demo" / "logs" / "sessions-0")
 PLACES = {"src", "left", "right", "dst"}  # there may be nothing, or something

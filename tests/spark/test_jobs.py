@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-import recordpress
 import oracle
+import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import brotli
-import recordpress_codec_brotli
 import pytest
+import recordpress_codec_brotli
 from recordpress_codec_brotli import NAME, Brotli
 
 import recordpress

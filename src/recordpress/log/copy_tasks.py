@@ -39,7 +39,14 @@ from recordpress.log._copy_log import (
 )
 from recordpress.log._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
 from recordpress.log._file_records import PIECE_BYTES
-from recordpress.log._manifest import FORMAT, CopiedPartition, CopiedSegment, Manifest, QuarantinedSegment, read_manifest
+from recordpress.log._manifest import (
+    FORMAT,
+    CopiedPartition,
+    CopiedSegment,
+    Manifest,
+    QuarantinedSegment,
+    read_manifest,
+)
 from recordpress.log._published import published, refuse_taken, succeed
 from recordpress.log._quarantine import damage, quarantined
 from recordpress.log._target import Work

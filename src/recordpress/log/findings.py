@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from recordpress.errors import (
     CorruptRecordError,
     InvalidRecordError,
-    RecordpressError,
     OutputTooLargeError,
+    RecordpressError,
     UnsupportedCompressionTypeError,
 )
 

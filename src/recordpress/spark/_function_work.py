@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from recordpress.codecs import CodecRegistry, Dictionary
 from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
-from recordpress.errors import ArgumentTypeError, RecordpressError, OutputTooLargeError
+from recordpress.errors import ArgumentTypeError, OutputTooLargeError, RecordpressError
 from recordpress.spark.schema import arrow_schema, as_column
 from recordpress.typing import Dictionaries, Level
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from sets import CODECS, ROWS, TIME, Row, batch, lz4_frame, message, messages, record, wrapper
 
-import recordpress
 import oracle
+import recordpress
 
 Settings = dict[str, str]
 OLD_CODECS = CODECS[:4]  # what v0 and v1 know

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import campaign
 import mutate
 
-import recordpress
 import oracle
+import recordpress
 from recordpress import log
 
 MOST_BYTES = 3000
