@@ -36,7 +36,7 @@ PACK_LIMITS ?= 16384,262144,1000000,10000000
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile)
 
-SOURCES := setup.py src/recordpress/_modules.py $(wildcard build_support/*.py include/recordpress/*.h) \
+SOURCES := setup.py src/recordpress/_extension_finder.py $(wildcard build_support/*.py include/recordpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')
 
 say = @echo "recordpress: $(1)" >&2
@@ -111,7 +111,7 @@ $(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
 # the Scala that the brokers of a release line were published for
 scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
 
-broker: $(TESTING)  ## brokers are started on salvaged, transcoded, converted and written logs, serve every record, and answer every Fetch
+broker: $(TESTING)  ## brokers are started on repaired, transcoded, converted and written logs, serve every record, and answer every Fetch
 	@build_support/debian.sh differential
 	$(MAKE) build/broker/.jars $(OLD_JARS)/3.9.2/.jars
 	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \

@@ -47,9 +47,17 @@ def _build(builder, codec, rows=ROWS):
 
 def _build_by_hand(builder, codec):
     """The class inside of aiokafka's BatchBuilder, called by itself."""
+
     def build():
-        batch = builder(magic=2, compression_type=CODECS.index(codec), is_transactional=0, producer_id=-1,
-                        producer_epoch=-1, base_sequence=-1, batch_size=LIMIT)
+        batch = builder(
+            magic=2,
+            compression_type=CODECS.index(codec),
+            is_transactional=0,
+            producer_id=-1,
+            producer_epoch=-1,
+            base_sequence=-1,
+            batch_size=LIMIT,
+        )
         for offset, (key, value) in enumerate(ROWS):
             batch.append(offset, timestamp=TIME, key=key, value=value, headers=[])
         return batch.build()
@@ -90,42 +98,81 @@ def _values(data):
 
 
 def _race(race, operation, codec, ours, theirs, answer, rounds=7, rows=ROWS, values="words"):
-    race(Cell(operation, values, codec, RECORDS, SIZE), _contender("recordpress", ours, answer, 7, rows),
-         _contender("client", theirs, answer, rounds, rows))
+    race(
+        Cell(operation, values, codec, RECORDS, SIZE),
+        _contender("recordpress", ours, answer, 7, rows),
+        _contender("client", theirs, answer, rounds, rows),
+    )
 
 
 @codecs
 @values
 def bench_build_under_aiokafka(race, codec, rows, values):
-    _race(race, "build under aiokafka", codec, _build(under_aiokafka.BatchBuilder, codec, rows),
-          _build(BatchBuilder, codec, rows), _values, rows=rows, values=values)
+    _race(
+        race,
+        "build under aiokafka",
+        codec,
+        _build(under_aiokafka.BatchBuilder, codec, rows),
+        _build(BatchBuilder, codec, rows),
+        _values,
+        rows=rows,
+        values=values,
+    )
 
 
 @codecs
 def bench_build_by_hand_under_aiokafka(race, codec):
-    _race(race, "build by hand", codec, _build_by_hand(under_aiokafka.DefaultRecordBatchBuilder, codec),
-          _build_by_hand(DefaultRecordBatchBuilder, codec), _values)
+    _race(
+        race,
+        "build by hand",
+        codec,
+        _build_by_hand(under_aiokafka.DefaultRecordBatchBuilder, codec),
+        _build_by_hand(DefaultRecordBatchBuilder, codec),
+        _values,
+    )
 
 
 @codecs
 @values
 def bench_iterate_under_aiokafka(race, codec, rows, values):
     data = bytes(_build(BatchBuilder, codec, rows)())
-    _race(race, "iterate under aiokafka", codec, _read(under_aiokafka.MemoryRecords, data), _read(MemoryRecords, data),
-          list, rows=rows, values=values)
+    _race(
+        race,
+        "iterate under aiokafka",
+        codec,
+        _read(under_aiokafka.MemoryRecords, data),
+        _read(MemoryRecords, data),
+        list,
+        rows=rows,
+        values=values,
+    )
 
 
 @codecs
 def bench_build_under_kafka_python(race, codec):
-    _race(race, "build under kafka-python", codec, _build_kafka_python(under_kafka_python.MemoryRecordsBuilder, codec),
-          _build_kafka_python(MemoryRecordsBuilder, codec), _values, rounds=3)
+    _race(
+        race,
+        "build under kafka-python",
+        codec,
+        _build_kafka_python(under_kafka_python.MemoryRecordsBuilder, codec),
+        _build_kafka_python(MemoryRecordsBuilder, codec),
+        _values,
+        rounds=3,
+    )
 
 
 @codecs
 def bench_iterate_under_kafka_python(race, codec):
     data = bytes(_build(BatchBuilder, codec)())
-    _race(race, "iterate under kafka-python", codec, _read(under_kafka_python.MemoryRecords, data),
-          _read(KafkaPythonRecords, data), list, rounds=3)
+    _race(
+        race,
+        "iterate under kafka-python",
+        codec,
+        _read(under_kafka_python.MemoryRecords, data),
+        _read(KafkaPythonRecords, data),
+        list,
+        rounds=3,
+    )
 
 
 # --- through a broker: the CPU time of the client, whose event loop is in this thread; and the wall time, in which the
@@ -180,8 +227,11 @@ def _race_through(broker, codec, operation, race):
 
         return Contender(name, call, lambda: equal(call(), [value for _, value in SENT], name), rounds=21)
 
-    race(Cell(operation, "there and back", codec, len(SENT), 66 * len(SENT)),
-         contender("recordpress", under_aiokafka.installed), contender("client", contextlib.nullcontext))
+    race(
+        Cell(operation, "there and back", codec, len(SENT), 66 * len(SENT)),
+        contender("recordpress", under_aiokafka.installed),
+        contender("client", contextlib.nullcontext),
+    )
 
 
 @codecs

@@ -21,5 +21,8 @@ def bench_batch_table(race, log_file, smoke):
             table = pa.table(recordpress.batch_table(data))
             equal(table["baseOffset"].to_pylist(), expected, "base offsets")
 
-        race(Cell("headers only", records.name, "zstd", batches, unit="batches"), lambda: recordpress.batch_table(data),
-             check=check)
+        race(
+            Cell("headers only", records.name, "zstd", batches, unit="batches"),
+            lambda: recordpress.batch_table(data),
+            check=check,
+        )

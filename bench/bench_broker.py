@@ -55,8 +55,13 @@ def bench_accepted(race, elsewhere, log_file, codec):
         equal((verdict.error, verdict.relation), ("NONE", "kept"), "verdict")
         same_batch(verdict.records, records, codec)
 
-    race(Cell("a broker keeps a batch", records.name, codec, records.count, records.size), lambda: _judge(data),
-         _bare(records, data), *_validator(elsewhere, log_file, records, codec, codec), check=check)
+    race(
+        Cell("a broker keeps a batch", records.name, codec, records.count, records.size),
+        lambda: _judge(data),
+        _bare(records, data),
+        *_validator(elsewhere, log_file, records, codec, codec),
+        check=check,
+    )
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
@@ -68,9 +73,13 @@ def bench_accepted_bytes(race, elsewhere, log_file, codec):
     def check() -> None:
         same_batch(_judge(data).records, records, codec)
 
-    race(Cell("a broker keeps a batch, its bytes read", records.name, codec, records.count, records.size),
-         lambda: _judge(data).records, _bare(records, data), *_validator(elsewhere, log_file, records, codec, codec),
-         check=check)
+    race(
+        Cell("a broker keeps a batch, its bytes read", records.name, codec, records.count, records.size),
+        lambda: _judge(data).records,
+        _bare(records, data),
+        *_validator(elsewhere, log_file, records, codec, codec),
+        check=check,
+    )
 
 
 @pytest.mark.parametrize("codec", CODECS)
@@ -85,6 +94,10 @@ def bench_rebuilt(race, elsewhere, log_file, codec):
         equal((verdict.error, verdict.relation), ("NONE", "rebuilt"), "verdict")
         same_batch(verdict.records, records, codec)
 
-    race(Cell("a broker rebuilds a batch", records.name, f"{source} to {codec}", records.count, records.size),
-         lambda: _judge(data, codec), _bare(records, data, codec),
-         *_validator(elsewhere, log_file, records, source, codec), check=check)
+    race(
+        Cell("a broker rebuilds a batch", records.name, f"{source} to {codec}", records.count, records.size),
+        lambda: _judge(data, codec),
+        _bare(records, data, codec),
+        *_validator(elsewhere, log_file, records, source, codec),
+        check=check,
+    )

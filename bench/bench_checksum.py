@@ -32,14 +32,22 @@ def _race(race, operation, size, ours, peers):
     """The peers are called first: that all of them agree is what makes the answer."""
     data = RANDOM.randbytes(SIZES[size])
     (expected,) = {compute(data) for compute in peers.values()}
-    race(Cell(operation, size, size=len(data), unit="calls"), _contender("recordpress", expected, ours, data),
-         *(_contender(name, expected, compute, data) for name, compute in peers.items()))
+    race(
+        Cell(operation, size, size=len(data), unit="calls"),
+        _contender("recordpress", expected, ours, data),
+        *(_contender(name, expected, compute, data) for name, compute in peers.items()),
+    )
 
 
 @sizes
 def bench_crc32c(race, size):
-    _race(race, "CRC-32C", size, recordpress.crc32c, {
-        "aiokafka": crc32c_cython, "google crc32c": google_crc32c.value, "crc32c": pypi_crc32c.crc32c})
+    _race(
+        race,
+        "CRC-32C",
+        size,
+        recordpress.crc32c,
+        {"aiokafka": crc32c_cython, "google crc32c": google_crc32c.value, "crc32c": pypi_crc32c.crc32c},
+    )
 
 
 @sizes
@@ -57,15 +65,29 @@ def bench_crc32c_in_c(race, size):
     def contender(name, compute, loop):
         return Contender(name, compute, lambda: equal(compute(), expected, name), loop)
 
-    rivals = [contender("table", lambda: native.crc32c_table(data, count),
-                        lambda calls: native.loop_crc32c_table(data, count, calls))]
+    rivals = [
+        contender(
+            "table",
+            lambda: native.crc32c_table(data, count),
+            lambda calls: native.loop_crc32c_table(data, count, calls),
+        )
+    ]
     if native.crc32_iscsi is not None:
         address = ctypes.cast(native.crc32_iscsi, ctypes.c_void_p)
-        rivals.append(contender("isa l", lambda: ~native.crc32_iscsi(data, count, 0xFFFFFFFF) & 0xFFFFFFFF,
-                                lambda calls: native.loop_isal(address, data, count, calls)))
-    race(Cell("CRC-32C in C", size, size=count, unit="calls"),
-         contender("recordpress", lambda: native.crc32c(data, count), lambda calls: native.loop_crc32c(data, count, calls)),
-         *rivals)
+        rivals.append(
+            contender(
+                "isa l",
+                lambda: ~native.crc32_iscsi(data, count, 0xFFFFFFFF) & 0xFFFFFFFF,
+                lambda calls: native.loop_isal(address, data, count, calls),
+            )
+        )
+    race(
+        Cell("CRC-32C in C", size, size=count, unit="calls"),
+        contender(
+            "recordpress", lambda: native.crc32c(data, count), lambda calls: native.loop_crc32c(data, count, calls)
+        ),
+        *rivals,
+    )
 
 
 def _changed_byte():
@@ -80,18 +102,30 @@ def bench_patch(race):
     """From Python, where the call is most of it."""
     before, old, new, distance, after = _changed_byte()
     crc, expected = google_crc32c.value(before), google_crc32c.value(after)
-    race(Cell("CRC-32C patch", "1 B of 1 MB", unit="calls"),
-         _contender("recordpress", expected, recordpress.crc32c_patch, crc, old, new, distance),
-         _contender("recompute", expected, recordpress.crc32c, after),
-         _contender("recompute google crc32c", expected, google_crc32c.value, after))
+    race(
+        Cell("CRC-32C patch", "1 B of 1 MB", unit="calls"),
+        _contender("recordpress", expected, recordpress.crc32c_patch, crc, old, new, distance),
+        _contender("recompute", expected, recordpress.crc32c, after),
+        _contender("recompute google crc32c", expected, google_crc32c.value, after),
+    )
 
 
 def bench_patch_in_c(race):
     before, old, new, distance, after = _changed_byte()
     crc, expected = google_crc32c.value(before), google_crc32c.value(after)
-    ours = Contender("recordpress", lambda: native.patch(crc, old, new, 1, distance),
-                     lambda: equal(native.patch(crc, old, new, 1, distance), expected, "patch"),
-                     lambda calls: native.loop_patch(crc, old, new, 1, distance, calls))
-    race(Cell("CRC-32C patch in C", "1 B of 1 MB", unit="calls"), ours,
-         Contender("recompute", lambda: native.crc32c(after, len(after)), None,
-                   lambda calls: native.loop_crc32c(after, len(after), calls)))
+    ours = Contender(
+        "recordpress",
+        lambda: native.patch(crc, old, new, 1, distance),
+        lambda: equal(native.patch(crc, old, new, 1, distance), expected, "patch"),
+        lambda calls: native.loop_patch(crc, old, new, 1, distance, calls),
+    )
+    race(
+        Cell("CRC-32C patch in C", "1 B of 1 MB", unit="calls"),
+        ours,
+        Contender(
+            "recompute",
+            lambda: native.crc32c(after, len(after)),
+            None,
+            lambda calls: native.loop_crc32c(after, len(after), calls),
+        ),
+    )

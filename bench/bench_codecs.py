@@ -55,16 +55,23 @@ def _contender(name, check, function, *arguments):
     """A call so short that a function around it would count: timeit has it in its loop."""
     values = {f"argument{i}": value for i, value in enumerate(arguments)}
     loop = timeit.Timer(f"function({', '.join(values)})", globals=values | {"function": function})
-    return Contender(name, lambda: function(*arguments), lambda: check(function(*arguments)), loop.timeit,
-                     rounds=ROUNDS)
+    return Contender(
+        name, lambda: function(*arguments), lambda: check(function(*arguments)), loop.timeit, rounds=ROUNDS
+    )
 
 
 def _in_c(operation, codec, data):
     ceiling = SETS["apache5000"].ceiling()
-    return (Contender("limit", lambda: ceiling.repeat_codec(codec, operation, data, 1),
-                      loop=lambda calls: ceiling.repeat_codec(codec, operation, data, calls), rounds=ROUNDS),
-            _contender("one in C", lambda size: None, ceiling.repeat_codec, codec, operation, data, 1),
-            _contender("nothing in C", lambda size: None, ceiling.repeat_codec, codec, operation, data, 0))
+    return (
+        Contender(
+            "limit",
+            lambda: ceiling.repeat_codec(codec, operation, data, 1),
+            loop=lambda calls: ceiling.repeat_codec(codec, operation, data, calls),
+            rounds=ROUNDS,
+        ),
+        _contender("one in C", lambda size: None, ceiling.repeat_codec, codec, operation, data, 1),
+        _contender("nothing in C", lambda size: None, ceiling.repeat_codec, codec, operation, data, 0),
+    )
 
 
 def _cell(operation, codec, size):
@@ -79,10 +86,18 @@ def bench_compress(race, codec, size):
         compress, decompress = PEERS[codec][name]
         return _contender(name, lambda made: equal(bytes(decompress(made)), data, name), compress, data)
 
-    race(_cell("compress", codec, size),
-         _contender("recordpress", lambda made: equal(recordpress.decompress(made, codec), data, "recordpress"),
-                    recordpress.compress, data, codec),
-         *_in_c("compress", codec, data), *map(peer, PEERS[codec]))
+    race(
+        _cell("compress", codec, size),
+        _contender(
+            "recordpress",
+            lambda made: equal(recordpress.decompress(made, codec), data, "recordpress"),
+            recordpress.compress,
+            data,
+            codec,
+        ),
+        *_in_c("compress", codec, data),
+        *map(peer, PEERS[codec]),
+    )
 
 
 @cells
@@ -96,9 +111,14 @@ def bench_decompress(race, codec, size):
         room = [SIZES[size]] if name == "zstandard" else []  # it does not grow its output
         return _contender(name, lambda made: equal(bytes(made), data, name), decompress, theirs, *room)
 
-    race(_cell("decompress", codec, size),
-         _contender("recordpress", lambda made: equal(made, data, "recordpress"), recordpress.decompress, payload, codec),
-         *_in_c("decompress", codec, payload), *map(peer, PEERS[codec]))
+    race(
+        _cell("decompress", codec, size),
+        _contender(
+            "recordpress", lambda made: equal(made, data, "recordpress"), recordpress.decompress, payload, codec
+        ),
+        *_in_c("decompress", codec, payload),
+        *map(peer, PEERS[codec]),
+    )
 
 
 @cells
@@ -106,17 +126,33 @@ def bench_decompress_into(race, codec, size):
     """As the limit does it: into the caller's buffer."""
     data = RECORDS[: SIZES[size]]
     payload, out = recordpress.compress(data, codec), bytearray(SIZES[size])
-    race(_cell("decompress into", codec, size),
-         _contender("recordpress", lambda made: equal(bytes(out[:made]), data, "recordpress"),
-                    recordpress.decompress_into, payload, out, codec),
-         *_in_c("decompress", codec, payload))
+    race(
+        _cell("decompress into", codec, size),
+        _contender(
+            "recordpress",
+            lambda made: equal(bytes(out[:made]), data, "recordpress"),
+            recordpress.decompress_into,
+            payload,
+            out,
+            codec,
+        ),
+        *_in_c("decompress", codec, payload),
+    )
 
 
 @cells
 def bench_compress_into(race, codec, size):
     data = RECORDS[: SIZES[size]]
     out = bytearray(recordpress.compress_bound(SIZES[size], codec))
-    race(_cell("compress into", codec, size),
-         _contender("recordpress", lambda made: equal(recordpress.decompress(out[:made], codec), data, "recordpress"),
-                    recordpress.compress_into, data, out, codec),
-         *_in_c("compress", codec, data))
+    race(
+        _cell("compress into", codec, size),
+        _contender(
+            "recordpress",
+            lambda made: equal(recordpress.decompress(out[:made], codec), data, "recordpress"),
+            recordpress.compress_into,
+            data,
+            out,
+            codec,
+        ),
+        *_in_c("compress", codec, data),
+    )

@@ -12,16 +12,26 @@ from bench.peers.records import AIOKAFKA, KAFKA_PYTHON, Peer
 from bench.race import ROUNDS, Cell, Contender
 
 
-def _limit(records: RecordSet, data: bytes, batches: int = 1, columns_of: int | None = None, views: bool = False,
-           name: str = "limit") -> Contender:
+def _limit(
+    records: RecordSet,
+    data: bytes,
+    batches: int = 1,
+    columns_of: int | None = None,
+    views: bool = False,
+    name: str = "limit",
+) -> Contender:
     """The ceiling, whose columns hold `columns_of` of the batches (all of them if it is not given)."""
     ceiling = records.ceiling(columns_of or batches)
-    return Contender(name, lambda: ceiling.decode(data, views),
-                     lambda: equal(ceiling.decode(data, views), records.count * batches, "record count"))
+    return Contender(
+        name,
+        lambda: ceiling.decode(data, views),
+        lambda: equal(ceiling.decode(data, views), records.count * batches, "record count"),
+    )
 
 
-def _peer(own_process, peer: Peer, records: RecordSet, data: bytes, batches: int = 1,
-          rounds: int = ROUNDS) -> Contender:
+def _peer(
+    own_process, peer: Peer, records: RecordSet, data: bytes, batches: int = 1, rounds: int = ROUNDS
+) -> Contender:
     def check() -> None:
         found = [record.value for batch in peer.batches(data) for record in batch]
         equal(found, records.values * batches, f"values of {peer.name}")
@@ -29,11 +39,14 @@ def _peer(own_process, peer: Peer, records: RecordSet, data: bytes, batches: int
     return own_process(peer.name, peer, "decode", data, check=check, rounds=rounds)
 
 
-def _both(own_process, peer: Peer, records: RecordSet, data: bytes, batches: int = 1,
-          rounds: int = ROUNDS) -> list[Contender]:
+def _both(
+    own_process, peer: Peer, records: RecordSet, data: bytes, batches: int = 1, rounds: int = ROUNDS
+) -> list[Contender]:
     """A peer in a long-lived process, and in a new one."""
-    return [own_process(f"{peer.name} long-lived", peer, "decode", data, long_lived=True, rounds=rounds),
-            _peer(own_process, peer, records, data, batches, rounds)]
+    return [
+        own_process(f"{peer.name} long-lived", peer, "decode", data, long_lived=True, rounds=rounds),
+        _peer(own_process, peer, records, data, batches, rounds),
+    ]
 
 
 def _aiokafka(own_process, records: RecordSet, data: bytes, batches: int = 1) -> list[Contender]:
@@ -48,20 +61,30 @@ def _race_one_batch(race, operation: str, name: str, codec: str, peers: list[Con
     records = SETS[name]
     data = records.batch(codec)
     binary_type = "binary_view" if views else "binary"
-    race(Cell(operation, name, codec, records.count, records.size),
-         lambda: _read(data, binary_type=binary_type),
-         _limit(records, data, views=views), *peers,
-         check=lambda: same_columns(_read(data, binary_type=binary_type), records))
+    race(
+        Cell(operation, name, codec, records.count, records.size),
+        lambda: _read(data, binary_type=binary_type),
+        _limit(records, data, views=views),
+        *peers,
+        check=lambda: same_columns(_read(data, binary_type=binary_type), records),
+    )
 
 
 @pytest.mark.parametrize("codec", CODECS)
 def bench_decode_log_lines(race, own_process, built, codec):
     """5,000 access log lines in a batch."""
     records, data = SETS["apache5000"], SETS["apache5000"].batch(codec)
-    _race_one_batch(race, "decode to columns", "apache5000", codec,
-                    [*_aiokafka(own_process, records, data),
-                     *_both(own_process, KAFKA_PYTHON, records, data, rounds=3),
-                     *built("decode", data, told(records))])
+    _race_one_batch(
+        race,
+        "decode to columns",
+        "apache5000",
+        codec,
+        [
+            *_aiokafka(own_process, records, data),
+            *_both(own_process, KAFKA_PYTHON, records, data, rounds=3),
+            *built("decode", data, told(records)),
+        ],
+    )
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
@@ -86,12 +109,14 @@ def bench_decode_many_small_batches(race, own_process, codec):
     must; those of "limit one batch" hold 100, which stay in the cache."""
     records, batches = SETS["apache100"], 400
     data = records.batches(codec, batches)
-    race(Cell("decode 400 batches in one call", records.name, codec, records.count * batches, records.size * batches),
-         lambda: _read(data),
-         _limit(records, data, batches),
-         _limit(records, data, batches, columns_of=1, name="limit one batch"),
-         *_aiokafka(own_process, records, data, batches),
-         check=lambda: same_columns(_read(data), records, batches))
+    race(
+        Cell("decode 400 batches in one call", records.name, codec, records.count * batches, records.size * batches),
+        lambda: _read(data),
+        _limit(records, data, batches),
+        _limit(records, data, batches, columns_of=1, name="limit one batch"),
+        *_aiokafka(own_process, records, data, batches),
+        check=lambda: same_columns(_read(data), records, batches),
+    )
 
 
 def _stream(path: Path, **options: object) -> int:
@@ -117,12 +142,14 @@ def bench_decode_file(race, own_process, built, log_file, smoke):
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             return ceiling.decode(data)
 
-    race(Cell("decode a file batch by batch", records.name, "zstd", total, records.size * batches),
-         lambda: _stream(path),
-         Contender("limit", limit, lambda: equal(limit(), total, "record count")),
-         own_process("aiokafka", AIOKAFKA, "decode_file", path.read_bytes(), rounds=2),
-         *built("decode_file", path.read_bytes(), told(records, batches), rounds=3),
-         check=lambda: equal(_stream(path), total, "record count"))
+    race(
+        Cell("decode a file batch by batch", records.name, "zstd", total, records.size * batches),
+        lambda: _stream(path),
+        Contender("limit", limit, lambda: equal(limit(), total, "record count")),
+        own_process("aiokafka", AIOKAFKA, "decode_file", path.read_bytes(), rounds=2),
+        *built("decode_file", path.read_bytes(), told(records, batches), rounds=3),
+        check=lambda: equal(_stream(path), total, "record count"),
+    )
 
 
 def bench_decode_file_two_threads(race_by_the_wall, log_file, smoke):
@@ -130,7 +157,9 @@ def bench_decode_file_two_threads(race_by_the_wall, log_file, smoke):
     records = SETS["apache5000"]
     path, batches = _file(log_file, smoke)
     total = records.count * batches
-    race_by_the_wall(Cell("decode a file, 2 threads", records.name, "zstd", total, records.size * batches),
-                     lambda: _stream(path, threads=2),
-                     Contender("one thread", lambda: _stream(path)),
-                     check=lambda: equal(_stream(path, threads=2), total, "record count"))
+    race_by_the_wall(
+        Cell("decode a file, 2 threads", records.name, "zstd", total, records.size * batches),
+        lambda: _stream(path, threads=2),
+        Contender("one thread", lambda: _stream(path)),
+        check=lambda: equal(_stream(path, threads=2), total, "record count"),
+    )

@@ -65,7 +65,7 @@ def _log(root: Path, segment: Path, count: int) -> Path:
 
 @pytest.mark.parametrize("work", ["read", "transcode"])
 def bench_flat(race, tmp_path_factory, smoke, work):
-    """snappy segments of 0.1 GB, read or under zstd 1: one, ten, and as many more as RECORDPRESS_BENCH_SEGMENTS says."""
+    """snappy segments of 0.1 GB, read or under zstd 1: one, ten, and RECORDPRESS_BENCH_SEGMENTS."""
     records, root = SETS["apache5000"], tmp_path_factory.mktemp("flat")
     batches = 2 if smoke else SEGMENT_BATCHES
     segment, single = root / "00000000000000000000.log", root / "one" / "00000000000000000000.log"

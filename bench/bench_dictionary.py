@@ -31,8 +31,10 @@ def _dictionary():
 def _theirs():
     dictionary = zstandard.ZstdCompressionDict(_dictionary().data)
     dictionary.precompute_compress(level=LEVEL)
-    return (zstandard.ZstdCompressor(level=LEVEL, dict_data=dictionary),
-            zstandard.ZstdDecompressor(dict_data=dictionary))
+    return (
+        zstandard.ZstdCompressor(level=LEVEL, dict_data=dictionary),
+        zstandard.ZstdDecompressor(dict_data=dictionary),
+    )
 
 
 def _cell(operation, codec="zstd"):
@@ -51,9 +53,11 @@ def bench_decompress_with_a_dictionary(race, given):
     def others():
         return [theirs.decompress(value) for value in packed]
 
-    race(_cell("decompress values", f"zstd, {given}"),
-         Contender("recordpress", ours, lambda: equal(ours(), values, "recordpress")),
-         Contender("zstandard", others, lambda: equal(others(), values, "zstandard")))
+    race(
+        _cell("decompress values", f"zstd, {given}"),
+        Contender("recordpress", ours, lambda: equal(ours(), values, "recordpress")),
+        Contender("zstandard", others, lambda: equal(others(), values, "zstandard")),
+    )
 
 
 def bench_compress_with_a_dictionary(race):
@@ -65,9 +69,13 @@ def bench_compress_with_a_dictionary(race):
     def others():
         return [theirs.compress(value) for value in values]
 
-    race(_cell("compress values"),
-         Contender("recordpress", ours, lambda: equal([reader.decompress(one) for one in ours()], values, "recordpress")),
-         Contender("zstandard", others, lambda: equal([reader.decompress(one) for one in others()], values, "zstd")))
+    race(
+        _cell("compress values"),
+        Contender(
+            "recordpress", ours, lambda: equal([reader.decompress(one) for one in ours()], values, "recordpress")
+        ),
+        Contender("zstandard", others, lambda: equal([reader.decompress(one) for one in others()], values, "zstd")),
+    )
 
 
 def bench_columns_with_a_dictionary(race):
@@ -87,10 +95,12 @@ def bench_columns_with_a_dictionary(race):
     def back(packed):
         return recordpress.decompress_values(packed, "zstd", dictionaries=dictionary).to_pylist()
 
-    race(_cell("compress a column"),
-         Contender("recordpress", ours, lambda: equal(back(ours()), objects, "recordpress")),
-         Contender("zstandard", others, lambda: equal(back(pa.array(others())), objects, "zstandard")),
-         Contender("one by one", one_by_one, lambda: equal(back(pa.array(one_by_one())), objects, "one by one")))
+    race(
+        _cell("compress a column"),
+        Contender("recordpress", ours, lambda: equal(back(ours()), objects, "recordpress")),
+        Contender("zstandard", others, lambda: equal(back(pa.array(others())), objects, "zstandard")),
+        Contender("one by one", one_by_one, lambda: equal(back(pa.array(one_by_one())), objects, "one by one")),
+    )
 
 
 def bench_decompress_a_column_with_a_dictionary(race):
@@ -107,7 +117,9 @@ def bench_decompress_a_column_with_a_dictionary(race):
     def one_by_one():
         return [recordpress.decompress(value, "zstd", dictionaries=dictionary) for value in objects]
 
-    race(_cell("decompress a column"),
-         Contender("recordpress", ours, lambda: equal(ours().to_pylist(), values, "recordpress")),
-         Contender("zstandard", others, lambda: equal(others(), values, "zstandard")),
-         Contender("one by one", one_by_one, lambda: equal(one_by_one(), values, "one by one")))
+    race(
+        _cell("decompress a column"),
+        Contender("recordpress", ours, lambda: equal(ours().to_pylist(), values, "recordpress")),
+        Contender("zstandard", others, lambda: equal(others(), values, "zstandard")),
+        Contender("one by one", one_by_one, lambda: equal(one_by_one(), values, "one by one")),
+    )

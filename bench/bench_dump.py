@@ -1,4 +1,5 @@
-"""A log as lines of text: `recordpress dump` against Kafka's own DumpLogSegments, both as commands that write to a file.
+"""A log as lines of text: `recordpress dump` against Kafka's own DumpLogSegments, both as commands that write to a
+file.
 
 By the wall, start included: both may use all processors.
 """

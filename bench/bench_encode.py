@@ -14,8 +14,11 @@ WHOLE = 16 << 20  # more than any set takes: one batch
 def _limit(records: RecordSet, codec: str) -> Contender:
     ceiling = records.ceiling()
     ceiling.decode(records.batch("none"))
-    return Contender("limit", lambda: ceiling.encode(codec),
-                     lambda: same_batch(ceiling.encoded(ceiling.encode(codec)), records, codec))
+    return Contender(
+        "limit",
+        lambda: ceiling.encode(codec),
+        lambda: same_batch(ceiling.encoded(ceiling.encode(codec)), records, codec),
+    )
 
 
 def _peer(own_process, peer: Peer, records: RecordSet, codec: str, rounds: int = ROUNDS) -> Contender:
@@ -51,9 +54,15 @@ def bench_encode_columns(race, own_process, name, codec):
     """Arrow columns to a batch; aiokafka and kafka-python build from lists, they know no columns."""
     records = SETS[name]
     table = records.table.select(["timestamp", "key", "value"]).combine_chunks().to_batches()[0]
-    _race(race, "encode from columns", records, codec,
-          lambda: recordpress.write_columns(table, compression_type=codec, batch_bytes=WHOLE),
-          *_aiokafka(own_process, records, codec), _peer(own_process, KAFKA_PYTHON, records, codec, rounds=2))
+    _race(
+        race,
+        "encode from columns",
+        records,
+        codec,
+        lambda: recordpress.write_columns(table, compression_type=codec, batch_bytes=WHOLE),
+        *_aiokafka(own_process, records, codec),
+        _peer(own_process, KAFKA_PYTHON, records, codec, rounds=2),
+    )
 
 
 @pytest.mark.parametrize("codec", ["none", "zstd"])
@@ -63,7 +72,9 @@ def bench_encode_lists(race, own_process, codec):
     keys, values, timestamps = records.keys, records.values, records.timestamps
 
     def ours() -> bytes:
-        return recordpress.write_records(values, keys=keys, timestamps=timestamps, compression_type=codec, batch_bytes=WHOLE)
+        return recordpress.write_records(
+            values, keys=keys, timestamps=timestamps, compression_type=codec, batch_bytes=WHOLE
+        )
 
     _race(race, "encode from lists", records, codec, ours, *_aiokafka(own_process, records, codec))
 

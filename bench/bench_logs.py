@@ -12,7 +12,7 @@ from bench.answers import COLUMNS, equal
 from bench.corpus import SETS, RecordSet
 from bench.race import Cell, Contender
 from recordpress.files import LocalFileSystem, RandomAccessFile
-from recordpress.log._hop import HeaderHop
+from recordpress.log._header_walk import HeaderWalk
 
 SEGMENTS = 4
 
@@ -84,11 +84,11 @@ def bench_header_hop(race, log_file, smoke):
     path = log_file(f"apache100.zstd.{batches}.log", records.batches("zstd", batches))
     with LocalFileSystem().open(str(path)) as file:
         noted = _Noted(file)
-        passed = sum(1 for _ in HeaderHop(noted))
+        passed = sum(1 for _ in HeaderWalk(noted))
         buffer = memoryview(bytearray(max(length for _, length in noted.reads)))
 
         def hop() -> None:
-            HeaderHop(file).find_offset(1 << 62)
+            HeaderWalk(file).find_offset(1 << 62)
 
         def bare_reads() -> None:
             for position, length in noted.reads:

@@ -30,8 +30,9 @@ def bench_memory(race, log_file, smoke):
     path = log_file(f"apache5000.zstd.{batches}.log", records.batches("zstd", batches))
     source = os.path.dirname(os.path.dirname(recordpress.__file__))
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([source, os.environ.get("PYTHONPATH", "")])}
-    output = subprocess.run([sys.executable, "-c", STREAM, str(path)], check=True, capture_output=True, text=True,
-                            env=environment).stdout
+    output = subprocess.run(
+        [sys.executable, "-c", STREAM, str(path)], check=True, capture_output=True, text=True, env=environment
+    ).stdout
     rows, grown = map(int, output.split())
 
     def stream() -> int:
@@ -42,5 +43,9 @@ def bench_memory(race, log_file, smoke):
         if rows != records.count * batches:
             raise ValueError(f"wrong answer: {rows} records")
 
-    race(Cell("peak memory, streaming a file", records.name, "zstd", records.count * batches, records.size * batches),
-         stream, check=check, growth_mib=grown / 1024)
+    race(
+        Cell("peak memory, streaming a file", records.name, "zstd", records.count * batches, records.size * batches),
+        stream,
+        check=check,
+        growth_mib=grown / 1024,
+    )

@@ -42,5 +42,9 @@ def bench_pack(race, smoke, size, codec):
         equal(start, table.num_rows, "record count")
         equal(max(len(data) for data in ours()) <= limit, True, "within the limit")
 
-    race(Cell(f"pack to {size}", records.name, codec, table.num_rows, records.size * times), ours,
-         Contender("cuts known", once), check=check)
+    race(
+        Cell(f"pack to {size}", records.name, codec, table.num_rows, records.size * times),
+        ours,
+        Contender("cuts known", once),
+        check=check,
+    )

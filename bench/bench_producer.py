@@ -33,8 +33,12 @@ def bench_append(race, name):
     def check() -> None:
         equal((accumulator(), builder()), (1, len(values)), "batches and records")
 
-    race(Cell("accumulator append", records.name, "none", len(values), records.size), accumulator,
-         Contender("builder", builder), check=check)
+    race(
+        Cell("accumulator append", records.name, "none", len(values), records.size),
+        accumulator,
+        Contender("builder", builder),
+        check=check,
+    )
 
 
 def bench_estimator(race):
@@ -56,5 +60,9 @@ def bench_estimator(race):
     def check() -> None:
         equal(update() >= 0.999, True, "an estimate is no smaller than what was observed")
 
-    race(Cell("estimator update", "ratios", "none", len(ratios), 8 * len(ratios)), update, Contender("max", largest),
-         check=check)
+    race(
+        Cell("estimator update", "ratios", "none", len(ratios), 8 * len(ratios)),
+        update,
+        Contender("max", largest),
+        check=check,
+    )

@@ -36,7 +36,13 @@ def bench_iterate(race, own_process, codec):
     def long_lived(of: Peer, rounds: int = ROUNDS) -> Contender:
         return own_process(f"{of.name} long-lived", of, "decode", data, long_lived=True, rounds=rounds)
 
-    race(Cell("records as objects", records.name, codec, records.count, records.size), ours,
-         Contender("limit", lambda: visit(ceiling.records(data)), lambda: same_records(ceiling.records(data), records)),
-         long_lived(AIOKAFKA), peer(AIOKAFKA), long_lived(KAFKA_PYTHON, rounds=3), peer(KAFKA_PYTHON, rounds=3),
-         check=lambda: same_records((record for batch in _ours(data) for record in batch), records))
+    race(
+        Cell("records as objects", records.name, codec, records.count, records.size),
+        ours,
+        Contender("limit", lambda: visit(ceiling.records(data)), lambda: same_records(ceiling.records(data), records)),
+        long_lived(AIOKAFKA),
+        peer(AIOKAFKA),
+        long_lived(KAFKA_PYTHON, rounds=3),
+        peer(KAFKA_PYTHON, rounds=3),
+        check=lambda: same_records((record for batch in _ours(data) for record in batch), records),
+    )

@@ -71,11 +71,20 @@ def elsewhere():
 def own_process(elsewhere, log_file):
     """A contender that does a job of peers/worker.py on `data`."""
 
-    def contender(name: str, peer: Peer, job: str, data: bytes, codec: str = "none", long_lived: bool = False,
-                  **options: object) -> racing.Contender:
+    def contender(
+        name: str, peer: Peer, job: str, data: bytes, codec: str = "none", long_lived: bool = False, **options: object
+    ) -> racing.Contender:
         path = log_file(f"{zlib.crc32(data):08x}.log", data)
-        command = [sys.executable, "-m", "bench.peers.worker", peer.name, job, str(path), codec,
-                   *["long-lived"] * long_lived]
+        command = [
+            sys.executable,
+            "-m",
+            "bench.peers.worker",
+            peer.name,
+            job,
+            str(path),
+            codec,
+            *["long-lived"] * long_lived,
+        ]
         return elsewhere(name, command, **options)
 
     return contender
@@ -87,8 +96,11 @@ def built(elsewhere, log_file):
 
     def contenders(job: str, data: bytes, told: str, **options: object) -> list[racing.Contender]:
         path = log_file(f"{zlib.crc32(data):08x}.log", data)
-        return [elsewhere(program.name, [*program.command, job, str(path)], told, **options)
-                for program in PROGRAMS if job in program.jobs and program.file.exists()]
+        return [
+            elsewhere(program.name, [*program.command, job, str(path)], told, **options)
+            for program in PROGRAMS
+            if job in program.jobs and program.file.exists()
+        ]
 
     return contenders
 

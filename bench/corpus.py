@@ -53,12 +53,14 @@ class RecordSet:
     @cached_property
     def table(self) -> pa.Table:
         """Columns offset, timestamp (ms, UTC), key, value."""
-        return pa.table({
-            "offset": pa.array(self.offsets, pa.int64()),
-            "timestamp": pa.array(self.timestamps, pa.timestamp("ms", tz="UTC")),
-            "key": pa.array(self.keys, pa.binary()),
-            "value": pa.array(self.values, pa.binary()),
-        })
+        return pa.table(
+            {
+                "offset": pa.array(self.offsets, pa.int64()),
+                "timestamp": pa.array(self.timestamps, pa.timestamp("ms", tz="UTC")),
+                "key": pa.array(self.keys, pa.binary()),
+                "value": pa.array(self.values, pa.binary()),
+            }
+        )
 
     @property
     def count(self) -> int:

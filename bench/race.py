@@ -75,8 +75,15 @@ class Contender:
         return self.seconds(clock) / self.calls
 
 
-def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Contender, *rivals: Contender,
-         check: Callable[[], None] | None = None, **measures: float) -> None:
+def race(
+    benchmark,
+    clock: Clock,
+    cell: Cell,
+    ours: Callable[[], object] | Contender,
+    *rivals: Contender,
+    check: Callable[[], None] | None = None,
+    **measures: float,
+) -> None:
     """Check every answer, then time `ours` and the rivals in turns and leave the result with pytest-benchmark.
 
     Parameters
@@ -85,7 +92,8 @@ def race(benchmark, clock: Clock, cell: Cell, ours: Callable[[], object] | Conte
         The fixture of pytest-benchmark. Its timed function is a turn of `ours`; the rivals' turns are its setup.
         Where it is disabled (a smoke run), every contender is called and checked once.
     ours, check
-        The call of recordpress and what raises if its answer is wrong; or both as a contender, where a loop in C is timed.
+        The call of recordpress and what raises if its answer is wrong; or both as a contender, where a loop in C is
+        timed.
     **measures
         Further numbers for the report, by the names that targets.py uses.
 

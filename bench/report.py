@@ -42,8 +42,11 @@ class Line:
         return out
 
     def missed(self) -> list[str]:
-        return [target.measure for target in TARGETS.get(self.key, [])
-                if target.measure in self.measures and not target.met(self.measures[target.measure])]
+        return [
+            target.measure
+            for target in TARGETS.get(self.key, [])
+            if target.measure in self.measures and not target.met(self.measures[target.measure])
+        ]
 
 
 def _number(value: float) -> str:
@@ -78,8 +81,11 @@ def line(info: dict) -> Line:
     measures["per_second"] = cell["records"] / statistics.median(ours)
     estimated = {}
     if "limit" in seconds:
-        estimated = {name: over * measures["limit"] / 100 for name, over in CEILING_OVER.get(key, {}).items()
-                     if name not in measures}
+        estimated = {
+            name: over * measures["limit"] / 100
+            for name, over in CEILING_OVER.get(key, {}).items()
+            if name not in measures
+        }
     return Line(*key, _rate(cell, statistics.median(ours)), measures | estimated, frozenset(estimated))
 
 
@@ -99,8 +105,13 @@ def failures(infos: list[dict]) -> list[str]:
     return out
 
 
-FIXED = {"limit": "% of limit", "aiokafka long-lived": "x aiokafka, long-lived", "aiokafka": "x aiokafka, new process",
-         "kafka python long-lived": "x kafka-python, long-lived", "kafka python": "x kafka-python, new process"}
+FIXED = {
+    "limit": "% of limit",
+    "aiokafka long-lived": "x aiokafka, long-lived",
+    "aiokafka": "x aiokafka, new process",
+    "kafka python long-lived": "x kafka-python, long-lived",
+    "kafka python": "x kafka-python, new process",
+}
 
 
 def _others(one: Line, bounds: bool) -> str:
@@ -113,8 +124,10 @@ def _others(one: Line, bounds: bool) -> str:
 
 def rows(report: list[Line], bounds: bool = True) -> list[list[str]]:
     head = ["operation", "records", "codec", "recordpress", *FIXED.values(), "other"]
-    return [head] + [[one.operation, one.set, one.codec, one.rate, *(one.text(name, bounds) for name in FIXED),
-                      _others(one, bounds)] for one in report]
+    return [head] + [
+        [one.operation, one.set, one.codec, one.rate, *(one.text(name, bounds) for name in FIXED), _others(one, bounds)]
+        for one in report
+    ]
 
 
 def markdown(report: list[Line]) -> str:

@@ -1,6 +1,6 @@
 """The tables of docs/broker-decision.md, from the table of reasons that the code uses.
 
-    python -m build_support.broker_decision
+python -m build_support.broker_decision
 """
 
 from collections.abc import Iterable, Iterator

@@ -1,6 +1,6 @@
 """The table of docs/broker-versions.md, from the rows that the code uses.
 
-    python -m build_support.broker_versions
+python -m build_support.broker_versions
 """
 
 from collections.abc import Iterator

@@ -45,9 +45,10 @@ FOR_SIZE = {
     *(f"columns.{name}" for name in ("_value_checksums", "_value_source", "_write")),
     *(f"broker.{name}" for name in ("_analyze", "_lazy_conversion", "_message_validator", "_messages")),
     *(f"broker.{name}" for name in ("_stored", "_validator")),
-    *(f"log.{name}" for name in ("_convert_entry", "_hop", "_pack", "_recode", "_recoder")),
+    "log._header_walk",
+    *(f"log.copy.{name}" for name in ("_change_entry_magic", "_join", "_recompress_entries", "_recompress_threads")),
     "producer._packing",
-    *(f"record.{name}" for name in ("_recompress", "convert")),
+    *(f"record.{name}" for name in ("_recompress", "change_magic")),
     "adapters._client",
 }
 
@@ -156,8 +157,8 @@ def zeroing():
 
 
 def tables():
-    """What src/recordpress/_modules.py says, by name."""
-    return runpy.run_path(str(Path("src") / "recordpress" / "_modules.py"))
+    """What src/recordpress/_extension_finder.py says, by name."""
+    return runpy.run_path(str(Path("src") / "recordpress" / "_extension_finder.py"))
 
 
 def headers_of(source, found=frozenset()):

@@ -38,7 +38,7 @@ export PYTHONPATH=$work/lib:$work/packages
 "$own" -W error -c '
 import importlib, sys
 import recordpress
-from recordpress._modules import LIBRARIES
+from recordpress._extension_finder import LIBRARIES
 for name in LIBRARIES:
     importlib.import_module(f"recordpress.{name}")
 assert not sys._is_gil_enabled(), "importing recordpress turned the GIL on"

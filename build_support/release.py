@@ -7,9 +7,12 @@ the tag, on runners of each platform, and uploads with an attestation of where t
 """
 
 import argparse
+import json
 import re
+import runpy
 import subprocess
 import sys
+import tempfile
 import tomllib
 from pathlib import Path
 
@@ -23,7 +26,7 @@ def main():
     parser.add_argument("--dry-run", action="store_true", help="check everything, make no tag")
     parser.add_argument("--wheels", type=Path, default=ROOT / "wheelhouse", metavar="FOLDER")
     arguments = parser.parse_args()
-    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    version = runpy.run_path(str(ROOT / "src/recordpress/_version.py"))["VERSION"]
     ready = True
     for point, check in POINTS.items():
         wrong = list(check(version, arguments.wheels))
@@ -45,10 +48,42 @@ def git(*arguments):
     return done.stdout.rstrip()  # a line of `git status` may begin with a space
 
 
-def version_is_the_same_everywhere(version, folder):
-    found = re.search(r'^__version__ = "(.+)"', (ROOT / "src/recordpress/__init__.py").read_text(), re.MULTILINE)[1]
-    if found != version:
-        yield f"src/recordpress/__init__.py says {found}, pyproject.toml says {version}"
+def name_is_ours(version, folder, published=None):
+    """Check that nobody else has the distribution's name on the package index; `published` answers for the index."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    name = project["name"]
+    if name != runpy.run_path(str(ROOT / "src/recordpress/_version.py"))["DISTRIBUTION"]:
+        yield f"pyproject.toml names the distribution {name}, _version.py names another one"
+    urls = (published or published_urls)(name)
+    if urls is not None and project["urls"]["Source"] not in urls:
+        yield f"the name {name} is taken on the package index: its pages are {', '.join(urls) or 'unknown'}"
+
+
+def published_urls(name):
+    """Return the URLs in the metadata of the newest release on the index, or None if there is no such project."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--ignore-requires-python",
+            "-d",
+            folder,
+            name,
+        ]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if "No matching distribution found" in done.stderr:
+            return None
+        if done.returncode:
+            raise SystemExit(f"recordpress: the package index does not answer: {done.stderr.strip()[-500:]}")
+        (file,) = Path(folder).iterdir()
+        command = [sys.executable, "-m", "pip", "install", "-q", "--dry-run", "--no-deps", "--ignore-requires-python"]
+        text = subprocess.run([*command, "--report", "-", file], capture_output=True, text=True, check=True).stdout
+    metadata = json.loads(text)["install"][0]["metadata"]
+    return [url.partition(", ")[2] for url in metadata.get("project_url", [])] + [metadata.get("home_page", "")]
 
 
 def changes_are_told(version, folder):
@@ -105,7 +140,7 @@ def documentation_is_built(version, folder):
 
 
 POINTS = {
-    "the version is the same everywhere": version_is_the_same_everywhere,
+    "the name on the package index is free or ours": name_is_ours,
     "CHANGELOG.md tells of it, with a date": changes_are_told,
     "everything is committed, and the tag is new": everything_is_committed,
     "the sdist is made": sdist_is_there,

@@ -185,7 +185,9 @@ def attempt(python, checkout, wheel, folder, environment=None):
 def run(command, env=None):
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, env=env)
     if done.returncode:
-        raise SystemExit(f"recordpress: {' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
+        raise SystemExit(
+            f"recordpress: {' '.join(map(str, command))} failed:\n{done.stdout[-2000:]}{done.stderr[-2000:]}"
+        )
     return done.stdout + done.stderr
 
 

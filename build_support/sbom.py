@@ -1,4 +1,5 @@
-"""The software bill of materials of a wheel: recordpress and the C libraries in it, as CycloneDX 1.6 (ECMA-424) in JSON.
+"""The software bill of materials of a wheel: recordpress and the C libraries in it, as CycloneDX 1.6 (ECMA-424) in
+JSON.
 
 PEP 770: it lies in .dist-info/sboms. Nothing in it depends on when or where it was made, so the same sources give the
 same bytes.

@@ -2,7 +2,8 @@
 
     python -W error try_wheel.py README.md WHEEL [TESTS ...]
 
-import recordpress, the README's examples that need no other package, `recordpress doctor`; and the TESTS, if pytest is there.
+import recordpress, the README's examples that need no other package, `recordpress doctor`;
+and the TESTS, if pytest is there.
 """
 
 import doctest

@@ -3,7 +3,7 @@
 import pkgutil
 
 import recordpress
-from recordpress._modules import LIBRARIES
+from recordpress._extension_finder import LIBRARIES
 
 COMPILED = sorted(f"recordpress.{name}" for name in LIBRARIES)
 _PYTHON = {info.name for info in pkgutil.walk_packages(recordpress.__path__, "recordpress.", onerror=lambda name: None)}

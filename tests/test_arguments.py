@@ -1,4 +1,5 @@
-"""Arguments that are not accepted: one clear error, a RecordpressError that is also Python's own, which says what is."""
+"""Arguments that are not accepted: one clear error, a RecordpressError that is also Python's own, which says what
+is."""
 
 from __future__ import annotations
 
@@ -154,7 +155,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("columns: cap", lambda: recordpress.read_columns(GOOD, max_decompressed_bytes=2**31), WRONG_VALUE, "max_dec"),
     ("chunk of nothing", lambda: recordpress.read_columns(GOOD, chunk_bytes=0), WRONG_VALUE, "chunk_bytes"),
     ("aborted: not pairs", lambda: recordpress.read_columns(GOOD, aborted_transactions=[1]), WRONG_TYPE, "aborted"),
-    ("aborted: not ints", lambda: recordpress.read_columns(GOOD, aborted_transactions=[("a", 1)]), WRONG_TYPE, "aborted"),
+    (
+        "aborted: not ints",
+        lambda: recordpress.read_columns(GOOD, aborted_transactions=[("a", 1)]),
+        WRONG_TYPE,
+        "aborted",
+    ),
     (
         "aborted: which pair",
         lambda: recordpress.read_columns(GOOD, aborted_transactions=[(1, 2), (3,)]),
@@ -167,7 +173,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         WRONG_TYPE,
         r"^aborted_transactions\[1\]: firstOffset must be an int",
     ),
-    ("columns: which name", lambda: recordpress.read_columns(GOOD, ["key", 5]), WRONG_TYPE, r"^columns\[1\] must be a name"),
+    (
+        "columns: which name",
+        lambda: recordpress.read_columns(GOOD, ["key", 5]),
+        WRONG_TYPE,
+        r"^columns\[1\] must be a name",
+    ),
     ("control_record of nothing", lambda: recordpress.control_record(None), WRONG_TYPE, "Record"),
     # writing
     ("magic 3", lambda: recordpress.BatchBuilder(magic=3), WRONG_VALUE, "magic"),
@@ -192,7 +203,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("timestamp -2", lambda: recordpress.BatchBuilder().append(b"", timestamp=-2), WRONG_VALUE, "timestamp"),
     ("timestamp type", lambda: recordpress.BatchBuilder().append(b"", timestamp=1.5), WRONG_TYPE, "timestamp"),
     ("a header that is no pair", lambda: recordpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
-    ("a header without a key", lambda: recordpress.BatchBuilder().append(b"", headers=[(None, b"")]), WRONG_TYPE, "header"),
+    (
+        "a header without a key",
+        lambda: recordpress.BatchBuilder().append(b"", headers=[(None, b"")]),
+        WRONG_TYPE,
+        "header",
+    ),
     ("a header value", lambda: recordpress.BatchBuilder().append(b"", headers=[("h", 7)]), WRONG_TYPE, "header"),
     (
         "which header",
@@ -236,7 +252,12 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         WRONG_VALUE,
         "batch_records",
     ),
-    ("builder: an unknown option", lambda: recordpress.BatchBuilder(batch_size=1), WRONG_TYPE, UNKNOWN % "BatchBuilder"),
+    (
+        "builder: an unknown option",
+        lambda: recordpress.BatchBuilder(batch_size=1),
+        WRONG_TYPE,
+        UNKNOWN % "BatchBuilder",
+    ),
     (
         "builder: magic twice",
         lambda: recordpress.BatchBuilder(2, magic=2),
@@ -255,10 +276,25 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
         WRONG_TYPE,
         UNKNOWN % "write_columns",
     ),
-    ("records: not control", lambda: recordpress.write_records([], is_control=True), WRONG_TYPE, "keyword.*'is_control'"),
+    (
+        "records: not control",
+        lambda: recordpress.write_records([], is_control=True),
+        WRONG_TYPE,
+        "keyword.*'is_control'",
+    ),
     ("nearly an option", lambda: recordpress.write_records([], producerid=1), WRONG_TYPE, "did you mean 'producer_id'"),
-    ("nearly a parameter", lambda: recordpress.write_columns([], bases_offset=1), WRONG_TYPE, "did you mean 'base_offset'"),
-    ("too many arguments", lambda: recordpress.BatchBuilder(2, "none", None, 9, 9), WRONG_TYPE, r"^BatchBuilder\(\) takes"),
+    (
+        "nearly a parameter",
+        lambda: recordpress.write_columns([], bases_offset=1),
+        WRONG_TYPE,
+        "did you mean 'base_offset'",
+    ),
+    (
+        "too many arguments",
+        lambda: recordpress.BatchBuilder(2, "none", None, 9, 9),
+        WRONG_TYPE,
+        r"^BatchBuilder\(\) takes",
+    ),
 ]
 
 
@@ -366,7 +402,9 @@ def test_arrays_are_sequences() -> None:
         np.array([5, 6]),
         offsets=np.array([1, 2], np.uint32),
     )
-    columns = pa.table(recordpress.read_columns(data, np.array(["offset", "key"]), aborted_transactions=np.array([[1, 0]])))
+    columns = pa.table(
+        recordpress.read_columns(data, np.array(["offset", "key"]), aborted_transactions=np.array([[1, 0]]))
+    )
     assert columns.to_pydict() == {"offset": [1, 2], "key": [b"k", None]}
 
 

@@ -187,8 +187,12 @@ def test_not_contiguous(compute, combine, patch, oracle) -> None:
 @pytest.mark.parametrize("value", [-1, 2**32, 2**64, -(2**70)])
 def test_value_out_of_range(compute, combine, patch, oracle, value: int) -> None:
     expected = f"must be from 0 to 4294967295, not {value}"
-    for call in (lambda: compute(b"", value), lambda: combine(value, 0, 0), lambda: combine(0, value, 0),
-                 lambda: patch(value, b"", b"", 0)):
+    for call in (
+        lambda: compute(b"", value),
+        lambda: combine(value, 0, 0),
+        lambda: combine(0, value, 0),
+        lambda: patch(value, b"", b"", 0),
+    ):
         with pytest.raises(recordpress.InvalidArgumentError, match=expected):
             call()
 
@@ -196,8 +200,13 @@ def test_value_out_of_range(compute, combine, patch, oracle, value: int) -> None
 @kinds
 @pytest.mark.parametrize("value", ["1", 1.0, None, b"1"])
 def test_value_not_an_integer(compute, combine, patch, oracle, value) -> None:
-    for call in (lambda: compute(b"", value), lambda: combine(value, 0, 0), lambda: combine(0, 0, value),
-                 lambda: patch(value, b"", b"", 0), lambda: patch(0, b"", b"", value)):
+    for call in (
+        lambda: compute(b"", value),
+        lambda: combine(value, 0, 0),
+        lambda: combine(0, 0, value),
+        lambda: patch(value, b"", b"", 0),
+        lambda: patch(0, b"", b"", value),
+    ):
         with pytest.raises(recordpress.ArgumentTypeError, match="must be an int, not "):
             call()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from recordpress._modules import LIBRARIES
+from recordpress._extension_finder import LIBRARIES
 
 ROOT = Path(__file__).parents[1]
 NO_TOOLS = {"CC": "no-such-compiler", "PKG_CONFIG": "no-such-pkg-config"}
@@ -125,7 +125,9 @@ def test_wheel_has_the_licences(installed):
 
 
 def test_wheel_imports(installed):
-    where = succeed("-c", "import recordpress; print(recordpress.__file__)", cwd=installed.parent, PYTHONPATH=str(installed))
+    where = succeed(
+        "-c", "import recordpress; print(recordpress.__file__)", cwd=installed.parent, PYTHONPATH=str(installed)
+    )
     assert Path(where.strip()).parent.parent == installed
 
 
@@ -203,7 +205,7 @@ class TestLookUp:
 
 def test_editable_install_compiles_nothing_that_was_built_in_place(checkout, tmp_path):
     """`make` does both, one after the other, and compiling everything takes a minute."""
-    modules = Path("src", "recordpress", "_modules.py")
+    modules = Path("src", "recordpress", "_extension_finder.py")
     one_module = re.sub(r"(?ms)^LIBRARIES = \{.*?^\}", 'LIBRARIES = {"_status": ()}', (checkout / modules).read_text())
     shutil.copytree(checkout, tmp_path / "recordpress", ignore=shutil.ignore_patterns("build", "dist", "tests"))
     (tmp_path / "recordpress" / modules).write_text(one_module)

@@ -11,7 +11,9 @@ import pytest
 
 import recordpress
 
-ERRORS = [error for error in vars(recordpress.errors).values() if isinstance(error, type) and issubclass(error, Exception)]
+ERRORS = [
+    error for error in vars(recordpress.errors).values() if isinstance(error, type) and issubclass(error, Exception)
+]
 BATCH = next(iter(recordpress.read_batches(recordpress.write_records([b"v"], keys=[b"k"], headers=[[("h", None)]]))))
 COPIES = [lambda thing: pickle.loads(pickle.dumps(thing)), copy.copy, copy.deepcopy]
 

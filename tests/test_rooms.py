@@ -1,8 +1,8 @@
 """The rooms of the source tree: they are entered through their doors only, and files stay small enough to read.
 
-A room is a folder of src/recordpress. In it, a module without an underscore is a door: other rooms may import it, or its
-``__init__``. A module with one belongs to its room alone. Rooms do not need each other in a circle, nor do the modules
-of a room.
+A room is a folder of src/recordpress. In it, a module without an underscore is a door: other rooms may import it, or
+its ``__init__``. A module with one belongs to its room alone. Rooms do not need each other in a circle, nor do the
+modules of a room.
 """
 
 import ast
@@ -15,7 +15,12 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SRC = ROOT / "src"
 PACKAGE = SRC / "recordpress"
-ROOMS = sorted(path.name for path in PACKAGE.iterdir() if path.is_dir() and not path.name.startswith("_"))
+# folders of recordpress and of its folders, with dots: log, log.copy
+ROOMS = sorted(
+    ".".join(path.relative_to(PACKAGE).parts)
+    for path in PACKAGE.rglob("*")
+    if path.is_dir() and not path.name.startswith("_")
+)
 SOURCES = sorted(path for path in SRC.rglob("*") if path.suffix in (".py", ".pyx", ".pxd", ".pyi"))
 WRITTEN = [
     path.relative_to(ROOT)
@@ -23,7 +28,7 @@ WRITTEN = [
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in (".py", ".pyx", ".pxd", ".pyi", ".h", ".c", ".java", ".go", ".rs", ".sh")
 ]
-MOST_LINES = 600
+MOST_LINES = 800
 
 # A statement may go on over lines in brackets; docstrings hold examples after >>>, which this does not match.
 _CIMPORT = re.compile(
@@ -63,19 +68,29 @@ def _cython_imports(text: str) -> Iterator[tuple[str, str]]:
 def room_of(path: Path) -> str:
     """The folder of recordpress that holds a source file; '' for the package itself and the files beside it."""
     parts = path.relative_to(SRC).parts
-    return parts[1] if parts[0] == "recordpress" and len(parts) > 2 and parts[1] in ROOMS else ""
+    room = ".".join(parts[1:-1])
+    return room if parts[0] == "recordpress" and room in ROOMS else ""
 
 
 def entered(path: Path) -> Iterator[tuple[str, list[str]]]:
     """The other rooms that a file enters, each with the path of names after it."""
     for name in imports(path):
         parts = name.split(".")[1:]
-        if parts and parts[0] in ROOMS and parts[0] != room_of(path):
-            yield parts[0], parts[1:]
+        for length in range(len(parts), 0, -1):
+            room = ".".join(parts[:length])
+            if room in ROOMS:
+                if room != room_of(path):
+                    yield room, parts[length:]
+                break
+
+
+def is_inside(room: str, other: str) -> bool:
+    """Whether a room is a folder in another one, whose underscore modules are open to it."""
+    return room.startswith(f"{other}.")
 
 
 def modules_of(room: str) -> set[str]:
-    return {path.stem for path in (PACKAGE / room).iterdir()}
+    return {path.stem for path in (PACKAGE / room.replace(".", "/")).iterdir()}
 
 
 def test_there_is_something_to_look_at() -> None:
@@ -90,7 +105,11 @@ def test_nobody_enters_the_underscore_modules_of_another_room(path: Path) -> Non
     private = [
         (room, names[0])
         for room, names in entered(path)
-        if names and names[0].startswith("_") and names[0] in modules_of(room)
+        if names
+        and names[0].startswith("_")
+        and names[0] in modules_of(room)
+        and not is_inside(room_of(path), room)
+        and not (path.name == "__init__.pyi" and is_inside(room, room_of(path)))  # lazy exports of its own rooms
     ]
     assert private == []
 
@@ -98,7 +117,7 @@ def test_nobody_enters_the_underscore_modules_of_another_room(path: Path) -> Non
 def test_rooms_do_not_need_each_other_in_a_circle() -> None:
     needs = {room: set[str]() for room in ROOMS}
     for path in SOURCES:
-        if room := room_of(path):
+        if (room := room_of(path)) and path.name != "__init__.pyi":  # lazy exports of a package's own rooms
             needs[room] |= {other for other, _ in entered(path)}
     order: list[str] = []
     while rest := needs.keys() - set(order):
@@ -111,14 +130,15 @@ def test_rooms_do_not_need_each_other_in_a_circle() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_circle_inside_of_a_room(room: str) -> None:
     """Modules of one room, by what is imported at the top of a file."""
-    needs: dict[str, set[str]] = {path.stem: set() for path in (PACKAGE / room).iterdir() if path.suffix != ".so"}
+    folder = PACKAGE / room.replace(".", "/")
+    needs: dict[str, set[str]] = {path.stem: set() for path in folder.iterdir() if path.suffix != ".so"}
     needs.pop("__init__", None)
     for path in SOURCES:
         if room_of(path) == room and path.stem in needs:
             for name in imports(path):
-                parts = name.split(".")
-                if parts[1:2] == [room] and len(parts) > 2 and parts[2] in needs and parts[2] != path.stem:
-                    needs[path.stem].add(parts[2])
+                inside = name.removeprefix(f"recordpress.{room}.").split(".")[0]
+                if name.startswith(f"recordpress.{room}.") and inside in needs and inside != path.stem:
+                    needs[path.stem].add(inside)
     done: set[str] = set()
     while rest := needs.keys() - done:
         free = {module for module in rest if needs[module] <= done}

@@ -18,7 +18,18 @@ ROOT = Path(__file__).parents[1]
 pytestmark = pytest.mark.build
 
 
-NEEDED = ("_modules", "_native", "checksum", "_arguments", "_status", "_sealed", "_buffers", "errors", "typing", "py")
+NEEDED = (
+    "_extension_finder",
+    "_native",
+    "checksum",
+    "_arguments",
+    "_status",
+    "_sealed",
+    "_buffers",
+    "errors",
+    "typing",
+    "py",
+)
 
 
 @pytest.fixture
@@ -30,7 +41,8 @@ def copy(tmp_path):
         if file.name.split(".")[0] in NEEDED:
             shutil.copy(file, package)
     (package / "__init__.py").write_text(
-        "from recordpress import _modules as _modules\nfrom recordpress.checksum import crc32c as crc32c\n"
+        "from recordpress import _extension_finder as _extension_finder\n"
+        "from recordpress.checksum import crc32c as crc32c\n"
     )
     return tmp_path
 

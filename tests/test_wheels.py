@@ -8,6 +8,7 @@ import platform
 import re
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -214,7 +215,9 @@ class TestBillOfMaterials:
         parent = bdist_wheel.setuptools_bdist_wheel.bdist_wheel
         monkeypatch.setattr(parent, "egg2dist", lambda self, egg_info, dist_info: Path(dist_info).mkdir())
         (tmp_path / "sources.json").write_text(json.dumps(TOLD))
-        monkeypatch.setenv("RECORDPRESS_PREFIX", str(tmp_path)) if static else monkeypatch.delenv("RECORDPRESS_PREFIX", False)
+        monkeypatch.setenv("RECORDPRESS_PREFIX", str(tmp_path)) if static else monkeypatch.delenv(
+            "RECORDPRESS_PREFIX", False
+        )
         command = bdist_wheel.bdist_wheel(Distribution({"name": "recordpress", "version": "0.1.0"}))
         command.egg2dist("", tmp_path / "info")
         assert (tmp_path / "info" / "sboms" / "recordpress.cdx.json").exists() == static
@@ -258,7 +261,11 @@ class TestCheck:
 
         wheel = tmp_path / "recordpress-0.1.0-cp311-cp311-macosx_11_0_arm64.whl"
         with zipfile.ZipFile(wheel, "w") as archive:
-            for name in ("recordpress/_native.so", "recordpress/.dylibs/libzstd.1.dylib", "recordpress-0.1.0.dist-info/RECORD"):
+            for name in (
+                "recordpress/_native.so",
+                "recordpress/.dylibs/libzstd.1.dylib",
+                "recordpress-0.1.0.dist-info/RECORD",
+            ):
                 archive.writestr(name, "")
         expected = "shared objects: _native.so, libzstd.1.dylib; expected is _native alone"
         assert expected in check_wheel.faults(wheel)
@@ -402,9 +409,20 @@ def test_release_is_checked_point_by_point(tmp_path):
     if not (ROOT / ".git").exists():
         pytest.skip("not in the sdist")
     assert done.returncode == 1
-    assert "ok  the version is the same everywhere" in done.stdout
+    assert "  the name on the package index is free or ours" in done.stdout
     assert "cp314t-musllinux_aarch64 is missing: make wheels WHEELS=cp314t-musllinux_aarch64" in done.stdout
     assert "is not ready to be released" in done.stderr
+
+
+def test_the_name_on_the_index_is_free_or_ours():
+    from build_support import release
+
+    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Source"]
+    assert list(release.name_is_ours("1.0", None, lambda name: None)) == []
+    assert list(release.name_is_ours("1.0", None, lambda name: [ours])) == []
+    assert list(release.name_is_ours("1.0", None, lambda name: ["https://example.org/other"])) == [
+        "the name recordpress is taken on the package index: its pages are https://example.org/other"
+    ]
 
 
 def test_files_that_are_not_there_are_not_sound(tmp_path):

@@ -4,8 +4,8 @@
 again, and back; `codecs.h` calls the libraries; `module.c` makes that callable and adds the floor for Python
 objects: an iterator of small objects with four fields, one alive at a time.
 
-The extension is built when it is first needed, against the libraries that recordpress is built against (RECORDPRESS_PREFIX names
-others than the machine's) and the machine's libsnappy, which recordpress does without.
+The extension is built when it is first needed, against the libraries that recordpress is built against
+(RECORDPRESS_PREFIX names others than the machine's) and the machine's libsnappy, which recordpress does without.
 """
 
 import importlib.machinery
@@ -28,8 +28,10 @@ def _library_flags() -> tuple[list[str], list[str]]:
     """For the compiler, and for the linker."""
     found = libraries.find(libraries.LIBRARIES).values()
     snappy = subprocess.run(["pkg-config", "--libs", "snappy"], check=True, capture_output=True, text=True).stdout
-    return ([option for flags in found for option in flags.compile],
-            [*(option for flags in found for option in flags.link), *snappy.split()])
+    return (
+        [option for flags in found for option in flags.compile],
+        [*(option for flags in found for option in flags.link), *snappy.split()],
+    )
 
 
 def _build() -> None:
@@ -39,11 +41,21 @@ def _build() -> None:
     TARGET.parent.mkdir(parents=True, exist_ok=True)
     compiler = sysconfig.get_config_var("CC").split()
     include = [f"-I{ROOT / 'include'}", f"-I{sysconfig.get_path('include')}"]
-    options = ["-std=gnu11", "-O3", "-Wall", "-Wextra", "-Wno-missing-field-initializers", "-Wno-cast-function-type",
-               "-fPIC", "-shared"]
+    options = [
+        "-std=gnu11",
+        "-O3",
+        "-Wall",
+        "-Wextra",
+        "-Wno-missing-field-initializers",
+        "-Wno-cast-function-type",
+        "-fPIC",
+        "-shared",
+    ]
     compile_flags, link_flags = _library_flags()
-    subprocess.run([*compiler, *options, *include, *compile_flags, str(HERE / "module.c"), "-o", str(TARGET),
-                    *link_flags], check=True)
+    subprocess.run(
+        [*compiler, *options, *include, *compile_flags, str(HERE / "module.c"), "-o", str(TARGET), *link_flags],
+        check=True,
+    )
 
 
 def _load():

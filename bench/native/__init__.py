@@ -27,8 +27,22 @@ def _load() -> ctypes.CDLL:
     if not TARGET.exists() or TARGET.stat().st_mtime < max(source.stat().st_mtime for source in sources):
         TARGET.parent.mkdir(parents=True, exist_ok=True)
         compiler = sysconfig.get_config_var("CC").split()
-        subprocess.run([*compiler, "-std=gnu11", "-O3", "-Wall", "-Wextra", "-fPIC", "-shared", f"-I{ROOT / 'include'}",
-                        str(HERE / "crc32c.c"), "-o", str(TARGET)], check=True)
+        subprocess.run(
+            [
+                *compiler,
+                "-std=gnu11",
+                "-O3",
+                "-Wall",
+                "-Wextra",
+                "-fPIC",
+                "-shared",
+                f"-I{ROOT / 'include'}",
+                str(HERE / "crc32c.c"),
+                "-o",
+                str(TARGET),
+            ],
+            check=True,
+        )
     return ctypes.CDLL(str(TARGET))
 
 

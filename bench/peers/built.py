@@ -25,18 +25,27 @@ class Program:
 
 
 PROGRAMS = [
-    Program("java copies", BUILT / "java/Peer.class",
-            ("java", "-XX:+UseSerialGC", "-cp", f"{BUILT}/java:{BUILT}/java/*", "Peer"), ("decode", "decode_file")),
+    Program(
+        "java copies",
+        BUILT / "java/Peer.class",
+        ("java", "-XX:+UseSerialGC", "-cp", f"{BUILT}/java:{BUILT}/java/*", "Peer"),
+        ("decode", "decode_file"),
+    ),
     Program("kafka-protocol", RUST, (str(RUST),)),
     Program("franz-go", BUILT / "go/franz-go", (f"{BUILT}/go/franz-go",)),
     Program("sarama", BUILT / "go/sarama", (f"{BUILT}/go/sarama",)),
 ]
 
 # Kafka's LogValidator; the job is the log's codec.
-VALIDATOR = Program("LogValidator", BUILT / "broker/Validator.class",
-                    ("java", "-XX:+UseSerialGC", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*", "Validator"))
+VALIDATOR = Program(
+    "LogValidator",
+    BUILT / "broker/Validator.class",
+    ("java", "-XX:+UseSerialGC", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*", "Validator"),
+)
 
 # Java's consumer and producer: a topic into one of another codec.
-RECOMPRESS = Program("consume and produce", BUILT / "broker/Recompress.class",
-                     ("java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*",
-                      "Recompress"))
+RECOMPRESS = Program(
+    "consume and produce",
+    BUILT / "broker/Recompress.class",
+    ("java", "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", f"{BUILT}/broker:{BROKER_JARS}/*", "Recompress"),
+)

@@ -47,8 +47,15 @@ class Peer:
 
     def encode(self, keys: list, values: list, timestamps: list, codec: str, java_level: bool = False) -> bytearray:
         """One finished batch; with `java_level` compressed as Java's client does by default (aiokafka only)."""
-        builder = self._builder(magic=2, compression_type=CODEC_IDS[codec], is_transactional=0, producer_id=-1,
-                                producer_epoch=-1, base_sequence=-1, batch_size=1 << 30)
+        builder = self._builder(
+            magic=2,
+            compression_type=CODEC_IDS[codec],
+            is_transactional=0,
+            producer_id=-1,
+            producer_epoch=-1,
+            base_sequence=-1,
+            batch_size=1 << 30,
+        )
         for i, (key, value, timestamp) in enumerate(zip(keys, values, timestamps, strict=True)):
             builder.append(i, timestamp, key, value, [])
         return _build_at_java_level(builder, codec) if java_level else builder.build()
@@ -70,5 +77,6 @@ def _build_at_java_level(builder: object, codec: str) -> bytearray:
 
 
 AIOKAFKA = Peer("aiokafka", aiokafka.record.memory_records.MemoryRecords, aiokafka_records.DefaultRecordBatchBuilder)
-KAFKA_PYTHON = Peer("kafka python", kafka.record.memory_records.MemoryRecords,
-                    kafka.record.default_records.DefaultRecordBatchBuilder)
+KAFKA_PYTHON = Peer(
+    "kafka python", kafka.record.memory_records.MemoryRecords, kafka.record.default_records.DefaultRecordBatchBuilder
+)

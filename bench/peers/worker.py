@@ -28,8 +28,9 @@ class Worker:
 
     def ask(self, question: str) -> str:
         if self._process is None:
-            self._process = subprocess.Popen(self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                                             text=True, bufsize=1)
+            self._process = subprocess.Popen(
+                self._command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1
+            )
         self._process.stdin.write(question + "\n")
         answer = self._process.stdout.readline()
         if not answer:

@@ -20,9 +20,7 @@ class Made:
     value_size: int  # bytes of keys and values
 
 
-def make(
-    path: Path, record_set: str, codec: str, batches: int, partitions: int = 1, segments: int = 1
-) -> Made:
+def make(path: Path, record_set: str, codec: str, batches: int, partitions: int = 1, segments: int = 1) -> Made:
     """The topic ``lines`` with as many batches in each segment; offsets go on from segment to segment."""
     records = SETS[record_set]
     one, size = records.batch(codec), 0

@@ -29,7 +29,7 @@ def _pool() -> ProcessPoolExecutor:
 
 
 def transcode(bench: Bench) -> None:
-    """snappy to zstd: recordpress.spark.transcode beside a warm pool of as many processes, a partition for each call."""
+    """snappy to zstd: recordpress.spark.transcode and a warm pool of as many processes, one partition a call."""
     with bench.directory() as root, _pool() as pool:
         partitions = 4
         made = make(root / "log", "apache5000", "snappy", bench.batches // partitions, partitions=partitions)
@@ -73,7 +73,9 @@ def parquet(bench: Bench) -> None:
             "to Parquet",
             {"read + df.write.parquet": by_rows, "recordpress.spark.to_parquet": by_tasks},
             rows=made.rows,
-            asked=[Asked("recordpress.spark.to_parquet", "read + df.write.parquet", what, 3) for what in ("wall", "cpu")],
+            asked=[
+                Asked("recordpress.spark.to_parquet", "read + df.write.parquet", what, 3) for what in ("wall", "cpu")
+            ],
         )
 
 

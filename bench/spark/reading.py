@@ -1,4 +1,5 @@
-"""format("recordpress") and recordpress.spark.read: beside prebuilt Arrow batches, per GB, on all cores, and in memory."""
+"""format("recordpress") and recordpress.spark.read: beside prebuilt Arrow batches, per GB, on all cores, and in
+memory."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def ceiling(bench: Bench) -> None:
             check(ours, made)
             check_prebuilt = of_prebuilt(bench.spark, made)().count()
             equal(check_prebuilt, made.rows, "prebuilt rows")
-            read = partial(recordpress.spark.read, bench.spark, made.path, minPartitions=TASKS, maxPartitionBytes=1 << 40)
+            read = partial(
+                recordpress.spark.read, bench.spark, made.path, minPartitions=TASKS, maxPartitionBytes=1 << 40
+            )
             check(read, made)
             bench.table.race(
                 f"all columns, {codec}",

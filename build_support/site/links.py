@@ -17,7 +17,12 @@ NAME = re.compile(r"recordpress(\.[A-Za-z]\w*)+(\(\))?")
 MEANT = {"Finding": "recordpress.log.Finding"} | {
     name: f"recordpress.{name}" for name in ("ControlRecord", "compress", "crc32c", "decompress", "transcode")
 }
-OWNERS = ("recordpress.broker", "recordpress.adapters.aiokafka", "recordpress.adapters.kafka_python", "recordpress.spark")
+OWNERS = (
+    "recordpress.broker",
+    "recordpress.adapters.aiokafka",
+    "recordpress.adapters.kafka_python",
+    "recordpress.spark",
+)
 LOG = logging.getLogger(__name__)
 
 

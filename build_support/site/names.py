@@ -13,7 +13,14 @@ from typing import Any
 import recordpress
 
 # The order of the reference: a name is described in the first of the rooms that have it.
-FIRST = ("recordpress", "recordpress.errors", "recordpress.log", "recordpress.broker", "recordpress.producer", "recordpress.dictionaries")
+FIRST = (
+    "recordpress",
+    "recordpress.errors",
+    "recordpress.log",
+    "recordpress.broker",
+    "recordpress.producer",
+    "recordpress.dictionaries",
+)
 
 # Modules of a room that users import by themselves.
 DOORS = ("recordpress.spark.functions", "recordpress.spark.report")
@@ -21,7 +28,11 @@ DOORS = ("recordpress.spark.functions", "recordpress.spark.report")
 
 def rooms() -> list[str]:
     """The modules that a user may import: no part of their name begins with an underscore."""
-    found = {f"recordpress.{info.name}" for info in pkgutil.iter_modules(recordpress.__path__) if not info.name.startswith("_")}
+    found = {
+        f"recordpress.{info.name}"
+        for info in pkgutil.iter_modules(recordpress.__path__)
+        if not info.name.startswith("_")
+    }
     found |= {
         f"{room}.{info.name}"
         for room in ("recordpress.adapters",)

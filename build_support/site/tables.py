@@ -66,7 +66,11 @@ class Errors(_Made):
 
     def lines(self, *arguments: str) -> list[str]:
         rows = [
-            (f":py:exc:`{full.removeprefix('recordpress.')} <{full}>`", str(int(cls.code)) if cls.code else "", _remedy(cls))
+            (
+                f":py:exc:`{full.removeprefix('recordpress.')} <{full}>`",
+                str(int(cls.code)) if cls.code else "",
+                _remedy(cls),
+            )
             for full, cls in public_errors().items()
         ]
         return rows_of(("Error", "Kafka's code", "What to do"), rows)

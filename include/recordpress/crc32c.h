@@ -16,8 +16,8 @@
  * None reads a byte outside of [p, p + n).
  *
  * The tables and the CPU's path are static, and filled when the library is loaded: include this header in one module
- * only (recordpress/checksum.pyx), which gives the functions to the others. They never change after that: a second includer
- * would compute the same checksums, and only waste its tables.
+ * only (recordpress/checksum.pyx), which gives the functions to the others. They never change after that: a second
+ * includer would compute the same checksums, and only waste its tables.
  */
 #ifndef RECORDPRESS_CRC32C_H
 #define RECORDPRESS_CRC32C_H

@@ -9,12 +9,12 @@
 
     Writers go the other way: write_columns, write_records and BatchBuilder make record sets.
 
-Importing recordpress loads no third-party package. Arrow arrays come and go through the Arrow PyCapsule interface, so any
-of pyarrow, polars, duckdb and pandas will do, or none. `recordpress.broker`, `recordpress.log` and `recordpress.spark` are loaded
-on first use.
+Importing recordpress loads no third-party package. Arrow arrays come and go through the Arrow PyCapsule interface, so
+any of pyarrow, polars, duckdb and pandas will do, or none. `recordpress.broker`, `recordpress.log` and
+`recordpress.spark` are loaded on first use.
 """
 
-from recordpress import _modules as _modules
+from recordpress import _extension_finder as _extension_finder
 from recordpress import broker as broker
 from recordpress import dictionaries as dictionaries
 from recordpress import log as log
@@ -23,6 +23,7 @@ from recordpress import spark as spark
 from recordpress._analysis_calls import analyze, explain, fits, train_dictionary
 from recordpress._buffers import pool_bytes, release_unused
 from recordpress._log_calls import convert, open_log, transcode
+from recordpress._version import VERSION
 from recordpress.checksum import crc32, crc32_combine, crc32_patch, crc32c, crc32c_combine, crc32c_patch, crc32c_path
 from recordpress.codecs import (
     DEFAULT_MAX_SIZE,
@@ -79,7 +80,7 @@ from recordpress.record import (
     write_records,
 )
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "DEFAULT_MAX_SIZE",
@@ -101,9 +102,9 @@ __all__ = [
     "InUseError",
     "InvalidArgumentError",
     "InvalidRecordError",
-    "RecordpressError",
     "OutputTooLargeError",
     "Record",
+    "RecordpressError",
     "StorageError",
     "TimestampType",
     "UnsupportedCompressionTypeError",

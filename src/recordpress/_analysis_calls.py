@@ -3,7 +3,7 @@
 They share a module: each file would add to the time that importing recordpress takes.
 """
 
-TYPE_CHECKING = False  # as in recordpress._on_use
+TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping, Sequence

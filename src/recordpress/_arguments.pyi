@@ -2,6 +2,9 @@ from typing import Any
 
 from recordpress.typing import Integer, Time
 
+INT32_MAX: int
+INT64_MAX: int
+
 def time(value: Time, name: str) -> int: ...
 def integer(value: Integer, name: str, least: int, most: int) -> int: ...
 def sequence(values: object, name: str, elements: str) -> tuple[Any, ...]: ...

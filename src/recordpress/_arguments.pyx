@@ -12,6 +12,9 @@ from libc.stdint cimport INT64_MAX, INT64_MIN, int64_t
 
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
+# for Python modules: a C name of libc.stdint is not an attribute of the module
+globals().update(INT32_MAX=(1 << 31) - 1, INT64_MAX=(1 << 63) - 1)
+
 cdef enum:
     SHOWN_CHARACTERS = 100  # of a value's repr: enough to recognise it, short enough to read the sentence around it
     SHOWN_BITS = 256        # an int of 78 digits; Python itself refuses to print one of 4,301

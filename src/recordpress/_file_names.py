@@ -1,8 +1,14 @@
 """The names of the files in a log dir (Kafka's LogFileUtils, LeaderEpochCheckpointFile and PartitionMetadataFile)."""
 
+import re
+from dataclasses import dataclass
 from os import PathLike, fspath
+from typing import Self
 
+from recordpress._arguments import INT32_MAX
 from recordpress.errors import InvalidArgumentError
+
+_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
 
 LOG_FILE_SUFFIX = ".log"
 """The end of a segment's name (LogFileUtils).
@@ -88,7 +94,8 @@ def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], 
     >>> refuse_without_records("orders-0/00000000000000000000.log")
     >>> refuse_without_records("orders-0/00000000000000000000.index")
     Traceback (most recent call last):
-    recordpress.errors.InvalidArgumentError: this is an offset index, which holds no records: they are in the .log file ...
+    recordpress.errors.InvalidArgumentError: this is an offset index, which holds no records: they are in the .log file
+    ...
     """
     name = fspath(path)
     text = name.decode("utf-8", "replace") if isinstance(name, bytes) else name
@@ -112,3 +119,41 @@ def printable(path: str | PathLike[str]) -> str:
     'caf\\xe9-0'
     """
     return fspath(path).encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+
+
+@dataclass(frozen=True, order=True)
+class TopicPartition:
+    """A partition of a topic; its str() is the name of its directory.
+
+    Examples
+    --------
+    >>> TopicPartition.of_directory("web-access.v2-11")
+    TopicPartition(topic='web-access.v2', partition=11)
+    >>> TopicPartition.of_directory("orders-0.5f1c-delete") is None
+    True
+    """
+
+    topic: str
+    partition: int
+
+    @classmethod
+    def of_directory(cls, name: str) -> Self | None:
+        """The partition whose directory has this name, split at its last ``-``; None if it is not a partition's name:
+        one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a topic that is
+        not UTF-8."""
+        match = _PARTITION_DIRECTORY.fullmatch(name)
+        if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
+            return None
+        return cls(match["topic"], int(match["partition"]))
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+def _is_utf8(name: str) -> bool:
+    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

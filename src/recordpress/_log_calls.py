@@ -3,7 +3,7 @@
 They share a module: each file would add to the time that importing recordpress takes.
 """
 
-TYPE_CHECKING = False  # as in recordpress._on_use
+TYPE_CHECKING = False  # as in recordpress._lazy
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable
@@ -156,8 +156,8 @@ def convert(
     >>> recordpress.convert(logs / "new", logs / "older", 0)
     Traceback (most recent call last):
         ...
-    recordpress.errors.InvalidArgumentError: magic 0 would lose 2 records with a timestamp (timestamps); name in allow_loss \
-what may be lost
+    recordpress.errors.InvalidArgumentError: magic 0 would lose 2 records with a timestamp (timestamps); name \
+in allow_loss what may be lost
     >>> recordpress.convert(logs / "new", logs / "older", 0, allow_loss="timestamps").lost
     {'timestamps': 2}
     """
@@ -241,9 +241,9 @@ def transcode(
     Returns
     -------
     Manifest or Estimate
-        The manifest, which is also in `dst` as ``recordpress-manifest.json`` unless `src` is one segment; with ``dry_run``
-        an estimate of bytes and CPU time. If `dst` is already such a copy of `src`, it is only checked against its
-        manifest.
+        The manifest, which is also in `dst` as ``recordpress-manifest.json`` unless `src` is one segment; with
+        ``dry_run`` an estimate of bytes and CPU time. If `dst` is already such a copy of `src`, it is only checked
+        against its manifest.
 
     Raises
     ------

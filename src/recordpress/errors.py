@@ -26,8 +26,8 @@ __all__ = [
     "InUseError",
     "InvalidArgumentError",
     "InvalidRecordError",
-    "RecordpressError",
     "OutputTooLargeError",
+    "RecordpressError",
     "StorageError",
     "UnsupportedCompressionTypeError",
 ]
@@ -115,8 +115,8 @@ class CorruptRecordError(RecordpressError):
     Remedy
     ------
     Look at `position`: the bytes there were damaged, or do not begin with a batch. `recordpress scan` finds all damage
-    of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is no error unless
-    ``complete=True`` asks for whole entries.
+    of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is no error
+    unless ``complete=True`` asks for whole entries.
 
     Examples
     --------

@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol, SupportsIndex, TypeAlias, TypedDict
 
-from recordpress.codecs import Dictionary
-
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
@@ -27,8 +25,6 @@ __all__ = [
     "BinaryFile",
     "BinaryType",
     "CompressionType",
-    "Dictionaries",
-    "DictionariesById",
     "HeaderChecksum",
     "Headers",
     "Integer",
@@ -139,38 +135,6 @@ Examples
 >>> data = recordpress.write_records([b"value"], headers=[headers])
 >>> next(iter(next(recordpress.read_batches(data)))).headers
 [('trace', b'1f')]
-"""
-
-
-class DictionariesById(Protocol):
-    """A dict of dictionaries by id, or a `recordpress.dictionaries.DictionaryStore`.
-
-    Examples
-    --------
-    >>> import recordpress
-    >>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
-    >>> dictionary = recordpress.dictionaries.train(lines, 1024)
-    >>> known: recordpress.typing.DictionariesById = {dictionary.id: dictionary}
-    >>> small = recordpress.compress(lines[7], "zstd", dictionary=dictionary)
-    >>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[7]
-    True
-    """
-
-    def get(self, key: int, /) -> Dictionary | None:
-        """The dictionary of an id, or None."""
-        ...
-
-
-Dictionaries: TypeAlias = Dictionary | DictionariesById
-"""What frames of zstd may name: one dictionary, or several by id.
-
-Examples
---------
->>> import recordpress
->>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
->>> known: recordpress.typing.Dictionaries = recordpress.dictionaries.train(lines, 1024)
->>> recordpress.decompress(recordpress.compress(lines[0], "zstd", dictionary=known), "zstd", dictionaries=known) == lines[0]
-True
 """
 
 

@@ -105,7 +105,7 @@ def read(memory_records: Any, data: bytes) -> Outcome:
 
 
 def read_by_recordpress(data: bytes) -> Outcome:
-    """Offsets, timestamps, keys, values and headers by recordpress's own readers, and RecordpressError for any of its errors."""
+    """Read offsets, timestamps, keys, values and headers with recordpress; RecordpressError for any of its errors."""
     out: Outcome = []
     try:
         for batch in recordpress.read_batches(data, check_crcs=False):

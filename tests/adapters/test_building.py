@@ -57,7 +57,7 @@ def test_v2(client: Client, codec: int, drawn: Any, limit: int, producer: Any) -
 
 
 def compare(client: Client, theirs: bytes, ours: bytearray, codec: int) -> None:
-    """The client reads the same records from both. Kafka's compressed bytes, and its leader epoch, are recordpress's own."""
+    """The client reads the same records from both. The compressed bytes and the leader epoch are recordpress's."""
     assert type(ours) is bytearray
     decoded = [read(client.memory.MemoryRecords, data) for data in (theirs, bytes(ours))]
     same = [[[row[:7] for row in part] if part and isinstance(part[0], list) else None for part in one[3::3]]

@@ -61,7 +61,8 @@ def test_the_clients_record_tests_pass(client: str, tmp_path: Path) -> None:
     plugin = f"import recordpress.adapters.{module} as adapter\nadapter.install()\n"
     (tmp_path / "run" / "under_recordpress.py").write_text(plugin)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path / "run"), *sys.path])}
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "under_recordpress", "-p", "no:cacheprovider", "--noconftest",
+    options = ["-q", "-p", "under_recordpress", "-p", "no:cacheprovider", "--noconftest"]
+    command = [sys.executable, "-m", "pytest", *options,
                "-W", "ignore", *there]  # fmt: skip
     ran = subprocess.run(command, cwd=tmp_path / "run", env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stdout[-3000:] + ran.stderr[-1000:]

@@ -45,9 +45,7 @@ def partition(tmp_path: Path) -> Path:
 
 
 def sizes(found: Analysis) -> list[tuple[str, int | None, int | None, int, int]]:
-    return [
-        (cell.codec, cell.level, cell.batch_records, cell.input_bytes, cell.output_bytes) for cell in found.cells
-    ]
+    return [(cell.codec, cell.level, cell.batch_records, cell.input_bytes, cell.output_bytes) for cell in found.cells]
 
 
 # ---- cells

@@ -15,6 +15,7 @@ from recordpress.analysis import html_of
 LOGS = Path(__file__).parents[2] / "demo" / "logs" / "access-log-0"
 WIDTH, HEIGHT = 1000, 1250
 
+
 @pytest.fixture(scope="module")
 def page() -> str:
     return html_of(recordpress.analyze(LOGS))

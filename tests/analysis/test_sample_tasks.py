@@ -34,7 +34,9 @@ def lines(number: int, seed: int = 0) -> list[bytes]:
 def estimated(
     path: Path, codecs: str = CODECS, sample_bytes: int = 1 << 20, seed: int = 0, task_bytes: int = 1 << 20
 ) -> tuple[dict[str | None, TopicEstimate], list[SampleTask]]:
-    found, tasks = placed(recordpress.open_log(path), parse_codecs(codecs), sample_bytes, seed, lambda total: task_bytes)
+    found, tasks = placed(
+        recordpress.open_log(path), parse_codecs(codecs), sample_bytes, seed, lambda total: task_bytes
+    )
     for task in pickle.loads(pickle.dumps(tasks)):
         for topic, one in measured(task):
             found[topic].merge(one)

@@ -46,16 +46,21 @@ def test_counts_and_sizes(log: Path, depths: tuple[int, ...], stretches: int) ->
     packer = zstandard.ZstdCompressor(dict_data=zstandard.ZstdCompressionDict(found.dictionary.data))
     assert [depth.batch_records for depth in found.depths] == sorted({4, *depths}) and not found.evaluation.skipped
     for depth in found.depths:
-        sets = [recordpress.write_records(piece, timestamps=TIME, batch_records=depth.batch_records)
-                for piece in held_out(stretches)]
+        sets = [
+            recordpress.write_records(piece, timestamps=TIME, batch_records=depth.batch_records)
+            for piece in held_out(stretches)
+        ]
         batches = [batch for data in sets for batch in recordpress.read_batches(data)]
         assert (depth.batches, depth.records) == (len(batches), sum(batch.records_count for batch in batches))
         assert depth.input_bytes == sum(map(len, sets))
         without = sum(BATCH_HEADER + len(plain.compress(bytes(batch.payload))) for batch in batches)
         assert depth.plain_bytes == pytest.approx(without, rel=0.03)
         packed = sum(
-            len(recordpress.write_records([packer.compress(value) for value in piece], timestamps=TIME,
-                                     batch_records=depth.batch_records))
+            len(
+                recordpress.write_records(
+                    [packer.compress(value) for value in piece], timestamps=TIME, batch_records=depth.batch_records
+                )
+            )
             for piece in held_out(stretches)
         )
         assert depth.values_bytes == pytest.approx(packed, rel=0.02)

@@ -121,6 +121,8 @@ def test_there_is_something_to_look_at() -> None:
 
 def test_producers_have_the_shape_of_a_snapshot() -> None:
     log = PartitionLog(broker_version="4.3")
-    batch = recordpress.write_records([b"a"] * 3, timestamps=[5, 7, 6], producer_id=9, producer_epoch=2, base_sequence=4)
+    batch = recordpress.write_records(
+        [b"a"] * 3, timestamps=[5, 7, 6], producer_id=9, producer_epoch=2, base_sequence=4
+    )
     assert log.append(batch).accepted
     assert log.producers == [ProducerState(9, 2, 6, 2, 2, 7, -1, -1)]

@@ -54,7 +54,9 @@ def test_a_batch_that_is_recompressed_says_what_that_costs() -> None:
 
 
 def test_a_header_that_is_rewritten_says_how_many_bytes_change() -> None:
-    batch = only(recordpress.explain(record_set(), topic_config={"message.timestamp.type": "LogAppendTime"}, now_ms=NOW + 1))
+    batch = only(
+        recordpress.explain(record_set(), topic_config={"message.timestamp.type": "LogAppendTime"}, now_ms=NOW + 1)
+    )
     assert (batch.verdict, batch.relation) == ("rewritten", "header rewritten")
     assert batch.reasons == [Reason.LOG_APPEND_TIME]
     assert 6 <= batch.cost.bytes_changed <= 13  # type bit, checksum, largest timestamp
@@ -123,7 +125,8 @@ def test_offsets_inside_of_a_batch(name: str, shown: str, says: str | None) -> N
 def sarama(magic: int) -> bytes:
     """A wrapper whose messages all have offset 0, as sarama wrote it before PR 1002."""
     inner = b"".join(
-        recordpress.write_records([b"line %d" % number], timestamps=NOW, magic=magic, base_offset=0) for number in range(4)
+        recordpress.write_records([b"line %d" % number], timestamps=NOW, magic=magic, base_offset=0)
+        for number in range(4)
     )
     wrapper = recordpress.write_records([recordpress.compress(inner, "gzip")], timestamps=NOW, magic=magic)
     marked = bytearray(wrapper)
@@ -212,7 +215,9 @@ def test_settings_of_a_broker(tmp_path: Path) -> None:
     assert only(explanation).reasons == [Reason.CODEC_DIFFERS]
     assert explanation.topic_config == {"compression.type": "zstd"}
     assert explanation.notes == [f"{path}: not Kafka's, and passed over: confluent.license"]
-    explanation = recordpress.explain(record_set(), config=path, topic_config={"compression.type": "snappy"}, now_ms=NOW)
+    explanation = recordpress.explain(
+        record_set(), config=path, topic_config={"compression.type": "snappy"}, now_ms=NOW
+    )
     assert only(explanation).verdict == "kept"
 
 

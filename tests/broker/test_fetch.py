@@ -219,7 +219,9 @@ def test_a_list_ends_where_the_offset_index_says(
 
 
 def test_an_isolation_level_that_there_is_not() -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match="isolation_level must be read_uncommitted or read_committed"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match="isolation_level must be read_uncommitted or read_committed"
+    ):
         fetch(b"", 0, fetch_version=12, isolation_level="serializable")  # type: ignore[arg-type]
 
 
@@ -285,7 +287,9 @@ def test_versions_that_a_broker_answers(broker: str, answered: range) -> None:
 )  # fmt: skip
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 def test_the_magic_that_a_client_gets(broker: str, log_magic: int, version: int, magic: int | None, codec: Any) -> None:
-    log = recordpress.write_records(LINES[:9], magic=log_magic, compression_type=codec, timestamps=[5] * 9, base_offset=100)
+    log = recordpress.write_records(
+        LINES[:9], magic=log_magic, compression_type=codec, timestamps=[5] * 9, base_offset=100
+    )
     fetched = fetch(log, 100, fetch_version=version, broker_version=broker)
     assert fetched.magic == magic
     read = list(recordpress.read_batches(fetched.records))

@@ -51,8 +51,9 @@ def record(
 def batch(records: list[bytes], codec: str, base_timestamp: int = T) -> bytes:
     body = b"".join(records)
     payload = recordpress.compress(body, "lz4", magic=2) if codec == "lz4" else body
-    after_crc = struct.pack(">hiqqqhii", 3 if codec == "lz4" else 0, COUNT - 1, base_timestamp, T + COUNT - 1, -1, -1,
-                            -1, COUNT)
+    after_crc = struct.pack(
+        ">hiqqqhii", 3 if codec == "lz4" else 0, COUNT - 1, base_timestamp, T + COUNT - 1, -1, -1, -1, COUNT
+    )
     after_crc += payload
     crc = recordpress.crc32c(after_crc)
     return struct.pack(">qiibI", 0, 9 + len(after_crc), -1, 2, crc) + after_crc
@@ -77,16 +78,21 @@ ODD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "null key": (dict(key=field(None)), dict(key=field(None))),
     "null key of -2": (dict(key=field(None, -2)), dict(key=field(None))),
     "null key of -64, null value": (
-        dict(key=field(None, -64), value=field(None)), dict(key=field(None), value=field(None))),
+        dict(key=field(None, -64), value=field(None)),
+        dict(key=field(None), value=field(None)),
+    ),
     "null value of -2": (dict(value=field(None, -2)), dict(value=field(None))),
     "null value of -2 before headers": (
-        dict(value=field(None, -2), headers=HEADERS), dict(value=field(None), headers=HEADERS)),
+        dict(value=field(None, -2), headers=HEADERS),
+        dict(value=field(None), headers=HEADERS),
+    ),
     "null value of -100": (dict(value=field(None, -100)), dict(value=field(None))),
     "headers": (dict(headers=HEADERS), dict(headers=HEADERS)),
     "a header's null value of -2": (dict(headers=varint(1) + field(b"name") + field(None, -2)), dict(headers=HEADERS)),
     "a header's name that is no UTF-8": (
         dict(headers=varint(1) + field(b"n\xff") + field(b"v")),
-        dict(headers=varint(1) + field("n\ufffd".encode()) + field(b"v"))),
+        dict(headers=varint(1) + field("n\ufffd".encode()) + field(b"v")),
+    ),
     "a wide count of headers": (dict(headers=varint(0, 2)), {}),
 }
 

@@ -148,4 +148,6 @@ def test_completion_knows_settings(run: Run) -> None:
         return run(_RECORDPRESS_COMPLETE="bash_complete", COMP_WORDS=words, COMP_CWORD=number).lines
 
     assert completed("recordpress explain -t cleanup") == ["plain,cleanup.policy="]
-    assert completed("recordpress explain -t message.timestamp.type=Log") == ["plain,message.timestamp.type=LogAppendTime"]
+    assert completed("recordpress explain -t message.timestamp.type=Log") == [
+        "plain,message.timestamp.type=LogAppendTime"
+    ]

@@ -15,7 +15,7 @@ import pytest
 
 import recordpress
 from cli.conftest import COMMAND, environment
-from recordpress.log import read_content, salvage, verify
+from recordpress.log import read_content, repair, verify
 
 LOG = "00000000000000000000.log"
 WRITERS = {
@@ -31,7 +31,9 @@ def make_log(directory: Path, segments: int = 3, size: int = 2000) -> Path:
     draw = random.Random(5)
     for number in range(segments):
         batches = [
-            recordpress.write_records([draw.randbytes(size)] * 5, base_offset=50 * number + 5 * i, compression_type="lz4")
+            recordpress.write_records(
+                [draw.randbytes(size)] * 5, base_offset=50 * number + 5 * i, compression_type="lz4"
+            )
             for i in range(10)
         ]
         (directory / f"{50 * number:020}.log").write_bytes(b"".join(batches))
@@ -189,7 +191,7 @@ def test_a_copy_of_what_may_not_be_read_or_written(closed: str, verb: str, tmp_p
 KILLED_AT = """
 import os, signal, sys
 import recordpress, recordpress.log
-from recordpress.log import salvage
+from recordpress.log import repair
 
 step, made, wanted = 0, sys.argv[2], int(sys.argv[3])
 EVENTS = ("open", "os.rename", "os.mkdir", "os.remove", "os.rmdir", "os.listdir", "os.scandir")
@@ -220,7 +222,7 @@ WORKS: dict[str, tuple[str, Callable[[Path, Path], object]]] = {
         "recordpress.transcode(sys.argv[1], made, 'zstd')",
         lambda source, target: recordpress.transcode(source, target, "zstd"),
     ),
-    "repair": ("salvage(sys.argv[1], made)", salvage),
+    "repair": ("repair(sys.argv[1], made)", repair),
 }
 
 

@@ -24,7 +24,9 @@ def test_without_the_extra_there_is_one_line_to_install_it(missing: str) -> None
 
 
 def test_importing_recordpress_imports_no_command_line() -> None:
-    code = "import sys, recordpress; print([name for name in ('click', 'rich', 'recordpress.cli') if name in sys.modules])"
+    code = (
+        "import sys, recordpress; print([name for name in ('click', 'rich', 'recordpress.cli') if name in sys.modules])"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "[]\n"
 
 

@@ -16,7 +16,10 @@ import pytest
 from cli.conftest import COMMAND, Run, environment
 from cli.logs import SEGMENT, files_of, many_batches, partition
 
-AT_ONCE = "import sys, recordpress.cli, recordpress.cli._progress as shown; shown.PATIENCE = 0; sys.exit(recordpress.cli.main())"
+AT_ONCE = (
+    "import sys, recordpress.cli, recordpress.cli._progress as shown; "
+    "shown.PATIENCE = 0; sys.exit(recordpress.cli.main())"
+)
 
 
 @pytest.fixture(scope="module")

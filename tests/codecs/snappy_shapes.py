@@ -16,8 +16,29 @@ from pathlib import Path
 RECORDED = Path(__file__).with_name("snappy_1_1_10.json")
 
 # Around the tail without matches, the sizes of tables, xerial chunks and fragments; 1 MB.
-SIZES = (255, 256, 257, 511, 1000, 2048, 4097, 8191, 8192, 8193, 16384, 32767, 32768, 32769, 65535, 65536, 65537, 65551,
-         131072, 200_001, 1 << 20)
+SIZES = (
+    255,
+    256,
+    257,
+    511,
+    1000,
+    2048,
+    4097,
+    8191,
+    8192,
+    8193,
+    16384,
+    32767,
+    32768,
+    32769,
+    65535,
+    65536,
+    65537,
+    65551,
+    131072,
+    200_001,
+    1 << 20,
+)
 SMALL = range(201)
 
 

@@ -132,7 +132,9 @@ def bomb(codec: str) -> bytes:
     if codec == "gzip":
         deflate = zlib.compressobj(9, zlib.DEFLATED, -15)
         megabyte = deflate.compress(bytes(1 << 20)) + deflate.flush(zlib.Z_FULL_FLUSH)
-        return recordpress.compress(b"", "gzip")[:10] + megabyte * 1024 + deflate.flush() + struct.pack("<LL", 0, gigabyte)
+        return (
+            recordpress.compress(b"", "gzip")[:10] + megabyte * 1024 + deflate.flush() + struct.pack("<LL", 0, gigabyte)
+        )
     if codec == "snappy":  # a block that says so and does not hold it
         return b"\x80\x80\x80\x80\x04" + b"\x00\x00" + b"\xfe\x01\x00" * 3000
     if codec == "lz4":  # 255 bytes a byte
@@ -151,7 +153,9 @@ def test_bombs_stop_at_the_cap(codec):
         recordpress.decompress(payload, codec, 1 << 20)
     with pytest.raises((recordpress.OutputTooLargeError, recordpress.DecompressionError)):
         decompressed(recordpress.decompressor(codec, 1 << 20), payload)
-    with pytest.raises((recordpress.OutputTooLargeError, recordpress.DecompressionError, recordpress.InvalidArgumentError)):
+    with pytest.raises(
+        (recordpress.OutputTooLargeError, recordpress.DecompressionError, recordpress.InvalidArgumentError)
+    ):
         recordpress.decompress_into(payload, bytearray(1000), codec)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -180,7 +184,9 @@ def test_declared_sizes_are_not_believed(codec, payload):
 
 
 def test_codecs_are_named():
-    with pytest.raises(recordpress.InvalidArgumentError, match="'none', 'gzip', 'snappy', 'lz4' or 'zstd', not 'brotli'"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match="'none', 'gzip', 'snappy', 'lz4' or 'zstd', not 'brotli'"
+    ):
         recordpress.compress(b"", "brotli")
     for function in (
         lambda: recordpress.compress(b"", 4),
@@ -248,7 +254,9 @@ def test_magic(codec):
 def test_max_decompressed_bytes(codec):
     assert recordpress.decompress(recordpress.compress(b"", codec), codec, 0) == b""
     for bad in (-1, 1 << 31, 1 << 90):
-        with pytest.raises(recordpress.InvalidArgumentError, match="max_decompressed_bytes must be from 0 to 2147483647"):
+        with pytest.raises(
+            recordpress.InvalidArgumentError, match="max_decompressed_bytes must be from 0 to 2147483647"
+        ):
             recordpress.decompress(b"", codec, bad)
     for bad in (None, "1", 1.0):
         with pytest.raises(recordpress.ArgumentTypeError, match="max_decompressed_bytes must be an int"):

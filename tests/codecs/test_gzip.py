@@ -37,7 +37,11 @@ def test_python_reads_it(level):
 def test_levels_differ():
     sizes = [len(recordpress.compress(text(100_000), "gzip", level)) for level in (1, 6, 9)]
     assert sizes == sorted(sizes, reverse=True) and len(set(sizes)) == 3
-    assert recordpress.compress(DATA, "gzip") == recordpress.compress(DATA, "gzip", 6) == recordpress.compress(DATA, "gzip", -1)
+    assert (
+        recordpress.compress(DATA, "gzip")
+        == recordpress.compress(DATA, "gzip", 6)
+        == recordpress.compress(DATA, "gzip", -1)
+    )
 
 
 def test_streams_are_zlib_s():

@@ -84,8 +84,14 @@ def test_other_levels_are_high_compression():
     data=st.binary(max_size=300),
     repeats=st.integers(1, 1000),
     block_size=st.sampled_from([4, 5, 6, 7]),
-    options=st.fixed_dictionaries({"store_size": st.booleans(), "content_checksum": st.booleans(),
-                                   "block_checksum": st.booleans(), "compression_level": st.integers(-5, 12)}),
+    options=st.fixed_dictionaries(
+        {
+            "store_size": st.booleans(),
+            "content_checksum": st.booleans(),
+            "block_checksum": st.booleans(),
+            "compression_level": st.integers(-5, 12),
+        }
+    ),
 )
 def test_reads_frames_of_lz4(data, repeats, block_size, options):
     data *= repeats

@@ -346,7 +346,9 @@ def test_a_registry_holds_56() -> None:
         recordpress.write_records([name.encode()], base_offset=at, compression_type=name, codecs=codecs)
         for at, name in enumerate(names)
     )
-    assert recordpress.read_columns(data, ["value"], codecs=codecs)["value"].to_pylist() == [name.encode() for name in names]
+    assert recordpress.read_columns(data, ["value"], codecs=codecs)["value"].to_pylist() == [
+        name.encode() for name in names
+    ]
     assert recordpress.batch_table(data, codecs=codecs)["compressionType"].to_pylist() == names
 
 

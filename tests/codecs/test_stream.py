@@ -195,7 +195,10 @@ def test_failed_streams(codec):
 
 @codecs
 def test_arguments(codec):
-    for stream, feed in ((s := recordpress.compressor(codec), s.compress), (d := recordpress.decompressor(codec), d.decompress)):
+    for stream, feed in (
+        (s := recordpress.compressor(codec), s.compress),
+        (d := recordpress.decompressor(codec), d.decompress),
+    ):
         for bad in ("text", None, 3):
             with pytest.raises(recordpress.ArgumentTypeError, match="data must be a bytes-like object"):
                 feed(bad)

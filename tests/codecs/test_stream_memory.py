@@ -141,9 +141,7 @@ def test_a_window_is_not_held_beside_a_large_output(make: Callable[[], bytes], p
     [(bytes, 1), (bytes, 2), (bytes, 9), (noise_and_zeros, 2), (noise_and_zeros, 900)],
     ids=["zeros-1", "zeros-2", "zeros-9", "mixed-2", "mixed-900"],
 )
-def test_nor_is_it_with_dictionaries(
-    make: Callable[[int], bytes], pieces: int, with_id: bool, tmp_path: Path
-) -> None:
+def test_nor_is_it_with_dictionaries(make: Callable[[int], bytes], pieces: int, with_id: bool, tmp_path: Path) -> None:
     """Of frames that need one, and of frames that need none."""
     dictionary = recordpress.dictionaries.train([b"a line of %d" % number for number in range(2000)], 1024)
     (tmp_path / "dictionary").write_bytes(dictionary.data)

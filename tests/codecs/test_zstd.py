@@ -115,7 +115,11 @@ def test_any_level(level, size):
 
 
 def test_level_0_is_3():
-    assert recordpress.compress(DATA, "zstd", 0) == recordpress.compress(DATA, "zstd", 3) == recordpress.compress(DATA, "zstd")
+    assert (
+        recordpress.compress(DATA, "zstd", 0)
+        == recordpress.compress(DATA, "zstd", 3)
+        == recordpress.compress(DATA, "zstd")
+    )
 
 
 def test_large_contexts_are_given_back():

@@ -123,8 +123,10 @@ def test_streams_go_both_ways(level: int | None, size: int) -> None:
 SKIPPABLE = (0x184D2A53).to_bytes(4, "little") + (5).to_bytes(4, "little") + b"bytes"
 
 
-@given(st.lists(st.tuples(st.binary(max_size=300), st.sampled_from([None, TRAINED, OTHER])), max_size=6),
-       st.integers(1, 400))
+@given(
+    st.lists(st.tuples(st.binary(max_size=300), st.sampled_from([None, TRAINED, OTHER])), max_size=6),
+    st.integers(1, 400),
+)
 def test_streams_of_frames_each_with_its_own(values: list[tuple[bytes, Dictionary | None]], step: int) -> None:
     data = SKIPPABLE.join(recordpress.compress(value, "zstd", dictionary=dictionary) for value, dictionary in values)
     assert read_in_pieces(data, step, BOTH) == b"".join(value for value, _ in values)
@@ -135,7 +137,9 @@ def test_a_stream_names_a_missing_dictionary(step: int) -> None:
     before = recordpress.compress(VALUES[1], "zstd", dictionary=OTHER)
     frame = before + recordpress.compress(VALUES[0], "zstd", dictionary=TRAINED)
     for known in (OTHER, {OTHER.id: OTHER}):
-        with pytest.raises(recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not") as caught:
+        with pytest.raises(
+            recordpress.DecompressionError, match=f"needs dictionary {TRAINED.id}, which is not"
+        ) as caught:
             read_in_pieces(frame, step, known)
         assert (caught.value.field, caught.value.position) == ("dictionaryId", len(before))
 
@@ -294,12 +298,36 @@ def test_bombs_end_at_the_cap() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "sentence"),
     [
-        (lambda: recordpress.compress(b"", "lz4", dictionary=TRAINED), recordpress.InvalidArgumentError, "lz4 takes no"),
-        (lambda: recordpress.decompress(b"", "gzip", dictionaries={}), recordpress.InvalidArgumentError, "gzip takes no"),
-        (lambda: recordpress.decompress(b"", "none", dictionaries=TRAINED), recordpress.InvalidArgumentError, "none takes no"),
-        (lambda: recordpress.compress(b"", "zstd", dictionary=TRAINED.data), recordpress.ArgumentTypeError, "not bytes"),
-        (lambda: recordpress.decompress(b"", "zstd", dictionaries=[TRAINED]), recordpress.ArgumentTypeError, "not list"),
-        (lambda: recordpress.compress(b"", "zstd", 23, dictionary=TRAINED), recordpress.InvalidArgumentError, "level of zstd"),
+        (
+            lambda: recordpress.compress(b"", "lz4", dictionary=TRAINED),
+            recordpress.InvalidArgumentError,
+            "lz4 takes no",
+        ),
+        (
+            lambda: recordpress.decompress(b"", "gzip", dictionaries={}),
+            recordpress.InvalidArgumentError,
+            "gzip takes no",
+        ),
+        (
+            lambda: recordpress.decompress(b"", "none", dictionaries=TRAINED),
+            recordpress.InvalidArgumentError,
+            "none takes no",
+        ),
+        (
+            lambda: recordpress.compress(b"", "zstd", dictionary=TRAINED.data),
+            recordpress.ArgumentTypeError,
+            "not bytes",
+        ),
+        (
+            lambda: recordpress.decompress(b"", "zstd", dictionaries=[TRAINED]),
+            recordpress.ArgumentTypeError,
+            "not list",
+        ),
+        (
+            lambda: recordpress.compress(b"", "zstd", 23, dictionary=TRAINED),
+            recordpress.InvalidArgumentError,
+            "level of zstd",
+        ),
         (lambda: Dictionary("text"), recordpress.ArgumentTypeError, "bytes-like"),
         (lambda: train([b"a"] * 6), recordpress.InvalidArgumentError, "6 samples are too few"),
         (lambda: train([b""] * 600), recordpress.InvalidArgumentError, "finds no dictionary"),

@@ -124,7 +124,9 @@ def test_values_that_cannot_be_read_become_null_if_asked() -> None:
         rows.append(bytes(frame[: chance.choice((len(frame), chance.randrange(len(frame))))]))
     found = recordpress.decompress_values(pa.array(rows), "zstd", 1000, dictionaries=TRAINED, errors="null").to_pylist()
     for row, value in zip(rows, found, strict=True):
-        with contextlib.suppress(recordpress.RecordpressError):  # not all damage is seen each time: libzstd has two decoders
+        with contextlib.suppress(
+            recordpress.RecordpressError
+        ):  # not all damage is seen each time: libzstd has two decoders
             assert value in (None, recordpress.decompress(row, "zstd", 1000, dictionaries=TRAINED))
     assert 0 < found.count(None) < len(found)
 
@@ -166,7 +168,11 @@ def test_a_codec_of_the_caller_s_own() -> None:
     assert recordpress.compress_values(rows, "plugin", codecs=codecs).to_pylist() == [b"cba", b"?", b""]
     with pytest.raises(recordpress.DecompressionError, match=r"^row 1: .*by hand"):
         recordpress.decompress_values(rows, "plugin", codecs=codecs)
-    assert recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs).to_pylist() == [b"cba", None, b""]
+    assert recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs).to_pylist() == [
+        b"cba",
+        None,
+        b"",
+    ]
     plugin.error = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):
         recordpress.decompress_values(rows, "plugin", errors="null", codecs=codecs)
@@ -176,7 +182,11 @@ def test_a_codec_of_the_caller_s_own() -> None:
     "data", [pa.array([1]), pa.table({"value": [b"x"]}), pa.array(["x"]).dictionary_encode(), [b"x"], b"x", None]
 )
 def test_what_is_no_column_of_values_is_refused(data: Any) -> None:
-    calls = ((recordpress.compress_values, "zstd"), (recordpress.decompress_values, "zstd"), (recordpress.crc32c_values,))
+    calls = (
+        (recordpress.compress_values, "zstd"),
+        (recordpress.decompress_values, "zstd"),
+        (recordpress.crc32c_values,),
+    )
     for call, *codec in calls:
         with pytest.raises(recordpress.ArgumentTypeError, match="data") as caught:
             call(data, *codec)  # type: ignore[operator]

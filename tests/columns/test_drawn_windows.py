@@ -81,5 +81,8 @@ def test_a_walk_resumes_after_any_piece(data: bytes, batch_bytes: int, steps: in
     position = sum(piece.valid_bytes for piece in pieces)
     file = io.BytesIO(data)
     file.seek(position)
-    for rest in (recordpress.iter_columns(data, COLUMNS, start_position=position), recordpress.iter_columns(file, COLUMNS)):
+    for rest in (
+        recordpress.iter_columns(data, COLUMNS, start_position=position),
+        recordpress.iter_columns(file, COLUMNS),
+    ):
         assert rows_of([*pieces, *rest]) == pa.table(recordpress.read_columns(data, COLUMNS)).to_pylist()

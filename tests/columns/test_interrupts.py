@@ -125,7 +125,8 @@ def test_a_thread_that_does_not_start() -> None:
         raise Interrupt
 
     threading.Thread.start = start
-    for read in (lambda: recordpress.read_columns(data, threads=3), lambda: list(recordpress.iter_columns(data, threads=3))):
+    whole, pieces = recordpress.read_columns, recordpress.iter_columns
+    for read in (lambda: whole(data, threads=3), lambda: list(pieces(data, threads=3))):
         try:
             read()
         except Interrupt:

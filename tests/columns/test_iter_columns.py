@@ -44,7 +44,9 @@ def test_holds_the_same_in_the_same_order(source, batch_bytes, threads):
         pa.table(columns)
         for columns in recordpress.iter_columns(source(LOG), COLUMNS, batch_bytes=batch_bytes, threads=threads)
     ]
-    assert pa.concat_tables(pieces).combine_chunks() == pa.table(recordpress.read_columns(LOG, COLUMNS)).combine_chunks()
+    assert (
+        pa.concat_tables(pieces).combine_chunks() == pa.table(recordpress.read_columns(LOG, COLUMNS)).combine_chunks()
+    )
     assert batch_bytes != 1 or len(pieces) == len(BATCHES)
     assert threads_of_recordpress(0) == 0
 
@@ -133,7 +135,8 @@ def test_an_error_of_the_file_goes_through(threads):
 
 def test_python_exits_while_an_iteration_is_open():
     script = (
-        "import recordpress, sys; i = recordpress.iter_columns(bytes.fromhex(sys.argv[1]), batch_bytes=1, threads=2); next(i)"
+        "import recordpress, sys; data = bytes.fromhex(sys.argv[1]); "
+        "i = recordpress.iter_columns(data, batch_bytes=1, threads=2); next(i)"
     )
     subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=60)
 

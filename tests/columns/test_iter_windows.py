@@ -61,7 +61,9 @@ def test_results_are_large_and_hold_the_same(binary_type: str) -> None:
     for columns in iterator:
         results.append(columns)
         ends.append(iterator.position)
-    assert rows_of(results) == pa.table(recordpress.read_columns(LOG, COLUMNS, binary_type=binary_type)).combine_chunks()  # type: ignore[call-overload]
+    assert (
+        rows_of(results) == pa.table(recordpress.read_columns(LOG, COLUMNS, binary_type=binary_type)).combine_chunks()
+    )  # type: ignore[call-overload]
     assert len(results) == -(-len(LOG) // BATCH_BYTES)
     assert all(len(pa.table(columns).to_batches()) == 1 for columns in results)
     assert [columns.valid_bytes for columns in results] == [b - a for a, b in itertools.pairwise([0, *ends])]

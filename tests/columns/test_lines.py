@@ -187,7 +187,9 @@ def test_columns_of_every_kind() -> None:
     data = recordpress.write_records([b"a"], timestamps=[7], producer_id=3, producer_epoch=1, base_sequence=9)
     names = ["offset", "timestamp", "producerId", "producerEpoch", "sequence", "isTransactional", "isControl"]
     columns = with_constants(
-        recordpress.read_columns(data, names), ["topic", "partition", *names], {"topic": (str, 'a"b'), "partition": (int, 2)}
+        recordpress.read_columns(data, names),
+        ["topic", "partition", *names],
+        {"topic": (str, 'a"b'), "partition": (int, 2)},
     )
     assert json.loads(json_lines(columns)) == {
         "topic": 'a"b', "partition": 2, "offset": 0, "timestamp": 7, "producerId": 3, "producerEpoch": 1, "sequence": 9,

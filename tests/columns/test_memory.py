@@ -149,7 +149,8 @@ def test_a_large_bad_entry_is_passed_over(tmp_path: Path) -> None:
         file.write(recordpress.write_records([b"a"]) + bad)
         start = file.tell() - 61
         file.seek(start + (1 << 30))
-        file.write(recordpress.write_records([b"b"], base_offset=2) + recordpress.write_records([b"c"], base_offset=3)[:-1])
+        file.write(recordpress.write_records([b"b"], base_offset=2))
+        file.write(recordpress.write_records([b"c"], base_offset=3)[:-1])
     before = peak()
     for options in ({}, {"threads": 3}, {"batch_bytes": 1}, {"binary_type": "binary_view"}):
         with open(sys.argv[1], "rb") as file:
@@ -179,7 +180,7 @@ def test_a_large_bad_entry_is_passed_over(tmp_path: Path) -> None:
         "log.batch_table(check_crcs=True)",
         "recordpress.log.stats_of(log.partitions[0], full=True)",
         "recordpress.log.scan(path)",
-        "recordpress.log.salvage(path, path.parent / 'new')",
+        "recordpress.log.repair(path, path.parent / 'new')",
         "recordpress.log.isolation_of(log.partitions[0].segments)",
         "recordpress.log.reindex(path.parent)",
         "recordpress.transcode(path.parent, path.parent.with_name('new-0'), 'zstd')",
@@ -208,7 +209,7 @@ def test_readers_of_logs_do_not_believe_a_large_entry(tmp_path: Path, reading: s
     with contextlib.suppress(recordpress.CorruptRecordError):
         list(log.read(["value"], end_offset=1))
     before = peak()
-    with contextlib.suppress(recordpress.CorruptRecordError, recordpress.InvalidArgumentError):  # analyze() finds no record
+    with contextlib.suppress(recordpress.CorruptRecordError, recordpress.InvalidArgumentError):
         {reading}
     assert peak() - before < 100 * MIB, (peak() - before) // MIB
     """,

@@ -66,7 +66,10 @@ def test_a_file_without_bytes_for_now_is_not_at_its_end() -> None:
     end, other = os.pipe()
     os.set_blocking(end, False)
     os.write(other, recordpress.write_records(VALUES)[:-1])
-    with os.fdopen(end, "rb", buffering=0) as file, pytest.raises(recordpress.InvalidArgumentError, match="non-blocking"):
+    with (
+        os.fdopen(end, "rb", buffering=0) as file,
+        pytest.raises(recordpress.InvalidArgumentError, match="non-blocking"),
+    ):
         list(recordpress.iter_columns(file))
     os.close(other)
 

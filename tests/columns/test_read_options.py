@@ -53,7 +53,9 @@ def test_times_are_datetimes_text_or_milliseconds() -> None:
 
 
 def test_arrays_are_taken_wherever_a_sequence_is() -> None:
-    columns = recordpress.read_columns(LOG, np.array(["value", "offset"]), start_offset=np.int32(3), threads=np.uint8(2))
+    columns = recordpress.read_columns(
+        LOG, np.array(["value", "offset"]), start_offset=np.int32(3), threads=np.uint8(2)
+    )
     assert columns.column_names == ["value", "offset"]
     assert columns.num_rows == 17
     assert recordpress.read_columns(LOG, aborted_transactions=np.array([[1, 2], [3, 4]])).num_rows == 20
@@ -100,7 +102,9 @@ def test_a_record_batch_ends_before_a_column_is_larger_than_chunk_bytes(codec: s
 @pytest.mark.parametrize("codec", ["none", "lz4"])
 def test_headers_without_bytes_count_for_chunk_bytes(codec: str) -> None:
     """Each takes eight bytes, for the offsets of its key and of its value."""
-    data = recordpress.write_records([b""] * 20, headers=[[("", None)] * 50] * 20, batch_records=1, compression_type=codec)
+    data = recordpress.write_records(
+        [b""] * 20, headers=[[("", None)] * 50] * 20, batch_records=1, compression_type=codec
+    )
     batches = _parts(data, chunk_bytes=1024)
     assert [batch.num_rows for batch in batches] == [3] * 6 + [2]
     assert len(_parts(data)) == 1

@@ -18,7 +18,8 @@ from recordpress.columns import Columns, ConstantColumns, constant_field, stream
 pa = pytest.importorskip("pyarrow")
 
 DATA = b"".join(
-    recordpress.write_records([b"a", None, b"ccc"], base_offset=3 * i, headers=[[("h", b"x")], None, None]) for i in range(4)
+    recordpress.write_records([b"a", None, b"ccc"], base_offset=3 * i, headers=[[("h", b"x")], None, None])
+    for i in range(4)
 )
 
 

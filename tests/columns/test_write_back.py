@@ -126,7 +126,9 @@ def test_by_the_table(vector: Vector) -> None:
     if unseen(vector):
         return
     assert facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
-    if {(b.compression_type, b.magic, b.timestamp_type) for b in recordpress.read_batches(vector.data)} == {("none", 2, 0)}:
+    if {(b.compression_type, b.magic, b.timestamp_type) for b in recordpress.read_batches(vector.data)} == {
+        ("none", 2, 0)
+    }:
         assert again == vector.data[: len(again)]  # a fetched set may end in an entry that is cut
 
 
@@ -297,7 +299,9 @@ def test_what_columns_do_not_hold(batch: bytes, says: str, threads: int, unit: A
         )
         assert caught.value.field == "baseOffset"
     anew = recordpress.write_columns(table.drop_columns("baseOffset"))
-    assert [record.offset for batch in recordpress.read_batches(anew) for record in batch] == table["offset"].to_pylist()
+    assert [record.offset for batch in recordpress.read_batches(anew) for record in batch] == table[
+        "offset"
+    ].to_pylist()
     assert recordpress.write_columns(columns_of(RECORDS + later)) == RECORDS + later
 
 
@@ -486,7 +490,9 @@ def test_header_columns_of_another_type(column: str) -> None:
     assert caught.value.field == column
 
 
-SET = recordpress.write_records([b"a", b"b"]) + recordpress.write_records([b"c", b"d"], base_offset=2, compression_type="zstd")
+SET = recordpress.write_records([b"a", b"b"]) + recordpress.write_records(
+    [b"c", b"d"], base_offset=2, compression_type="zstd"
+)
 
 
 @pytest.mark.parametrize(

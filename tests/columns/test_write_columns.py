@@ -21,7 +21,9 @@ HEADER_TYPE = pa.struct([("key", pa.string()), ("value", pa.binary())])
 
 def records(data):
     return [
-        (r.offset, r.timestamp, r.key, r.value, list(r.headers)) for batch in recordpress.read_batches(data) for r in batch
+        (r.offset, r.timestamp, r.key, r.value, list(r.headers))
+        for batch in recordpress.read_batches(data)
+        for r in batch
     ]
 
 
@@ -140,7 +142,9 @@ def test_many_rows_and_batches():
         assert all(61 + size <= 4096 for size in sizes)
         assert all(61 + size + 64 > 4096 for size in sizes[:-1])
         assert [r[3] for r in records(data)] == source["value"].to_pylist()
-    counts = [batch.records_count for batch in recordpress.read_batches(recordpress.write_columns(source, batch_records=1000))]
+    counts = [
+        batch.records_count for batch in recordpress.read_batches(recordpress.write_columns(source, batch_records=1000))
+    ]
     assert counts == [1000, 1000, 1000]
     one = recordpress.write_columns(source, batch_bytes=1)
     assert [batch.records_count for batch in recordpress.read_batches(one)] == [1] * n
@@ -191,7 +195,9 @@ def test_columns_of_the_reader_are_written_again(magic, codec):
         VALUES, KEYS, T, HEADERS if magic == 2 else None, offsets=[3, 4, 9, 10, 11], magic=magic, compression_type=codec
     )
     for kind in ("binary", "large_binary", "binary_view"):
-        again = recordpress.write_columns(recordpress.read_columns(data, binary_type=kind), magic=magic, compression_type=codec)
+        again = recordpress.write_columns(
+            recordpress.read_columns(data, binary_type=kind), magic=magic, compression_type=codec
+        )
         assert again == data
 
 
@@ -320,7 +326,9 @@ def test_a_null_timestamp_type_is_create_time():
     """Whatever number lies below the null."""
     ones = pa.array([1, 1, 1], pa.int32()).buffers()[1]
     types = pa.Array.from_buffers(pa.int32(), 3, [pa.array([True, None, True]).buffers()[0], ones])
-    data = recordpress.write_columns(pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T], "timestampType": types}))
+    data = recordpress.write_columns(
+        pa.table({"value": [b"a", b"b", b"c"], "timestamp": [T, T, T], "timestampType": types})
+    )
     assert [batch.timestamp_type for batch in recordpress.read_batches(data)] == [1, 0, 1]
 
 

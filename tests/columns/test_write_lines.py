@@ -43,7 +43,9 @@ def test_the_order_is_that_of_the_results(kind: Any, values: Any, threads: int) 
 def test_results_of_several_pieces(threads: int, keep: bool) -> None:
     given = [
         recordpress.read_columns(
-            b"".join(recordpress.write_records([b"v" * 999] * 300, base_offset=300 * i) for i in range(first, first + 10)),
+            b"".join(
+                recordpress.write_records([b"v" * 999] * 300, base_offset=300 * i) for i in range(first, first + 10)
+            ),
             NAMES,
             threads=2,
         )

@@ -1,4 +1,5 @@
-"""Cases for Kafka's classes and recordpress.broker, drawn from a seed: a log's settings, and the requests that it gets."""
+"""Cases for Kafka's classes and recordpress.broker, drawn from a seed: a log's settings, and the requests that it
+gets."""
 
 from __future__ import annotations
 

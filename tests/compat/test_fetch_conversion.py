@@ -1,4 +1,5 @@
-"""Kafka 3.9's own classes convert logs for old clients and send them (java/ConvertSets.java); recordpress sends the same.
+"""Kafka 3.9's own classes convert logs for old clients and send them (java/ConvertSets.java); recordpress sends the
+same.
 
 `make differential` brings the jars and runs this with more sets; without them it is skipped.
 """

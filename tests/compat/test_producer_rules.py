@@ -1,4 +1,5 @@
-"""Kafka's own producer classes, 4.3.1, and recordpress.producer get the same records, times and answers: the same batches.
+"""Kafka's own producer classes, 4.3.1, and recordpress.producer get the same records, times and answers: the same
+batches.
 
 `make producer-rules` brings Kafka's jars and asks 1,000 streams and 10^6 updates; without the jars this is skipped.
 Codec libraries differ by some bytes between releases, so both sides go on with the ratios that Java's batches have.
@@ -270,7 +271,9 @@ class Ours:
         self.estimator.next = [ratio]
         self.accumulator.complete(batch, TOO_LARGE if java.parts else step.code % TOO_LARGE, step.now_ms)
         if java.parts == 1:
-            self.halved = True  # Java sends it again as it is, recordpress.producer halves it: what follows is different
+            self.halved = (
+                True  # Java sends it again as it is, recordpress.producer halves it: what follows is different
+            )
         else:
             assert self.accumulator.undrained - waiting == java.parts + (step.code == AGAIN)
 

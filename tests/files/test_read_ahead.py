@@ -59,7 +59,9 @@ def test_a_large_entry_is_read_if_it_is_sound(is_remote: bool, magic: int) -> No
     value = bytes(20 * MIB)
     log = entry(b"a", 0) + entry(value, 1) + entry(b"b", 2)
     with read_ahead(Stored(log, is_remote)) as file:
-        found = [value for columns in recordpress.iter_columns(file, ["value"]) for value in columns["value"].to_pylist()]
+        found = [
+            value for columns in recordpress.iter_columns(file, ["value"]) for value in columns["value"].to_pylist()
+        ]
     assert found == [b"a", value, b"b"]
     damaged = bytearray(log)
     damaged[10 * MIB] ^= 1

@@ -16,7 +16,10 @@ pytestmark = pytest.mark.spark
 from pyspark import cloudpickle
 
 from recordpress.files import _arrow
-from recordpress.log import _lease, _publish, _roll_forward, verify
+from recordpress.log import verify
+from recordpress.log.publish import _commit_staged as _publish
+from recordpress.log.publish import _roll_forward
+from recordpress.log.publish import lease as _lease
 from recordpress.spark import KafkaLogDataSource
 from recordpress.spark.schema import spark_schema
 

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pytest
 
 import recordpress
-from recordpress.log import _copy_parts, _file_records, _overlap, copy_tasks, splits
+from recordpress.log import _file_records, _overlap, splits
+from recordpress.log.copy import _copy_parts
+from recordpress.log.copy import tasks as copy_tasks
 
 SEGMENT_BYTES = 3 << 20
 

@@ -18,19 +18,20 @@ import oracle
 import recordpress
 from files.conftest import S3Server
 from recordpress.files import resolve
-from recordpress.log import _lease, reindex, salvage, scan, stats_of, verify
 from recordpress.log import _stats as sampling
+from recordpress.log import reindex, repair, scan, stats_of, verify
+from recordpress.log.publish import lease as _lease
 
 fs = pytest.importorskip("pyarrow.fs")
 
 SEGMENT = "00000000000000000000.log"
-PARTITION = next(
-    p for p in oracle.PARTITIONS if str(p).endswith("txn_topic-0") and p.entry["broker"].endswith("4.3.1")
-)
+PARTITION = next(p for p in oracle.PARTITIONS if str(p).endswith("txn_topic-0") and p.entry["broker"].endswith("4.3.1"))
 
 
 def batches_of(n: int, size: int = 1000) -> list[bytes]:
-    return [recordpress.write_records([b"%04d" % i * size] * 5, base_offset=5 * i, timestamps=[i] * 5) for i in range(n)]
+    return [
+        recordpress.write_records([b"%04d" % i * size] * 5, base_offset=5 * i, timestamps=[i] * 5) for i in range(n)
+    ]
 
 
 def command(*arguments: str) -> Any:
@@ -215,9 +216,7 @@ def test_two_calls_at_once(s3: S3Server, tmp_path: Path) -> None:
     assert not [key for key in s3.keys("logs") if "/." in key]
 
 
-def test_what_a_dead_call_said_counts_no_longer(
-    s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_dead_call_said_counts_no_longer(s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of this system whose process is gone, and one that is old."""
     source = tmp_path / "t-0"
     source.mkdir()
@@ -271,7 +270,7 @@ def test_a_call_that_counted_as_dead_does_not_come_back(s3: S3Server, monkeypatc
     assert [key for key in s3.keys("logs") if not key.endswith("/")] == ["cold/before"]
 
 
-# ---- salvage and reindex
+# ---- repair and reindex
 
 
 def test_salvage_from_a_store_and_to_one(s3: S3Server, tmp_path: Path) -> None:
@@ -282,9 +281,9 @@ def test_salvage_from_a_store_and_to_one(s3: S3Server, tmp_path: Path) -> None:
     source.mkdir()
     (source / SEGMENT).write_bytes(damaged)
     s3.put(f"logs/t-0/{SEGMENT}", bytes(damaged))
-    salvage(source, here)
-    to_store = salvage(source, s3.url("logs/saved/t-0"))
-    from_store = salvage(s3.url("logs/t-0"), tmp_path / "there" / "t-0")
+    repair(source, here)
+    to_store = repair(source, s3.url("logs/saved/t-0"))
+    from_store = repair(s3.url("logs/t-0"), tmp_path / "there" / "t-0")
     assert [s.batches for s in to_store.segments] == [s.batches for s in from_store.segments] == [49]
     for path in here.iterdir():
         if path.name != ".recordpress":

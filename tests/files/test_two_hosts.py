@@ -18,7 +18,7 @@ import pytest
 import recordpress
 from recordpress.files import LocalFileSystem, only_one, unfinished_file
 from recordpress.log import unfinished_directory
-from recordpress.log.staging import Stage, StagedPartition, publish
+from recordpress.log.publish.staging import Stage, StagedPartition, publish
 
 pytest.importorskip("pyarrow")
 
@@ -31,8 +31,8 @@ if sys.argv[3] == "like":
 from pathlib import Path
 import recordpress.log
 from recordpress.files import LocalFileSystem, unfinished_directory, unfinished_file
-from recordpress.log._publish import _locked as publishing
-from recordpress.log._target import locked_work
+from recordpress.log.publish._commit_staged import _locked as publishing
+from recordpress.log.publish.work_directory import locked_work
 
 @contextlib.contextmanager
 def work(path):
@@ -127,7 +127,7 @@ def staged(target: Path) -> tuple[Stage, Any]:
 
 
 def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recordpress.log._publish._PATIENCE", 0.2)
+    monkeypatch.setattr("recordpress.log.publish._commit_staged._PATIENCE", 0.2)
     here, there = places
     stage, segments = staged(here / "dst")
     with another_host("publish", there / "dst") as process:

@@ -1,5 +1,5 @@
-"""Kafka 4.4.0's own classes and recordpress read the same sets, good and damaged: the same batches, the same records, and an
-error in the same place. What is different on purpose is in docs/differences.md.
+"""Kafka 4.4.0's own classes and recordpress read the same sets, good and damaged: the same batches, the same records,
+and an error in the same place. What is different on purpose is in docs/differences.md.
 
 `make differential` brings Kafka's jars and runs this; without them it is skipped.
 """

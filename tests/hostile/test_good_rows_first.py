@@ -57,7 +57,9 @@ FRAMING = {
 }
 
 
-def _walk(source: object, **options: object) -> tuple[list[int], recordpress.RecordpressError | None, recordpress.ColumnsIterator]:
+def _walk(
+    source: object, **options: object
+) -> tuple[list[int], recordpress.RecordpressError | None, recordpress.ColumnsIterator]:
     """The offsets that came, and the error after them."""
     rows: list[int] = []
     pieces = recordpress.iter_columns(source, ["offset", "value", "headers"], **options)  # type: ignore[arg-type]
@@ -131,17 +133,28 @@ def test_nothing_of_a_wrong_entry_stays_in_the_rows_after_it() -> None:
     right = recordpress.write_records([b"v" * 20], keys=[b"k"], headers=[[("x", b"y")]], base_offset=3, timestamps=[7])
     for binary_type in ("binary", "large_binary", "binary_view"):
         (columns,) = recordpress.iter_columns(
-            wrong + right + wrong + right, on_corrupt="skip", binary_type=binary_type  # type: ignore[arg-type]
+            wrong + right + wrong + right,
+            on_corrupt="skip",
+            binary_type=binary_type,  # type: ignore[arg-type]
         )
         import pyarrow as pa
 
         table = pa.table(columns)
         table.validate(full=True)
-        assert table.drop(["timestamp"]).to_pylist() == [
-            {"offset": 3, "timestampType": 0, "key": b"k", "value": b"v" * 20, "headers": [{"key": "x", "value": b"y"}]}
-        ] * 2
+        assert (
+            table.drop(["timestamp"]).to_pylist()
+            == [
+                {
+                    "offset": 3,
+                    "timestampType": 0,
+                    "key": b"k",
+                    "value": b"v" * 20,
+                    "headers": [{"key": "x", "value": b"y"}],
+                }
+            ]
+            * 2
+        )
         assert [table[name].null_count for name in table.column_names] == [0] * 6
-
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -40,7 +40,9 @@ READERS: dict[str, Callable[[recordpress.CodecRegistry], Any]] = {
     "stream": lambda codecs: recordpress.decompressor("worse", codecs=codecs).flush(),
     "objects": lambda codecs: [list(batch) for batch in recordpress.read_batches(DATA, codecs=codecs)],
     "columns": lambda codecs: recordpress.read_columns(DATA, codecs=codecs),
-    "threads": lambda codecs: list(recordpress.iter_columns(io.BytesIO(DATA), batch_bytes=100, threads=3, codecs=codecs)),
+    "threads": lambda codecs: list(
+        recordpress.iter_columns(io.BytesIO(DATA), batch_bytes=100, threads=3, codecs=codecs)
+    ),
     "recompress": lambda codecs: recordpress.recompress(DATA, "lz4", codecs=codecs),
 }
 WRITERS: dict[str, Callable[[recordpress.CodecRegistry], Any]] = {

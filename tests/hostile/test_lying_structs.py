@@ -259,7 +259,10 @@ SCHEMAS: dict[str, tuple[Callable[[Memory], Parts], type[recordpress.Recordpress
     "a list without a child": (lambda m: changed(headers(m), schema=True, n_children=0), recordpress.ArgumentTypeError),
     "a list of a union": (lambda m: headers(m, item_format=b"+us:0,1"), recordpress.ArgumentTypeError),
     "a list of numbers": (lambda m: headers(m, item_format=b"l"), recordpress.ArgumentTypeError),
-    "a struct of one field": (lambda m: changed(headers(m), 0, schema=True, n_children=1), recordpress.ArgumentTypeError),
+    "a struct of one field": (
+        lambda m: changed(headers(m), 0, schema=True, n_children=1),
+        recordpress.ArgumentTypeError,
+    ),
     "a list without a pointer to its child": (
         lambda m: changed(headers(m), schema=True, children=NO_SCHEMAS),
         recordpress.InvalidArgumentError,
@@ -418,7 +421,9 @@ def test_a_stream_without_functions(name: str) -> None:
 
 def test_a_stream_that_fails_without_a_reason() -> None:
     memory = Memory()
-    with pytest.raises(recordpress.InvalidArgumentError, match=r"the Arrow stream failed: (Cannot allocate|Out of) memory"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match=r"the Arrow stream failed: (Cannot allocate|Out of) memory"
+    ):
         recordpress.write_columns(stream(memory, code=12))
     assert memory.released == 3
 

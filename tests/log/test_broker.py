@@ -1,4 +1,4 @@
-"""A broker that is started on what `salvage`, `transcode` and `convert` wrote serves every record of it.
+"""A broker that is started on what `repair`, `transcode` and `convert` wrote serves every record of it.
 
 `make broker` brings its jars and runs this; without them it is skipped.
 """
@@ -17,7 +17,7 @@ import oracle
 import recordpress
 from broker import JARS, Broker
 from facts import bytes_fact
-from recordpress.log import salvage, scan
+from recordpress.log import repair, scan
 
 pytestmark = [
     pytest.mark.build,
@@ -30,7 +30,7 @@ NAMES = [f"kafka-4.3.1/{topic}-0" for topic in ("lines-lz4", "txn_topic", "compa
 NAMES += ["kafka-0.10.2.2/old-lz4-0"]
 OLD = ["kafka-0.9.0.1/old-snappy-0", "kafka-0.10.2.2/old-lz4-0"]  # v0 and v1
 # compaction left one batch in each segment there
-MEANT_TO_LOSE = {"salvaged.lines-lz4", "salvaged.txn_topic", "salvaged.old-lz4"}
+MEANT_TO_LOSE = {"repaired.lines-lz4", "repaired.txn_topic", "repaired.old-lz4"}
 Rows = list[tuple[int, Any, Any]]
 
 
@@ -90,11 +90,11 @@ def consumed(address: str, topic: str, isolation_level: str) -> Rows:
     return rows
 
 
-def salvaged(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
+def repaired(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
     """A copy without the broken batches."""
     source, lost = damaged(partition, root / "damaged")
-    salvage(source, root / "salvaged" / source.name)
-    return root / "salvaged" / source.name, lost
+    repair(source, root / "repaired" / source.name)
+    return root / "repaired" / source.name, lost
 
 
 def transcoded(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
@@ -115,7 +115,7 @@ def converted(partition: oracle.Partition, root: Path) -> tuple[Path, set[int]]:
 
 TOPICS = {p.entry["topic"]: p for p in oracle.PARTITIONS if str(p) in NAMES}
 # by the name of the broker's topic
-PARTITIONS = {f"{made.__name__}.{topic}": (made, p) for topic, p in TOPICS.items() for made in (salvaged, transcoded)}
+PARTITIONS = {f"{made.__name__}.{topic}": (made, p) for topic, p in TOPICS.items() for made in (repaired, transcoded)}
 PARTITIONS |= {f"converted.{p.entry['topic']}": (converted, p) for p in oracle.PARTITIONS if str(p) in OLD}
 
 

@@ -1,5 +1,5 @@
-"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch that they know: recordpress.broker.fetch gives
-the same answers.
+"""Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch that they know: recordpress.broker.fetch
+gives the same answers.
 
 `make broker` brings their jars and runs this; without them it is skipped.
 """

@@ -1,4 +1,5 @@
-"""recordpress.convert: kafka-python reads of a copy what Kafka read of the log, less what the other magic cannot say."""
+"""recordpress.convert: kafka-python reads of a copy what Kafka read of the log, less what the other magic cannot
+say."""
 
 from __future__ import annotations
 
@@ -108,7 +109,9 @@ def test_every_directory_of_the_brokers(partition: oracle.Partition, magic: int,
     manifest = recordpress.convert(source, copy, magic, compression_type=codec, allow_loss="all", threads=2)
     assert isinstance(manifest, Manifest) and manifest.complete
     assert manifest.lost == kafka_lost(partition, magic)
-    assert {batch.magic for path in copy.glob("*.log") for batch in recordpress.read_batches(path.read_bytes())} <= {magic}
+    assert {batch.magic for path in copy.glob("*.log") for batch in recordpress.read_batches(path.read_bytes())} <= {
+        magic
+    }
     assert read_by_kafka_python(copy) == kafka_rows(partition, magic)
     assert manifest.totals["records"] == len(kafka_rows(partition, magic))
     assert scan(copy).findings == verify(copy).findings == []
@@ -245,7 +248,7 @@ def test_transactions_end_in_later_segments(tmp_path: Path) -> None:
 
 
 def test_a_source_that_gets_more_to_lose_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from recordpress.log import _convert
+    from recordpress.log.copy import _convert
 
     monkeypatch.setattr(_convert.ConvertJob, "count", lambda self, partitions: {})
     logs = write_log(tmp_path, LOSSES["headers"][1])

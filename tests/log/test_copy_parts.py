@@ -11,7 +11,9 @@ import pytest
 
 import oracle
 import recordpress
-from recordpress.log import _copy_parts, _file_records, copy_tasks
+from recordpress.log import _file_records
+from recordpress.log.copy import _copy_parts
+from recordpress.log.copy import tasks as copy_tasks
 
 PIECE = 4000
 LARGE = [one for one in oracle.PARTITIONS if max(map(len, one.files(".log")), default=0) > 1000]
@@ -60,9 +62,7 @@ def files(root: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("options", [{}, {"batch_bytes": 600}, {"batch_bytes": 1 << 20}, {"codec": "none"}])
 @pytest.mark.parametrize("with_index", [False, True])
-def test_it_is_the_copy_of_one_process(
-    with_index: bool, options: dict[str, Any], logs: Path, tmp_path: Path
-) -> None:
+def test_it_is_the_copy_of_one_process(with_index: bool, options: dict[str, Any], logs: Path, tmp_path: Path) -> None:
     if with_index:
         recordpress.log.reindex(logs)
     counts = []

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import recordpress
-from recordpress.log import _copy_parts, _file_records, copy_tasks
+from recordpress.log import _file_records
+from recordpress.log.copy import _copy_parts
+from recordpress.log.copy import tasks as copy_tasks
 
 
 @pytest.fixture
@@ -227,5 +229,7 @@ def test_what_is_not_damage_fails_the_job(logs: Path, tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         transcode(without, logs, tmp_path / "copy", on_corrupt="quarantine")
     assert not (tmp_path / "copy").exists()
-    with pytest.raises(recordpress.InvalidArgumentError, match="on_corrupt must be one of raise, quarantine, not 'skip'"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match="on_corrupt must be one of raise, quarantine, not 'skip'"
+    ):
         transcode(one_by_one, logs, tmp_path / "copy", on_corrupt="skip")

@@ -209,7 +209,9 @@ def test_the_example_of_the_documentation() -> None:
             for name in ("is_transactional", "is_control", "producer_epoch", "producer_id", "partition_leader_epoch"):
                 setattr(self, name, getattr(batch, name))
 
-    data = one(headers=[[("h", b"1"), ("n", None)], None]) + marker("ABORT") + recordpress.write_records([None], magic=0)
+    data = (
+        one(headers=[[("h", b"1"), ("n", None)], None]) + marker("ABORT") + recordpress.write_records([None], magic=0)
+    )
     records = [Whole(batch, record) for batch in recordpress.read_batches(data) for record in batch]
     assert names["digest"](records) == digest(data)
 

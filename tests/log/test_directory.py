@@ -172,7 +172,9 @@ def test_an_open_transaction_begins_with_its_first_batch(tmp_path: Path) -> None
         recordpress.write_records([b"v"] * 10, base_offset=offset, base_sequence=offset - 7, **state)
         for offset in (7, 17, 37)
     ]
-    idempotent = recordpress.write_records([b"v"] * 10, base_offset=27, producer_id=4, producer_epoch=0, base_sequence=0)
+    idempotent = recordpress.write_records(
+        [b"v"] * 10, base_offset=27, producer_id=4, producer_epoch=0, base_sequence=0
+    )
     plain = recordpress.write_records([b"v"] * 7)
     (directory / "00000000000000000000.log").write_bytes(plain + transaction[0] + transaction[1] + idempotent)
     (directory / "00000000000000000037.log").write_bytes(transaction[2])

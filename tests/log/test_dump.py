@@ -10,7 +10,7 @@ import oracle
 import recordpress
 from recordpress.errors import RecordpressError
 from recordpress.log import DumpOptions, SegmentDump, is_sidecar, sidecar_lines
-from recordpress.log._messages import schema
+from recordpress.log.dump._messages import schema
 
 SAME_TEXT = [
     partition

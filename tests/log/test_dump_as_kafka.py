@@ -123,6 +123,9 @@ def test_a_batch_that_is_larger_than_is_allowed(partition: Path) -> None:
 def test_flags_of_the_tool_need_its_format(partition: Path) -> None:
     for flag in (["--verify-index-only"], ["--max-message-size", "5"], ["--key-decoder-class", "LongDecoder"]):
         done = subprocess.run(
-            [sys.executable, "-m", "recordpress", "dump", str(partition), *flag], capture_output=True, text=True, check=False
+            [sys.executable, "-m", "recordpress", "dump", str(partition), *flag],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 2 and "is for --format kafka" in done.stderr

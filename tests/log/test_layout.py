@@ -106,7 +106,9 @@ def test_a_folder_of_segments(tmp_path: Path) -> None:
     both = recordpress.open_log([tmp_path / "backup", tmp_path / "0"])
     assert names(both) == [(None, None, 2)] * 2  # whether they are the same nobody knows
     odd = write(tmp_path / "x" / "saved.log", plain(5))
-    assert names(recordpress.open_log(odd)) == [(None, None, 1)] and offsets(recordpress.open_log(odd)) == list(range(5, 15))
+    assert names(recordpress.open_log(odd)) == [(None, None, 1)] and offsets(recordpress.open_log(odd)) == list(
+        range(5, 15)
+    )
 
 
 def test_what_a_broker_is_about_to_remove_is_named(logs: Path) -> None:

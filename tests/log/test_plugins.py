@@ -77,7 +77,10 @@ def test_a_log_is_read(partition: Path) -> None:
     assert values(partition, start_timestamp=1133, end_timestamp=1500) == LINES[133:500]
     assert log.count() == 600
     assert log.select(lambda one: True).read(["offset"]).to_pyarrow().num_rows == 600
-    for reading in (recordpress.open_log(partition), recordpress.open_log(partition, codecs=recordpress.CodecRegistry())):
+    for reading in (
+        recordpress.open_log(partition),
+        recordpress.open_log(partition, codecs=recordpress.CodecRegistry()),
+    ):
         assert reading.count() == 600
         with pytest.raises(recordpress.UnsupportedCompressionTypeError, match=NAME) as caught:
             list(reading.read(["value"]))
@@ -182,7 +185,11 @@ def test_codecs_is_checked_first(partition: Path, tmp_path: Path) -> None:
 
 def run(*arguments: object, cwd: Path, fails: int = 0) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "recordpress", *map(str, arguments)], capture_output=True, text=True, cwd=cwd, check=False
+        [sys.executable, "-m", "recordpress", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
     )
     assert done.returncode == fails, done.stderr
     return done.stdout + done.stderr

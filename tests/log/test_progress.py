@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import recordpress
-from recordpress.log import Progress, reindex, salvage, scan, verify
+from recordpress.log import Progress, reindex, repair, scan, verify
 
 BIG = [recordpress.write_records([bytes(200_000)] * 2, base_offset=2 * i) for i in range(12)]
 
@@ -24,7 +24,7 @@ def log(tmp_path: Path) -> Path:
 CALLS: dict[str, tuple[Callable[..., Any], int]] = {
     "scan": (lambda path, **options: scan(path, **options), 1),
     "verify": (lambda path, **options: verify(path, "record", **options), 1),
-    "salvage": (lambda path, **options: salvage(path, path.parent / "copy" / "a-0", **options), 3),
+    "repair": (lambda path, **options: repair(path, path.parent / "copy" / "a-0", **options), 3),
     "reindex": (lambda path, **options: reindex(path, **options), 1),
 }
 
@@ -54,4 +54,4 @@ def test_what_progress_raises_ends_the_call_and_leaves_nothing(name: str, log: P
     with pytest.raises(KeyboardInterrupt):
         call(log, progress=stop)
     left = [path for path in sorted(log.parent.rglob("*")) if path not in before]
-    assert [path.name for path in left] == (["copy"] if name == "salvage" else [])
+    assert [path.name for path in left] == (["copy"] if name == "repair" else [])

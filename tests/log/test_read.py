@@ -190,7 +190,9 @@ def test_a_transaction_that_is_aborted_in_another_segment(tmp_path: Path) -> Non
 
 
 def test_an_open_transaction_ends_the_stream(tmp_path: Path) -> None:
-    log = recordpress.open_log(write(tmp_path, {0: transactional(0), 3: recordpress.write_records([b"x"] * 3, base_offset=3)}))
+    log = recordpress.open_log(
+        write(tmp_path, {0: transactional(0), 3: recordpress.write_records([b"x"] * 3, base_offset=3)})
+    )
     reader = log.read(["offset"], isolation_level="read_committed")
     assert reader.to_pyarrow().num_rows == 0
     assert reader.last_stable_offsets == {"t-0": 0}
@@ -239,7 +241,9 @@ def test_the_end_of_a_log_is_reported(tail: bytes, rule: str, tmp_path: Path) ->
     )
     write(tmp_path, {10: plain(10)})
     for call in (recordpress.open_log(directory).count, recordpress.open_log(directory).read(["offset"]).to_pyarrow):
-        with pytest.raises((recordpress.CorruptRecordError, pa.ArrowInvalid), match=r"zero bytes follow|last entry is cut"):
+        with pytest.raises(
+            (recordpress.CorruptRecordError, pa.ArrowInvalid), match=r"zero bytes follow|last entry is cut"
+        ):
             call()
 
 
@@ -434,7 +438,8 @@ def test_results_are_of_a_few_megabytes(tmp_path: Path) -> None:
     import os
 
     small = b"".join(
-        recordpress.write_records([b"x" * 1000] * 1000, base_offset=1000 * i, compression_type="zstd") for i in range(100)
+        recordpress.write_records([b"x" * 1000] * 1000, base_offset=1000 * i, compression_type="zstd")
+        for i in range(100)
     )
     large = b"".join(recordpress.write_records([os.urandom(1000)] * 100, base_offset=100 * i) for i in range(300))
     for data in (small, large):

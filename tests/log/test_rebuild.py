@@ -12,9 +12,9 @@ import recordpress
 from recordpress.files import LocalFileSystem
 from recordpress.log import read_leader_epochs, read_offset_index, read_snapshot, read_time_index
 from recordpress.log._batch_header import BatchHeader
-from recordpress.log._hop import HeaderHop
-from recordpress.log._producer_state import EndTxnMarker, ProducerStates
-from recordpress.log._rebuild import SidecarBuilder, Sidecars, marker_of
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log.check._producer_state import EndTxnMarker, ProducerStates
+from recordpress.log.check.rebuild import SidecarBuilder, Sidecars, marker_of
 
 INTERVAL = 3000  # index.interval.bytes of the topics; the internal ones have the default
 
@@ -24,7 +24,7 @@ def rebuilt(path: Path, interval: int, builder: SidecarBuilder | None = None, en
     builder = builder or SidecarBuilder(index_interval_bytes=interval)
     builder.begin(int(path.stem))
     with LocalFileSystem().open(str(path)) as file:
-        for header in HeaderHop(file, end=end):
+        for header in HeaderWalk(file, end=end):
             builder.add(header, marker_of(file, header))
     return builder.end()
 
@@ -103,7 +103,7 @@ def test_equal_to_what_recovery_left(entry: dict[str, Any], files: dict[str, byt
     builder = SidecarBuilder(index_interval_bytes=INTERVAL)
     builder.begin(int(path.stem))
     with LocalFileSystem().open(str(path)) as file:
-        for header in HeaderHop(file, end=entry["recovered_size"]):
+        for header in HeaderWalk(file, end=entry["recovered_size"]):
             builder.add(header)
     made = builder.end().files()
     assert made[".index"] == files[".index.recovered"]

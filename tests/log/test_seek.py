@@ -9,7 +9,7 @@ import pytest
 import oracle
 import recordpress
 from recordpress.files import LocalFileSystem, RandomAccessFile
-from recordpress.log._hop import HeaderHop
+from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import RecordPlace, SegmentSeek
 
 INDEX, TIME = ".index", ".timeindex"
@@ -175,7 +175,7 @@ def log_of(sizes: list[int]) -> bytes:
 def test_never_more_than_a_read_per_entry_or_per_64_kib(size: int) -> None:
     data = log_of([size] * max(3, 2_000_000 // (size + 70)))
     file = Bytes(data)
-    entries = sum(1 for _ in HeaderHop(file))
+    entries = sum(1 for _ in HeaderWalk(file))
     assert len(file.reads) <= entries
     if size < 16_000:
         assert len(file.reads) <= len(data) // (64 << 10) + 1
@@ -187,7 +187,7 @@ def test_never_more_than_a_read_per_entry_or_per_64_kib(size: int) -> None:
 def test_a_window_for_a_remote_file() -> None:
     data = log_of([300] * 20_000)
     file = Bytes(data)
-    assert sum(1 for _ in HeaderHop(file, window_bytes=1 << 20)) == 20_000
+    assert sum(1 for _ in HeaderWalk(file, window_bytes=1 << 20)) == 20_000
     assert len(file.reads) == -(-len(data) // (1 << 20))
 
 
@@ -195,7 +195,7 @@ def test_a_window_for_a_remote_file() -> None:
 def test_headers_are_those_of_the_batches(window: int | None) -> None:
     for vector in oracle.LOGS:
         data = vector.data
-        hop = HeaderHop(Bytes(data), window_bytes=window)
+        hop = HeaderWalk(Bytes(data), window_bytes=window)
         for batch, header in zip(recordpress.read_batches(data), hop, strict=True):
             for name in header._fields:
                 if name == "base_offset" and batch.magic < 2 and batch.is_compressed:
@@ -220,7 +220,7 @@ def test_a_wrong_checksum_is_the_stored_one(magic: int) -> None:
     data[-1] ^= 1
     [batch] = recordpress.read_batches(bytes(data))
     crc = recordpress.crc32c(data[21:]) if magic == 2 else recordpress.crc32(data[16:])
-    hop = HeaderHop(Bytes(bytes(data)))
+    hop = HeaderWalk(Bytes(bytes(data)))
     assert next(hop).crc == batch.crc != crc
     error = hop.checksum_error()
     assert error is not None
@@ -241,14 +241,14 @@ def test_a_file_that_became_shorter() -> None:
     file = Bytes(log_of([100] * 10))
     file.size += 50
     with pytest.raises(recordpress.CorruptRecordError, match="was truncated while it was read"):
-        list(HeaderHop(file))
+        list(HeaderWalk(file))
 
 
 # --- going on after damage
 
 
 def searched(data: bytes, position: int, first: int, last: int = 1 << 31, **options: int) -> int | None:
-    hop = HeaderHop(Bytes(data), **options)
+    hop = HeaderWalk(Bytes(data), **options)
     return hop.position if hop.search(position, first, last) else None
 
 
@@ -290,7 +290,7 @@ def test_search_is_bounded() -> None:
     header = bytearray(recordpress.write_records([b"x"], base_offset=5)[:61])
     header[8:12] = (900_000).to_bytes(4, "big")
     file = Bytes(bytes(header) * 20_000)
-    hop = HeaderHop(file, window_bytes=1 << 20)
+    hop = HeaderWalk(file, window_bytes=1 << 20)
     for position in (1, 62, 123):
         assert not hop.search(position, 0, 1 << 31)
     assert sum(length for _, length in file.reads) < 40 * file.size

@@ -12,8 +12,9 @@ import pytest
 import oracle
 import recordpress
 from recordpress.files import LocalFileSystem, RandomAccessFile
-from recordpress.log import RecordDigest, _segment_copy, read_content, transcode_segment
-from recordpress.log._recoder import Recoder
+from recordpress.log import RecordDigest, read_content, transcode_segment
+from recordpress.log.copy import _segment_copy
+from recordpress.log.copy._recompress_threads import RecompressThreads
 
 T = 1_700_000_000_000
 
@@ -42,12 +43,12 @@ def digest(data: bytes) -> str:
     return found.hexdigest()
 
 
-def recoded(data: bytes, codec: str, level: int | None = None, **options: Any) -> tuple[bytes, Recoder]:
+def recoded(data: bytes, codec: str, level: int | None = None, **options: Any) -> tuple[bytes, RecompressThreads]:
     out = bytearray()
-    recoder = Recoder(codec, level, **options)
-    recoder.feed(data, 0, out.extend)
-    recoder.finish(out.extend)
-    return bytes(out), recoder
+    recompressor = RecompressThreads(codec, level, **options)
+    recompressor.feed(data, 0, out.extend)
+    recompressor.finish(out.extend)
+    return bytes(out), recompressor
 
 
 def codecs_of(data: bytes) -> list[str]:
@@ -60,15 +61,15 @@ def codecs_of(data: bytes) -> list[str]:
 def test_a_batch_that_would_not_become_smaller_stays() -> None:
     small, large = noise(), segment(10, codec="none")
     for codec in ("gzip", "snappy", "lz4", "zstd"):
-        out, recoder = recoded(small, codec)
+        out, recompressor = recoded(small, codec)
         assert out == small
-        assert (recoder.already, recoder.left) == (0, 10)
-        out, recoder = recoded(small + large, codec)
+        assert (recompressor.already, recompressor.left) == (0, 10)
+        out, recompressor = recoded(small + large, codec)
         assert codecs_of(out) == ["none"] * 10 + [codec] * 10
-        assert (recoder.already, recoder.left) == (0, 10)
-        assert recoder.after["compression_types"] == tuple(sorted({"none", codec}))
-        assert recoder.after["bytes"] == len(out) and recoder.after["batches"] == 20
-        assert digest(out) == digest(small + large) == recoder.digest.hexdigest()
+        assert (recompressor.already, recompressor.left) == (0, 10)
+        assert recompressor.after["compression_types"] == tuple(sorted({"none", codec}))
+        assert recompressor.after["bytes"] == len(out) and recompressor.after["batches"] == 20
+        assert digest(out) == digest(small + large) == recompressor.digest.hexdigest()
 
 
 def test_the_least_gain() -> None:
@@ -83,7 +84,7 @@ def test_the_least_gain() -> None:
     assert recoded(new, "snappy", min_gain=None)[0] == data
     for wrong in (-0.1, 1, 1.5, float("nan")):
         with pytest.raises(recordpress.InvalidArgumentError, match="min_gain"):
-            Recoder("zstd", min_gain=wrong)
+            RecompressThreads("zstd", min_gain=wrong)
 
 
 def test_joined_batches_that_would_not_become_smaller_stay() -> None:
@@ -91,15 +92,17 @@ def test_joined_batches_that_would_not_become_smaller_stay() -> None:
     data = b"".join(
         recordpress.write_records([draw.randbytes(10_000)], base_offset=i, compression_type="zstd") for i in range(9)
     )
-    out, recoder = recoded(data, "gzip", batch_bytes=50_000, min_gain=0.1)
-    assert (out, recoder.left, recoder.after["batches"]) == (data, 9, 9)
-    assert recoder.after == recoder.before
+    out, recompressor = recoded(data, "gzip", batch_bytes=50_000, min_gain=0.1)
+    assert (out, recompressor.left, recompressor.after["batches"]) == (data, 9, 9)
+    assert recompressor.after == recompressor.before
 
 
 def test_a_batch_that_remains_alone_is_its_own() -> None:
     """It is written when the next one has been decoded."""
     data = b"".join(
-        recordpress.write_records([b"value %d" % i * 99], base_offset=i, compression_type="snappy", partition_leader_epoch=i)
+        recordpress.write_records(
+            [b"value %d" % i * 99], base_offset=i, compression_type="snappy", partition_leader_epoch=i
+        )
         for i in range(9)
     )
     out, _ = recoded(data, "zstd", batch_bytes=1 << 20)
@@ -123,9 +126,9 @@ def test_without_a_codec_nothing_has_to_become_smaller() -> None:
 
 def test_what_is_as_wanted_goes_over_untouched() -> None:
     data = segment(5, codec="zstd") + recordpress.empty_batch(100, 120) + segment(5, codec="lz4")
-    out, recoder = recoded(data, "zstd")
+    out, recompressor = recoded(data, "zstd")
     assert out[: len(segment(5, codec="zstd"))] == segment(5, codec="zstd")
-    assert recoder.already == 5 and codecs_of(out)[:5] == ["zstd"] * 5
+    assert recompressor.already == 5 and codecs_of(out)[:5] == ["zstd"] * 5
     assert recoded(data, "zstd", 19)[1].already == 0  # another level was asked for
 
 
@@ -215,11 +218,11 @@ def test_a_file_that_reads_as_something_else_has_no_name(change: Callable[[bytes
     source.write_bytes(segment())
     file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
     with file, pytest.raises(recordpress.CorruptRecordError, match="are read back"):
-        _segment_copy.copy_segment(file, Recoder("zstd"), Spoiled(change), str(target))
+        _segment_copy.copy_segment(file, RecompressThreads("zstd"), Spoiled(change), str(target))
     assert list(tmp_path.iterdir()) == [source]
 
 
-class Forgetful(Recoder):
+class Forgetful(RecompressThreads):
     """It leaves out the last entry of each piece."""
 
     def feed(self, piece: Any, position: int, write: Any) -> None:
@@ -274,10 +277,10 @@ def test_what_write_raises_ends_it() -> None:
     def full(data: memoryview) -> None:
         raise OSError(28, "No space left on device")
 
-    recoder = Recoder("zstd", threads=3)
+    recompressor = RecompressThreads("zstd", threads=3)
     with pytest.raises(OSError, match="No space"):
-        recoder.feed(segment(20_000, 50), 0, full)
-    recoder.close()
+        recompressor.feed(segment(20_000, 50), 0, full)
+    recompressor.close()
 
 
 def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
@@ -293,7 +296,7 @@ def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
 
     file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
     with file, pytest.raises(KeyboardInterrupt):
-        _segment_copy.copy_segment(file, Recoder("zstd", threads=2), LocalFileSystem(), str(target), step)
+        _segment_copy.copy_segment(file, RecompressThreads("zstd", threads=2), LocalFileSystem(), str(target), step)
     assert steps == [0, 0, 0]
     assert list(tmp_path.iterdir()) == [source]
 
@@ -311,13 +314,13 @@ def test_old_magics(magic: int, codec: str) -> None:
         )
         for i in range(20)
     )
-    out, recoder = recoded(data, codec, min_gain=None)
-    assert digest(out) == digest(data) == recoder.digest.hexdigest()
+    out, recompressor = recoded(data, codec, min_gain=None)
+    assert digest(out) == digest(data) == recompressor.digest.hexdigest()
     assert {batch.magic for batch in recordpress.read_batches(out)} == {magic}
     assert set(codecs_of(out)) == {codec}
-    assert recoder.after["records"] == recoder.before["records"] == 400
-    assert recoder.after["batches"] == (400 if codec == "none" else 20)
-    assert recoder.after["next_offset"] == 400
+    assert recompressor.after["records"] == recompressor.before["records"] == 400
+    assert recompressor.after["batches"] == (400 if codec == "none" else 20)
+    assert recompressor.after["next_offset"] == 400
 
 
 def test_zstd_needs_magic_2() -> None:
@@ -340,9 +343,9 @@ def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
         names += ["records_count", "partition_leader_epoch", "delete_horizon_ms"]
         return [tuple(getattr(batch, name) for name in names) for batch in recordpress.read_batches(data)]
 
-    out, recoder = recoded(data, "lz4", min_gain=None, threads=2)
+    out, recompressor = recoded(data, "lz4", min_gain=None, threads=2)
     assert fields(out) == fields(data)
-    assert digest(out) == digest(data) == recoder.digest.hexdigest()
+    assert digest(out) == digest(data) == recompressor.digest.hexdigest()
 
 
 # ---- the source
@@ -357,6 +360,6 @@ def test_a_source_that_is_truncated_meanwhile(tmp_path: Path, monkeypatch: pytes
     file = _segment_copy.open_segment(LocalFileSystem(), str(source), True)
     with file, pytest.raises(recordpress.CorruptRecordError, match="truncated while it was read"):
         _segment_copy.copy_segment(
-            file, Recoder("zstd"), LocalFileSystem(), str(target), lambda size: os.truncate(source, 3000)
+            file, RecompressThreads("zstd"), LocalFileSystem(), str(target), lambda size: os.truncate(source, 3000)
         )
     assert list(tmp_path.iterdir()) == [source]

@@ -148,7 +148,9 @@ def test_ranges_of_offsets(tmp_path: Path) -> None:
     assert isinstance(last, int)
     for start, end in ((5, last), (0, last // 2), (last // 3, last // 3 + 1), (last, None), (None, 2)):
         expected = [
-            row for row in rows if (start or 0) <= row["offset"] < (last + 1 if end is None else end)  # type: ignore[operator]
+            row
+            for row in rows
+            if (start or 0) <= row["offset"] < (last + 1 if end is None else end)  # type: ignore[operator]
         ]
         assert in_pieces(path, 4000, ranges={"t-0": (start, end)}) == expected
         pieces = splits.plan(

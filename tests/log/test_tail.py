@@ -14,7 +14,7 @@ import pytest
 
 import recordpress
 from recordpress.files import RandomAccessFile
-from recordpress.log import FileRecords, _file_records, _tail, last_stable_offset, list_partitions
+from recordpress.log import FileRecords, _file_records, _trailing_bytes, last_stable_offset, list_partitions
 
 SIZE = struct.Struct(">i")
 
@@ -159,7 +159,7 @@ def test_a_later_entry_across_the_border_of_two_steps(path: Path, monkeypatch: p
     data = b"".join([*entries[:10], with_length(entries[10], 1 << 20), entries[11]])
     at = sum(map(len, entries[:11]))
     for step in (512, 600, 1000):
-        monkeypatch.setattr(_tail, "_STEP", step)
+        monkeypatch.setattr(_trailing_bytes, "_STEP", step)
         assert f"begins at byte {at}" in str(damage(path, data))
 
 
@@ -182,7 +182,7 @@ def test_the_last_offset_that_there_is(path: Path) -> None:
 
 
 def test_more_bytes_than_a_request_can_have(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_tail, "_LARGEST_CUT", 1000)
+    monkeypatch.setattr(_trailing_bytes, "_LARGEST_CUT", 1000)
     before = b"".join(batches())
     entry = recordpress.write_records([b"x" * 2000], base_offset=190)
     assert ending(path, before + entry[:1000]) == (len(before), 1000, "cut")
@@ -196,7 +196,7 @@ def test_headers_without_end_are_not_summed_without_end(path: Path) -> None:
     forged = [struct.pack(">qii", 1 + i, 61 * (count - i) - 12, 0) + b"\2" + first[17:61] for i in range(count)]
     file = Counting(with_length(first, 1 << 30) + b"".join(forged))
     with pytest.raises(recordpress.CorruptRecordError):
-        _tail.tail_of(file, 0, file.size, None, False)
+        _trailing_bytes.tail_of(file, 0, file.size, None, False)
     assert file.read < 20 * file.size
 
 
@@ -222,7 +222,7 @@ def test_zeros_after_the_last_entry(zeros: int, path: Path, monkeypatch: pytest.
     """A file that was preallocated, after an unclean stop."""
     data = b"".join(batches())
     for step in (8 << 20, 100):
-        monkeypatch.setattr(_tail, "_STEP", step)
+        monkeypatch.setattr(_trailing_bytes, "_STEP", step)
         assert ending(path, data + bytes(zeros)) == (len(data), zeros, "zeros")
         assert ending(path, bytes(zeros)) == (0, zeros, "zeros")
         assert f"{zeros} zero bytes follow" in str(damage(path, data + bytes(zeros), complete=True))

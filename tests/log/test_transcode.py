@@ -13,18 +13,18 @@ import recordpress
 pytest.importorskip("pyarrow")
 
 from recordpress.log import RecordDigest, _file_records
-from recordpress.log._recoder import Recoder
-from recordpress.log._segment_copy import read_content, transcode_segment
+from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_copy import read_content, transcode_segment
 
 
 def pack(data: bytes, codec: str, level: int | None, batch_bytes: int, **options: Any) -> bytes:
     """The record set with its small batches joined, however large that makes them."""
     out = bytearray()
-    recoder = Recoder(codec, level, batch_bytes=batch_bytes, min_gain=None, **options)
-    recoder.feed(data, 0, out.extend)
-    recoder.finish(out.extend)
-    assert recoder.after["bytes"] == len(out) and recoder.before["bytes"] == len(data)
-    assert recoder.crc32c == recordpress.crc32c(out)
+    recompressor = RecompressThreads(codec, level, batch_bytes=batch_bytes, min_gain=None, **options)
+    recompressor.feed(data, 0, out.extend)
+    recompressor.finish(out.extend)
+    assert recompressor.after["bytes"] == len(out) and recompressor.before["bytes"] == len(data)
+    assert recompressor.crc32c == recordpress.crc32c(out)
     return bytes(out)
 
 

@@ -15,8 +15,8 @@ import pytest
 
 import oracle
 import recordpress
-from recordpress.files import _local
-from recordpress.log import Manifest, Progress, _read_back, read_content
+from recordpress.files import _local, _read_back
+from recordpress.log import Manifest, Progress, read_content
 
 THOROUGH = os.environ.get("HYPOTHESIS_PROFILE") == "thorough"
 MANIFEST = "recordpress-manifest.json"
@@ -231,7 +231,9 @@ def test_a_second_call_on_the_same_target_is_refused(logs: Path, tmp_path: Path)
         begun.set()
         go_on.wait(30)
 
-    first = threading.Thread(target=recordpress.transcode, args=(logs, tmp_path / "cold", "zstd"), kwargs={"progress": wait})
+    first = threading.Thread(
+        target=recordpress.transcode, args=(logs, tmp_path / "cold", "zstd"), kwargs={"progress": wait}
+    )
     first.start()
     begun.wait(30)
     try:
@@ -355,7 +357,7 @@ def test_a_source_that_is_replaced_meanwhile(tmp_path: Path, monkeypatch: pytest
             replaced.append(1)
 
     replaced: list[int] = []
-    from recordpress.log import _copy_log
+    from recordpress.log.copy import _copy_log
 
     copy_segment = _copy_log.copy_segment
 

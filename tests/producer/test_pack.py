@@ -243,7 +243,10 @@ def test_a_call_within_a_call_is_refused() -> None:
 
 
 def test_nobody_makes_a_packer_without_pack() -> None:
-    for make in (recordpress.producer.BatchPacker, lambda: recordpress.producer.BatchPacker.__new__(recordpress.producer.BatchPacker)):
+    for make in (
+        recordpress.producer.BatchPacker,
+        lambda: recordpress.producer.BatchPacker.__new__(recordpress.producer.BatchPacker),
+    ):
         with pytest.raises(TypeError, match="made by pack"):
             make()
 

@@ -1,6 +1,7 @@
 """pack on real lines: batches within the limit, as full as it allows, and as small as batches of one call.
 
-`make full` has limits up to 10 MB (RECORDPRESS_PACK_LIMITS), and RECORDPRESS_LINES names a directory of other files of lines.
+`make full` has limits up to 10 MB (RECORDPRESS_PACK_LIMITS), and RECORDPRESS_LINES names a directory of other files of
+lines.
 """
 
 from __future__ import annotations

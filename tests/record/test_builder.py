@@ -489,6 +489,7 @@ def test_the_largest_timestamp_under_append_time():
 
 # --- the limit as Kafka keeps it: MemoryRecordsBuilder.hasRoomFor
 
+
 def _record_bytes(value: bytes, records: int) -> int:
     return len(recordpress.write_records([value] * records)) - 61
 
@@ -546,11 +547,17 @@ def test_the_last_offset_of_an_empty_batch_is_within_its_range(last: int) -> Non
         assert next(recordpress.read_batches(recordpress.empty_batch(10, good))).last_offset == good
 
 
-@pytest.mark.parametrize(("ratio", "error"), [(-1.0, recordpress.InvalidArgumentError),
-                                              (3.5e38, recordpress.InvalidArgumentError),
-                                              (float("nan"), recordpress.InvalidArgumentError),
-                                              (float("inf"), recordpress.InvalidArgumentError),
-                                              ("1.0", recordpress.ArgumentTypeError), (True, recordpress.ArgumentTypeError)])
+@pytest.mark.parametrize(
+    ("ratio", "error"),
+    [
+        (-1.0, recordpress.InvalidArgumentError),
+        (3.5e38, recordpress.InvalidArgumentError),
+        (float("nan"), recordpress.InvalidArgumentError),
+        (float("inf"), recordpress.InvalidArgumentError),
+        ("1.0", recordpress.ArgumentTypeError),
+        (True, recordpress.ArgumentTypeError),
+    ],
+)
 def test_a_ratio_that_is_none(ratio: object, error: type[Exception]) -> None:
     with pytest.raises(error) as caught:
         recordpress.BatchBuilder(estimated_compression_ratio=ratio)

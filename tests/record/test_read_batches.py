@@ -33,7 +33,9 @@ def test_the_stored_checksum_and_the_computed_one() -> None:
     data = damaged()
     stored, computed = int.from_bytes(data[17:21], "big"), recordpress.crc32c(data[21:])
     [batch] = recordpress.read_batches(data)
-    with pytest.raises(recordpress.CorruptRecordError, match=f"stored checksum {stored:#010x}, computed {computed:#010x}"):
+    with pytest.raises(
+        recordpress.CorruptRecordError, match=f"stored checksum {stored:#010x}, computed {computed:#010x}"
+    ):
         batch.ensure_valid()
 
 

@@ -45,7 +45,9 @@ def test_one_timestamp_and_none():
 
 def test_any_sequence_of_bytes_like():
     values = (bytearray(b"a"), memoryview(b"b"), b"c")
-    assert recordpress.write_records(values, iter(values)) == recordpress.write_records([b"a", b"b", b"c"], [b"a", b"b", b"c"])
+    assert recordpress.write_records(values, iter(values)) == recordpress.write_records(
+        [b"a", b"b", b"c"], [b"a", b"b", b"c"]
+    )
 
 
 def test_batches():
@@ -133,7 +135,9 @@ def test_a_batch_may_have_batch_bytes_and_no_byte_more(codec):
     values = [b"v" * size for size in (10, 100, 3, 200)]
     whole = len(recordpress.write_records(values))
     for batch_bytes, counts in ((whole, [4]), (whole - 1, [3, 1])):
-        batches = recordpress.read_batches(recordpress.write_records(values, batch_bytes=batch_bytes, compression_type=codec))
+        batches = recordpress.read_batches(
+            recordpress.write_records(values, batch_bytes=batch_bytes, compression_type=codec)
+        )
         assert [batch.records_count for batch in batches] == counts
 
 

@@ -251,7 +251,11 @@ def test_options_that_are_not_accepted(options: dict[str, str], message: str) ->
 def test_a_path_is_needed() -> None:
     with pytest.raises(recordpress.InvalidArgumentError, match="a path is needed"):
         KafkaLogDataSource({})
-    kinds = {"/nowhere": FileNotFoundError, "/nowhere/*": FileNotFoundError, "/tmp/no-*-such": recordpress.RecordpressError}
+    kinds = {
+        "/nowhere": FileNotFoundError,
+        "/nowhere/*": FileNotFoundError,
+        "/tmp/no-*-such": recordpress.RecordpressError,
+    }
     for path, kind in kinds.items():
         with pytest.raises(kind, match=re.escape(path.partition("*")[0].rstrip("/"))):
             KafkaLogDataSource({"path": path}).schema()  # what load() asks for
@@ -338,7 +342,9 @@ def test_only_the_columns_that_are_asked_for() -> None:
     [piece] = source.reader(source.schema()).partitions()
     batch = next(iter(source.reader(source.schema()).read(piece)))
     assert batch.schema.equals(arrow_schema(["offset", "topic"]))
-    with pytest.raises(recordpress.InvalidArgumentError, match="option columns says offset, topic, and the schema offset"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match="option columns says offset, topic, and the schema offset"
+    ):
         source.reader(spark_schema(["offset"]))
 
 

@@ -177,14 +177,10 @@ def test_record_sets_are_what_aiokafka_reads(spark: Any) -> None:
     of_source = {field.name: field.dataType for field in source.schema}
     for field in found.schema["records"].dataType.elementType:
         assert field.dataType == of_source[field.name]
-    long = F.transform(
-        "records", lambda one: one.withField("timestamp", F.unix_millis(one["timestamp"]))
-    )
+    long = F.transform("records", lambda one: one.withField("timestamp", F.unix_millis(one["timestamp"])))
     rows = sorted(found.select("id", long.alias("records")).collect(), key=lambda row: row.id)
     for row, data in zip(rows, made, strict=False):
-        got = [
-            (one.offset, one.timestamp, one.timestampType, one.key, one.value, one.headers) for one in row.records
-        ]
+        got = [(one.offset, one.timestamp, one.timestampType, one.key, one.value, one.headers) for one in row.records]
         # as Spark's Kafka source has it (KafkaRecordToRowConverter)
         expected = [(*values, headers or None) for *values, headers in records_by_aiokafka(data)]
         assert plain([(*values, headers and [*map(tuple, headers)]) for *values, headers in got]) == expected
@@ -266,10 +262,18 @@ def test_wrong_arguments_are_refused_at_once(spark: Any, call: Any, message: str
             recordpress.ArgumentTypeError,
             "dictionary must be .*, not float",
         ),
-        ({"dictionary": object(), "dictionaries": {}}, recordpress.ArgumentTypeError, "dictionary must be .*, not object"),
+        (
+            {"dictionary": object(), "dictionaries": {}},
+            recordpress.ArgumentTypeError,
+            "dictionary must be .*, not object",
+        ),
         ({"dictionary": 1, "dictionaries": 5}, recordpress.ArgumentTypeError, "dictionaries must be .*, not int"),
         ({"dictionaries": 5}, recordpress.ArgumentTypeError, "dictionaries must be .*, not int"),
-        ({"dictionaries": {1: TRAINED}}, recordpress.InvalidArgumentError, "dictionaries is for a dictionary that is an id"),
+        (
+            {"dictionaries": {1: TRAINED}},
+            recordpress.InvalidArgumentError,
+            "dictionaries is for a dictionary that is an id",
+        ),
     ],
 )
 def test_dictionaries_that_are_none(call: Any, error: type[Exception], message: str, spark: Any) -> None:

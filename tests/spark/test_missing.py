@@ -17,7 +17,7 @@ from pyspark.sql import functions as of_spark
 from pyspark.sql.types import BinaryType, StructType
 
 from recordpress.spark import KafkaLogDataSource, _read, _run, _session, functions
-from recordpress.spark._missing import opener
+from recordpress.spark._without_recordpress import opener
 from recordpress.spark.schema import spark_schema
 
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
@@ -44,7 +44,8 @@ def said_without_recordpress(sent: Any, then: str = "") -> str:
 
 def sentence_of(variable: str) -> str:
     return (
-        f"RuntimeError: {sys.executable} has no recordpress: install it there (pip install 'recordpress[spark]'), or set "
+        f"RuntimeError: {sys.executable} has no recordpress: install it there (pip install 'recordpress[spark]'), "
+        "or set "
         f"{variable} to a Python that has it before the session starts. PYSPARK_PYTHON decides for jobs and "
     )
 

@@ -1,4 +1,5 @@
-"""The page of recordpress.spark.report: right figures, whole by itself, well formed, legible in a browser's two schemes."""
+"""The page of recordpress.spark.report: right figures, whole by itself, well formed, legible in a browser's two
+schemes."""
 
 from __future__ import annotations
 

@@ -102,9 +102,7 @@ SPLITS: list[dict[str, str]] = [{}, {"maxPartitionBytes": "1"}, {"maxRecordsPerP
         ({"startingTimestamp": "31", "startingOffsetsByTimestampStrategy": "latest"}, []),
     ],
 )
-def test_a_compacted_log(
-    options: dict[str, str], expected: list[int], split: dict[str, str], compacted: Path
-) -> None:
+def test_a_compacted_log(options: dict[str, str], expected: list[int], split: dict[str, str], compacted: Path) -> None:
     """With any bounds, cut anywhere. Times are looked up once, as ListOffsets does: after that offsets count."""
     assert offsets(compacted, **options, **split) == expected
 
@@ -174,7 +172,10 @@ def test_through_spark_and_back(spark: Any, compacted: Path) -> None:
     old += recordpress.write_records([b"less old"], magic=1, base_offset=2, timestamps=[253402300800000])
     log(root / "old.log_-0-1", (0, old))
     headers: Any = [[("a", None), ("", b""), ("a", b"x")], [], None]
-    log(root / f"{'n' * 249}-7", (0, recordpress.write_records([None, b"", b"v"], timestamps=[0, 1, 2], headers=headers)))
+    log(
+        root / f"{'n' * 249}-7",
+        (0, recordpress.write_records([None, b"", b"v"], timestamps=[0, 1, 2], headers=headers)),
+    )
     log(root / "late-0", (LAST - 2, recordpress.write_records([b"a", b"b"], base_offset=LAST - 2, timestamps=[5, 5])))
 
     def collected(frame: Any) -> list[str]:

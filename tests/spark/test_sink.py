@@ -165,7 +165,9 @@ def test_a_log_grows(tmp_path: Path) -> None:
         file.write(theirs[:50])
     with pytest.raises(recordpress.CorruptRecordError, match="the last entry is cut"):
         write(tmp_path, [drawn(5)], topic="t", partitions="1")
-    assert not (tmp_path / ".recordpress-staging").exists() or not list((tmp_path / ".recordpress-staging").rglob("journal.json"))
+    assert not (tmp_path / ".recordpress-staging").exists() or not list(
+        (tmp_path / ".recordpress-staging").rglob("journal.json")
+    )
 
 
 def numbered(*offsets: int) -> Rows:
@@ -272,7 +274,9 @@ def test_what_a_write_does_not_take(schema: Any, options: Any, message: str, tmp
 
 
 def test_options_of_the_other_direction(tmp_path: Path) -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match=r"unknown option compression\.type; accepted are path, "
+    ):
         KafkaLogDataSource({"path": str(tmp_path), "compression.type": "zstd"}).schema()
     for of_read in ("Level", "mode"):
         with pytest.raises(recordpress.InvalidArgumentError) as caught:

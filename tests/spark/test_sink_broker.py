@@ -1,4 +1,5 @@
-"""A broker that is started on a log dir which `df.write.format("recordpress")` wrote serves every record of it, and goes on.
+"""A broker that is started on a log dir which `df.write.format("recordpress")` wrote serves every record of it, and
+goes on.
 
 `make broker` brings its jars and runs this; without them it is skipped.
 """

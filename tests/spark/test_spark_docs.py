@@ -14,13 +14,13 @@ pytestmark = [
 ]
 
 import recordpress.spark
-from recordpress.spark import _names, functions, report
+from recordpress.spark import functions, report
 
 ROOT = Path(__file__).parents[2]
 FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
 DOCUMENTED = {
     f"{room.__name__}.{name}": getattr(room, name).__doc__
-    for room in (_names, report)
+    for room in (recordpress.spark, report)
     for name in room.__all__
     if ">>>" in (getattr(room, name).__doc__ or "")
 }

@@ -45,7 +45,9 @@ def test_read(spark: Any) -> None:
 def test_jobs(spark: Any, tmp_path: Path) -> None:
     assert recordpress.spark.inventory(spark, SESSIONS).first().records == 1634
     recordpress.spark.transcode(spark, SESSIONS, tmp_path / "sessions-0", "zstd").collect()
-    assert [row.isSame for row in recordpress.spark.compare(spark, SESSIONS, tmp_path / "sessions-0").collect()] == [True]
+    assert [row.isSame for row in recordpress.spark.compare(spark, SESSIONS, tmp_path / "sessions-0").collect()] == [
+        True
+    ]
     assert recordpress.spark.verify(spark, tmp_path / "sessions-0", "record").count() == 0
     recordpress.spark.to_parquet(spark, SESSIONS, tmp_path / "parquet")
     assert spark.read.parquet(str(tmp_path / "parquet")).count() == 1634
@@ -85,7 +87,9 @@ def test_record_sets(spark: Any, zone: str) -> None:
 
 def test_write(spark: Any, tmp_path: Path) -> None:
     rows = spark.read.format("recordpress").load(SESSIONS).select("key", "value", "timestamp")
-    rows.write.format("recordpress").mode("append").option("topic", "new").option("partitions", 2).save(str(tmp_path / "w"))
+    rows.write.format("recordpress").mode("append").option("topic", "new").option("partitions", 2).save(
+        str(tmp_path / "w")
+    )
     assert spark.read.format("recordpress").load(str(tmp_path / "w")).count() == 1634
 
 

@@ -1,4 +1,5 @@
-"""spark.readStream.format("recordpress"): a log that grows is read once, whatever is started again or removed meanwhile."""
+"""spark.readStream.format("recordpress"): a log that grows is read once, whatever is started again or removed
+meanwhile."""
 
 import json
 import shutil
@@ -30,7 +31,9 @@ def grow(root: Path, place: str, *segments: tuple[int, int]) -> None:
     (root / place).mkdir(parents=True, exist_ok=True)
     for base, count in segments:
         batches = [
-            recordpress.write_records([b"%s %d" % (place.encode(), o) for o in range(first, first + 10)], base_offset=first)
+            recordpress.write_records(
+                [b"%s %d" % (place.encode(), o) for o in range(first, first + 10)], base_offset=first
+            )
             for first in range(base, base + count, 10)
         ]
         (root / place / f"{base:020}.log").write_bytes(b"".join(batches))
@@ -280,7 +283,9 @@ def test_options_are_limits(option: str, limit: Any, logs: Path, monkeypatch: py
     assert stream(logs, **{option: "5"}).getDefaultReadLimit() == limit
     assert stream(logs).getDefaultReadLimit() == ALL
     monkeypatch.setattr(_stream, "limits", None)
-    with pytest.raises(recordpress.InvalidArgumentError, match=f"option {option} needs Spark 4.2 or newer, and this is"):
+    with pytest.raises(
+        recordpress.InvalidArgumentError, match=f"option {option} needs Spark 4.2 or newer, and this is"
+    ):
         stream(logs, **{option: "5"})
 
 
@@ -329,7 +334,9 @@ def test_partitions_that_are_gone_or_were_made_again(logs: Path) -> None:
     with pytest.raises(recordpress.CorruptRecordError, match="old-0 is gone: offsets 7 to 8 were not read yet"):
         stream(logs).partitions(start, {"old": {"0": 9}})
     assert lenient.partitions(start, {"old": {"0": 9}}) == []
-    with pytest.raises(recordpress.CorruptRecordError, match="t-0 ends at offset 100, and 500 was the next one to read"):
+    with pytest.raises(
+        recordpress.CorruptRecordError, match="t-0 ends at offset 100, and 500 was the next one to read"
+    ):
         stream(logs).latestOffset({"t": {"0": 500, "1": 0}}, ALL)
     assert lenient.latestOffset({"t": {"0": 500, "1": 0}}, ALL) == {"t": {"0": 80, "1": 0}}
     with pytest.raises(recordpress.CorruptRecordError, match="t-0 ends at offset 100: 100 to 119 were not read yet"):

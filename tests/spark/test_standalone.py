@@ -1,4 +1,4 @@
-"""A standalone cluster of two workers whose Python has no recordpress, a server of Spark Connect on it, and speculation.
+"""A standalone cluster of two workers whose Python has no recordpress, a Spark Connect server on it, and speculation.
 
 Part of `make full`: a cluster takes half a minute.
 """
@@ -115,7 +115,7 @@ spark.stop()
 
 @pytest.fixture(scope="module")
 def environment(bare_python: Path) -> dict[str, str]:
-    """The driver's host has recordpress, for plans of the data source; the workers', which get no PYTHONPATH, has none."""
+    """The driver's host has recordpress, for plans of the data source; the workers get no PYTHONPATH and lack it."""
     return environment_of(bare_python) | {"PYTHONPATH": str(Path(recordpress.__file__).parents[1])}
 
 

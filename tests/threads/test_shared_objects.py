@@ -266,7 +266,9 @@ def test_an_iterator_of_columns_gives_each_row_once(threads: int) -> None:
 def test_an_iterator_of_columns_that_is_closed_while_others_read() -> None:
     data = b"".join(recordpress.write_records([value], base_offset=i) for i, value in enumerate(VALUES))
     for _ in range(10):
-        parts = recordpress.iter_columns(data, ["value"], batch_bytes=500, aborted_transactions=[(1, 2), (3, 4)], threads=2)
+        parts = recordpress.iter_columns(
+            data, ["value"], batch_bytes=500, aborted_transactions=[(1, 2), (3, 4)], threads=2
+        )
 
         def work(thread: int, parts: recordpress.ColumnsIterator = parts) -> None:
             if thread == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import recordpress
+from recordpress import checksum, codecs
 from recordpress.adapters._client import Client
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def gzip_encode(payload: Buffer, compresslevel: int | None = None) -> bytes:
     >>> fast.gzip_decode(fast.gzip_encode(b"records"))
     b'records'
     """
-    return recordpress.compress(payload, "gzip", compresslevel or None)
+    return codecs.compress(payload, "gzip", compresslevel or None)
 
 
 def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocksize: int = XERIAL_BLOCK) -> bytes:
@@ -88,13 +88,13 @@ def snappy_encode(payload: Buffer, xerial_compatible: bool = True, xerial_blocks
     b'records'
     """
     if not xerial_compatible:
-        return recordpress.compress(payload, "snappy", raw=True)
+        return codecs.compress(payload, "snappy", raw=True)
     if xerial_blocksize == XERIAL_BLOCK:
-        return recordpress.compress(payload, "snappy")
-    parts = [recordpress.compress(b"", "snappy")[:16]]
+        return codecs.compress(payload, "snappy")
+    parts = [codecs.compress(b"", "snappy")[:16]]
     data = memoryview(payload).cast("B")
     for at in range(0, len(data), xerial_blocksize):
-        block = recordpress.compress(data[at : at + xerial_blocksize], "snappy", raw=True)
+        block = codecs.compress(data[at : at + xerial_blocksize], "snappy", raw=True)
         parts += [len(block).to_bytes(4, "big"), block]
     return b"".join(parts)
 
@@ -108,7 +108,7 @@ def lz4_encode(payload: Buffer, level: int | None = None) -> bytes:
     >>> fast.lz4_decode(fast.lz4_encode(b"records"))
     b'records'
     """
-    return recordpress.compress(payload, "lz4", level)
+    return codecs.compress(payload, "lz4", level)
 
 
 def lz4_encode_old_kafka(payload: Buffer) -> bytes:
@@ -120,7 +120,7 @@ def lz4_encode_old_kafka(payload: Buffer) -> bytes:
     >>> fast.lz4_decode_old_kafka(fast.lz4_encode_old_kafka(b"records"))
     b'records'
     """
-    return recordpress.compress(payload, "lz4", magic=0)
+    return codecs.compress(payload, "lz4", magic=0)
 
 
 def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
@@ -132,7 +132,7 @@ def zstd_encode(payload: Buffer, level: int | None = None) -> bytes:
     >>> fast.zstd_decode(fast.zstd_encode(b"records"))
     b'records'
     """
-    return recordpress.compress(payload, "zstd", level)
+    return codecs.compress(payload, "zstd", level)
 
 
 def calc_crc32c(memview: Buffer) -> int:
@@ -144,7 +144,7 @@ def calc_crc32c(memview: Buffer) -> int:
     >>> hex(fast.calc_crc32c(b"123456789"))
     '0xe3069283'
     """
-    return recordpress.crc32c(memview)
+    return checksum.crc32c(memview)
 
 
 def calc_crc32(memview: Buffer) -> int:
@@ -156,7 +156,7 @@ def calc_crc32(memview: Buffer) -> int:
     >>> hex(fast.calc_crc32(b"123456789"))
     '0xcbf43926'
     """
-    return recordpress.crc32(memview)
+    return checksum.crc32(memview)
 
 
 CHECKERS: dict[str, Callable[[], bool]] = {
@@ -199,7 +199,7 @@ def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]
 
     def of(codec: CompressionType, name: str, magic: int = 2) -> Callable[[Buffer], bytes]:
         def decode(payload: Buffer) -> bytes:
-            return recordpress.decompress(payload, codec, client.cap, magic=magic)
+            return codecs.decompress(payload, codec, client.cap, magic=magic)
 
         decode.__name__ = decode.__qualname__ = name
         encode = name.replace("decode", "encode")

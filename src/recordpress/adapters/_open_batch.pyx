@@ -1,6 +1,7 @@
 """A batch that a client is filling, for magic 0, 1 and 2.
 
-Bytes, sizes and what may follow a record are by recordpress.record.encode; when a batch is full, is the client's own rule.
+Bytes, sizes and what may follow a record are by recordpress.record.encode; when a batch is full, is the client's own
+rule.
 """
 
 cimport cython

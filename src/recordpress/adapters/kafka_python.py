@@ -26,7 +26,6 @@ from kafka.record import abc as _abc
 from kafka.record import default_records as _default
 from kafka.record import legacy_records as _legacy
 
-import recordpress
 from recordpress.adapters import _kafka_building, _kafka_reading
 from recordpress.adapters._building import DefaultRecordMetadata, LegacyRecordMetadata
 from recordpress.adapters._codecs import (
@@ -45,6 +44,7 @@ from recordpress.adapters._codecs import (
 )
 from recordpress.adapters._install import Adapter, calls_of, check_version
 from recordpress.adapters._kafka_building import MemoryRecordsBuilder
+from recordpress.codecs import compress
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -282,7 +282,7 @@ def lz4_encode(payload: Buffer, **options: Any) -> bytes:
     """
     if options:
         return bytes(_own_lz4_encode(payload, **options))
-    return recordpress.compress(payload, "lz4")
+    return compress(payload, "lz4")
 
 
 def lz4_decode(payload: Buffer, **options: Any) -> Any:
@@ -306,7 +306,8 @@ def zstd_encode(payload: Buffer) -> bytes:
     >>> fast.zstd_decode(fast.zstd_encode(b"records"))
     b'records'
     """
-    return recordpress.compress(payload, "zstd")
+    return compress(payload, "zstd")
+
 
 _DEFAULT = {
     "ControlRecord": ControlRecord,

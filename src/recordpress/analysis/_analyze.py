@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-import recordpress
-from recordpress._arguments import integer, shown_value
+from recordpress._arguments import INT64_MAX, integer, shown_value
 from recordpress._libraries import library_versions
+from recordpress._version import VERSION
 from recordpress.analysis._analysis import Analysis, Cell, Speed, pareto
 from recordpress.analysis._dictionary import evaluate
 from recordpress.analysis._grid import DEFAULT_CODECS, Setting, parse_codecs
@@ -32,7 +32,6 @@ MOST_THREADS = 1024
 _MOST_DEPTH = 10_000
 _BY_DEPTH_BYTES = 32 << 20  # of the sample, for what other depths would give
 _STEP_BYTES = 1 << 20
-INT64_MAX = (1 << 63) - 1
 
 
 def analyze(
@@ -78,7 +77,7 @@ def analyze(
         cells=tuple(cells),
         recommendation={**recommend(chosen, by_depth, cells, now), "dictionary": dictionary},
         sample={**facts_of(sample, number), "skipped": skipped, "speed": _speeds(cells, timing)},
-        versions={"recordpress": recordpress.__version__, **library_versions()},
+        versions={"recordpress": VERSION, **library_versions()},
         findings=tuple(sample.findings),
         rate_bytes=_rate_bytes(produced, sample),
     )

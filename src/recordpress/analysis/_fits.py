@@ -25,7 +25,6 @@ from recordpress.record import Record, read_batches, write_records
 if TYPE_CHECKING:
     from recordpress.log import Log
 
-INT32_MAX = 2**31 - 1
 MOST_LISTED = 100  # rejections; `Fits.rejected` counts all of them
 LONGEST_LINE = 1 << 30
 LINES_AT_ONCE = 1 << 22  # bytes
@@ -359,5 +358,3 @@ class _Trial:
             name = limit.name if limit else None
             topic, partition = self.source.topic, self.source.partition
             self.found.rejections.append(Rejection(number, topic, partition, offset, name, size, error))
-
-

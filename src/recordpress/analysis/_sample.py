@@ -16,6 +16,7 @@ from itertools import accumulate
 from random import Random
 from typing import NamedTuple
 
+from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
 from recordpress.columns import read_columns, write_columns
@@ -30,7 +31,6 @@ LEAST_RUNS = 8
 LEAST_RUN_BYTES = 1 << 20
 _RUN_BATCHES = 20  # a run is long enough for some batches of ten times the stored depth
 _UNKNOWN_RATIO = 4.0
-_INT32_MAX = (1 << 31) - 1
 
 _BASE_OFFSET = struct.Struct(">q")
 _LAST_OFFSET_DELTA = struct.Struct(">i")
@@ -286,7 +286,7 @@ def _entry_before(segment: Segment, file: FileRecords, position: int) -> int:
         return 0
     found = max((entry.position for entry in index if entry.position <= position), default=0)
     first = segment.base_offset
-    return found if found and file.headers().at_entry(found, first, first + _INT32_MAX) else 0
+    return found if found and file.headers().at_entry(found, first, first + INT32_MAX) else 0
 
 
 def _take_entry(sample: Sample, entry: bytes, codecs: CodecRegistry | None) -> None:

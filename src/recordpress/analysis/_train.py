@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import recordpress
-from recordpress._arguments import integer
+from recordpress._arguments import INT64_MAX, integer
 from recordpress._libraries import library_versions
+from recordpress._version import VERSION
 from recordpress.analysis._analyze import (
-    INT64_MAX,
     LEAST_SAMPLE,
     MOST_SAMPLE,
     Meter,
@@ -48,7 +47,7 @@ class DictionaryTraining:
 
     Examples
     --------
-    >>> import recordpress
+    >>> from recordpress._version import VERSION
     >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
     >>> found.dictionary.id > 0, found.pays, len(found.depths)
     (True, True, 1)
@@ -119,6 +118,6 @@ def train_dictionary(
     return DictionaryTraining(
         evaluation=evaluation,
         sample={**facts_of(sample, number), "skipped": skipped},
-        versions={"recordpress": recordpress.__version__, **library_versions()},
+        versions={"recordpress": VERSION, **library_versions()},
         findings=tuple(sample.findings),
     )

@@ -7,8 +7,8 @@
                                                                                     │               ▲
     elsewhere                                measured: every run decoded, recompressed, read back ──┘
 
-What is measured, and how, is that of `recordpress.analyze`; only batches are compressed in one call, as `recordpress.transcode`
-does it.
+What is measured, and how, is that of `recordpress.analyze`; only batches are compressed in one call, as
+`recordpress.transcode` does it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
-from recordpress._arguments import integer
-from recordpress.analysis._analyze import INT64_MAX, LEAST_SAMPLE, MOST_SAMPLE
+from recordpress._arguments import INT64_MAX, integer
+from recordpress.analysis._analyze import LEAST_SAMPLE, MOST_SAMPLE
 from recordpress.analysis._grid import Setting
 from recordpress.analysis._measure import Measure, Size, sum_of
 from recordpress.analysis._sample import SampleRun, placed_runs, sample_run

@@ -36,11 +36,18 @@
 Names are those of Kafka's classes and of its settings.
 """
 
-from recordpress._on_use import names_of
+from recordpress._lazy import exports
 
-__getattr__, __dir__ = names_of(__name__)
-
-TYPE_CHECKING = False  # as in recordpress._on_use
-if TYPE_CHECKING:
-    from recordpress.broker._names import *  # noqa: F403 (their __all__)
-    from recordpress.broker._names import __all__ as __all__
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recordpress.broker._explain": "explain",
+        "recordpress.broker._explanation": "BatchGroup Cost ExplainedBatch Explanation",
+        "recordpress.broker._fetch": "fetch",
+        "recordpress.broker._fetched": "Fetched",
+        "recordpress.broker._partition_log": "PartitionLog",
+        "recordpress.broker._reasons": "Finding Reason",
+        "recordpress.broker._validate": "validate",
+        "recordpress.broker._verdict": "Relation Verdict",
+    },
+)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from recordpress._arguments import shown_value
+from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
 from recordpress.broker._config_names import BROKER_NAMES, TOPIC_NAMES, is_setting
 from recordpress.broker._versions import BrokerRules, Version, version_of
 from recordpress.codecs.table import CodecTable
@@ -24,7 +24,6 @@ TopicConfig: TypeAlias = Mapping[str, Value]
 CODEC_IDS = {"none": 0, "gzip": 1, "snappy": 2, "lz4": 3, "zstd": 4}
 _PLUGGABLE, _PLUGIN = "pluggable", "pluggable.factory.plugin"  # KIP-984: known where plug-ins are
 _LONGEST_NAME = 80
-_INT_MAX, _LONG_MAX = 2**31 - 1, 2**63 - 1
 _LEVELS = {"gzip": (1, 9, -1), "lz4": (1, 17, 9), "zstd": (-131072, 22, 3)}  # lowest, highest, default: CompressionType
 _ZSTD_PROTOCOL: Version = (2, 1)  # LogValidator: IBP_2_1_IV0
 _FORMAT_CHOSEN_BEFORE: Version = (3, 0)  # from this inter.broker.protocol.version on, magic 2 alone (KIP-724)
@@ -180,7 +179,7 @@ def log_config(given: TopicConfig | None, rules: BrokerRules, codecs: CodecTable
         before_max_ms=before,
         after_max_ms=after,
         max_message_bytes=settings.number(
-            ("max.message.bytes", "message.max.bytes"), rules.default_max_message_bytes, 0, _INT_MAX
+            ("max.message.bytes", "message.max.bytes"), rules.default_max_message_bytes, 0, INT32_MAX
         ),
         segment_bytes=_segment_bytes(settings, rules),
         target_magic=_target_magic(settings, rules, protocol),
@@ -198,7 +197,7 @@ def _items(given: TopicConfig | None) -> tuple[tuple[str, Value], ...]:
 def fetch_max_bytes(given: TopicConfig | None, default: int | None, codecs: CodecTable | None = None) -> int:
     """The broker's limit on a Fetch response; `default` is its own, None where there is no such setting."""
     settings = _Settings(_items(given), codecs)
-    return _INT_MAX if default is None else settings.number(("fetch.max.bytes",), default, 1024, _INT_MAX)
+    return INT32_MAX if default is None else settings.number(("fetch.max.bytes",), default, 1024, INT32_MAX)
 
 
 def _compression_type(settings: _Settings, rules: BrokerRules) -> str:
@@ -230,18 +229,18 @@ def _levels(settings: _Settings, rules: BrokerRules) -> dict[str, int]:
 
 def _timestamp_bounds(settings: _Settings, rules: BrokerRules) -> tuple[int, int]:
     """message.timestamp.difference.max.ms stands for both bounds where they are unset (LogConfig of 3.6 to 3.9)."""
-    both = _LONG_MAX
+    both = INT64_MAX
     if rules.version < (4, 0):
-        both = settings.number(_by_topic_or_broker("message.timestamp.difference.max.ms"), both, 0, _LONG_MAX)
+        both = settings.number(_by_topic_or_broker("message.timestamp.difference.max.ms"), both, 0, INT64_MAX)
     if not rules.has_timestamp_bounds:
         return both, both
 
     def bound(which: str, default: int) -> int:
         names = _by_topic_or_broker(f"message.timestamp.{which}.max.ms")
-        value = settings.number(names, default, 0, _LONG_MAX)
-        return both if value == _LONG_MAX else value
+        value = settings.number(names, default, 0, INT64_MAX)
+        return both if value == INT64_MAX else value
 
-    return bound("before", _LONG_MAX), bound("after", rules.default_after_max_ms)
+    return bound("before", INT64_MAX), bound("after", rules.default_after_max_ms)
 
 
 def _is_compacted(settings: _Settings) -> bool:
@@ -256,9 +255,9 @@ def _is_compacted(settings: _Settings) -> bool:
 
 
 def _segment_bytes(settings: _Settings, rules: BrokerRules) -> int:
-    size = settings.number(_by_topic_or_broker("segment.bytes"), 1 << 30, rules.least_segment_bytes, _INT_MAX)
+    size = settings.number(_by_topic_or_broker("segment.bytes"), 1 << 30, rules.least_segment_bytes, INT32_MAX)
     if rules.version >= (4, 0):  # smaller ones, for Kafka's own tests
-        size = settings.number(("internal.segment.bytes",), size, -_INT_MAX - 1, _INT_MAX)
+        size = settings.number(("internal.segment.bytes",), size, -INT32_MAX - 1, INT32_MAX)
     return size
 
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_batch, rp_error
 from recordpress.codecs.context cimport codec_context
-from recordpress.record.convert cimport LOST_KINDS, converter
+from recordpress.record.change_magic cimport LOST_KINDS, converter
 
 
 cdef enum:

@@ -27,12 +27,12 @@ from recordpress._c.wire cimport (
 from recordpress.codecs.codec cimport LEVEL_DEFAULT, codec, row_of
 from recordpress.codecs.payload cimport decompress_prefix
 from recordpress.codecs.table cimport kafka_codecs
-from recordpress.record.convert cimport (
-    LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, convert_end, convert_record, lose_fields, lose_header,
+from recordpress.record.change_magic cimport (
+    LOST_EMPTY_BATCHES, LOST_MARKERS, convert_begin, convert_end, convert_record, drop_fields, count_lost_header,
 )
 from recordpress.record.decode cimport open_source
 from recordpress.record.encode cimport NO_TIMESTAMP, header_size
-from recordpress.record.recode cimport append
+from recordpress.record.recompress_batch cimport append
 
 
 cdef int entry_at(down_conversion* d, int64_t position, rp_batch* b) noexcept nogil:
@@ -60,7 +60,7 @@ cdef int down_convert(down_conversion* d, int64_t start, int64_t end) noexcept n
     while start < end:
         status = entry_at(d, start, &d.batch)
         if status == RP_OK:
-            status = convert_entry(d, d.data + start, &failed, &error)
+            status = change_entry_magic(d, d.data + start, &failed, &error)
         if status != RP_OK:
             break  # bytes that another thread changes may end here, too
         start += d.batch.size
@@ -82,7 +82,7 @@ cdef void down_conversion_free(down_conversion* d) noexcept nogil:
 
 # --- one entry ------------------------------------------------------------------------------------------------------
 
-cdef int convert_entry(down_conversion* d, const uint8_t* entry, int* failed, rp_error* error) noexcept nogil:
+cdef int change_entry_magic(down_conversion* d, const uint8_t* entry, int* failed, rp_error* error) noexcept nogil:
     """The status of reading; `failed` and `error` are the first one of writing."""
     cdef rp_batch* b = &d.batch
     cdef bint is_new = b.position >= d.counted
@@ -232,7 +232,7 @@ cdef int write_record(down_conversion* d, int id, rp_record* row, bint first, rp
     elif row.header_count and not d.drops_headers:
         status = rp_fail(error, RP_HEADERS_MAGIC, -1, d.converter.magic, 0)
     if status == RP_OK:
-        lose_fields(&d.converter, &d.batch, row)
+        drop_fields(&d.converter, &d.batch, row)
         if first:
             status = convert_begin(&d.converter, row, d.context, id, LEVEL_DEFAULT, error)
             d.began = d.merges
@@ -245,7 +245,7 @@ cdef int write_record(down_conversion* d, int id, rp_record* row, bint first, rp
 
 cdef void count_lost(down_conversion* d, const rp_source* source, int64_t kept) noexcept nogil:
     cdef int kind
-    lose_header(&d.converter, &d.batch, kept)
+    count_lost_header(&d.converter, &d.batch, kept)
     d.counts.lost[LOST_EMPTY_BATCHES] += source.count == 0
     for kind in range(LOST_KINDS):
         d.counts.lost[kind] += d.converter.lost[kind]

@@ -244,9 +244,7 @@ def _of_file(path: str | os.PathLike[str], judge: Judge, transactional_id: str |
     return _of_bytes(data, files.url(name), judge, transactional_id)
 
 
-def _of_logs(
-    paths: list[Any], judge: Judge, full: bool, progress: Callable[[Progress], object] | None
-) -> Explanation:
+def _of_logs(paths: list[Any], judge: Judge, full: bool, progress: Callable[[Progress], object] | None) -> Explanation:
     log = open_log(paths)
     found = LogExplainer(judge, full, progress).explain(log)
     explanation = _explanation("log", judge, [])

@@ -272,8 +272,7 @@ class BatchGroup:
             "opened": self.opened,
             "cpu_seconds": {"decompress": self.cpu_seconds[0], "compress": self.cpu_seconds[1]},
             "producers": [
-                {"producer_id": producer, "batches": batches, "bytes": size}
-                for producer, (batches, size) in producers
+                {"producer_id": producer, "batches": batches, "bytes": size} for producer, (batches, size) in producers
             ],
             "clients": dict(sorted(self.clients.items(), key=lambda item: -item[1])),
             "topics": [

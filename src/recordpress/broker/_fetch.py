@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from recordpress._arguments import integer
+from recordpress._arguments import INT32_MAX, INT64_MAX, integer
 from recordpress._protocol_errors import Errors, name_of
 from recordpress.broker._config import LogConfig, TopicConfig, fetch_max_bytes
 from recordpress.broker._fetch_rules import FetchRules, fetch_rules_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from recordpress.log import Log, Partition
     from recordpress.typing import Integer
 
-_INT_MAX, _LONG_MAX, _VERSION_MAX = 2**31 - 1, 2**63 - 1, 2**15 - 1
+_VERSION_MAX = 2**15 - 1
 _HARD_LIMIT = 2  # the last version without KIP-74
 _ISOLATION = 4  # the first version with an isolation level (KIP-98)
 _ZSTD = 10  # the first version that takes zstd (KIP-110)
@@ -74,9 +74,9 @@ def fetch(
     Parameters
     ----------
     log : bytes-like, several of them, Log or Partition
-        A record set, as a segment holds it; one per segment; or what `recordpress.open_log` found, if that is one partition.
-        A log ends before the first entry of its last segment that is cut or impossible. Of a partition on disk only
-        headers are read, from where its offset index leads, and the records of the response.
+        A record set, as a segment holds it; one per segment; or what `recordpress.open_log` found, if that is one
+        partition. A log ends before the first entry of its last segment that is cut or impossible. Of a partition on
+        disk only headers are read, from where its offset index leads, and the records of the response.
     fetch_offset : int
     fetch_version : int
         Of the Fetch request.
@@ -163,7 +163,7 @@ def fetch(
     (100, [], 100)
     """
     version = integer(fetch_version, "fetch_version", 0, _VERSION_MAX)
-    offset = integer(fetch_offset, "fetch_offset", -_LONG_MAX - 1, _LONG_MAX)
+    offset = integer(fetch_offset, "fetch_offset", -INT64_MAX - 1, INT64_MAX)
     settings = settings_of(broker_version, topic_config, codecs)
     check_isolation_level(isolation_level)
     request = _Request(
@@ -177,14 +177,14 @@ def fetch(
         follower=follower,
         helpful=helpful,
         codecs=settings.codecs,
-        cap=integer(max_decompressed_bytes, "max_decompressed_bytes", 1, _INT_MAX),
+        cap=integer(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX),
     )
-    limit = integer(partition_max_bytes, "partition_max_bytes", -_INT_MAX - 1, _INT_MAX)
-    total = integer(max_bytes, "max_bytes", -_INT_MAX - 1, _INT_MAX)
-    limit = min(limit, total if version > _HARD_LIMIT else _INT_MAX)
+    limit = integer(partition_max_bytes, "partition_max_bytes", -INT32_MAX - 1, INT32_MAX)
+    total = integer(max_bytes, "max_bytes", -INT32_MAX - 1, INT32_MAX)
+    limit = min(limit, total if version > _HARD_LIMIT else INT32_MAX)
     limit = min(limit, fetch_max_bytes(topic_config, request.fetches.default_max_bytes, settings.codecs))
-    start = None if log_start_offset is None else integer(log_start_offset, "log_start_offset", 0, _LONG_MAX)
-    end = None if end_offset is None else integer(end_offset, "end_offset", 0, _LONG_MAX)
+    start = None if log_start_offset is None else integer(log_start_offset, "log_start_offset", 0, INT64_MAX)
+    end = None if end_offset is None else integer(end_offset, "end_offset", 0, INT64_MAX)
     least, most = request.fetches.versions
     if not least <= version <= most:
         return _without_records(None, Reason.FETCH_VERSION)

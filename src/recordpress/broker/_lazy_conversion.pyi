@@ -4,11 +4,12 @@ from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs.table import CodecTable
 from recordpress.errors import RecordpressError
-from recordpress.record.convert import LOST as LOST
+from recordpress.record.change_magic import LOST as LOST
 from recordpress.typing import Integer
 
 def holds_newer(data: Buffer, magic: int) -> bool: ...
 def cut_bytes_of(data: Buffer) -> int: ...
+
 @disjoint_base
 class DownConversion:
     error_code: int

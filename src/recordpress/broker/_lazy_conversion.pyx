@@ -28,11 +28,11 @@ from recordpress.broker._down_convert cimport (
 )
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.codecs.table cimport CodecTable, table_of
-from recordpress.record.recode cimport append
+from recordpress.record.recompress_batch cimport append
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
 from recordpress.errors import CorruptRecordError
-from recordpress.record.convert import LOST
+from recordpress.record.change_magic import LOST
 
 cdef enum:
     MAX_READ_SIZE = 128 << 10               # LazyDownConversionRecordsSend

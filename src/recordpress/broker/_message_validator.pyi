@@ -4,6 +4,7 @@ from recordpress.broker._messages import DeepIterator
 
 @disjoint_base
 class MessageValidator(DeepIterator): ...
+
 @disjoint_base
 class StoredMessages:
     records: bytes

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from recordpress._arguments import integer
+from recordpress._arguments import INT64_MAX, integer
 from recordpress._arguments import time as time_of
 from recordpress._protocol_errors import Errors
 from recordpress.broker._analyze import Analysis, BatchHeader, analyze, headers
@@ -37,7 +37,7 @@ _SIZE_AT, _OVERHEAD, _MAGIC_AT = 8, 12, 16
 _NEWEST_MAGIC = 2
 _TELLS_OF_RECORDS = 8  # from this Produce on (KIP-467)
 _LOG_APPEND_TIME = 0x08
-_VERSION_MAX, _LONG_MAX = 2**15 - 1, 2**63 - 1
+_VERSION_MAX = 2**15 - 1
 
 
 class _Ready(NamedTuple):
@@ -293,7 +293,7 @@ class Partition:
 def clock(now_ms: Time | None) -> int:
     if now_ms is None:
         return time.time_ns() // 1_000_000
-    return integer(time_of(now_ms, "now_ms"), "now_ms", 0, _LONG_MAX)
+    return integer(time_of(now_ms, "now_ms"), "now_ms", 0, INT64_MAX)
 
 
 def _bytes_of(records: Buffer) -> memoryview:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from recordpress._arguments import integer
+from recordpress._arguments import INT32_MAX, INT64_MAX, integer
 from recordpress.broker._config import TopicConfig
 from recordpress.broker._partition import Partition, clock
 from recordpress.broker._producers import Producers, listed
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from typing_extensions import Buffer
 
 # A batch holds fewer than 2^31 records, and no offset of any may be larger than 2^63 - 1.
-_LAST_NEXT_OFFSET = 2**63 - 1 - 2**31
-_LAST_EPOCH = 2**31 - 1
+_LAST_NEXT_OFFSET = INT64_MAX - 2**31
+_LAST_EPOCH = INT32_MAX
 _NO_TEXTS: frozenset[str] = frozenset()
 
 
@@ -192,7 +192,7 @@ class PartitionLog:
         marker = BatchBuilder(
             is_control=True,
             is_transactional=True,
-            producer_id=integer(producer_id, "producer_id", 0, 2**63 - 1),
+            producer_id=integer(producer_id, "producer_id", 0, INT64_MAX),
             producer_epoch=integer(producer_epoch, "producer_epoch", 0, 2**15 - 1),
         )
         marker.append_end_txn_marker(commit, epoch, now)
@@ -212,7 +212,8 @@ class PartitionLog:
         >>> import recordpress
         >>> from recordpress.broker import PartitionLog
         >>> log = PartitionLog(broker_version="4.3")
-        >>> _ = log.append(recordpress.write_records([b"a"], timestamps=1, producer_id=7, producer_epoch=0, base_sequence=0))
+        >>> sent = recordpress.write_records([b"a"], timestamps=1, producer_id=7, producer_epoch=0, base_sequence=0)
+        >>> _ = log.append(sent)
         >>> log.producers[0].last_sequence, log.producers[0].last_offset
         (0, 0)
         """

@@ -97,9 +97,7 @@ class Producer:
             sequences = state.first_sequence, state.last_sequence
             batches = (RememberedBatch(*sequences, first_offset, state.last_offset, state.timestamp),)
         begins = state.current_txn_first_offset if state.current_txn_first_offset >= 0 else _NO_OFFSET
-        return cls(
-            state.producer_id, state.producer_epoch, batches, state.timestamp, state.coordinator_epoch, begins
-        )
+        return cls(state.producer_id, state.producer_epoch, batches, state.timestamp, state.coordinator_epoch, begins)
 
 
 @dataclass(slots=True)

@@ -1,4 +1,5 @@
-"""Why a broker does not keep a batch as it was sent: the one table that verdicts, `recordpress explain` and the docs share.
+"""Why a broker does not keep a batch as it was sent: the one table that verdicts, `recordpress explain` and the docs
+share.
 
 `Reason` tells what a broker does: it rebuilds a batch, rewrites its header, cuts a tail, or refuses. The first four
 members are LogValidator's reasons to rebuild, bits 0 to 3 of what the validator in C returns; the others stand in the
@@ -69,6 +70,7 @@ class Reason(StrEnum):
         member.advice = advice
         return member
 
+    # fmt: off
     # ---- rebuilt; the C validator's bits 0 to 3 ---------------------------------------------------------------------
     CODEC_DIFFERS = (
         "CODEC_DIFFERS", REBUILD, 0, "codec", "KIP-390, LogValidator",
@@ -451,6 +453,7 @@ class Reason(StrEnum):
     )
 
 
+# fmt: off
 class Finding(StrEnum):
     """What a broker accepts although somebody will stumble over it.
 

@@ -74,7 +74,7 @@ class Verdict(_Stored):
     --------
     >>> import recordpress
     >>> from recordpress.broker import validate
-    >>> sent = recordpress.write_records([b"a", b"b"], compression_type="lz4", timestamps=[1700000000000, 1700000000001])
+    >>> sent = recordpress.write_records([b"a", b"b"], compression_type="lz4", timestamps=[1_700_000_000_000] * 2)
     >>> verdict = validate(sent, topic_config={"compression.type": "zstd"}, next_offset=42)
     >>> verdict.error, verdict.relation, verdict.base_offset, [str(reason) for reason in verdict.reasons]
     ('NONE', 'rebuilt', 42, ['CODEC_DIFFERS'])

@@ -259,7 +259,7 @@ _VERSION = re.compile(r"[0-9]{1,3}(\.[0-9]{1,3}){1,3}")
 def version_of(text: str, name: str) -> Version:
     """A release as numbers; settings may add a draft number, as in ``0.10.0-IV1`` (MetadataVersion)."""
     if not isinstance(text, str):
-        message = f"{name} must be a str such as \"3.9\", not {type(text).__name__}"
+        message = f'{name} must be a str such as "3.9", not {type(text).__name__}'
         raise ArgumentTypeError(message, field=name)
     release = re.sub(r"-IV[0-9]+$", "", text.strip())
     if not _VERSION.fullmatch(release):

@@ -126,9 +126,7 @@ class StreamTable:
             cells.insert(0, self._names)
             self._is_begun = True
         for row in cells:
-            self._widths = [
-                max(width, min(len(cell), _WIDEST)) for width, cell in zip(self._widths, row, strict=True)
-            ]
+            self._widths = [max(width, min(len(cell), _WIDEST)) for width, cell in zip(self._widths, row, strict=True)]
         sys.stdout.write("".join(self._text(row) for row in cells))
 
     def _text(self, row: Sequence[str]) -> str:

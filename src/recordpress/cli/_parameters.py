@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, get_args
 import click
 from click.shell_completion import CompletionItem
 
+from recordpress._arguments import INT64_MAX
 from recordpress.typing import CompressionType
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt]?)(?P<bina
 _SHARE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<percent>%?)")
 _AGO = re.compile(r"-(?P<number>[0-9]+(?:\.[0-9]+)?)(?P<unit>ms|s|m|h|d|w)")
 _UNITS_MS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
-_INT64_MAX = (1 << 63) - 1
 SEPARATOR = ".."
 _SETTINGS = {
     "compression.type": ("producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"),
@@ -90,7 +90,7 @@ class Timestamp(_Type):
         text = value.strip()
         if match := _AGO.fullmatch(text):
             return int(time.time() * 1000 - float(match["number"]) * _UNITS_MS[match["unit"]])
-        if re.fullmatch(r"-?[0-9]+", text) and len(text) != 8 and abs(int(text)) <= _INT64_MAX:
+        if re.fullmatch(r"-?[0-9]+", text) and len(text) != 8 and abs(int(text)) <= INT64_MAX:
             return int(text)
         milliseconds = _of_iso(text)
         if milliseconds is None:
@@ -118,7 +118,7 @@ class Offset(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value).strip()
-        if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > _INT64_MAX:
+        if not re.fullmatch(r"[0-9]{1,19}", text) or int(text) > INT64_MAX:
             self.fail(f"{value!r} is not an offset", param, ctx)
         return int(text)
 

@@ -4,7 +4,8 @@ from typing_extensions import Buffer
 
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs._zstd_dictionary import Dictionary
-from recordpress.typing import CompressionType, Dictionaries, Integer, Level
+from recordpress.codecs.dictionary_types import Dictionaries
+from recordpress.typing import CompressionType, Integer, Level
 
 DEFAULT_MAX_SIZE: int
 """The limit of decompressed bytes where a call names none: 64 MiB.

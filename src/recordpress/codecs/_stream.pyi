@@ -5,7 +5,8 @@ from typing_extensions import Buffer, disjoint_base
 from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
 from recordpress.codecs import CodecRegistry
 from recordpress.codecs._zstd_dictionary import Dictionary
-from recordpress.typing import CompressionType, Dictionaries, Integer, Level
+from recordpress.codecs.dictionary_types import Dictionaries
+from recordpress.typing import CompressionType, Integer, Level
 
 class Compressor:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...

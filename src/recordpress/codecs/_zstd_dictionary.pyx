@@ -266,8 +266,8 @@ cdef class Dictionary:
     Parameters
     ----------
     data : buffer
-        A dictionary as `recordpress.dictionaries.train`, ``zstd --train`` and other tools make it, at most 64 MiB. Its bytes
-        are copied.
+        A dictionary as `recordpress.dictionaries.train`, ``zstd --train`` and other tools make it, at most 64 MiB. Its
+        bytes are copied.
 
     Attributes
     ----------

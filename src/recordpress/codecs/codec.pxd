@@ -20,7 +20,7 @@ cdef enum:
     STEP = 1 << 18
     CODEC_IDS = 8                 # three bits of the attributes hold the id
     # Kafka's codecs have their ids as row numbers. All plug-ins have the id 5, and rows after the ids: a number says
-    # which codec it is. As many as a set of them has bits: a uint64_t (log/_recode.pyx).
+    # which codec it is. As many as a set of them has bits: a uint64_t (log/copy/_recompress_entries.pyx).
     CODEC_ROWS = 64
     # What parts may take beyond the bound of one payload: each flush ends a block early, and libzstd may split blocks.
     # A block's header has 3 bytes, so that this is room for 340 more of them than the bound counts.

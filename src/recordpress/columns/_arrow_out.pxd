@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t, uint8_t
 
 from recordpress._buffers cimport pooled
 from recordpress._c.arrow cimport ArrowArray, ArrowSchema
-from recordpress.columns._write_back cimport loss
+from recordpress.columns._roundtrip_loss cimport loss
 
 
 cdef class Field:

@@ -6,9 +6,7 @@ TYPES: dict[str, str]
 
 @disjoint_base
 class Field:
-    def __new__(
-        cls, name: str, format: str, nullable: bool = False, children: tuple[Field, ...] = ()
-    ) -> Self: ...
+    def __new__(cls, name: str, format: str, nullable: bool = False, children: tuple[Field, ...] = ()) -> Self: ...
     @property
     def name(self) -> str: ...
     @property

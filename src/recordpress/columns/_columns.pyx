@@ -10,7 +10,7 @@ from recordpress.columns._arrow_out cimport (
     EVERY_COLUMN, array_capsule, chunk_drop, parts_copy, schema_capsule, stream_capsule,
 )
 from recordpress.columns._values cimport bytes_of, kind_of, value_at
-from recordpress.columns._write_back cimport loss, loss_of_both, metadata_of
+from recordpress.columns._roundtrip_loss cimport loss, loss_of_both, metadata_of
 
 from recordpress.columns._arrow_out import Field
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -117,7 +117,8 @@ cdef class Columns(ArrowRows):
     `read_columns` returns one and `iter_columns` yields them. ``columns["value"]`` is one column. Any Arrow consumer
     takes the whole through the PyCapsule interface, without a copy: ``pyarrow.table(columns)``,
     ``polars.DataFrame(columns)``, ``pandas.DataFrame.from_arrow(columns)``, ``duckdb.from_arrow(columns)``, or
-    `to_pyarrow`, `to_polars` and `to_pandas`. The memory returns to recordpress's pool when the last consumer releases it.
+    `to_pyarrow`, `to_polars` and `to_pandas`. The memory returns to recordpress's pool when the last consumer releases
+    it.
 
     ``len(columns)`` is the number of rows. Iterating gives the record batches, each a `Columns` of its own.
 

@@ -16,9 +16,9 @@ from recordpress.columns._gather cimport (
     builder, builder_free, gather, go_back, mark, mark_of, most_used, place_views, reserve_rows,
 )
 from recordpress.columns._plan cimport failure, plan
-from recordpress.columns._scan cimport BAD_HEADER
+from recordpress.columns._select_batches cimport BAD_HEADER
 from recordpress._threads cimport is_cancelled, task
-from recordpress.columns._write_back cimport note_batch
+from recordpress.columns._roundtrip_loss cimport note_batch
 from recordpress.columns.catalogue cimport BASE_OFFSET, KEY, OFFSET, TIMESTAMP, VALUE
 from recordpress.record.decode cimport SMALLEST_RECORD, check_crc, check_inner_crcs, open_source
 

@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint8_t
 from recordpress._buffers cimport pooled
 from recordpress._c.wire cimport rp_batch, rp_error, rp_source
 from recordpress.columns._plan cimport plan
-from recordpress.columns._write_back cimport loss
+from recordpress.columns._roundtrip_loss cimport loss
 from recordpress.columns.catalogue cimport N_COLUMNS
 
 

@@ -4,10 +4,10 @@ from recordpress.columns._columns cimport Columns
 from recordpress.columns._gather cimport builder
 from recordpress.columns._source cimport Source
 from recordpress.columns._options cimport Options
-from recordpress.columns._scan cimport walk
+from recordpress.columns._select_batches cimport walk
 from recordpress._threads cimport Threads
 from recordpress.columns._window cimport Window
-from recordpress.columns._write_back cimport loss
+from recordpress.columns._roundtrip_loss cimport loss
 
 
 cdef class ColumnsIterator:

@@ -19,10 +19,10 @@ from recordpress.columns._gather cimport builder_free
 from recordpress.columns._source cimport Source, source_of
 from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport failure
-from recordpress.columns._scan cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
+from recordpress.columns._select_batches cimport AT_BOUND, aborted_transaction, refuse_early, walk, walk_copy, walk_free
 from recordpress._threads cimport Threads
 from recordpress.columns._window cimport Window, window_of
-from recordpress.columns._write_back cimport NOTHING, loss, loss_of_both
+from recordpress.columns._roundtrip_loss cimport NOTHING, loss, loss_of_both
 
 from collections import deque
 
@@ -391,7 +391,7 @@ cdef class ColumnsIterator:
             columns = window.columns()
             if self.overlooked:
                 columns.overlooked, self.overlooked = self.overlooked + columns.overlooked, []
-        elif self.options.overlooks:
+        elif self.options.ignores_header_checksum:
             self.overlooked += window.overlooked()
         if window.error is not None:
             errors.append(window.error)
@@ -466,8 +466,8 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         `trailing_bytes` has its size.
     max_message_bytes : int
         An entry whose size field is above this is corrupt. One of more than 16 MiB is held in memory only if its
-        checksum is right, where the file is a plain one or of `recordpress.files`: it is then read twice. Of other files,
-        and with check_crcs=False, this bounds what one entry can cost.
+        checksum is right, where the file is a plain one or of `recordpress.files`: it is then read twice. Of other
+        files, and with check_crcs=False, this bounds what one entry can cost.
 
     The other options are those of `read_columns`.
 

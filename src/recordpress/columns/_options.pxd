@@ -4,7 +4,7 @@ from libc.stdint cimport int64_t
 
 from recordpress.codecs.table cimport CodecTable
 from recordpress.columns._plan cimport plan
-from recordpress.columns._scan cimport aborted_transaction, walk
+from recordpress.columns._select_batches cimport aborted_transaction, walk
 
 
 cdef class Options:
@@ -13,7 +13,7 @@ cdef class Options:
     cdef tuple fields                    # of Field, those of the result
     cdef int threads
     cdef bint complete
-    cdef bint overlooks                  # lz4_header_checksum="ignore"
+    cdef bint ignores_header_checksum                  # lz4_header_checksum="ignore"
     cdef aborted_transaction* aborted    # by first_offset
     cdef int64_t n_aborted
 

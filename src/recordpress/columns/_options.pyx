@@ -10,7 +10,7 @@ from recordpress._sealed cimport seal
 from recordpress.codecs.table cimport reading_table_of, table_of
 from recordpress.columns._arrow_out cimport Field
 from recordpress.columns._plan cimport plan
-from recordpress.columns._scan cimport aborted_transaction, walk
+from recordpress.columns._select_batches cimport aborted_transaction, walk
 from recordpress.columns.catalogue cimport AS_BINARY, AS_HEADERS, BY_BATCH, column_of
 
 from recordpress.columns.catalogue import DEFAULT, FORMATS as _FORMATS, NAMES
@@ -42,7 +42,7 @@ cdef class Options:
         cdef Options self = Options.__new__(Options)
         cdef plan* p = &self.plan
         self.codecs = reading_table_of(codecs, lz4_header_checksum)
-        self.overlooks = self.codecs is not table_of(codecs)
+        self.ignores_header_checksum = self.codecs is not table_of(codecs)
         p.codecs = &self.codecs.rows
         p.layout, p.row_width, binary_format = choice_of("binary_type", binary_type, _LAYOUTS)
         p.micros, timestamp_format = choice_of("timestamp_unit", timestamp_unit, _UNITS)

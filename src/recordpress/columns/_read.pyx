@@ -7,7 +7,7 @@ from recordpress._c.wire cimport RP_CUT_ENTRY, rp_error, rp_fail
 from recordpress._status cimport error_of, place, place_at
 from recordpress.columns._columns cimport Columns
 from recordpress.columns._options cimport Options
-from recordpress.columns._scan cimport walk, walk_free
+from recordpress.columns._select_batches cimport walk, walk_free
 from recordpress._threads cimport Threads
 from recordpress.columns._window cimport Window, window_of
 

@@ -8,7 +8,7 @@ from recordpress.columns._decode cimport run
 from recordpress.columns._gather cimport builder
 from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport plan
-from recordpress.columns._scan cimport batch_list, walk
+from recordpress.columns._select_batches cimport batch_list, walk
 from recordpress._threads cimport Threads
 
 

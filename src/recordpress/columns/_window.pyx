@@ -20,7 +20,7 @@ from recordpress.columns._columns cimport Columns
 from recordpress.columns._decode cimport decode_run, run, run_free
 from recordpress.columns._options cimport Options
 from recordpress.columns._plan cimport failure
-from recordpress.columns._scan cimport scan, walk, walk_copy, walk_free
+from recordpress.columns._select_batches cimport scan, walk, walk_copy, walk_free
 from recordpress._threads cimport Threads
 from recordpress.record.decode cimport check_overlooked
 
@@ -173,7 +173,7 @@ cdef class Window:
                 n += 1
             self.runs[i].n_chunks = 0
         cdef Columns result = Columns.make(self.options.fields, chunks, n)
-        if self.options.overlooks:
+        if self.options.ignores_header_checksum:
             result.overlooked = self.overlooked()
         return result
 

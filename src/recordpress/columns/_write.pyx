@@ -28,7 +28,7 @@ from recordpress.columns._input cimport (
 from recordpress.columns._rows cimport ROWS, fill_rows
 from recordpress.columns._table cimport BatchTable
 from recordpress.columns._table cimport row as batch_row
-from recordpress.columns._write_back cimport refuse_lost
+from recordpress.columns._roundtrip_loss cimport refuse_lost
 from recordpress.columns._write_batches cimport (
     column_batches, end_of_table, table_batches, write_array_by_columns, write_array_by_table,
 )

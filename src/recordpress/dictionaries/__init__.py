@@ -7,14 +7,18 @@
                              ├─► DictionaryStore   _store: a directory of files, by id
                              └─► DictionaryCodec   _codec: batches of a closed loop
 
-`Dictionary` and `train` are of `recordpress.codecs`. Whether a dictionary pays is measured by `recordpress.train_dictionary`.
+`Dictionary` and `train` are of `recordpress.codecs`. Whether a dictionary pays is measured by
+`recordpress.train_dictionary`.
 """
 
-from recordpress._on_use import names_of
+from recordpress._lazy import exports
 
-__getattr__, __dir__ = names_of(__name__)
-
-TYPE_CHECKING = False  # as in recordpress._on_use
-if TYPE_CHECKING:
-    from recordpress.dictionaries._names import *  # noqa: F403 (their __all__)
-    from recordpress.dictionaries._names import __all__ as __all__
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recordpress.codecs.dictionary_types": "Dictionaries DictionariesById",
+        "recordpress.codecs": "DEFAULT_DICTIONARY_SIZE Dictionary dictionary_id train",
+        "recordpress.dictionaries._codec": "DictionaryCodec",
+        "recordpress.dictionaries._store": "DictionaryStore",
+    },
+)

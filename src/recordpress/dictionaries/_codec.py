@@ -9,7 +9,8 @@ from recordpress.codecs import Dictionary, compress, decompress
 from recordpress.errors import ArgumentTypeError
 
 if TYPE_CHECKING:
-    from recordpress.typing import Dictionaries, Level
+    from recordpress.codecs.dictionary_types import Dictionaries
+    from recordpress.typing import Level
 
 _LEVEL_MIN, _LEVEL_MAX, _LEVEL = -131072, 22, 3  # of zstd
 _MOST = 2_147_483_647  # of what decompress takes as a cap

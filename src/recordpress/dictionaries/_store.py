@@ -37,8 +37,8 @@ _SETTLED_NS = 2_000_000_000  # a directory that changed more recently may change
 class DictionaryStore(Mapping[int, Dictionary]):
     """Dictionaries by id, in a directory.
 
-    A mapping, which `recordpress.decompress` takes as ``dictionaries=``. A file is read and checked when its dictionary is
-    first asked for, and the dictionary is kept then. What others add later is found too. The object may be used from
+    A mapping, which `recordpress.decompress` takes as ``dictionaries=``. A file is read and checked when its dictionary
+    is first asked for, and the dictionary is kept then. What others add later is found too. The object may be used from
     several threads, and pickled: it is then opened where it arrives.
 
     Parameters
@@ -146,9 +146,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         return dictionary
 
     def _damaged(self, path: str, what: str) -> CorruptRecordError:
-        return CorruptRecordError(
-            f"the dictionary is damaged: {what}", file=printable(path), rule="dictionary store"
-        )
+        return CorruptRecordError(f"the dictionary is damaged: {what}", file=printable(path), rule="dictionary store")
 
     # ---- writing
 

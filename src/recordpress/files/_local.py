@@ -199,3 +199,14 @@ def sync_directory(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def remove_if_empty(files: FileSystem, path: str) -> None:
+    """Delete a directory that holds nothing."""
+    if isinstance(files, LocalFileSystem):
+        with suppress(OSError):
+            os.rmdir(path)
+    else:
+        with suppress(FileNotFoundError):
+            if not files.list(path):
+                files.delete_directory(path)

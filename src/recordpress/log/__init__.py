@@ -47,15 +47,53 @@
     _recoder: entries, side by side ──► _recode    decoded, encoded, joined (_pack), in another magic (_convert_entry),
                                                    proven, digested (_digest)
 
-Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by `recordpress.files`.
-`_sidecar` has what the files beside a log share.
+Names are those of Kafka's storage package. Files are opened, and what is being written is hidden, by
+`recordpress.files`. `_sidecar` has what the files beside a log share.
 """
 
-from recordpress._on_use import names_of
+from recordpress._lazy import exports
 
-__getattr__, __dir__ = names_of(__name__)
-
-TYPE_CHECKING = False  # as in recordpress._on_use
-if TYPE_CHECKING:
-    from recordpress.log._names import *  # noqa: F403 (their __all__)
-    from recordpress.log._names import __all__ as __all__
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recordpress._file_names": (
+            "INDEX_FILE_SUFFIX LEADER_EPOCH_CHECKPOINT LOG_FILE_SUFFIX PARTITION_METADATA "
+            "PRODUCER_SNAPSHOT_FILE_SUFFIX TIME_INDEX_FILE_SUFFIX TXN_INDEX_FILE_SUFFIX TopicPartition"
+        ),
+        "recordpress.files": "sweep_directory sync_directory unfinished_directory",
+        "recordpress.log._batches": "LogBatch",
+        "recordpress.log.sidecars.checkpoints": (
+            "EpochEntry read_leader_epochs read_offset_checkpoint write_leader_epochs write_offset_checkpoint"
+        ),
+        "recordpress.log.copy._convert": "convert",
+        "recordpress.log._digest": "RecordDigest",
+        "recordpress.log._directory": "LogSegment PartitionDirectory list_partitions",
+        "recordpress.log.dump._dump": "DumpOptions SegmentDump",
+        "recordpress.log.dump._dump_sidecars": "is_sidecar sidecar_lines",
+        "recordpress.log._end_offset": "end_offset",
+        "recordpress.log._file_records": "FileRecords",
+        "recordpress.log._log": "Log open_log",
+        "recordpress.log.copy.manifest": "CopiedPartition CopiedSegment Manifest QuarantinedSegment SourceFile",
+        "recordpress.log.sidecars.offset_index": "OffsetIndex OffsetPosition read_offset_index write_offset_index",
+        "recordpress.log.sidecars.partition_metadata": (
+            "PartitionMetadata read_partition_metadata write_partition_metadata"
+        ),
+        "recordpress.log.sidecars.producer_snapshot": "ProducerState read_snapshot write_snapshot",
+        "recordpress.log._progress": "Progress",
+        "recordpress.log._read": "LogReader",
+        "recordpress.log.check.rebuild": "INDEX_INTERVAL_BYTES",
+        "recordpress.log.check.reindex": "ReindexReport reindex",
+        "recordpress.log.check.repair": "RepairedSegment RepairReport repair",
+        "recordpress.log.check.damage_report": "ScanReport SegmentScan scan",
+        "recordpress.log._segment": "Partition Segment",
+        "recordpress.log.copy._segment_copy": "SegmentContent read_content transcode_segment",
+        "recordpress.log.copy._copy_sidecars": "copy_offset_files",
+        "recordpress.log._stats": "LogStats Share stats_of total_of",
+        "recordpress.log.sidecars.time_index": "TimeIndex TimestampOffset read_time_index write_time_index",
+        "recordpress.log.sidecars.transaction_index": "AbortedTxn read_transaction_index write_transaction_index",
+        "recordpress.log._transactions": "Isolation isolation_of last_stable_offset transactions_of",
+        "recordpress.log.copy._transcode": "Estimate transcode",
+        "recordpress.log.check.verify": "VerifyReport verify",
+        "recordpress.log.findings": "Finding",
+    },
+)

@@ -56,7 +56,7 @@ def _schema() -> pa.Schema:
 
 
 def _types() -> dict[str, pa.DataType]:
-    """Of the columns that come from `HeaderHop.columns`."""
+    """Of the columns that come from `HeaderWalk.columns`."""
     import pyarrow as pa
 
     time = pa.timestamp("ms", "UTC")

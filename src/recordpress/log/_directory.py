@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from recordpress._file_names import LOG_FILE_SUFFIX, printable, refuse_without_records
+from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition, printable, refuse_without_records
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import LocalFileSystem, RandomAccessFile
 from recordpress.log._layout import Layout
-from recordpress.log._segment import Partition, TopicPartition
+from recordpress.log._segment import Partition
 
 
 @dataclass(frozen=True, order=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from recordpress.files import RandomAccessFile, walked
-from recordpress.log._hop import HeaderHop
+from recordpress.log._header_walk import HeaderWalk
 
 LARGE_ENTRY_BYTES = 16 << 20  # Kafka's default max.message.bytes is 1 MiB
 
@@ -29,7 +29,7 @@ def check_entry(file: RandomAccessFile, position: int) -> None:
     CorruptRecordError
     """
     with walked(file) as stepped:
-        hop = HeaderHop(stepped, position=position)
+        hop = HeaderWalk(stepped, position=position)
         next(hop)
         error = hop.checksum_error()
     if error is not None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
+from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import refuse_without_records
 from recordpress.codecs import CodecRegistry
 from recordpress.columns import Columns, ColumnsIterator, iter_columns
@@ -15,15 +16,13 @@ from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import WALK_BYTES, LocalFileSystem, RandomAccessFile, Walked, located, read_ahead
 from recordpress.log._batch_header import BatchHeader
 from recordpress.log._entry import check_entry, read_entry
-from recordpress.log._hop import HeaderHop
-from recordpress.log._tail import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._trailing_bytes import ENTRY_PREFIX, LOG_OVERHEAD, Tail, tail_of
 from recordpress.log.findings import DAMAGE, Finding
 from recordpress.record import read_batches
 
 # Large enough to hide a call's fixed costs, small enough for several to be in memory.
 PIECE_BYTES = 16 << 20
-INT32_MAX = (1 << 31) - 1
-INT64_MAX = (1 << 63) - 1
 
 OnCorrupt: TypeAlias = Literal["raise", "skip", "stop"]
 
@@ -134,7 +133,7 @@ class FileRecords:
             self.valid_bytes += len(piece)
         self._end(self.valid_bytes, self.next_offset)
 
-    def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderHop:
+    def headers(self, position: int | None = None, *, window_bytes: int | None = None) -> HeaderWalk:
         """A walk over the entries from a position on, by headers alone. `judge` says what it is that ends it.
 
         Parameters
@@ -150,14 +149,14 @@ class FileRecords:
         if window_bytes is None and file.is_remote:
             file, window_bytes = Walked(file), WALK_BYTES
             self._walked.append(file)
-        return HeaderHop(file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes)
+        return HeaderWalk(file, position=at, window_bytes=window_bytes, max_message_bytes=self.max_message_bytes)
 
-    def transactional_batches(self, hop: HeaderHop | None = None) -> Iterator[BatchHeader]:
+    def transactional_batches(self, hop: HeaderWalk | None = None) -> Iterator[BatchHeader]:
         """The headers of all batches of transactions.
 
         Parameters
         ----------
-        hop : HeaderHop, optional
+        hop : HeaderWalk, optional
             Of this file: the walk goes on where it stands.
 
         Raises
@@ -173,7 +172,7 @@ class FileRecords:
         else:
             self.judge(hop)
 
-    def judge(self, hop: HeaderHop, error: RecordpressError | None = None) -> None:
+    def judge(self, hop: HeaderWalk, error: RecordpressError | None = None) -> None:
         """Find out what ended a walk by headers, at the end of the file or with an error.
 
         Raises

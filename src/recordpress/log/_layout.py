@@ -16,14 +16,14 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from recordpress._file_names import LOG_FILE_SUFFIX
+from recordpress._arguments import INT32_MAX, INT64_MAX
+from recordpress._file_names import LOG_FILE_SUFFIX, TopicPartition
 from recordpress.errors import InvalidArgumentError
 from recordpress.files import FileInfo, FileSystem, LocalFileSystem, check_regular
-from recordpress.log._segment import INT32_MAX, Partition, Segment, TopicPartition, with_last
+from recordpress.log._segment import Partition, Segment, with_last
 from recordpress.log._tiered import MANIFEST_SUFFIX, TieredSegment
 from recordpress.log.findings import Finding
 
-_INT64_MAX = (1 << 63) - 1
 # [0-9]: \d takes the digits of other scripts, too
 _LIKE_A_PARTITION = re.compile(r".+-[0-9]+", re.DOTALL)
 SEGMENT_FILE = re.compile(r"(?P<base>[0-9]{20})\.log")
@@ -214,7 +214,7 @@ class Layout:
 
     def _base_offset(self, entry: FileInfo, digits: str) -> int:
         offset = int(digits)
-        if offset > _INT64_MAX:
+        if offset > INT64_MAX:
             url = self.files.url(entry.path)
             raise InvalidArgumentError(f"{url}: {digits} is greater than any offset, which is an int64", file=url)
         return offset

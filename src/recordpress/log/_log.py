@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from recordpress.codecs import CodecRegistry
 from recordpress.log._batch_table import table_of
@@ -20,8 +20,7 @@ from recordpress.typing import BinaryType, HeaderChecksum, Time, TimestampUnit
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from recordpress.log._scan import ScanReport
-    from recordpress.log._verify import Level, VerifyReport
+    from recordpress.log import ScanReport, VerifyReport
 
 
 class Log:
@@ -94,9 +93,9 @@ class Log:
         Parameters
         ----------
         columns : sequence of str, optional
-            ``topic``, ``partition``, and those of `recordpress.read_columns`. By default offset, timestamp, timestampType,
-            key, value and headers, after topic and partition if there is more than one partition. topic and partition
-            are null if no name says them.
+            ``topic``, ``partition``, and those of `recordpress.read_columns`. By default offset, timestamp,
+            timestampType, key, value and headers, after topic and partition if there is more than one partition. topic
+            and partition are null if no name says them.
         start_offset, end_offset : int, optional
             Of each partition; end_offset is not included.
         start_timestamp, end_timestamp : int, datetime or str, optional
@@ -211,7 +210,7 @@ class Log:
         """
         return count_of(self.partitions)
 
-    def verify(self, level: Level = "batch") -> VerifyReport:
+    def verify(self, level: Literal["file", "batch", "record"] = "batch") -> VerifyReport:
         """Check the log for errors: see `recordpress.log.verify`.
 
         Parameters
@@ -227,9 +226,9 @@ class Log:
         >>> recordpress.open_log("demo/logs").verify("record").findings                  # doctest: +SKIP
         []
         """
-        from recordpress.log._verify import verify_partitions
+        from recordpress.log import verify
 
-        return verify_partitions(self.partitions, self.skipped, level)
+        return verify(self, level)
 
     def scan(self) -> ScanReport:
         """Read every byte, and go on after damage: see `recordpress.log.scan`.
@@ -243,9 +242,9 @@ class Log:
         >>> recordpress.open_log("demo/logs").scan().findings                            # doctest: +SKIP
         []
         """
-        from recordpress.log._scan import scan_partitions
+        from recordpress.log import scan
 
-        return scan_partitions(self.partitions, self.skipped)
+        return scan(self)
 
 
 def open_log(

@@ -11,15 +11,16 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
+from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import RecordpressError
 from recordpress.files import Buffered, LocalFileSystem, RandomAccessFile
-from recordpress.log._end import near_the_end
+from recordpress.log._end_offset import near_the_end
 from recordpress.log._file_records import FileRecords
-from recordpress.log._hop import HeaderHop
-from recordpress.log._offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
-from recordpress.log._segment import INT32_MAX, Segment
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._segment import Segment
 from recordpress.log.findings import Finding
+from recordpress.log.sidecars.offset_index import ENTRY_SIZE, OffsetPosition, read_offset_index
 
 _NEAR = 4  # segments before a split, whose ends whoever reads it asks for
 _TAIL_BYTES = 1_048_588  # what a batch has at most, by default (ServerLogConfigs.MAX_MESSAGE_BYTES_DEFAULT)
@@ -30,7 +31,7 @@ def is_before(following: Sequence[Segment], start_offset: int | None) -> bool:
     return start_offset is not None and bool(following) and following[0].base_offset <= start_offset
 
 
-class Reached:
+class ReadFrontier:
     """How far a partition was read.
 
     Parameters
@@ -71,7 +72,7 @@ class Reached:
         return Finding(segment.url, None, None, segment.base_offset, "segment overlap", message)
 
 
-class Passed:
+class OverlapCandidates:
     """The segments that were planned, of which some may reach into the next one.
 
     Only a segment itself says where it ends. On this machine the one that reaches furthest is remembered: by the last
@@ -133,7 +134,7 @@ def _end_by_tail(segment: Segment, file: RandomAccessFile) -> int | None:
     A record's value may itself be a batch: if that is found first, it does not lead to the end of the file.
     """
     start = max(file.size - _TAIL_BYTES, 0)
-    hop, ends = HeaderHop(file, position=start), []
+    hop, ends = HeaderWalk(file, position=start), []
     is_found = not start or hop.search(start, segment.base_offset, segment.base_offset + INT32_MAX)
     while is_found:
         ends.append(_walked(hop))
@@ -141,11 +142,11 @@ def _end_by_tail(segment: Segment, file: RandomAccessFile) -> int | None:
             break
         is_found = hop.search(hop.position + 1, segment.base_offset, segment.base_offset + INT32_MAX)
     else:  # the last batch is larger than most, or damaged
-        ends.append(_walked(HeaderHop(file)))
+        ends.append(_walked(HeaderWalk(file)))
     return max((end for end in ends if end is not None), default=None)
 
 
-def _walked(hop: HeaderHop) -> int | None:
+def _walked(hop: HeaderWalk) -> int | None:
     """The offset after the last entry that a walk comes to."""
     with suppress(RecordpressError):
         for _ in hop:
@@ -153,13 +154,15 @@ def _walked(hop: HeaderHop) -> int | None:
     return hop.next_offset
 
 
-def reached_after(before: Sequence[Segment], segment: Segment, start_offset: int | None, told: str | None) -> Reached:
+def reached_after(
+    before: Sequence[Segment], segment: Segment, start_offset: int | None, told: str | None
+) -> ReadFrontier:
     """How far the segments before were read, if that is into this one; else where reading begins."""
-    reached = Reached(start_offset, told)
+    reached = ReadFrontier(start_offset, told)
     for one in before:
         with suppress(FileNotFoundError):  # whoever reads it says so
             reached.passed(one, _end_beyond(one, segment.base_offset))
-    return reached if reached.overlaps(segment) else Reached(start_offset, told)
+    return reached if reached.overlaps(segment) else ReadFrontier(start_offset, told)
 
 
 def _end_beyond(segment: Segment, offset: int) -> int | None:

@@ -19,14 +19,14 @@ from bisect import bisect_right
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.errors import RecordpressError
 from recordpress.files import Buffered, FilePart, RandomAccessFile
-from recordpress.log._hop import HeaderHop
-from recordpress.log._offset_index import read_offset_index
-from recordpress.log._segment import INT32_MAX, Segment
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._segment import Segment
+from recordpress.log.sidecars.offset_index import read_offset_index
 
-_INT64_MAX = (1 << 63) - 1
 _PROOF_BATCHES = 64  # that must lead on, unless the file ends before
 
 
@@ -85,11 +85,11 @@ def _by_index(segment: Segment, file: RandomAccessFile, position: int) -> int | 
         return None
     number = bisect_right(index, position, key=lambda entry: entry.position)
     at = index[number - 1].position if number else 0
-    hop = HeaderHop(file, position=at)
+    hop = HeaderWalk(file, position=at)
     return _walked(hop, position) if hop.at_entry(at, *_offsets(segment)) else None
 
 
-def _walked(hop: HeaderHop, position: int) -> int | None:
+def _walked(hop: HeaderWalk, position: int) -> int | None:
     """Where the walk passes a position; the end of the file if whole entries end before it; None at damage."""
     try:
         while hop.position < position:
@@ -101,16 +101,16 @@ def _walked(hop: HeaderHop, position: int) -> int | None:
 
 
 def _by_search(segment: Segment, file: RandomAccessFile, position: int) -> int:
-    hop = HeaderHop(file)
+    hop = HeaderWalk(file)
     is_found = hop.search(position, *_offsets(segment))
     found = hop.position if is_found else file.size
-    if is_found and _leads_on(HeaderHop(file, position=found)):
+    if is_found and _leads_on(HeaderWalk(file, position=found)):
         return found
-    walked = _walked(HeaderHop(file), position)
+    walked = _walked(HeaderWalk(file), position)
     return found if walked is None else walked
 
 
-def _leads_on(hop: HeaderHop) -> bool:
+def _leads_on(hop: HeaderWalk) -> bool:
     """Whether entries with rising offsets follow one another from here on."""
     next_offset = 0
     try:
@@ -127,4 +127,4 @@ def _leads_on(hop: HeaderHop) -> bool:
 
 
 def _offsets(segment: Segment) -> tuple[int, int]:
-    return segment.base_offset, min(segment.base_offset + INT32_MAX, _INT64_MAX)
+    return segment.base_offset, min(segment.base_offset + INT32_MAX, INT64_MAX)

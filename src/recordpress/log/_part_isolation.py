@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from recordpress._arguments import INT32_MAX
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.log._batch_header import BatchHeader
-from recordpress.log._file_records import INT32_MAX, FileRecords
+from recordpress.log._file_records import FileRecords
 from recordpress.log._part import SegmentPart, part_of
 from recordpress.log._segment import Segment
 from recordpress.log._transactions import Isolation, TransactionSearch

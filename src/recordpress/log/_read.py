@@ -15,12 +15,12 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
-from recordpress._arguments import integer, time
+from recordpress._arguments import INT64_MAX, integer, time
 from recordpress.columns import Columns, ConstantColumns, constant_field, read_columns, stream_of, with_constants
 from recordpress.errors import ArgumentTypeError, ClosedError, InvalidArgumentError
 from recordpress.files import Buffered
-from recordpress.log._file_records import INT64_MAX, RESULT_BYTES, FileRecords, OnCorrupt, ResultSize
-from recordpress.log._overlap import Reached, is_before
+from recordpress.log._file_records import RESULT_BYTES, FileRecords, OnCorrupt, ResultSize
+from recordpress.log._overlap import ReadFrontier, is_before
 from recordpress.log._part import SegmentPart
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._segment import Partition, Segment
@@ -56,7 +56,7 @@ class ReadOptions:
     batch_bytes: int | None = None  # of the file in each result; None: as many as give results of these sizes
     result_bytes: int = RESULT_BYTES
     result_rows: int | None = None
-    reached: Reached | None = None  # how far segments before these were read
+    reached: ReadFrontier | None = None  # how far segments before these were read
 
     @classmethod
     def of(cls, **given: Any) -> ReadOptions:
@@ -130,9 +130,8 @@ class LogReader:
     def __repr__(self) -> str:
         count = len(self._partitions)
         state = "closed" if self._is_closed else "begun" if self._results else "not begun"
-        return (
-            f"<recordpress.log.LogReader: {count} partition{'s' * (count != 1)}, columns {', '.join(self._names)}; {state}>"
-        )
+        partitions = f"{count} partition{'s' * (count != 1)}"
+        return f"<recordpress.log.LogReader: {partitions}, columns {', '.join(self._names)}; {state}>"
 
     @property
     def position(self) -> int:
@@ -237,7 +236,7 @@ class LogReader:
         isolation = self._isolation(partition)
         end = _least(self._options.end_offset, isolation.last_stable_offset if isolation else None)
         by_columns = size if self._options.batch_bytes is None else None
-        reached = self._options.reached or Reached(self._options.start_offset)
+        reached = self._options.reached or ReadFrontier(self._options.start_offset)
         walk = _Walk(reached, self._options.start_timestamp, by_columns)
         for number, segment in enumerate(partition.segments):
             if end is not None and segment.base_offset >= end:
@@ -302,13 +301,13 @@ class LogReader:
         ends_early = isinstance(segment, SegmentPart) and segment.end != segment.whole.size
         seek = SegmentSeek(source, segment.base_offset, segment.open_sibling, segment.url, segment.codecs, ends_early)
         try:
-            return self._sought(seek, segment, file, walk, by_offset)
+            return self._seek_start(seek, segment, file, walk, by_offset)
         except DAMAGE:
             return _Start(file.file.start, None)  # reading on to there reports it
         finally:
             self.findings += [found for found in seek.findings if found.position is not None]
 
-    def _sought(
+    def _seek_start(
         self, seek: SegmentSeek, segment: Segment, file: FileRecords, walk: _Walk, by_offset: bool
     ) -> _Start | None:
         if walk.timestamp is not None:
@@ -324,10 +323,10 @@ class LogReader:
         return _Start(header.position, header.base_offset)
 
 
-class _Walk(Reached):
+class _Walk(ReadFrontier):
     """How far a partition was read."""
 
-    def __init__(self, reached: Reached, timestamp: int | None, size: ResultSize | None) -> None:
+    def __init__(self, reached: ReadFrontier, timestamp: int | None, size: ResultSize | None) -> None:
         super().__init__(reached.offset, reached.told)
         self.url = reached.url
         self.size = size

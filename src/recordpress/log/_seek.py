@@ -15,19 +15,19 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
+from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import CorruptRecordError, RecordpressError
 from recordpress.files import located
 from recordpress.log._batch_header import BatchHeader
 from recordpress.log._entry import read_entry
-from recordpress.log._hop import HeaderHop
-from recordpress.log._offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
-from recordpress.log._offset_index import OffsetIndex, OffsetPosition, read_offset_index
-from recordpress.log._sidecar import INT32_MAX
-from recordpress.log._time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
-from recordpress.log._time_index import TimeIndex, read_time_index
+from recordpress.log._header_walk import HeaderWalk
 from recordpress.log.findings import Finding
+from recordpress.log.sidecars.offset_index import ENTRY_SIZE as INDEX_ENTRY_SIZE
+from recordpress.log.sidecars.offset_index import OffsetIndex, OffsetPosition, read_offset_index
+from recordpress.log.sidecars.time_index import ENTRY_SIZE as TIME_ENTRY_SIZE
+from recordpress.log.sidecars.time_index import TimeIndex, read_time_index
 from recordpress.record import read_batches
 
 _Index = TypeVar("_Index", OffsetIndex, TimeIndex)
@@ -136,25 +136,25 @@ class SegmentSeek:
 
     # --- hints ------------------------------------------------------------------------------------------------------
 
-    def _hop(self, target: int) -> HeaderHop:
+    def _hop(self, target: int) -> HeaderWalk:
         """A hop that begins at or before the batch with this offset."""
         index = self.index
         entry = index.lookup(target) if index is not None else None
         is_after = self._ends_early and entry is not None and entry.position >= self.file.size
         if index is None or entry is None or is_after or entry.position <= self._start:
-            return HeaderHop(self.file, position=self._start)
+            return HeaderWalk(self.file, position=self._start)
         if wrong := self._contradiction(entry):
             at = index.index(entry) * INDEX_ENTRY_SIZE
             self._found(INDEX_FILE_SUFFIX, wrong, "offset index", at, INDEX_ENTRY_SIZE, entry.offset)
             self.index = None
-            return HeaderHop(self.file, position=self._start)
-        return HeaderHop(self.file, position=entry.position)
+            return HeaderWalk(self.file, position=self._start)
+        return HeaderWalk(self.file, position=entry.position)
 
     def _contradiction(self, entry: OffsetPosition) -> str:
         """An entry's error by the log: a batch must begin there, and this or a later one must end with its offset."""
         if entry.position >= self.file.size:
             return f"position {entry.position} is not in the log, which has {self.file.size} bytes"
-        hop = HeaderHop(self.file, position=entry.position)
+        hop = HeaderWalk(self.file, position=entry.position)
         if not hop.at_entry(entry.position, self.base_offset, self.base_offset + INT32_MAX):
             return f"no batch begins at position {entry.position} of the log"
         try:

@@ -2,54 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
 
 from recordpress.codecs import CodecRegistry
 from recordpress.files import FileInfo, FileSystem, RandomAccessFile
-
-INT32_MAX = (1 << 31) - 1
-_PARTITION_DIRECTORY = re.compile(r"(?P<topic>.+)-(?P<partition>0|[1-9][0-9]{0,9})", re.DOTALL)
-
-
-@dataclass(frozen=True, order=True)
-class TopicPartition:
-    """A partition of a topic; its str() is the name of its directory.
-
-    Examples
-    --------
-    >>> TopicPartition.of_directory("web-access.v2-11")
-    TopicPartition(topic='web-access.v2', partition=11)
-    >>> TopicPartition.of_directory("orders-0.5f1c-delete") is None
-    True
-    """
-
-    topic: str
-    partition: int
-
-    @classmethod
-    def of_directory(cls, name: str) -> Self | None:
-        """The partition whose directory has this name, split at its last ``-``; None if it is not a partition's name:
-        one that awaits deletion (``-delete``), a number that is not an int32 or has leading zeros, or a topic that is
-        not UTF-8."""
-        match = _PARTITION_DIRECTORY.fullmatch(name)
-        if not match or int(match["partition"]) > INT32_MAX or not _is_utf8(name):
-            return None
-        return cls(match["topic"], int(match["partition"]))
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
-def _is_utf8(name: str) -> bool:
-    """Bytes of a name that are not UTF-8 reach Python as lone surrogates."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)

@@ -9,16 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from recordpress._arguments import INT32_MAX
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.codecs import decompress
 from recordpress.errors import RecordpressError
 from recordpress.log._batch_header import BatchHeader
 from recordpress.log._batches import codec_name
 from recordpress.log._file_records import FileRecords
-from recordpress.log._offset_index import read_offset_index
 from recordpress.log._segment import Partition, Segment
-from recordpress.log._sidecar import INT32_MAX
 from recordpress.log.findings import Finding
+from recordpress.log.sidecars.offset_index import read_offset_index
 from recordpress.record import read_batches
 
 SAMPLED_FROM = 64 << 20  # bytes of a remote segment: below, reading all of it takes little longer

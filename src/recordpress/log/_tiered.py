@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from recordpress._arguments import INT32_MAX
 from recordpress._file_names import (
     INDEX_FILE_SUFFIX,
     LEADER_EPOCH_CHECKPOINT,
@@ -32,7 +33,7 @@ from recordpress._file_names import (
 from recordpress.codecs import decompress
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, OutputTooLargeError
 from recordpress.files import READ_AHEAD_BYTES, RandomAccessFile
-from recordpress.log._segment import INT32_MAX, Segment
+from recordpress.log._segment import Segment
 
 MANIFEST_SUFFIX = ".rsm-manifest"
 _INDEXES_SUFFIX = ".indexes"

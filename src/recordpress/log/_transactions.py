@@ -23,14 +23,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
+from recordpress._arguments import INT32_MAX
 from recordpress._file_names import PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import RandomAccessFile, located
 from recordpress.log._batch_header import BatchHeader
-from recordpress.log._file_records import INT32_MAX, FileRecords
-from recordpress.log._producer_snapshot import read_snapshot
-from recordpress.log._transaction_index import AbortedTxn, read_transaction_index
+from recordpress.log._file_records import FileRecords
 from recordpress.log.findings import Finding
+from recordpress.log.sidecars.producer_snapshot import read_snapshot
+from recordpress.log.sidecars.transaction_index import AbortedTxn, read_transaction_index
 from recordpress.record import control_record, read_batches
 
 IsolationLevel: TypeAlias = Literal["read_uncommitted", "read_committed"]

@@ -16,11 +16,11 @@ from typing import NamedTuple
 from recordpress._file_names import INDEX_FILE_SUFFIX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import RecordpressError
-from recordpress.log._end import end_offset
-from recordpress.log._offset_index import OffsetIndex, read_offset_index
+from recordpress.log._end_offset import end_offset
 from recordpress.log._open import found_at
 from recordpress.log._part_isolation import isolation_of_part
 from recordpress.log._segment import Partition, Segment
+from recordpress.log.sidecars.offset_index import OffsetIndex, read_offset_index
 
 __all__ = ["SegmentRange", "end_by_bytes", "partitions_at", "readable_end", "segment_ranges"]
 

@@ -18,16 +18,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from recordpress.errors import CorruptRecordError
 from recordpress.files import RandomAccessFile
-from recordpress.log._end import near_the_end
+from recordpress.log._end_offset import near_the_end
 from recordpress.log._file_records import FileRecords
-from recordpress.log._hop import HeaderHop
-from recordpress.log._offset_index import OffsetPosition
+from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._seek import SegmentSeek
 from recordpress.log._transactions import Isolation as Isolation
 from recordpress.log._transactions import IsolationLevel as IsolationLevel
 from recordpress.log._transactions import SegmentLike as SegmentLike
 from recordpress.log._transactions import check_isolation_level as check_isolation_level
 from recordpress.log._transactions import isolation_of
+from recordpress.log.sidecars.offset_index import OffsetPosition
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -214,7 +214,7 @@ class PartitionRead:
             if segment.base_offset > self._segments[number].base_offset:
                 return segment.base_offset
             with segment.open() as file, suppress(CorruptRecordError):
-                for header in HeaderHop(file):
+                for header in HeaderWalk(file):
                     return header.base_offset
         return self.end_offset
 

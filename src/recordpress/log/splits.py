@@ -18,27 +18,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from recordpress._arguments import INT32_MAX, INT64_MAX
 from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, TIME_INDEX_FILE_SUFFIX
 from recordpress.columns import Columns
 from recordpress.errors import CorruptRecordError, InvalidArgumentError, RecordpressError
 from recordpress.files import Buffered, FileInfo, FileSystem, located
 from recordpress.log._batch_header import BatchHeader
 from recordpress.log._digest import RecordDigest
-from recordpress.log._end import end_offset
-from recordpress.log._file_records import INT64_MAX, RESULT_BYTES, FileRecords, OnCorrupt
-from recordpress.log._hop import HeaderHop
+from recordpress.log._end_offset import end_offset
+from recordpress.log._file_records import RESULT_BYTES, FileRecords, OnCorrupt
+from recordpress.log._header_walk import HeaderWalk
 from recordpress.log._open import merged, open_paths, refuse_missing
-from recordpress.log._overlap import Passed, Reached, is_before, reached_after
+from recordpress.log._overlap import OverlapCandidates, ReadFrontier, is_before, reached_after
 from recordpress.log._part import part_of
 from recordpress.log._part_isolation import has_state, isolation_of_part
 from recordpress.log._read import LogReader, ReadOptions
 from recordpress.log._seek import SegmentSeek
-from recordpress.log._segment import INT32_MAX, Partition, Segment
+from recordpress.log._segment import Partition, Segment
 from recordpress.log._segment_tail import tail_findings
-from recordpress.log._time_index import read_time_index
 from recordpress.log._transactions import Isolation, IsolationLevel
-from recordpress.log._verify import verify_split
 from recordpress.log.findings import Finding
+from recordpress.log.sidecars.time_index import read_time_index
 from recordpress.typing import TimestampUnit
 
 __all__ = [
@@ -50,7 +50,6 @@ __all__ = [
     "plan",
     "read_split",
     "refuse_missing",
-    "verify_split",
 ]
 
 
@@ -120,7 +119,7 @@ class LogSplit:
         [whole] = merged(same)
         return isolation_of_part(whole.segments, parts.segments, skip=skip)
 
-    def reached(self, parts: Partition) -> Reached:
+    def reached(self, parts: Partition) -> ReadFrontier:
         """How far the segments before these parts are read, by others. An overlap is told of where a segment begins."""
         before, first = self.before, self.segments[0]
         if self.is_continued and parts.segments and parts.segments[0].url != first.url:
@@ -128,7 +127,7 @@ class LogSplit:
         told = self.segments[0].url if self.is_continued else None
         return reached_after(before, first, self.start_offset, told)
 
-    def of_what_is_there(self) -> tuple[LogSplit | None, list[Finding]]:
+    def without_deleted_segments(self) -> tuple[LogSplit | None, list[Finding]]:
         """The split without the files that were deleted since it was planned; None if all were."""
         kept = tuple(one for one in self.segments if _is_there(one))
         findings = [
@@ -163,7 +162,9 @@ def _is_there(segment: Segment) -> bool:
     except FileNotFoundError:
         return False
     return True
-_CRUMB = 16  # less than this part of a piece is not worth another opening of a file
+
+
+_MIN_REMAINDER = 16  # less than this part of a piece is not worth another opening of a file
 
 
 # --- the plan ---------------------------------------------------------------------------------------------------------
@@ -255,7 +256,7 @@ class _Packer:
     def room(self) -> int:
         """How many bytes of a segment go into this piece, or into the next one, if only a crumb would fit."""
         left = self.most_bytes - self._bytes
-        return left if self._pieces and left > self.most_bytes // _CRUMB else self.most_bytes
+        return left if self._pieces and left > self.most_bytes // _MIN_REMAINDER else self.most_bytes
 
     def pieces(self) -> list[Piece]:
         return [tuple(_joined(piece)) for piece in self._pieces]
@@ -286,7 +287,7 @@ def _splits_of(
     that is asked and known."""
     segments = partition.segments
     places = tuple(dict.fromkeys((one.filesystem, one.filesystem.parent(one.path)) for one in segments))
-    passed = Passed()
+    passed = OverlapCandidates()
     for run in _runs(segments, committed):
         bases = [segment.base_offset for segment in segments[run[-1] + 1 : run[-1] + 2]]
         following = bases[0] if bases else None
@@ -325,9 +326,7 @@ def _size_of(segment: Segment) -> int:
     return segment.filesystem.info(segment.path).size or 0
 
 
-def _cut(
-    split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool
-) -> Iterator[tuple[LogSplit, int]]:
+def _cut(split: LogSplit, offsets: int | None, packer: _Packer, whole_segments: bool) -> Iterator[tuple[LogSplit, int]]:
     """Parts that fit into pieces. The first fills the piece that is open, so that pieces have the same size and end at
     the same time, however long segments are."""
     if offsets is not None and packer.most_offsets is not None and offsets > packer.most_offsets:
@@ -564,7 +563,7 @@ def _headers(
 
 
 def _skipped(
-    segment: Segment, file: FileRecords, hop: HeaderHop, error: CorruptRecordError, findings: list[Finding]
+    segment: Segment, file: FileRecords, hop: HeaderWalk, error: CorruptRecordError, findings: list[Finding]
 ) -> bool:
     """Whether an intact entry follows; what is before it is a finding, unless it is zeros at the end of the log."""
     try:

@@ -10,11 +10,18 @@
 Names are those of Kafka's `producer/internals` package.
 """
 
-from recordpress._on_use import names_of
+from recordpress._lazy import exports
 
-__getattr__, __dir__ = names_of(__name__)
-
-TYPE_CHECKING = False  # as in recordpress._on_use
-if TYPE_CHECKING:
-    from recordpress.producer._names import *  # noqa: F403 (their __all__)
-    from recordpress.producer._names import __all__ as __all__
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recordpress.producer._accumulator": "BatchAccumulator",
+        "recordpress.producer._answers": "ProduceAnswer RecordMetadata",
+        "recordpress.producer._errors": "ProduceError RecordTooLargeError",
+        "recordpress.producer._estimator": "CompressionRatioEstimator",
+        "recordpress.producer._filling": "ProducerBatch",
+        "recordpress.producer._murmur2": "murmur2 partition_for_key partitions_of",
+        "recordpress.producer._packing": "BatchPacker pack",
+        "recordpress.producer._split": "split",
+    },
+)

@@ -10,10 +10,9 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from recordpress._arguments import integer
+from recordpress._arguments import INT32_MAX, INT64_MAX, integer
 from recordpress._protocol_errors import Errors, is_retriable
 from recordpress.errors import ArgumentTypeError, InUseError, InvalidArgumentError
-from recordpress.producer._alone import alone
 from recordpress.producer._answers import (
     Call,
     ProduceAnswer,
@@ -25,15 +24,13 @@ from recordpress.producer._answers import (
     succeeded,
 )
 from recordpress.producer._errors import ProduceError
+from recordpress.producer._exclusive import alone
 from recordpress.producer._filling import BatchFiller, PartitionQueue, ProducerBatch
 from recordpress.producer._metrics import ProducerMetrics
 from recordpress.producer._parts import Partition, is_before, number_parts, parts_of, sequence_after, with_sequence
 
 Send = Callable[[ProducerBatch], Any]
 SendLater = Callable[[ProducerBatch], Awaitable[Any]]
-
-INT64_MAX = 2**63 - 1
-INT32_MAX = 2**31 - 1
 
 
 class BatchAccumulator(BatchFiller):

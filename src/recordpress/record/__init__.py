@@ -4,20 +4,21 @@
 
     entries        _batch    by header alone
     payload        decode    checksum, decompression, where the records lie
-    records        _records  Python objects, lazily, over include/recordpress/record.h; fields makes them of keys and headers
+    records        _records  Python objects, lazily, over include/recordpress/record.h; fields makes them of keys and
+    headers
 
 and back::
 
     builder         records appended one by one       ─┐
     _write_records  sequences (rows, _record_args)     ├─► encode      one batch: records, header, checksum
                                                        ─┘   set_writer  as many batches as rows need
-    recode          an entry under another codec
-    convert         records in another magic
+    recompress_batch  an entry under another codec
+    change_magic    records in another magic
     _recompress     all entries of a record set
     in_place        what a broker changes in a header
 
-`decode`, `encode`, `fields`, `set_writer`, `rows`, `recode`, `convert` and `in_place` are also open to other packages
-of recordpress.
+`decode`, `encode`, `fields`, `set_writer`, `rows`, `recompress_batch`, `change_magic` and `in_place` are also open to
+other packages of recordpress.
 """
 
 from recordpress.record._batch import Batch, BatchIterator, read_batches

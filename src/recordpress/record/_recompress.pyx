@@ -1,4 +1,4 @@
-"""recompress: a record set with another codec, entry by entry (recode).
+"""recompress: a record set with another codec, entry by entry (recompress).
 
 One pass without the GIL into pooled memory, which is copied once into the bytes object.
 """
@@ -15,12 +15,12 @@ from recordpress.codecs.codec cimport codec
 from recordpress.codecs.context cimport context_acquire, context_release
 from recordpress.codecs.table cimport CodecTable, codec_of, level_of, table_of
 from recordpress.record.decode cimport check_crc, next_whole
-from recordpress.record.recode cimport append, check_codec, is_kept, open_entry, recode_source, recoder
+from recordpress.record.recompress_batch cimport append, check_codec, is_kept, open_entry, recompress_source, recompressor
 
 from recordpress.codecs import DEFAULT_MAX_SIZE
 
 
-cdef int recompress_entry(recoder* r, const uint8_t* entry, rp_error* err) noexcept nogil:
+cdef int recompress_entry(recompressor* r, const uint8_t* entry, rp_error* err) noexcept nogil:
     cdef rp_source source
     if is_kept(r, entry):
         if check_crc(entry, &r.batch, err) != RP_OK or check_codec(r, err) != RP_OK:
@@ -28,10 +28,10 @@ cdef int recompress_entry(recoder* r, const uint8_t* entry, rp_error* err) noexc
         return append(&r.out, entry, <size_t>r.batch.size, err)
     if open_entry(r, entry, &r.context.scratch, &source, err) != RP_OK or check_codec(r, err) != RP_OK:
         return err.status
-    return recode_source(r, entry, &source, err)
+    return recompress_source(r, entry, &source, err)
 
 
-cdef int recompress_all(recoder* r, const uint8_t* data, int64_t size, rp_error* err) noexcept nogil:
+cdef int recompress_all(recompressor* r, const uint8_t* data, int64_t size, rp_error* err) noexcept nogil:
     cdef int64_t position = 0
     cdef int status
     while True:
@@ -92,11 +92,11 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     >>> batch.compression_type, batch.base_offset, batch.last_offset, batch.records_count
     ('zstd', 7, 106, 100)
     """
-    cdef recoder r
+    cdef recompressor r
     cdef rp_error err
     cdef place at
     cdef int status
-    memset(&r, 0, sizeof(recoder))
+    memset(&r, 0, sizeof(recompressor))
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
     r.codec = row.id

@@ -76,8 +76,8 @@ ctypedef struct batch_encoder:
 
 
 # Fill `o` by the rules of MemoryRecordsBuilder from the arguments of `call`, the function or class that was called.
-# `given` holds the keywords that are no parameters of it: the options in recordpress.typing.BatchOptions, and others, which
-# are refused. What Java checks on close is checked here too, because none of it can change later.
+# `given` holds the keywords that are no parameters of it: the options in recordpress.typing.BatchOptions, and others,
+# which are refused. What Java checks on close is checked here too, because none of it can change later.
 cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
                     CodecTable codecs, object is_control, dict given) except -1
 

@@ -17,7 +17,7 @@
     _codecs      codecs of the user's own, for all of these
     functions    of columns: compress, decompress, crc32c, read_record_set, write_record_set (_function_work, _udf,
                  _from_pandas)
-    _missing     what is said where a Python has no recordpress, by whatever Spark carries there
+    _without_recordpress  what is said where a Python has no recordpress, by whatever Spark carries there
     report       html_of(before, after)                      what a recompression did, as a page
 
     jobs, by reference: executors open the files, and only paths and numbers go through the driver (_jobs, _run)
@@ -32,15 +32,28 @@
 
 `ship` brings recordpress to executors whose Python lacks it (_ship).
 
-Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install recordpress[spark]``). If recordpress is installed for the driver's
-Python, Spark finds the data source by itself, through the module pyspark_recordpress; `register` does it by hand.
+Needs pyspark 4.0 or newer, pyarrow and pandas (``pip install recordpress[spark]``). If recordpress is installed for the
+driver's Python, Spark finds the data source by itself, through the module pyspark_recordpress; `register` does it by
+hand.
 """
 
-from recordpress._on_use import names_of
+from recordpress._lazy import exports
 
-__getattr__, __dir__ = names_of(__name__)
-
-TYPE_CHECKING = False  # as in recordpress._on_use
-if TYPE_CHECKING:
-    from recordpress.spark._names import *  # noqa: F403 (their __all__)
-    from recordpress.spark._names import __all__ as __all__
+__getattr__, __dir__, __all__ = exports(
+    __name__,
+    {
+        "recordpress.spark.functions": "",
+        "recordpress.spark._compare": "compare",
+        "recordpress.spark._estimate": "estimate",
+        "recordpress.spark._inventory": "inventory",
+        "recordpress.spark._parquet": "to_parquet",
+        "recordpress.spark._read": "read",
+        "recordpress.spark._session": "register",
+        "recordpress.spark._ship": "ship",
+        "recordpress.spark._transcode": "transcode",
+        "recordpress.spark._verify": "verify",
+        "recordpress.spark._write_options": "WriteOptions",
+        "recordpress.spark.datasource": "KafkaLogDataSource",
+        "recordpress.spark.options": "ReadOptions",
+    },
+)

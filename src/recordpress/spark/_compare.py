@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 
+from recordpress._arguments import INT64_MAX
 from recordpress.errors import RecordpressError
 from recordpress.log import Finding, Log
-from recordpress.log.copy_tasks import manifest_of
+from recordpress.log.copy.tasks import manifest_of
 from recordpress.log.splits import LogSplit, Piece, digests_of, plan
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
@@ -36,7 +37,6 @@ _RESULT = schema_of_partitions(
         ("findings", pa.list_(pa.string())),
     ]
 )
-_INT64_MAX = (1 << 63) - 1
 _WHOLE = 1 << 62  # bytes: a partition's digest is that of its records one after another
 
 
@@ -51,10 +51,10 @@ def compare(
 ) -> DataFrame:
     """Whether two logs hold the same records, partition by partition, whatever their codecs and batches.
 
-    Compared are `recordpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record, and
-    what the batches say of their producers and transactions. Where both have the same segments, each segment is read by
-    itself; otherwise a partition is read by one task. Where both have manifests (``recordpress-manifest.json``) and the same
-    segments, nothing is read.
+    Compared are `recordpress.log.RecordDigest`: offset, timestamp and its type, key, value and headers of every record,
+    and what the batches say of their producers and transactions. Where both have the same segments, each segment is
+    read by itself; otherwise a partition is read by one task. Where both have manifests (``recordpress-manifest.json``)
+    and the same segments, nothing is read.
 
     Parameters
     ----------
@@ -98,7 +98,9 @@ def compare(
     bases = [_bases(log) for log in logs]
     both = bases[0].keys() & bases[1].keys()
     joined = frozenset(key for key in both if bases[0][key] != bases[1][key])
-    said: list[Digests] = [_said(*side) if by == "manifests" else {} for side in zip((left, right), logs, strict=True)]
+    said: list[Digests] = [
+        digests_from_manifest(*side) if by == "manifests" else {} for side in zip((left, right), logs, strict=True)
+    ]
     known = (said[0].keys() & said[1].keys()) - joined
     found: tuple[Digests, Digests] = tuple({key: side[key] for key in known} for side in said)  # type: ignore[assignment]
     unknown = [log.select(lambda one: (one.topic, one.partition) not in known) for log in logs]
@@ -124,7 +126,7 @@ def compare(
     return table(spark, rows, _RESULT)
 
 
-def _said(paths: Paths, log: Log) -> Digests:
+def digests_from_manifest(paths: Paths, log: Log) -> Digests:
     """What a manifest says of the partitions whose files it knows."""
     manifest = manifest_of(paths)
     found: Digests = {}
@@ -133,7 +135,7 @@ def _said(paths: Paths, log: Log) -> Digests:
         for partition in log.partitions:
             there = [(one.base_offset, one.size) for one in partition.segments]
             is_same = (partition.topic, partition.partition) == (place.topic, place.partition) and listed == there
-            if is_same and all(0 <= one.records <= _INT64_MAX for one in place.segments):
+            if is_same and all(0 <= one.records <= INT64_MAX for one in place.segments):
                 found[place.topic, place.partition] = [
                     (one.base_offset, one.records, one.digest) for one in place.segments
                 ]

@@ -48,7 +48,8 @@ def estimate(
     """What each codec and level would make of a log, from samples that are spread over it. Nothing is written.
 
     Places are chosen on the driver from names and sizes; executors read the batches there, decompress them, and measure
-    them with every setting as `recordpress.analyze` does: batches keep their depth, and what was compressed is read back.
+    them with every setting as `recordpress.analyze` does: batches keep their depth, and what was compressed is read
+    back.
 
     Parameters
     ----------
@@ -75,8 +76,8 @@ def estimate(
         cpuSeconds (to decompress what is stored, compress it, and prove that), findings (damage, as text: samples leave
         it out). If no record of a topic is intact, there is one row for it, without codec and figures.
 
-        `recordpress.spark.transcode` keeps a batch that would not become smaller, unless told otherwise, so its result is at
-        most as large.
+        `recordpress.spark.transcode` keeps a batch that would not become smaller, unless told otherwise, so its result
+        is at most as large.
 
     Raises
     ------

@@ -17,7 +17,5 @@ def array_of(series: Any) -> pa.Array:
     records = [record for row in rows if isinstance(row, list) for record in row]
     if not records or not all(isinstance(record, dict) for record in records):
         return pa.array(rows)
-    fields = [
-        (name, _TYPES.get(name) or pa.infer_type([record[name] for record in records])) for name in records[0]
-    ]
+    fields = [(name, _TYPES.get(name) or pa.infer_type([record[name] for record in records])) for name in records[0]]
     return pa.array(rows, pa.list_(pa.struct(fields)))

@@ -13,10 +13,11 @@ from typing import Any
 import pyarrow as pa
 
 from recordpress.codecs import CodecRegistry, Dictionary
+from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.columns import compress_values, crc32c_values, decompress_values, read_columns, write_columns
 from recordpress.errors import ArgumentTypeError, OutputTooLargeError, RecordpressError
 from recordpress.spark.schema import arrow_schema, as_column
-from recordpress.typing import Dictionaries, Level
+from recordpress.typing import Level
 
 SET_COLUMNS = ("key", "value", "offset", "timestamp", "timestampType", "headers")
 _AT_ONCE = 16 << 20  # bytes of results after which an array ends
@@ -39,9 +40,7 @@ class Compress:
     def __call__(self, values: pa.Array) -> Iterator[pa.Array]:
         def call(some: pa.Array) -> pa.Array:
             return pa.array(
-                compress_values(
-                    some, self.compression_type, self.level, dictionary=self.dictionary, codecs=self.codecs
-                )
+                compress_values(some, self.compression_type, self.level, dictionary=self.dictionary, codecs=self.codecs)
             )
 
         return _in_parts(call, values, self.nulls)

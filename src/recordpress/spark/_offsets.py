@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
-from recordpress._arguments import shown_value
+from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
 from recordpress.errors import InvalidArgumentError
 from recordpress.log import Partition, end_offset
 from recordpress.log.splits import offset_of_timestamp
 
 _LOGGER = logging.getLogger("recordpress.spark")
 _EARLIEST, _LATEST = -2, -1  # in JSON, as in Spark's
-_INT32_MAX = (1 << 31) - 1
-_INT64_MAX = (1 << 63) - 1
 
 Text: TypeAlias = Callable[[str], "str | None"]
 Kind: TypeAlias = Literal["all", "latest", "offsets", "timestamp", "timestamps"]
@@ -132,7 +130,7 @@ def _assigned(text: str) -> dict[str, tuple[int, ...]]:
     example = '{"orders": [0, 1]}'
     read = _json("assign", text, example)
     for numbers in read.values():
-        if not isinstance(numbers, list) or not all(_is_number(one, 0, _INT32_MAX) for one in numbers):
+        if not isinstance(numbers, list) or not all(_is_number(one, 0, INT32_MAX) for one in numbers):
             raise _wrong("assign", text, example)
     return {topic: tuple(numbers) for topic, numbers in read.items()}
 
@@ -282,7 +280,7 @@ def _bound(text: Text, side: str) -> Bound:
     name = f"{side}Timestamp"
     if (value := text(name)) is not None:
         digits = value.lstrip("0") or value[:1]  # Python refuses to read some thousand of them
-        if not (digits.isascii() and digits.isdigit() and len(digits) <= 19 and int(digits) <= _INT64_MAX):
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 19 and int(digits) <= INT64_MAX):
             raise InvalidArgumentError(f"option {name} must be milliseconds since 1970, not {value[:50]!r}", field=name)
         return Bound(name, "timestamp", int(digits))
     name = f"{side}OffsetsByTimestamp"
@@ -311,7 +309,7 @@ def _by_partition(name: str, text: str, least: int, example: str) -> dict[tuple[
             raise _wrong(name, text, example)
         for number, value in numbers.items():
             is_partition = number.isascii() and number.isdigit() and len(number) <= 10
-            if not is_partition or not _is_number(value, least, _INT64_MAX):
+            if not is_partition or not _is_number(value, least, INT64_MAX):
                 raise _wrong(name, text, example)
             found[topic, int(number)] = value
     return found

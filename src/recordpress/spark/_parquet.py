@@ -22,7 +22,7 @@ from recordpress._arguments import sequence
 from recordpress.errors import ArgumentTypeError
 from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
-from recordpress.log.copy_tasks import check_flags, published, refuse_taken
+from recordpress.log.copy.tasks import check_flags, published, refuse_taken
 from recordpress.log.splits import LogSplit, Piece, plan, read_split
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
@@ -110,7 +110,8 @@ def to_parquet(
     --------
     >>> import tempfile, recordpress
     >>> target = tempfile.mkdtemp() + "/parquet"
-    >>> written = recordpress.spark.to_parquet(spark, "demo/logs/sessions-0", target, columns=["offset", "value"]).collect()
+    >>> job = recordpress.spark.to_parquet(spark, "demo/logs/sessions-0", target, columns=["offset", "value"])
+    >>> written = job.collect()
     >>> spark.read.parquet(target).count()
     1634
     """

@@ -20,9 +20,9 @@ from recordpress.errors import InvalidArgumentError
 from recordpress.files import named, text_of
 from recordpress.log.splits import refuse_missing
 from recordpress.spark._jobs import Paths
-from recordpress.spark._missing import opener
 from recordpress.spark._run import spread
 from recordpress.spark._session import parallelism_of
+from recordpress.spark._without_recordpress import opener
 from recordpress.spark.datasource import KafkaLogReader
 from recordpress.spark.options import ReadOptions
 from recordpress.spark.schema import spark_schema
@@ -86,7 +86,7 @@ def _reader(src: Paths, given: dict[str, Any], parallelism: int | None) -> Kafka
         if value is not None:
             texts[name] = str(to_str(value))
     options = ReadOptions.parse(texts)
-    options.refuse_those_of_streams()
+    options.reject_streaming_options()
     if options.push_filters:
         raise InvalidArgumentError("option pushFilters is for spark.read.format('recordpress')", field="pushFilters")
     for path in options.paths:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 
-from recordpress.spark._missing import opener
 from recordpress.spark._progress import Progress
+from recordpress.spark._without_recordpress import opener
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,9 +26,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 
-def run(
-    spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]
-) -> list[_Result]:
+def run(spark: SparkSession, what: str, work: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
     """The results of `work`, a function of a module, for each item: a task each, in their order. `what` is shown."""
     if not items:
         return []

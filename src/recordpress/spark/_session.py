@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSource
 
-from recordpress.spark._missing import maker_of
+from recordpress.spark._without_recordpress import maker_of
 from recordpress.spark.datasource import KafkaLogDataSource
 
 if TYPE_CHECKING:
@@ -51,3 +51,27 @@ def for_session(spark: SparkSession) -> type[DataSource]:
             return "recordpress"
 
     return Source
+
+
+def register(spark: SparkSession) -> None:
+    """Make ``spark.read.format("recordpress")`` known to a session that does not find it by itself.
+
+    What is known of the session goes with it: how many tasks run side by side, for the size of tasks, and whether
+    filters are handed down (spark.sql.python.filterPushdown.enabled).
+
+    Parameters
+    ----------
+    spark : SparkSession
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> recordpress.spark.register(spark)
+    """
+    from pyspark.errors import PySparkException
+
+    try:
+        spark.dataSource.register(for_session(spark))
+    except PySparkException as error:  # 4.0, where Spark has found the data source by itself
+        if "DATA_SOURCE_ALREADY_EXISTS" not in str(error):
+            raise

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import recordpress
+from recordpress._version import VERSION
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def ship(spark: SparkSession, wheel: str | os.PathLike[str]) -> None:
 
     >>> recordpress.spark.ship(spark, "recordpress-0.0.9-cp311-cp311-linux_x86_64.whl")    # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    recordpress.errors.InvalidArgumentError: recordpress-0.0.9-cp311-cp311-linux_x86_64.whl is version 0.0.9, the driver has ...
+    recordpress.errors.InvalidArgumentError: recordpress-0.0.9-cp311-cp311-linux_x86_64.whl is version 0.0.9, the driver
+    has ...
     """
     if not isinstance(wheel, str | os.PathLike):
         raise ArgumentTypeError(f"wheel must be a path, not {type(wheel).__name__}", field="wheel")
@@ -67,9 +68,11 @@ def _check_name(path: Path) -> None:
     """PEP 427: recordpress-VERSION-PYTHON-ABI-PLATFORM.whl."""
     parts = path.name.removesuffix(".whl").split("-")
     if path.suffix != ".whl" or len(parts) < 5 or parts[0] != "recordpress":
-        raise InvalidArgumentError(f"{path.name} is no wheel of recordpress: recordpress-*.whl is expected", field="wheel")
-    if parts[1] != recordpress.__version__:
-        text = f"{path.name} is version {parts[1]}, the driver has {recordpress.__version__}: both must be the same"
+        raise InvalidArgumentError(
+            f"{path.name} is no wheel of recordpress: recordpress-*.whl is expected", field="wheel"
+        )
+    if parts[1] != VERSION:
+        text = f"{path.name} is version {parts[1]}, the driver has {VERSION}: both must be the same"
         raise InvalidArgumentError(text, field="wheel")
     wanted = f"cp{sys.version_info.major}{sys.version_info.minor}"
     if parts[2] != wanted:

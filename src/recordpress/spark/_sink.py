@@ -21,10 +21,10 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.staging import Stage, StagedSegment, check_target, publish, withdraw
-from recordpress.spark._missing import Sent
+from recordpress.log.publish.staging import Stage, StagedSegment, check_target, publish, withdraw
 from recordpress.spark._sink_rows import TaskRows
 from recordpress.spark._stores import resolved
+from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark._write_options import WriteOptions
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ class Staged(WriterCommitMessage):
     segments: list[StagedSegment]
 
 
-class KafkaLogWriter(Sent, DataSourceArrowWriter):
+class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
     """Writes rows as segments of a log.
 
     Parameters

@@ -16,9 +16,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-import recordpress
+from recordpress.columns import write_columns
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.staging import Stage, StagedPartition, StagedSegment, check_topic
+from recordpress.log.publish.staging import Stage, StagedPartition, StagedSegment, check_topic
 from recordpress.producer import RecordTooLargeError, pack, partitions_of
 from recordpress.spark._write_options import WriteOptions
 
@@ -28,7 +28,6 @@ _MOST_BYTES = 64 << 20  # of rows in memory, for all partitions
 _MOST_FILES = 64  # open at a time
 _COUNT = struct.Struct(">i")
 _COUNT_AT = 57  # of a batch's records (DefaultRecordBatch.RECORDS_COUNT_OFFSET)
-_INT32_MAX = (1 << 31) - 1
 _NUMBERS = 1 << 31  # partitions that a topic can have
 
 
@@ -222,7 +221,7 @@ def packed(rows: pa.Table, options: WriteOptions) -> Iterator[bytes]:
 
 def _alone(row: pa.Table, options: WriteOptions, how: Any) -> bytes:
     """A batch of one record, which is larger than ``batch.size``."""
-    batch: bytes = recordpress.write_columns(row, coerce_timestamps=True, **how)
+    batch: bytes = write_columns(row, coerce_timestamps=True, **how)
     if len(batch) > options.max_message_bytes:
         raise RecordTooLargeError(
             f"a batch of one record alone has {len(batch)} bytes, more than max.message.bytes, which is "

@@ -84,7 +84,7 @@ class Store:
 
 
 def located(store: Store | None, paths: Sequence[str]) -> tuple[list[str], Any]:
-    """The paths as `recordpress.open_log` takes them with a file system, and that; without a store, as they are and None."""
+    """Return the paths and the file system for `recordpress.open_log`; without a store, the file system is None."""
     if store is None:
         return list(paths), None
     return [unquote(path.partition("://")[2]).strip("/") for path in paths], store.filesystem(paths[0])

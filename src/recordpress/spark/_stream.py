@@ -24,9 +24,9 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from recordpress.errors import CorruptRecordError, InvalidArgumentError
 from recordpress.log import Partition, end_offset
 from recordpress.log.growing import end_by_bytes, partitions_at, readable_end, segment_ranges
-from recordpress.spark._missing import Sent
 from recordpress.spark._offsets import Range
 from recordpress.spark._stores import located
+from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark.options import ReadOptions
 
 try:
@@ -275,7 +275,7 @@ def _rest(ends: dict[Key, int], readable: dict[Key, tuple[Partition, int, int]])
 # --- what Spark calls -------------------------------------------------------------------------------------------------
 
 
-class _PlainReader(Sent, DataSourceStreamReader):
+class _PlainReader(PickledForWorkers, DataSourceStreamReader):
     """For Spark 4.0 and 4.1, which know no limits."""
 
     def __init__(self, reader: Reader) -> None:

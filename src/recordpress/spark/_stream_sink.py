@@ -21,9 +21,9 @@ from pyspark import TaskContext
 from pyspark.sql.datasource import DataSourceArrowWriter, DataSourceStreamWriter, WriterCommitMessage
 
 from recordpress.errors import RecordpressError
-from recordpress.log.staging import Stage, StagedSegment, withdraw
-from recordpress.spark._missing import Sent
+from recordpress.log.publish.staging import Stage, StagedSegment, withdraw
 from recordpress.spark._sink import KafkaLogWriter
+from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark._write_options import WriteOptions
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class StagedOfQuery(WriterCommitMessage):
     segments: list[StagedSegment]
 
 
-class KafkaLogStreamWriter(Sent, _Base):
+class KafkaLogStreamWriter(PickledForWorkers, _Base):
     """Writes the batches of a query as segments of a log.
 
     Parameters

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from recordpress.log import CopiedPartition
 from recordpress.log import transcode as local_transcode
-from recordpress.log.copy_tasks import Group, OnDamage, check_flags, copy_group, transcode_by
+from recordpress.log.copy.tasks import Group, OnDamage, check_flags, copy_group, transcode_by
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._jobs import Paths, check_choice, cores_of, schema_of_partitions, task_bytes
 from recordpress.spark._run import run, table
@@ -71,14 +71,15 @@ def transcode(
     on_corrupt: OnDamage = "raise",
     codecs: Codecs = None,
 ) -> DataFrame:
-    """Recompress a log with another codec; every record keeps its offset. What `recordpress.transcode` does, by executors.
+    """Recompress a log with another codec; every record keeps its offset. What `recordpress.transcode` does, by
+    executors.
 
     Small segments are done together in one task. One that is larger than a core's share of the work is done in parts,
     which are then joined; the files are those of one process. The source is only read. Each batch is verified when it
     is made, each segment is read back before it gets its name, and `dst` gets its name when all of them are complete;
-    in an object store, which cannot rename, ``recordpress-manifest.json`` and ``_SUCCESS`` are written last. A task that is
-    tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while the first one
-    works. If a job is killed, the next one with the same arguments goes on with what is proven to be done.
+    in an object store, which cannot rename, ``recordpress-manifest.json`` and ``_SUCCESS`` are written last. A task
+    that is tried again, or twice at once, gives the same files. A second job on the same `dst` is refused while the
+    first one works. If a job is killed, the next one with the same arguments goes on with what is proven to be done.
 
     Parameters
     ----------
@@ -95,8 +96,8 @@ def transcode(
         Only estimate the result, on the driver, from the first megabytes of up to 16 segments.
     on_corrupt : {'raise', 'quarantine'}
         If a segment is damaged, the job fails; or the segment's file is copied as it is, beside the others, under the
-        name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.salvage` gets out of it
-        what is intact.
+        name ``<base offset>.log.quarantined``, which brokers and readers pass over. `recordpress.log.repair` gets out
+        of it what is intact.
     codecs : CodecRegistry, str or several, optional
         Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.

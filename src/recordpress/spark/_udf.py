@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from recordpress.spark._missing import opener
+from recordpress.spark._without_recordpress import opener
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

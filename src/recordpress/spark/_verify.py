@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from recordpress.log import Finding
-from recordpress.log.splits import Piece, verify_split
+from recordpress.log.check.verify import verify_split
+from recordpress.log.splits import Piece
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, check_choice, opened, pieces, schema_of_partitions
 from recordpress.spark._run import run, table
@@ -39,8 +40,8 @@ def verify(spark: SparkSession, src: Paths, level: str = "batch", *, codecs: Cod
     src : path, URL, pattern, or several
         As `recordpress.open_log` takes it.
     level : {'file', 'batch', 'record'}
-        As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end of
-        the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
+        As for `recordpress.log.verify`. A task has whole segments. Offsets and leader epochs are compared with the end
+        of the segment before; for 'record' a task begins where a ``.snapshot`` tells the state of producers.
     codecs : CodecRegistry, str or several, optional
         Codecs of your own: a registry, or paths as `CodecRegistry.load` takes them (``"package.module:attribute"``),
         which executors import, too.

@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from recordpress._arguments import INT32_MAX
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.staging import check_topic
+from recordpress.log.publish.staging import check_topic
 from recordpress.record import BatchBuilder
 from recordpress.spark._stores import OF_STORES, Store
-from recordpress.spark.options import Given
+from recordpress.spark.options import RawOptions
 
 ACCEPTED = (
     "path",
@@ -31,7 +32,6 @@ ACCEPTED = (
 OF_STREAMS = ("checkpointLocation", "queryName")  # what Spark adds to the options of a stream
 _CODECS = ("zstd", "none", "gzip", "snappy", "lz4", "pluggable")
 _PLUGIN = "pluggable.factory.plugin"  # KIP-984
-_INT32_MAX = (1 << 31) - 1
 _LEAST_BATCH = 100  # bytes: a header has 61
 
 
@@ -67,8 +67,8 @@ class WriteOptions:
     write_id : str | None
         ``writeId``: what you call this write, such as the day whose rows it has. If a write of that name was committed
         to the path before, this one does nothing: a job that is run again, because it is unknown how far the first one
-        got, doubles no row. ``_recordpress-writes.json`` there has the latest 10000. Not for a stream, whose batches have
-        ids by themselves.
+        got, doubles no row. ``_recordpress-writes.json`` there has the latest 10000. Not for a stream, whose batches
+        have ids by themselves.
     store : Store | None
         ``fs.s3a.access.key`` and the others of S3, as for `ReadOptions`.
 
@@ -107,7 +107,7 @@ class WriteOptions:
         >>> WriteOptions.parse({"path": "/logs", "topic": "orders", "partitions": "12"}).compression_type
         'zstd'
         """
-        given = Given(options, (*ACCEPTED, *OF_STREAMS) if is_stream else ACCEPTED)
+        given = RawOptions(options, (*ACCEPTED, *OF_STREAMS) if is_stream else ACCEPTED)
         if is_stream and given.text("writeId") is not None:
             raise InvalidArgumentError(
                 "option writeId is not for a stream: its checkpoint says which batches were written", field="writeId"
@@ -118,14 +118,14 @@ class WriteOptions:
         made = cls(
             path=paths[0],
             topic=given.text("topic"),
-            partitions=given.number("partitions", _INT32_MAX),
+            partitions=given.number("partitions", INT32_MAX),
             compression_type=_codec(given),
             codecs=given.codecs("codec.plugin"),
             compression_level=_level(given.text("compression.level")),
-            batch_size=given.number("batch.size", _INT32_MAX, _LEAST_BATCH) or 1048576,
-            max_message_bytes=given.number("max.message.bytes", _INT32_MAX, _LEAST_BATCH) or 1048588,
-            segment_bytes=given.number("segment.bytes", _INT32_MAX) or 1 << 30,
-            index_interval_bytes=given.number("index.interval.bytes", _INT32_MAX) or 4096,
+            batch_size=given.number("batch.size", INT32_MAX, _LEAST_BATCH) or 1048576,
+            max_message_bytes=given.number("max.message.bytes", INT32_MAX, _LEAST_BATCH) or 1048588,
+            segment_bytes=given.number("segment.bytes", INT32_MAX) or 1 << 30,
+            index_interval_bytes=given.number("index.interval.bytes", INT32_MAX) or 4096,
             write_id=given.text("writeId"),
             store=Store.parse(given.text, paths),
         )
@@ -146,7 +146,7 @@ class WriteOptions:
         return made
 
 
-def _codec(given: Given) -> str:
+def _codec(given: RawOptions) -> str:
     """A codec's name, which for pluggable another option says."""
     chosen: str = given.choice("compression.type", _CODECS)
     plugin = given.text(_PLUGIN)

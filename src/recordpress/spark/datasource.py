@@ -30,9 +30,9 @@ from recordpress.files import FileSystem
 from recordpress.log import Finding, Partition, open_log
 from recordpress.log.splits import LogSplit, Piece, plan, read_split, refuse_missing
 from recordpress.spark._filters import Wanted, wanted_by
-from recordpress.spark._missing import Sent
 from recordpress.spark._offsets import Range
 from recordpress.spark._stores import located, resolved
+from recordpress.spark._without_recordpress import PickledForWorkers
 from recordpress.spark.options import ACCEPTED, ReadOptions, check_columns, unknown_options
 from recordpress.spark.schema import CORRUPT, arrow_schema, as_column, column_names, refuse_other_types, spark_schema
 
@@ -50,7 +50,7 @@ _LEAST_PIECE_BYTES = 4 << 20  # as spark.sql.files.openCostInBytes
 _LOGGER = logging.getLogger("recordpress.spark")
 
 
-class KafkaLogDataSource(Sent, DataSource):
+class KafkaLogDataSource(PickledForWorkers, DataSource):
     """Kafka logs, to be read by batch queries and streams, and to be written.
 
     The columns are those of Spark's Kafka source: key binary, value binary, topic string, partition int, offset long,
@@ -99,7 +99,7 @@ class KafkaLogDataSource(Sent, DataSource):
 
     def reader(self, schema: StructType) -> KafkaLogReader:
         options, names = self._columns_of(schema)
-        options.refuse_those_of_streams()
+        options.reject_streaming_options()
         kind = KafkaLogReader
         if options.push_filters or (options.push_filters is None and self.is_pushdown_on):
             kind = FilteringReader
@@ -109,7 +109,7 @@ class KafkaLogDataSource(Sent, DataSource):
         from recordpress.spark._stream import stream_reader
 
         options, names = self._columns_of(schema)
-        options.refuse_those_of_batches()
+        options.reject_batch_options()
         return stream_reader(KafkaLogReader(options, names, self.parallelism))
 
     def _columns_of(self, schema: StructType) -> tuple[ReadOptions, tuple[str, ...]]:
@@ -188,7 +188,7 @@ class LogPiece(InputPartition):
         return f"LogPiece({self.number}: {', '.join(split.url for split in self.splits)})"
 
 
-class KafkaLogReader(Sent, DataSourceReader):
+class KafkaLogReader(PickledForWorkers, DataSourceReader):
     """Plans on the driver, and reads a piece in each task."""
 
     def __init__(self, options: ReadOptions, names: Sequence[str], parallelism: int | None) -> None:
@@ -245,7 +245,7 @@ class KafkaLogReader(Sent, DataSourceReader):
         """Retention may have deleted a segment since the work was planned."""
         there: LogSplit | None = split
         if not self.options.fail_on_data_loss:
-            there, gone = split.of_what_is_there()
+            there, gone = split.without_deleted_segments()
             findings += gone
         if there is None:
             return

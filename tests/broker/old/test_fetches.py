@@ -1,5 +1,5 @@
-"""Brokers from 0.8.2 to 2.8 hold drawn batches and are asked with every Fetch that they know: recordpress.broker.fetch gives
-the same answers. Their builds of zlib and snappy are others: of these codecs the records are compared."""
+"""Brokers from 0.8.2 to 2.8 hold drawn batches and are asked with every Fetch that they know: recordpress.broker.fetch
+gives the same answers. Their builds of zlib and snappy are others: of these codecs the records are compared."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Dictionaries of zstd and frames that need them, which are nearly right.
 
 An input is a byte that chooses what is read and with which dictionaries, two that say how long the dictionary is, the
-dictionary, and a payload. All that may come out is an error of recordpress; what a changed dictionary compresses, at once
-or in pieces, it decompresses; the three ways to decompress give the same bytes, if they give any.
+dictionary, and a payload. All that may come out is an error of recordpress; what a changed dictionary compresses, at
+once or in pieces, it decompresses; the three ways to decompress give the same bytes, if they give any.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""`recordpress.explain` on record sets, captured requests and logs that are nearly right, with any release and settings.
+"""`recordpress.explain` on record sets, captured requests and logs that are nearly right, with any release and
+settings.
 
 An input is sixteen bytes that choose them and the kind of source, and the source. There is an explanation, or the
 error that bytes are no request; what it says can be written as JSON, and a batch has no two verdicts.

@@ -79,7 +79,9 @@ def _check(log: list[memoryview], found: Fetched) -> None:
         raise AssertionError(f"{len(found.records)} bytes, {found}")
     if found.magic is None and found.records not in b"\xff".join(map(bytes, log)):
         raise AssertionError(f"{found} is not in the log")
-    with contextlib.suppress(recordpress.RecordpressError):  # entries that need no conversion are sent with their damage
+    with contextlib.suppress(
+        recordpress.RecordpressError
+    ):  # entries that need no conversion are sent with their damage
         for batch in recordpress.read_batches(found.records, max_decompressed_bytes=CAP):
             sum(1 for _ in batch)
 

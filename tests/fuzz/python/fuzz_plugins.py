@@ -55,7 +55,8 @@ class Odd:
         if act == 4:
             return self.acts.randbytes(self.acts.choice((0, 1, 70, 70_000, 600_000)))
         if act == 5:
-            recordpress.recompress(recordpress.write_records([data[:50]], compression_type="honest", codecs=CODECS), "lz4",
+            honest = recordpress.write_records([data[:50]], compression_type="honest", codecs=CODECS)
+            recordpress.recompress(honest, "lz4",
                               codecs=CODECS)  # fmt: skip
         return bytearray(data[::-1])
 
@@ -79,12 +80,18 @@ def _columns(data: bytes) -> None:
     _attempt(lambda: recordpress.write_columns(columns, batches=table, codecs=CODECS))
     for name in NAMES:
         written = _attempt(lambda name=name: recordpress.write_columns(columns, name, codecs=CODECS))
-        if name != "odd" and written is not None and len(recordpress.read_columns(written, codecs=CODECS)) != len(columns):
+        if (
+            name != "odd"
+            and written is not None
+            and len(recordpress.read_columns(written, codecs=CODECS)) != len(columns)
+        ):
             raise AssertionError("rows were lost in writing")
 
 
 def _iterate(data: bytes) -> None:
-    for piece in recordpress.iter_columns(io.BytesIO(data), batch_bytes=200, threads=2, on_corrupt="skip", codecs=CODECS):
+    for piece in recordpress.iter_columns(
+        io.BytesIO(data), batch_bytes=200, threads=2, on_corrupt="skip", codecs=CODECS
+    ):
         piece.__arrow_c_array__()
 
 

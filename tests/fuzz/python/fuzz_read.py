@@ -84,7 +84,9 @@ def _objects(data: memoryview, choose: Choices) -> None:
 def _columns(data: memoryview, choose: Choices) -> None:
     options = _options(choose)
     columns = recordpress.read_columns(data, choose.columns(), **options)
-    again = recordpress.write_columns(recordpress.read_columns(data, ["key", "value", "headers", "timestamp"], **options))
+    again = recordpress.write_columns(
+        recordpress.read_columns(data, ["key", "value", "headers", "timestamp"], **options)
+    )
     if len(recordpress.read_columns(again, ["offset"])) != len(columns):
         raise AssertionError("rows were lost in writing")
 
@@ -92,7 +94,9 @@ def _columns(data: memoryview, choose: Choices) -> None:
 def _iterate(data: memoryview, choose: Choices) -> None:
     source = choose.of((lambda: data, lambda: io.BytesIO(data)))()
     options = _options(choose)
-    for columns in recordpress.iter_columns(source, choose.columns(), batch_bytes=choose.of((1, 200, 1 << 20)), **options):
+    for columns in recordpress.iter_columns(
+        source, choose.columns(), batch_bytes=choose.of((1, 200, 1 << 20)), **options
+    ):
         columns.__arrow_c_array__()
 
 

@@ -1,4 +1,4 @@
-"""scan, verify and salvage of a segment that is nearly right: they come to its end, and agree on what is intact."""
+"""scan, verify and repair of a segment that is nearly right: they come to its end, and agree on what is intact."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import campaign
 import mutate
 
 import recordpress
-from recordpress.log import reindex, salvage, scan, verify
+from recordpress.log import reindex, repair, scan, verify
 
 MOST_SETS = 4
 ORDER = ("leader epochs",)  # of whole batches, which stay as they are
@@ -51,7 +51,7 @@ def _work(source: Path, target: Path) -> None:
         raise AssertionError(f"{segment.size - segment.intact_bytes} bytes without a word")
     for level in ("file", "batch", "record"):
         verify(source, level)
-    copied = salvage(source, target)
+    copied = repair(source, target)
     kept = sum(one.batches for one in copied.segments)
     again = scan(target)
     damage = [finding for finding in again.findings if finding.rule not in ORDER]
@@ -61,11 +61,11 @@ def _work(source: Path, target: Path) -> None:
     if found:
         raise AssertionError(f"the copy is damaged: {found}")
     if written := reindex(target).files:
-        raise AssertionError(f"salvage wrote other indexes: {written}")
+        raise AssertionError(f"repair wrote other indexes: {written}")
     try:
         rows = sum(columns.num_rows for columns in recordpress.open_log(target).read(["offset"]))
     except recordpress.RecordpressError:
-        return  # records are not looked at by scan and salvage
+        return  # records are not looked at by scan and repair
     if rows > recordpress.open_log(target).count():
         raise AssertionError("more records than the headers say")
 

@@ -18,7 +18,7 @@ from recordpress.log import Manifest
 
 @verb(
     "convert",
-    ("recordpress convert /backup/orders-0 /new/orders-0 --magic 2", "Bring a partition of v0 or v1 to message format v2."),
+    ("recordpress convert /backup/orders-0 /new/orders-0 --magic 2", "Convert a partition of v0 or v1 to format v2."),
     ("recordpress convert /backup/orders-0 /old/orders-0 --magic 1 --dry-run", "Count what v1 cannot say."),
     ("recordpress convert /backup/orders-0 /old/orders-0 --magic 1 --codec lz4 --allow-loss headers "
      "--allow-loss leader_epochs", "Convert it, and let that go."),
@@ -26,9 +26,7 @@ from recordpress.log import Manifest
 @paths()
 @target
 @click.option("--magic", type=click.IntRange(0, 2), required=True, help="The message format that all batches get.")
-@click.option(
-    "--codec", type=Codec(), help="To compress with; by default each batch's own."
-)
+@click.option("--codec", type=Codec(), help="To compress with; by default each batch's own.")
 @click.option("--level", type=int, help="Of the codec; by default that of Kafka's Java producer.")
 @click.option(
     "--allow-loss",

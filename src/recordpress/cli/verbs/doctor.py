@@ -49,8 +49,8 @@ _PACKAGES = (
 def command(as_json: bool) -> None:
     """Tell what this recordpress has, and what is missing.
 
-    Versions of the C libraries, of Python and of the packages that recordpress works with; the speed of checksums and codecs
-    here, on lines of an access log; and how to get what is missing."""
+    Versions of the C libraries, of Python and of the packages that recordpress works with; the speed of checksums and
+    codecs here, on lines of an access log; and how to get what is missing."""
     data = _data()
     result = {
         "recordpress": recordpress.__version__,

@@ -71,7 +71,10 @@ def _decoder_options(function: Callable[..., int]) -> Callable[..., int]:
 @verb(
     "dump",
     ("recordpress dump /var/kafka-logs/orders-0 --head 20", "The first 20 records of a partition."),
-    ("recordpress dump 'logs/orders-*' --time -2h -f jsonl > orders.jsonl", "The last two hours of a topic, as JSON lines."),
+    (
+        "recordpress dump 'logs/orders-*' --time -2h -f jsonl > orders.jsonl",
+        "The last two hours of a topic, as JSON lines.",
+    ),
     (
         "recordpress dump orders-0 -f jsonl --values base64 --isolation-level read_committed",
         "What a consumer of committed records got, byte for byte.",

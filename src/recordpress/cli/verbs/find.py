@@ -25,8 +25,14 @@ _EVERYTHING = Bounds(None, None)
 @verb(
     "find",
     ("recordpress find 'logs/orders-*' --key customer-17", "All records of one key."),
-    ("recordpress find 'logs/orders-*' --key customer-17 --partitions 12", "In the one partition that the key hashes to."),
-    ("recordpress find orders-0 --value-contains '\"status\": 500' --time -1d", "Of the last day, by what is in the value."),
+    (
+        "recordpress find 'logs/orders-*' --key customer-17 --partitions 12",
+        "In the one partition that the key hashes to.",
+    ),
+    (
+        "recordpress find orders-0 --value-contains '\"status\": 500' --time -1d",
+        "Of the last day, by what is in the value.",
+    ),
     ("recordpress find orders-0 --header trace-id=4bf92f35 -f jsonl", "By a header and its value."),
 )
 @paths()
@@ -75,9 +81,7 @@ def command(
         raise click.UsageError("say what to find: --key, --value-contains or --header")
     if partitions is not None and key is None:
         raise click.UsageError("--partitions needs --key")
-    shown = Shown(
-        printing["format_"], printing["columns"], printing["values"], printing["redact"], printing["as_json"]
-    )
+    shown = Shown(printing["format_"], printing["columns"], printing["values"], printing["redact"], printing["as_json"])
     log: Log = recordpress.open_log(list(paths), codecs=codecs)
     print_skipped(log.skipped)
     if partitions is not None and key is not None:

@@ -8,7 +8,7 @@ from recordpress.cli._command import as_json, index_interval, paths, target, ver
 from recordpress.cli._findings import number_of, plural, print_findings, status_of, suggest, typed
 from recordpress.cli._output import count, print_json, print_table, size
 from recordpress.cli._progress import Progress
-from recordpress.log import SalvageReport, salvage
+from recordpress.log import RepairReport, repair
 
 
 @verb(
@@ -32,7 +32,7 @@ def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_jso
     What the copy lacks is printed as findings, which `recordpress scan` prints before anything is written. So the exit
     status is 1 if there was damage, also when the copy is complete."""
     with Progress("repairing") as progress:
-        report = salvage(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
+        report = repair(list(paths), target, index_interval_bytes=index_interval_bytes, progress=progress)
     if as_json:
         print_json(report.to_dict())
     else:
@@ -41,7 +41,7 @@ def command(paths: Sequence[str], target: str, index_interval_bytes: int, as_jso
     return status_of(report.findings)
 
 
-def _print(report: SalvageReport) -> None:
+def _print(report: RepairReport) -> None:
     print_findings(report.findings)
     if smaller := [segment for segment in report.segments if segment.size < segment.source_size]:
         print()

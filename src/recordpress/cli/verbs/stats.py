@@ -20,7 +20,10 @@ _BAR = 40  # characters of the largest share
 @verb(
     "stats",
     ("recordpress stats /var/kafka-logs/orders-0", "Codecs, records per batch and ratios of a partition."),
-    ("recordpress stats 's3://backup/kafka-logs/orders-*'", "Of a topic in an object store: large segments are sampled."),
+    (
+        "recordpress stats 's3://backup/kafka-logs/orders-*'",
+        "Of a topic in an object store: large segments are sampled.",
+    ),
     ("recordpress stats --json /var/kafka-logs", "Of all partitions of a log dir, for a program to read."),
 )
 @paths()

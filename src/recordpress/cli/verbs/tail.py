@@ -24,7 +24,10 @@ _PAUSE = 0.5  # seconds between two looks at a log that grows
 @verb(
     "tail",
     ("recordpress tail /var/kafka-logs/orders-0", "The last ten records of a partition."),
-    ("recordpress tail -n 1 'logs/orders-*' --columns partition,offset,timestamp", "Where each partition of a topic ends."),
+    (
+        "recordpress tail -n 1 'logs/orders-*' --columns partition,offset,timestamp",
+        "Where each partition of a topic ends.",
+    ),
     ("recordpress tail --follow /var/kafka-logs/orders-0 -f jsonl", "And all that come, until Ctrl-C."),
 )
 @paths()

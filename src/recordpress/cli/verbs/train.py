@@ -21,7 +21,7 @@ from recordpress.files import LocalFileSystem
 
 @verb(
     "train",
-    ("recordpress train /var/kafka-logs/orders-0", "Whether a dictionary would pay, and from which depth on it does not."),
+    ("recordpress train /var/kafka-logs/orders-0", "Check whether a dictionary pays, and up to which depth."),
     ("recordpress train /var/kafka-logs/orders-0 --store dictionaries/",
      "The same, and add the dictionary to a directory of them."),
     ("recordpress train values.jsonl --size 16KiB --level 9 -o values.zdict && zstd -D values.zdict value.json",

@@ -21,7 +21,7 @@ from recordpress.log import CopiedPartition, Estimate, Manifest
     ("recordpress transcode /backup/orders-0 /cold/orders-0 --codec zstd --level 9", "Recompress a partition."),
     ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --batch-bytes 1MiB",
      "Recompress a log dir, and join small batches, which compress badly."),
-    ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate what it would save."),
+    ("recordpress transcode /backup/kafka-logs /cold/kafka-logs --codec zstd --dry-run", "Estimate the saving."),
 )  # fmt: skip
 @paths()
 @target
@@ -68,8 +68,8 @@ def command(
 
     TARGET gets a directory for each partition; it is the partition's directory itself if there is only one and TARGET
     is named like one, as orders-0. It gets its name when all of it is there: a run that was interrupted is resumed
-    by the same command. recordpress-manifest.json in it has counts, checksums and a digest of the records of each segment;
-    with --json it is printed. Brokers pass over it.
+    by the same command. recordpress-manifest.json in it has counts, checksums and a digest of the records of each
+    segment; with --json it is printed. Brokers pass over it.
 
     What is not copied is a finding: bytes after the last whole batch of a partition, and what is no part of a log."""
     with Progress("transcoding") as progress:

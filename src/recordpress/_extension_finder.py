@@ -1,0 +1,144 @@
+"""The compiled modules, and the one shared object that holds all of them.
+
+One file is mapped and relocated in a fraction of the time that sixty take, and holds one copy of each C library that is
+linked statically. The import system finds an extension module by its file name, so `Finder` tells it where these are.
+They keep their own names and init functions. The last part of a name is also that of the init function, so it must be
+unique.
+
+setup.py builds the modules listed here.
+"""
+
+TYPE_CHECKING = False  # importing typing would add a tenth to the time that importing recordpress takes
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+# By module name without "recordpress.": the libraries that it calls, as pkg-config names them.
+LIBRARIES = {
+    "_status": (),
+    "_sealed": (),
+    "_buffers": (),
+    "_arguments": (),
+    "codecs._output": (),
+    "_threads": (),
+    "codecs._gzip": ("libdeflate",),
+    "codecs._snappy": (),
+    "codecs._lz4": ("liblz4",),
+    "codecs._zstd": ("libzstd",),
+    "codecs._registry": (),
+    "codecs._zstd_dictionary": ("libzstd",),
+    "codecs._object": (),
+    "codecs.table": (),
+    "codecs.context": (),
+    "codecs.payload": (),
+    "codecs._calls": (),
+    "codecs._stream": (),
+    "checksum": ("libdeflate",),
+    "_libraries": ("libzstd", "liblz4", "libdeflate", "libxxhash"),
+    "columns._roundtrip_loss": (),
+    "columns._arrow_out": (),
+    "columns._values": (),
+    "columns._columns": (),
+    "record.decode": (),
+    "record.fields": (),
+    "record._records": (),
+    "record._batch": (),
+    "columns.catalogue": (),
+    "columns._gather": (),
+    "columns._finish": (),
+    "columns._select_batches": (),
+    "columns._decode": (),
+    "columns._options": (),
+    "columns._window": (),
+    "columns._source": (),
+    "columns._iterate": (),
+    "columns._read": (),
+    "columns._result_stream": (),
+    "columns._text": (),
+    "columns._lines": (),
+    "columns._write_lines": (),
+    "columns._match": (),
+    "producer._murmur2": (),
+    "columns._table": (),
+    "record.encode": (),
+    "record._record_args": (),
+    "record._limit": (),
+    "record.builder": (),
+    "record.set_writer": (),
+    "record.rows": (),
+    "record._write_records": (),
+    "producer._estimator": (),
+    "producer._filling": (),
+    "record.recompress_batch": (),
+    "record._recompress": (),
+    "record.change_magic": (),
+    "columns._arrow_in": (),
+    "columns._arrow_source": (),
+    "columns._value_source": (),
+    "columns._by_value": (),
+    "columns._value_checksums": (),
+    "columns._input": (),
+    "columns._rows": (),
+    "columns._write_batches": (),
+    "columns._write": (),
+    "columns.column_rows": (),
+    "producer._packer": (),
+    "producer._packing": (),
+    "broker._down_convert": (),
+    "broker._lazy_conversion": (),
+    "log._header_walk": (),
+    "log._digest": ("libxxhash",),
+    "log.copy._join": (),
+    "log.copy._change_entry_magic": (),
+    "log.copy._recompress_entries": (),
+    "log.copy._recompress_threads": (),
+    "broker._analyze": (),
+    "broker._check": (),
+    "broker._stored": (),
+    "broker._rebuild": (),
+    "broker._walk": (),
+    "broker._validator": (),
+    "broker._messages": (),
+    "broker._message_validator": (),
+    "adapters._client": (),
+    "adapters._entry": (),
+    "adapters._open_batch": (),
+    "adapters._building": (),
+    "adapters._aiokafka": (),
+    "adapters._aiokafka_building": (),
+    "adapters._kafka_reading": (),
+    "adapters._kafka_building": (),
+}
+
+FILE = "_native"  # and the suffix of extension modules
+
+# The module with what Cython gives to all of them, among it the type of functions: it comes from Cython itself, and a
+# copy in each module would make the file a fifth larger.
+SHARED = "_cyutility"
+
+
+class Finder:
+    """For sys.meta_path: where the modules are."""
+
+    def __init__(self) -> None:
+        # importlib.machinery has these, but importing it takes longer than finding all modules
+        from _frozen_importlib import ModuleSpec
+        from _frozen_importlib_external import EXTENSION_SUFFIXES, ExtensionFileLoader
+        from os.path import dirname, join
+
+        self._spec, self._loader = ModuleSpec, ExtensionFileLoader
+        self._file = join(dirname(__file__), FILE + EXTENSION_SUFFIXES[0])
+        self._names = {f"recordpress.{name}" for name in (SHARED, *LIBRARIES)}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        """As the import system calls it."""
+        if name not in self._names:
+            return None
+        spec = self._spec(name, self._loader(name, self._file), origin=self._file)
+        spec.has_location = True
+        return spec
+
+
+if __name__ == "recordpress._extension_finder":  # not when setup.py reads the names
+    import sys
+
+    sys.meta_path.insert(0, Finder())

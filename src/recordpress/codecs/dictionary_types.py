@@ -1,0 +1,42 @@
+"""Types for annotations of zstd dictionaries; importing recordpress does not load this module."""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias
+
+from recordpress.codecs._zstd_dictionary import Dictionary
+
+__all__ = ["Dictionaries", "DictionariesById"]
+
+
+class DictionariesById(Protocol):
+    """A dict of dictionaries by id, or a `recordpress.dictionaries.DictionaryStore`.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
+    >>> dictionary = recordpress.dictionaries.train(lines, 1024)
+    >>> known: recordpress.dictionaries.DictionariesById = {dictionary.id: dictionary}
+    >>> small = recordpress.compress(lines[7], "zstd", dictionary=dictionary)
+    >>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[7]
+    True
+    """
+
+    def get(self, key: int, /) -> Dictionary | None:
+        """The dictionary of an id, or None."""
+        ...
+
+
+Dictionaries: TypeAlias = Dictionary | DictionariesById
+"""What frames of zstd may name: one dictionary, or several by id.
+
+Examples
+--------
+>>> import recordpress
+>>> lines = [b'{"user": %d, "city": "Paris"}' % number for number in range(1000)]
+>>> known: recordpress.dictionaries.Dictionaries = recordpress.dictionaries.train(lines, 1024)
+>>> small = recordpress.compress(lines[0], "zstd", dictionary=known)
+>>> recordpress.decompress(small, "zstd", dictionaries=known) == lines[0]
+True
+"""

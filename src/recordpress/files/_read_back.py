@@ -1,0 +1,118 @@
+"""Read a written file back once, for its checksum and for callers that look at its bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from recordpress.checksum import crc32c
+from recordpress.errors import CorruptRecordError
+from recordpress.files._interface import FileSystem, RandomAccessFile, Writer
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+Look: TypeAlias = Callable[[RandomAccessFile], None]
+
+COPY_RULE = "verification of the copy"
+_PIECE_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
+
+
+class ReadBack(RandomAccessFile):
+    """A file that is read from its beginning to its end, in large pieces, however it is asked for. Positions that are
+    asked for must not go back further than those of the time before.
+
+    Parameters
+    ----------
+    file : RandomAccessFile
+        Whoever opened it closes it.
+    """
+
+    is_remote = False  # there is nothing to be read ahead
+
+    def __init__(self, file: RandomAccessFile) -> None:
+        self.name = file.name
+        self.size = file.size
+        self._file = file
+        self._checksum = 0
+        self._begin = self._end = 0  # of what is in memory
+        self._block = bytearray(min(_PIECE_BYTES, file.size))
+
+    def read_at(self, position: int, length: int) -> bytes:
+        data = bytearray(max(min(length, self.size - position), 0))
+        return bytes(data[: self.read_into(position, data)])
+
+    def read_into(self, position: int, buffer: Buffer) -> int:
+        view = memoryview(buffer).cast("B")
+        end = min(position + len(view), self.size)
+        while self._end < end:
+            self._read_on(position)
+        if position >= end:
+            return 0
+        view[: end - position] = memoryview(self._block)[position - self._begin : end - self._begin]
+        return end - position
+
+    def checksum(self) -> int:
+        """CRC-32C of the whole file, whose rest is read now."""
+        while self._end < self.size:
+            self._read_on(self._end)
+        return self._checksum
+
+    def _read_on(self, position: int) -> None:
+        """The next piece; what is in memory stays there from a position on."""
+        kept = self._block[max(position - self._begin, 0) : self._end - self._begin]
+        wanted = min(_PIECE_BYTES, self.size - self._end)
+        if len(self._block) < len(kept) + wanted:
+            self._block = bytearray(len(kept) + wanted)
+        view = memoryview(self._block)
+        view[: len(kept)] = kept
+        self._begin = self._end - len(kept)
+        got = self._file.read_into(self._end, view[len(kept) : len(kept) + wanted])
+        if not got:
+            raise self._file.truncated(self._end)
+        self._checksum = crc32c(view[len(kept) : len(kept) + got], self._checksum)
+        self._end += got
+
+    def close(self) -> None:
+        """Nothing: the file is not this object's."""
+
+
+def publish_checked(
+    writer: Writer, files: FileSystem, target: str, size: int, checksum: int, look: Look | None = None
+) -> None:
+    """Read the file back and give it its name, or in the other order if a store shows it only under its name.
+
+    `look` may read the file from its beginning to its end before its checksum is compared.
+    """
+    written = writer.written()
+    if written is not None:
+        with written:
+            _check_file(written, size, checksum, look)
+        writer.publish()
+        return
+    writer.publish()
+    try:
+        with files.open(target) as file:
+            _check_file(file, size, checksum, look)
+    except CorruptRecordError:
+        files.delete(target)
+        raise
+
+
+def _check_file(file: RandomAccessFile, size: int, checksum: int, look: Look | None) -> None:
+    read_back = ReadBack(file)
+    if look is not None:
+        look(read_back)
+    found = read_back.checksum()
+    if (file.size, found) != (size, checksum):
+        raise CorruptRecordError(
+            f"{size} bytes with the checksum {checksum:#010x} were written, "
+            f"but {file.size} with {found:#010x} are read back",
+            file=file.name,
+            rule=COPY_RULE,
+        )
+
+
+def file_checksum(file: RandomAccessFile) -> int:
+    """Return the CRC-32C of a whole file."""
+    return ReadBack(file).checksum()

@@ -1,0 +1,463 @@
+"""A walk over a log by headers alone: payloads are not examined, and most are not even read.
+
+::
+
+    window of the file ──► header ──► the next entry's position ──► in the window? ─ yes ──► header ...
+          ▲                                                              │ no
+          └──────────────────────────────────────────────────────────────┘
+
+If entries are small, a window holds several; if they are large, it holds little more than one header. There is never
+more than one read per entry, and for entries below 16 KiB never more than one per 64 KiB.
+"""
+
+from cpython.bytearray cimport PyByteArray_AS_STRING
+from libc.stdint cimport INT32_MAX, INT64_MAX, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from recordpress._arguments cimport integer_of
+from recordpress._c.wire cimport (
+    RP_ATTRIBUTES_OFFSET, RP_BATCH_HEADER, RP_CRC, RP_CRC_OFFSET, RP_END, RP_ENTRY_PREFIX, RP_LOG_OVERHEAD,
+    RP_MESSAGE_CRC_OFFSET, RP_MIN_ENTRY_SIZE, RP_OK, RP_TRANSACTIONAL, rp_batch, rp_batch_last_offset, rp_batch_next,
+    rp_error, rp_fail, rp_load_be32, rp_load_be64,
+)
+from recordpress._status cimport error_of, place, place_at, place_of
+from recordpress.checksum cimport crc32_update, crc32c_update
+
+from recordpress.errors import CorruptRecordError
+from recordpress.log._batch_header import BatchHeader
+
+cdef enum:
+    WINDOW = (64 << 10) + RP_BATCH_HEADER   # with a header that begins at its end
+    SPARSE = 512        # a window of one header, if entries are large: reading less than a page is not cheaper
+    LARGE = 16 << 10    # entries this large: reading one costs more than another call
+    SEARCH_AHEAD = 8    # searches may sum up this many times the file's bytes in vain
+
+cdef object header_tuple = BatchHeader._make
+
+# What `HeaderWalk.columns` gives, with the bytes of each value.
+BATCH_FIELDS = {
+    "position": 8, "size": 8, "magic": 1, "attributes": 2, "baseOffset": 8, "lastOffset": 8, "recordsCount": 4,
+    "baseTimestamp": 8, "maxTimestamp": 8, "partitionLeaderEpoch": 4, "producerId": 8, "producerEpoch": 2,
+    "baseSequence": 4, "lastSequence": 4, "crc": 4, "isValid": 1,
+}
+
+
+cdef struct header_columns:
+    int64_t* position
+    int64_t* size
+    int8_t* magic
+    int16_t* attributes
+    int64_t* base_offset
+    int64_t* last_offset
+    int32_t* records_count
+    int64_t* base_timestamp
+    int64_t* max_timestamp
+    int32_t* partition_leader_epoch
+    int64_t* producer_id
+    int16_t* producer_epoch
+    int32_t* base_sequence
+    int32_t* last_sequence
+    uint32_t* crc
+    int8_t* is_valid
+
+
+cdef addresses_of(header_columns* to, dict columns):
+    to.position = <int64_t*>PyByteArray_AS_STRING(columns["position"])
+    to.size = <int64_t*>PyByteArray_AS_STRING(columns["size"])
+    to.magic = <int8_t*>PyByteArray_AS_STRING(columns["magic"])
+    to.attributes = <int16_t*>PyByteArray_AS_STRING(columns["attributes"])
+    to.base_offset = <int64_t*>PyByteArray_AS_STRING(columns["baseOffset"])
+    to.last_offset = <int64_t*>PyByteArray_AS_STRING(columns["lastOffset"])
+    to.records_count = <int32_t*>PyByteArray_AS_STRING(columns["recordsCount"])
+    to.base_timestamp = <int64_t*>PyByteArray_AS_STRING(columns["baseTimestamp"])
+    to.max_timestamp = <int64_t*>PyByteArray_AS_STRING(columns["maxTimestamp"])
+    to.partition_leader_epoch = <int32_t*>PyByteArray_AS_STRING(columns["partitionLeaderEpoch"])
+    to.producer_id = <int64_t*>PyByteArray_AS_STRING(columns["producerId"])
+    to.producer_epoch = <int16_t*>PyByteArray_AS_STRING(columns["producerEpoch"])
+    to.base_sequence = <int32_t*>PyByteArray_AS_STRING(columns["baseSequence"])
+    to.last_sequence = <int32_t*>PyByteArray_AS_STRING(columns["lastSequence"])
+    to.crc = <uint32_t*>PyByteArray_AS_STRING(columns["crc"])
+    to.is_valid = <int8_t*>PyByteArray_AS_STRING(columns["isValid"])
+
+
+cdef void put_header(const header_columns* to, int64_t n, const rp_batch* b) noexcept nogil:
+    cdef int64_t last = rp_batch_last_offset(b)
+    to.position[n] = b.position
+    to.size[n] = b.size
+    to.magic[n] = <int8_t>b.magic
+    to.attributes[n] = <int16_t>b.attributes
+    to.base_offset[n] = b.base_offset
+    to.last_offset[n] = last
+    to.records_count[n] = b.records_count
+    to.base_timestamp[n] = b.base_timestamp
+    to.max_timestamp[n] = b.max_timestamp
+    to.partition_leader_epoch[n] = b.partition_leader_epoch
+    to.producer_id[n] = b.producer_id
+    to.producer_epoch[n] = b.producer_epoch
+    to.base_sequence[n] = b.base_sequence
+    to.last_sequence[n] = -1
+    if b.base_sequence >= 0:  # DefaultRecordBatch.incrementSequence: they wrap around at 2^31
+        to.last_sequence[n] = <int32_t>((<uint64_t>b.base_sequence + <uint64_t>last - <uint64_t>b.base_offset)
+                                        & <uint64_t>INT32_MAX)
+    to.crc[n] = b.crc
+
+
+cdef class HeaderWalk:
+    """Not thread-safe.
+
+    Parameters
+    ----------
+    file : object with `size`, `read_into(position, buffer)` and perhaps `name`
+    position : int
+        Of an entry.
+    end : int, optional
+        The file is read as if it ended here.
+    window_bytes : int, optional
+        Read this much at once, whatever the size of entries: for remote files, and for reading everything.
+    max_message_bytes : int
+        An entry whose size field is above this is corrupt.
+
+    Attributes
+    ----------
+    position : int
+        Where the next entry begins.
+    end : int
+    name : str or None
+    next_offset : int or None
+        After the last entry that was passed; None before the first.
+    gave_up : bool
+        Whether a search left a checksum out, as described there.
+
+    Examples
+    --------
+    >>> import io, recordpress
+    >>> class File(io.BytesIO):
+    ...     size = property(lambda self: len(self.getvalue()))
+    ...     def read_into(self, position, buffer):
+    ...         self.seek(position)
+    ...         return self.readinto(buffer)
+    >>> log = b"".join(recordpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 100, 10))
+    >>> hop = HeaderWalk(File(log))
+    >>> header = hop.find_offset(55)
+    >>> header.base_offset, header.last_offset, header.position == hop.position
+    (50, 59, True)
+    >>> [header.base_offset for header in hop], hop.next_offset
+    ([50, 60, 70, 80, 90], 100)
+    """
+
+    cdef readonly int64_t position
+    cdef readonly int64_t end
+    cdef readonly str name
+    cdef readonly bint gave_up
+    cdef int64_t largest        # the size field of an entry may say
+    cdef object file
+    cdef bytearray block
+    cdef object view            # of the block
+    cdef const uint8_t* data    # its bytes: those of the file from `begin` on
+    cdef int64_t begin
+    cdef int64_t size
+    cdef int64_t window_bytes   # 0: by the size of the entries
+    cdef int64_t typical        # of the last entry
+    cdef rp_batch batch
+    cdef rp_error error
+    cdef bint any
+    cdef int64_t last_offset
+    cdef int64_t in_vain        # bytes that searches summed up
+
+    def __init__(self, file, *, position=0, end=None, window_bytes=None, max_message_bytes=INT32_MAX):
+        cdef int64_t size = integer_of(file.size, "size", 0, INT64_MAX)
+        self.end = size if end is None else min(size, <int64_t>integer_of(end, "end", 0, INT64_MAX))
+        self.position = integer_of(position, "position", 0, self.end)
+        self.largest = integer_of(max_message_bytes, "max_message_bytes", 0, INT32_MAX)
+        self.window_bytes = 0 if window_bytes is None else integer_of(window_bytes, "window_bytes", SPARSE, INT32_MAX)
+        self.file = file
+        name = getattr(file, "name", None)
+        self.name = name if isinstance(name, str) else None
+        self.block = bytearray(min(self.window_bytes or WINDOW, max(self.end, 1)))
+        self.view = memoryview(self.block)
+        self.data = <const uint8_t*>PyByteArray_AS_STRING(self.block)
+
+    @property
+    def next_offset(self):
+        return <int64_t>(<uint64_t>self.last_offset + 1) if self.any else None
+
+    # --- the window ---------------------------------------------------------------------------------------------
+
+    cdef int read_window(self, int64_t position, int64_t most) except -1:
+        cdef int64_t wanted = min(most, self.end - position, len(self.block))
+        cdef int64_t got
+        self.size = 0
+        got = integer_of(self.file.read_into(position, self.view[:wanted]), "read_into()", 0, wanted)
+        if got < wanted:
+            raise CorruptRecordError(
+                f"the file was truncated while it was read: it had {self.end} bytes and now ends at {position + got}",
+                file=self.name, position=position + got, rule="file size")
+        self.begin = position
+        self.size = wanted
+        return 0
+
+    cdef int need(self, int64_t position, int64_t bytes) except -1:
+        """Load the window from there on, as far as the file goes; at least a header."""
+        cdef int64_t most = self.window_bytes
+        if self.begin <= position and min(position + bytes, self.end) <= self.begin + self.size:
+            return 0
+        if most == 0:
+            most = SPARSE if self.typical >= LARGE else WINDOW
+        return self.read_window(position, most)
+
+    # --- entries ------------------------------------------------------------------------------------------------
+
+    cdef int header(self, int64_t position) except -1:
+        """The status of the entry there; its header goes to `batch`."""
+        cdef int64_t at
+        cdef int status
+        if position >= self.end:
+            return RP_END
+        self.need(position, RP_BATCH_HEADER)
+        at = position - self.begin
+        # the size is the file's: the header is in the window, and nothing else is read
+        status = rp_batch_next(self.data, self.end - self.begin, at, self.largest, &self.batch, &self.error)
+        self.batch.position = position
+        return status
+
+    cdef bint step(self) except -1:
+        """Read the next header, and pass it; False at the end."""
+        cdef place at
+        cdef int status = self.header(self.position)
+        if status == RP_END:
+            return False
+        if status != RP_OK:
+            at = place_at(self.position, 0, self.name)
+            raise error_of(&self.error, &at)
+        self.position += self.batch.size
+        self.typical = self.batch.size
+        self.last_offset = rp_batch_last_offset(&self.batch)
+        self.any = True
+        return True
+
+    cdef object made(self):
+        cdef rp_batch* b = &self.batch
+        return header_tuple((
+            b.position, b.size, b.magic, b.attributes, b.base_offset, rp_batch_last_offset(b), b.records_count,
+            b.max_timestamp, b.crc, b.partition_leader_epoch, b.producer_id, b.producer_epoch, b.base_sequence,
+            b.base_timestamp if b.magic == 2 else -1))
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if not self.step():
+            raise StopIteration
+        return self.made()
+
+    def find_offset(self, target):
+        """The first entry whose last offset is at least `target`; None if there is none. It is not passed.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry comes first.
+        """
+        cdef int64_t wanted = target
+        while self.step():
+            if self.last_offset >= wanted:
+                self.position = self.batch.position
+                return self.made()
+        return None
+
+    def find_timestamp(self, target):
+        """The first entry whose largest timestamp is at least `target`; None if there is none. It is not passed."""
+        cdef int64_t wanted = target
+        while self.step():
+            if self.batch.max_timestamp >= wanted:
+                self.position = self.batch.position
+                return self.made()
+        return None
+
+    def transactional(self):
+        """The headers of all batches of transactions from here on.
+
+        Yields
+        ------
+        BatchHeader
+        """
+        while self.step():
+            if self.batch.magic == 2 and self.batch.attributes & RP_TRANSACTIONAL:
+                yield self.made()
+
+    def columns(self, most, check_crcs):
+        """The next headers, a column of each field.
+
+        Parameters
+        ----------
+        most : int
+            Headers.
+        check_crcs : bool
+            Compare each entry's checksum; without it isValid has no meaning.
+
+        Returns
+        -------
+        dict of str to bytearray
+            By the names of `BATCH_FIELDS`, integers of that size; all empty at the end.
+
+        Raises
+        ------
+        CorruptRecordError
+            An impossible entry comes first.
+        """
+        cdef int64_t room = integer_of(most, "most", 1, 1 << 24), n = 0
+        cdef bint with_crcs = check_crcs
+        cdef dict columns = {name: bytearray(room * size) for name, size in BATCH_FIELDS.items()}
+        cdef header_columns to
+        addresses_of(&to, columns)
+        while n < room:
+            try:
+                if not self.step():
+                    break
+            except CorruptRecordError:
+                if n == 0:
+                    raise
+                break  # it comes again in the next call
+            put_header(&to, n, &self.batch)
+            if with_crcs:
+                to.is_valid[n] = self.crc_is_right(&self.batch)
+            n += 1
+        for name, size in BATCH_FIELDS.items():
+            del columns[name][n * size:]
+        return columns
+
+    # --- checksums ----------------------------------------------------------------------------------------------
+
+    cdef uint32_t checksum(self, int64_t start, int64_t end, bint v2) except? 0:
+        """Of these bytes of the file, window by window."""
+        cdef uint32_t crc = 0
+        cdef int64_t part
+        cdef const uint8_t* p
+        while start < end:
+            if not self.begin <= start < self.begin + self.size:
+                self.read_window(start, self.window_bytes or WINDOW)
+            part = min(end, self.begin + self.size) - start
+            p = self.data + (start - self.begin)
+            with nogil:
+                crc = crc32c_update(crc, p, <size_t>part) if v2 else crc32_update(crc, p, <size_t>part)
+            start += part
+        return crc
+
+    cdef bint crc_is_right(self, const rp_batch* batch) except -1:
+        cdef bint v2 = batch.magic == 2
+        cdef int64_t covers = RP_ATTRIBUTES_OFFSET if v2 else RP_MESSAGE_CRC_OFFSET + 4
+        cdef int64_t where = RP_CRC_OFFSET if v2 else RP_MESSAGE_CRC_OFFSET
+        cdef uint32_t computed = self.checksum(batch.position + covers, batch.position + batch.size, v2)
+        if computed == batch.crc:
+            return True
+        rp_fail(&self.error, RP_CRC, where, batch.crc, computed)
+        return False
+
+    def checksum_error(self):
+        """The error of the checksum of the entry that was passed last; None if it is right.
+
+        Returns
+        -------
+        CorruptRecordError or None
+        """
+        cdef rp_batch batch = self.batch
+        cdef place at
+        if self.crc_is_right(&batch):
+            return None
+        at = place_of(&batch, 0, self.name)
+        return error_of(&self.error, &at)
+
+    def checksum_of(self, start, end):
+        """The CRC-32C of these bytes of the file."""
+        return self.checksum(integer_of(start, "start", 0, self.end), integer_of(end, "end", 0, self.end), True)
+
+    # --- going on after damage ------------------------------------------------------------------------------------
+
+    def at_entry(self, position, first_offset, last_offset):
+        """Whether the bytes there look like the header of an entry with offsets in this range; True at the end.
+
+        An entry that is cut looks like one.
+        """
+        cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
+        cdef int64_t base
+        cdef int status
+        if at >= self.end:
+            return at == self.end
+        status = self.header(at)
+        if status == RP_END and self.end - at < RP_ENTRY_PREFIX:
+            return False
+        base = <int64_t>rp_load_be64(self.data + (at - self.begin))
+        return status in (RP_OK, RP_END) and first_offset <= base <= last_offset
+
+    def move_to(self, position):
+        """Go on at an entry there."""
+        self.position = integer_of(position, "position", 0, self.end)
+
+    def search(self, position, first_offset, last_offset, limit=None):
+        """Go on at the first intact entry from a position on, wherever it begins.
+
+        Whatever looks like a header is verified by its checksum. All searches of a hop together sum up at most eight
+        times the file's bytes in vain: otherwise a file made of headers could take quadratic time.
+
+        Parameters
+        ----------
+        position : int
+        first_offset, last_offset : int
+            The range of its base offset; also ints that no offset is as large as.
+        limit : int, optional
+            It begins before this position.
+
+        Returns
+        -------
+        bool
+            Whether there is one; `position` is then where it begins, and else what it was.
+        """
+        cdef int64_t at = integer_of(position, "position", 0, INT64_MAX)
+        cdef int64_t first = min(<object>first_offset, <object>INT64_MAX)
+        cdef int64_t last = min(<object>last_offset, <object>INT64_MAX)
+        cdef int64_t stop = self.end if limit is None else min(self.end, <int64_t>limit)
+        cdef int64_t found, most
+        while at < stop and self.end - at > RP_ENTRY_PREFIX:
+            if not (self.begin <= at and min(at + RP_BATCH_HEADER, self.end) <= self.begin + self.size):
+                self.read_window(at, self.window_bytes or WINDOW)
+            most = min(self.size - RP_ENTRY_PREFIX + 1, stop - self.begin)
+            with nogil:
+                found = candidate(self.data, at - self.begin, most, self.end - self.begin, first, last)
+            at = self.begin + (most if found < 0 else found)
+            if found < 0:
+                continue
+            if self.is_entry(at):
+                self.position = at
+                return True
+            at += 1
+        return False
+
+    cdef bint is_entry(self, int64_t position) except -1:
+        cdef rp_batch batch
+        if self.header(position) != RP_OK:
+            return False
+        batch = self.batch
+        if batch.magic == 2 and not (batch.last_offset_delta >= 0 and
+                                     0 <= batch.records_count <= <int64_t>batch.last_offset_delta + 1):
+            return False
+        if self.in_vain + batch.size > SEARCH_AHEAD * self.end:
+            self.gave_up = True
+            return False
+        if self.crc_is_right(&batch):
+            return True
+        self.in_vain += batch.size
+        return False
+
+
+cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,
+                       int64_t last) noexcept nogil:
+    """The first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as in a
+    header; -1 if there is none. All count from `data`, also the end of the file."""
+    cdef uint64_t range = <uint64_t>last - <uint64_t>first
+    cdef int64_t size
+    while at < most:
+        if data[at + RP_ENTRY_PREFIX - 1] <= 2 and rp_load_be64(data + at) - <uint64_t>first <= range:
+            size = <int64_t>rp_load_be32(data + at + RP_LOG_OVERHEAD - 4)
+            if RP_MIN_ENTRY_SIZE <= size <= end - at - RP_LOG_OVERHEAD:
+                return at
+        at += 1
+    return -1

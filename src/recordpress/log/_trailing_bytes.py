@@ -1,0 +1,105 @@
+"""The bytes after the last whole entry of a segment: what a crash leaves there, or damage.
+
+Kafka's readers take every entry that does not fit into the rest of the data for a cut one, so a length field that is
+damaged in mid-file makes all entries after it vanish without an error. The rules here:
+
+======================  =====================================================================================
+a segment that is not   nothing may follow its last whole entry
+its partition's last
+zeros                   the tail of a file that was preallocated: the segment ends there
+one entry, cut          its header says that it goes on after the end of the file, and none of the rules below
+                        objects: the segment ends there
+damage                  there are more bytes than a produce request can have (socket.request.max.bytes is 100 MiB);
+                        or the checksum is right for the bytes that are there, so that only the length is wrong;
+                        or an intact entry with a later offset is found among them
+======================  =====================================================================================
+
+A cut, uncompressed entry that holds a record whose value is itself an intact batch with a later offset is also called
+damage: a false error is better than a loss.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Literal, TypeAlias
+
+from recordpress._arguments import INT32_MAX, INT64_MAX
+from recordpress.checksum import crc32c
+from recordpress.errors import CorruptRecordError
+from recordpress.files import RandomAccessFile
+from recordpress.log._header_walk import HeaderWalk
+
+Tail: TypeAlias = Literal["", "cut", "zeros"]
+
+LOG_OVERHEAD = 12  # of every entry, not counted by its size field (Kafka's Records.LOG_OVERHEAD)
+ENTRY_PREFIX = 17  # base offset, size, leader epoch or CRC, magic
+
+_STEP = 8 << 20  # of one read: large enough to hide its fixed costs
+_LARGEST_CUT = 104857600  # socket.request.max.bytes, unless the broker was told otherwise
+_V2_HEADER = struct.Struct(">qi4xbIhi8x8x8x2x4xi")  # base offset, size, magic, CRC, attributes, delta, count
+_MESSAGE = struct.Struct(">qi4xb")  # offset, size, magic
+_CRC_COVERS = 21
+_MIN_ENTRY_SIZE = 14  # Kafka's LegacyRecord.RECORD_OVERHEAD_V0
+
+
+def tail_of(file: RandomAccessFile, position: int, size: int, next_offset: int | None, complete: bool) -> Tail:
+    """The kind of the bytes from `position` to `size`; `next_offset` is the one after the last whole entry.
+
+    Raises
+    ------
+    CorruptRecordError
+        They are damage, or `complete` and there is anything.
+    """
+    left = size - position
+    if not left:
+        return ""
+    is_zero = _is_zero(file, position, size)
+    if complete:
+        what = (
+            f"{left} zero bytes follow the last entry"
+            if is_zero
+            else f"the last entry is cut: {left} bytes of it are here"
+        )
+        raise _damage(what, position)
+    if is_zero:
+        return "zeros"
+    header = file.read_exactly(position, min(_V2_HEADER.size, left))
+    if len(header) >= ENTRY_PREFIX:
+        _refuse_damage(file, position, size, header, next_offset)
+    return "cut"
+
+
+def _refuse_damage(file: RandomAccessFile, position: int, size: int, header: bytes, next_offset: int | None) -> None:
+    base, length, magic = _MESSAGE.unpack_from(header)
+    left = size - position
+    if length < _MIN_ENTRY_SIZE:
+        raise _damage(f"entry size {length} is less than the minimum of {_MIN_ENTRY_SIZE}", position)
+    beyond = f"entry size {length} reaches beyond the end of the file"
+    if left > _LARGEST_CUT:
+        raise _damage(f"{beyond}, and the {left} bytes here are more than one entry that was cut can have", position)
+    if magic == 2 and _is_whole(file, position, size, header):
+        raise _damage(f"{beyond}, but the checksum is right for the {left} bytes here", position)
+    hop = HeaderWalk(file, position=position, end=size, window_bytes=_STEP)
+    first = min(max(base + 1, next_offset or 0), INT64_MAX)  # and within the range of a segment
+    if hop.search(position + 1, first, min(first + INT32_MAX, INT64_MAX)):
+        raise _damage(f"{beyond}, but an intact entry with a later offset begins at byte {hop.position}", position)
+    if hop.gave_up:  # an entry that was cut does not look like thousands of headers
+        raise _damage(f"{beyond}, and so much in it looks like entries that none can be ruled out", position)
+
+
+def _damage(message: str, position: int) -> CorruptRecordError:
+    return CorruptRecordError(message, position=position, field="size", rule="record set framing")
+
+
+def _is_zero(file: RandomAccessFile, position: int, size: int) -> bool:
+    return not any(file.read_exactly(at, min(_STEP, size - at)).strip(b"\0") for at in range(position, size, _STEP))
+
+
+def _is_whole(file: RandomAccessFile, position: int, size: int, header: bytes) -> bool:
+    """Whether a batch ends with the file although its length says otherwise: the checksum does not cover the length."""
+    if len(header) < _V2_HEADER.size:
+        return False
+    checksum = 0
+    for at in range(position + _CRC_COVERS, size, _STEP):
+        checksum = crc32c(file.read_exactly(at, min(_STEP, size - at)), checksum)
+    return checksum == int(_V2_HEADER.unpack(header)[3])

@@ -1,0 +1,111 @@
+"""The producers of a log: the state that a snapshot keeps, and the aborted transactions (Kafka's
+ProducerStateManager, ProducerAppendInfo and ProducerStateEntry, as they replay a log)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log.sidecars.producer_snapshot import ProducerState
+from recordpress.log.sidecars.transaction_index import AbortedTxn
+
+_UNKNOWN = ProducerState(-1, -1, -1, -1, 0, -1, -1, -1)
+_NO_BATCH = {"last_sequence": -1, "last_offset": -1, "offset_delta": 0}
+
+
+class EndTxnMarker(NamedTuple):
+    """The record of a control batch that ends a transaction.
+
+    Attributes
+    ----------
+    committed : bool
+    coordinator_epoch : int
+    timestamp : int
+        In ms.
+    """
+
+    committed: bool
+    coordinator_epoch: int
+    timestamp: int
+
+
+class ProducerStates:
+    """The producers of a partition, batch by batch.
+
+    Parameters
+    ----------
+    snapshot : iterable of ProducerState
+        Their state before the first batch.
+
+    Examples
+    --------
+    >>> states = ProducerStates()
+    >>> states.add(BatchHeader(0, 100, 2, 0x10, 7, 9, 3, 1000, 0, 0, 4242, 0, 0))
+    >>> states.first_unstable_offset
+    7
+    >>> states.add(BatchHeader(100, 78, 2, 0x30, 10, 10, 1, 1001, 0, 0, 4242, 0, -1), EndTxnMarker(False, 5, 1001))
+    AbortedTxn(producer_id=4242, first_offset=7, last_offset=10, last_stable_offset=11)
+    """
+
+    def __init__(self, snapshot: Iterable[ProducerState] = ()) -> None:
+        self._producers = {state.producer_id: state for state in snapshot}
+        self._open = {
+            state.producer_id: state.current_txn_first_offset
+            for state in self._producers.values()
+            if state.current_txn_first_offset >= 0
+        }
+
+    @property
+    def first_unstable_offset(self) -> int | None:
+        """Where the first open transaction begins."""
+        return min(self._open.values(), default=None)
+
+    def snapshot(self) -> list[ProducerState]:
+        """By producer id. (Kafka writes them in the order of a hash table.)"""
+        return [state for _, state in sorted(self._producers.items())]
+
+    def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> AbortedTxn | None:
+        """Add a batch, and its marker if it is a control batch with one.
+
+        Returns
+        -------
+        AbortedTxn or None
+            The transaction that the marker aborted, if it has records.
+        """
+        if header.producer_id < 0:
+            return None
+        if not header.is_control:
+            self._add_records(header)
+        elif marker is not None:
+            return self._add_marker(header, marker)
+        return None
+
+    def _of(self, header: BatchHeader) -> ProducerState:
+        """The producer before this batch; a new epoch forgets its earlier batches."""
+        state = self._producers.get(header.producer_id, _UNKNOWN._replace(producer_id=header.producer_id))
+        if state.producer_epoch == header.producer_epoch:
+            return state
+        return state._replace(producer_epoch=header.producer_epoch, **_NO_BATCH)
+
+    def _add_records(self, header: BatchHeader) -> None:
+        state = self._of(header)._replace(
+            last_sequence=header.last_sequence,
+            last_offset=header.last_offset,
+            offset_delta=header.last_offset - header.base_offset,
+            timestamp=header.max_timestamp,
+        )
+        if header.is_transactional and header.producer_id not in self._open:
+            self._open[header.producer_id] = header.base_offset
+            state = state._replace(current_txn_first_offset=header.base_offset)
+        self._producers[header.producer_id] = state
+
+    def _add_marker(self, header: BatchHeader, marker: EndTxnMarker) -> AbortedTxn | None:
+        self._producers[header.producer_id] = self._of(header)._replace(
+            timestamp=marker.timestamp, coordinator_epoch=marker.coordinator_epoch, current_txn_first_offset=-1
+        )
+        first_offset = self._open.pop(header.producer_id, None)
+        if first_offset is None or marker.committed:
+            return None
+        stable = min(self._open.values(), default=header.base_offset + 1)
+        return AbortedTxn(header.producer_id, first_offset, header.base_offset, stable)

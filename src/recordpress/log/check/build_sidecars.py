@@ -1,0 +1,157 @@
+"""The files beside the segments of a partition, made from its batches: what `reindex` and `repair` write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+
+from recordpress._arguments import INT32_MAX
+from recordpress._file_names import (
+    INDEX_FILE_SUFFIX,
+    LEADER_EPOCH_CHECKPOINT,
+    LOG_FILE_SUFFIX,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TIME_INDEX_FILE_SUFFIX,
+)
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.files import FileSystem, RandomAccessFile
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._file_records import FileRecords
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log._progress import Meter
+from recordpress.log._segment import Partition, Segment
+from recordpress.log.check.damage_walk import WINDOW_BYTES
+from recordpress.log.check.order import OrderCheck
+from recordpress.log.check.rebuild import SidecarBuilder, marker_of
+from recordpress.log.sidecars.checkpoints import EpochEntry, leader_epochs_bytes, read_leader_epochs
+from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
+
+
+def sidecar_files(
+    segments: Sequence[Segment],
+    builder: SidecarBuilder,
+    meter: Meter,
+    epochs: Sequence[EpochEntry] = (),
+    *,
+    check_crcs: bool = False,
+) -> Iterator[tuple[str, bytes]]:
+    """Name and bytes of every file that belongs beside these segments; one at a time.
+
+    Parameters
+    ----------
+    segments : sequence of Segment
+        In order.
+    builder : SidecarBuilder
+        With the state of producers before the first of them.
+    meter : Meter
+    epochs : sequence of EpochEntry
+        Of a checkpoint that is there: those that began after the last batch are in no batch, and stay.
+    check_crcs : bool
+        Read all bytes, and compare checksums.
+
+    Raises
+    ------
+    RecordpressError
+        A segment is damaged, or one that is not the last is not complete.
+    """
+    next_offset = 0
+    order = OrderCheck()
+    for segment in segments:
+        next_offset = max(next_offset, segment.base_offset)
+        builder.begin(segment.base_offset)
+        with FileRecords(segment.open(), complete=not segment.is_last) as file:
+            hop = file.headers(window_bytes=WINDOW_BYTES if check_crcs and not file.file.is_remote else None)
+            for header in _headers(file, hop):
+                if check_crcs and (error := hop.checksum_error()):
+                    raise error
+                _refuse_disorder(segment, header, order, file.path)
+                builder.add(header, marker_of(file.file, header))
+                meter.advance(header.size)
+            next_offset = max(next_offset, hop.next_offset or 0)
+        stem = _stem(segment)
+        with_snapshot = segment.base_offset > 0
+        for suffix, data in builder.end().files(with_snapshot=with_snapshot).items():
+            yield stem + suffix, data
+    yield f"{next_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}", snapshot_bytes(builder.producers.snapshot())
+    later = [entry for entry in epochs if not builder.epochs or entry.epoch > builder.epochs[-1].epoch]
+    yield (
+        LEADER_EPOCH_CHECKPOINT,
+        leader_epochs_bytes([*builder.epochs, *(entry for entry in later if entry.start_offset >= next_offset)]),
+    )
+
+
+def _headers(file: FileRecords, hop: HeaderWalk) -> Iterator[BatchHeader]:
+    """Every entry; what follows the last one must be what a crash leaves there."""
+    try:
+        yield from hop
+    except RecordpressError as error:
+        file.judge(hop, error)
+    else:
+        file.judge(hop)
+
+
+def _refuse_disorder(segment: Segment, header: BatchHeader, order: OrderCheck, file: str) -> None:
+    """An index could not hold these offsets."""
+    first, last = segment.base_offset, segment.base_offset + INT32_MAX
+    message = f"offsets {header.base_offset} to {header.last_offset} are not between {first} and {last}"
+    if first <= header.base_offset <= header.last_offset <= last:
+        message = "".join(f.message for f in order.add(header, file) if f.rule == "offset order")
+    if message:
+        raise CorruptRecordError(
+            message, file=file, position=header.position, offset=header.base_offset, rule="offset order"
+        )
+
+
+def _stem(segment: Segment) -> str:
+    return segment.filesystem.name(segment.path).removesuffix(LOG_FILE_SUFFIX)
+
+
+class Indexes:
+    """The ``.index`` and ``.timeindex`` of a segment, made while it is read for another reason.
+
+    Parameters
+    ----------
+    segment : Segment
+        Its base offset counts.
+    """
+
+    def __init__(self, segment: Segment) -> None:
+        self._segment = segment
+        self._made: dict[str, bytes] = {}
+
+    def look(self, file: RandomAccessFile) -> None:
+        """Walk over the headers of a complete segment. They may have offsets that no index can hold."""
+        builder, order = SidecarBuilder(), OrderCheck()
+        builder.begin(self._segment.base_offset)
+        with suppress(RecordpressError), FileRecords(file) as records:
+            for header in _headers(records, records.headers()):
+                _refuse_disorder(self._segment, header, order, records.path)
+                builder.add(header)
+            self._made = builder.end().files(with_snapshot=False)
+
+    def write(self, files: FileSystem, directory: str) -> None:
+        """Write what was made."""
+        for suffix, data in self._made.items():
+            if suffix in (INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX):
+                name = f"{self._segment.base_offset:020d}{suffix}"
+                with files.create(files.join(directory, name)) as writer:
+                    writer.write(data)
+                    writer.publish()
+
+
+def producers_before(partition: Partition) -> list[ProducerState]:
+    """The state before the first segment, by its snapshot: none where it is missing or damaged."""
+    try:
+        with partition.segments[0].open_sibling(PRODUCER_SNAPSHOT_FILE_SUFFIX) as file:
+            return read_snapshot(file)
+    except (FileNotFoundError, RecordpressError):
+        return []
+
+
+def epochs_of(partition: Partition, files: FileSystem) -> list[EpochEntry]:
+    """What the partition's checkpoint says; nothing where it is missing or damaged."""
+    try:
+        with files.open(partition.files[LEADER_EPOCH_CHECKPOINT].path) as file:
+            return read_leader_epochs(file)
+    except (KeyError, FileNotFoundError, RecordpressError):
+        return []

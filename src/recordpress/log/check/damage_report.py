@@ -1,0 +1,224 @@
+"""scan: what is intact in a log and what is not, from its first byte to its last, and what a broker would keep."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any, TypeGuard
+
+from recordpress.files import RandomAccessFile, walked
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._log import Log
+from recordpress.log._open import open_paths
+from recordpress.log._progress import Meter, ProgressCallback
+from recordpress.log._segment import Partition, Segment
+from recordpress.log.check._recovery import Recovery
+from recordpress.log.check.damage_walk import BadRange, Scanner
+from recordpress.log.check.order import OrderCheck
+from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES
+from recordpress.log.findings import Finding
+
+
+@dataclass(frozen=True)
+class SegmentScan:
+    """The result of a scan for one segment.
+
+    Attributes
+    ----------
+    file : str
+    base_offset : int
+    size, intact_bytes : int
+        Of the file, and of its intact batches.
+    batches : int
+        Intact ones.
+    next_offset : int or None
+        After the last of them; None if there is none.
+    recovery_bytes : int
+        Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file.
+    recovery_offset : int
+        The offset at which the log would continue after them.
+
+    Examples
+    --------
+    >>> from recordpress.log import scan
+    >>> first = scan("demo/logs/sessions-0").segments[0]
+    >>> first.batches, first.intact_bytes == first.size == first.recovery_bytes
+    (1, True)
+    """
+
+    file: str
+    base_offset: int
+    size: int
+    intact_bytes: int
+    batches: int
+    next_offset: int | None
+    recovery_bytes: int
+    recovery_offset: int
+
+
+@dataclass(frozen=True)
+class ScanReport:
+    """The result of `scan`.
+
+    Attributes
+    ----------
+    segments : list of SegmentScan
+    findings : list of Finding
+        A range of bytes without an intact batch; batches whose offsets or leader epochs are out of order; what was
+        passed over in the directory.
+
+    Examples
+    --------
+    >>> from recordpress.log import scan
+    >>> report = scan("demo/logs/sessions-0")
+    >>> len(report.segments), report.findings
+    (2, [])
+    """
+
+    segments: list[SegmentScan] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields for JSON output."""
+        return {
+            "findings": [finding.to_dict() for finding in self.findings],
+            "segments": [asdict(segment) for segment in self.segments],
+        }
+
+
+def scan(
+    path: str | PathLike[str] | list[str] | Log,
+    *,
+    filesystem: object = None,
+    index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    progress: ProgressCallback | None = None,
+) -> ScanReport:
+    """Read every byte of a log, and go on after damage.
+
+    Parameters
+    ----------
+    path : path, URL, pattern, or several; or Log
+        As `open_log` takes it, or what it returned.
+    filesystem : optional
+        As `open_log` takes it.
+    index_interval_bytes : int
+        The broker's ``index.interval.bytes``: its recovery empties a segment whose index would not ascend.
+    progress : callable, optional
+        Called with a `Progress` as the work goes on.
+
+    Returns
+    -------
+    ScanReport
+        Each finding of damage gives its bytes, the offsets before and after, and what a broker's own recovery would
+        keep and cut.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is no partition.
+    OSError
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, recordpress
+    >>> from recordpress.log import scan
+    >>> log = bytearray(b"".join(recordpress.write_records([b"x"] * 10, base_offset=i) for i in range(0, 50, 10)))
+    >>> log[200] ^= 1
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory) / "00000000000000000000.log"
+    ...     _ = path.write_bytes(log)
+    ...     report = scan(path)
+    >>> [(finding.position, finding.size, finding.offset, finding.rule) for finding in report.findings]
+    [(141, 141, 10, 'checksum')]
+    >>> report.segments[0].batches, report.segments[0].recovery_bytes
+    (4, 141)
+    """
+    opened = path if isinstance(path, Log) else open_paths(path, filesystem)
+    report = ScanReport(findings=list(opened.skipped))
+    meter = Meter(progress, opened.partitions)
+    for partition in opened.partitions:
+        scan_partition(partition, index_interval_bytes, report, meter)
+    meter.end()
+    return report
+
+
+def scan_partition(
+    partition: Partition,
+    interval: int,
+    report: ScanReport,
+    meter: Meter,
+    found: Callable[[int, BatchHeader], object] | None = None,
+) -> None:
+    """Add a partition to the report; `found` gets every intact batch and the number of its segment."""
+    order = OrderCheck()
+    cut_before: Recovery | None = None  # of an earlier segment: recovery removes all segments after it
+    for number, segment in enumerate(partition.segments):
+        later = len(partition.segments) - number - 1
+        with segment.open() as stored, walked(stored) as file:
+            recovery = Recovery(file, segment.base_offset, interval)
+            parts = _parts(segment, file, recovery, order, report, meter)
+            bad = [part for part in parts if _is_bad(part, number, found)]
+        report.findings.extend(_described(bad, segment, file.size, recovery, later, cut_before is not None))
+        if cut_before is not None:
+            report.segments.append(_removed(report.segments.pop(), cut_before))
+        elif recovery.stopped:
+            cut_before = recovery
+
+
+def _is_bad(
+    part: BatchHeader | BadRange, number: int, found: Callable[[int, BatchHeader], object] | None
+) -> TypeGuard[BadRange]:
+    if isinstance(part, BadRange):
+        return True
+    if found is not None:
+        found(number, part)
+    return False
+
+
+def _parts(
+    segment: Segment, file: RandomAccessFile, recovery: Recovery, order: OrderCheck, report: ScanReport, meter: Meter
+) -> Iterator[BatchHeader | BadRange]:
+    """The parts of a segment, which is added to the report after the last of them."""
+    batches = intact = 0
+    next_offset = None
+    for part in Scanner(file, segment.base_offset):
+        if isinstance(part, BadRange):
+            recovery.add_bad(part)
+        else:
+            batches += 1
+            intact += part.size
+            next_offset = part.next_offset
+            recovery.add(part)
+            report.findings.extend(order.add(part, segment.url))
+        yield part
+        meter.advance(part.size)
+    meter.end_segment()
+    counts = (batches, next_offset, recovery.keeps, recovery.next_offset)
+    report.segments.append(SegmentScan(segment.url, segment.base_offset, file.size, intact, *counts))
+
+
+def _removed(scanned: SegmentScan, cut: Recovery) -> SegmentScan:
+    return SegmentScan(**(asdict(scanned) | {"recovery_bytes": 0, "recovery_offset": cut.next_offset}))
+
+
+def _described(
+    bad: list[BadRange], segment: Segment, size: int, recovery: Recovery, later: int, removed: bool
+) -> Iterator[Finding]:
+    """Findings of bad ranges, with what a broker's recovery would do."""
+    for part in bad:
+        if removed:
+            fate = "a broker's recovery removes this segment, which follows a damaged one"
+        elif part.position < recovery.keeps:
+            fate = "a broker's recovery keeps these bytes"
+        else:
+            fate = (
+                f"a broker's recovery keeps the first {recovery.keeps} bytes of the file, up to offset "
+                f"{recovery.next_offset}, and cuts {size - recovery.keeps}"
+            )
+            if later:
+                fate += f", with the {later} segments after it" if later > 1 else ", with the segment after it"
+        after = "nothing intact follows" if part.offset_after is None else f"offset {part.offset_after} follows"
+        between = f"offset {part.offset_before} was next before these {part.size} bytes, {after}"
+        message = f"{part.message}; {between}; {fate}"
+        yield Finding(segment.url, part.position, part.size, part.offset_before, part.rule, message)

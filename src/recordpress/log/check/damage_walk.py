@@ -1,0 +1,188 @@
+"""All that can be read of a damaged segment: the entries that are intact, and the bytes between them.
+
+::
+
+    entry ── checksum right? ── yes ──► the next one
+                  │ no
+                  ├─ its size leads to what looks like an entry ──► there
+                  └─ else ──► search, byte by byte, for the next entry whose checksum is right
+
+A wrong size may also lead over intact entries to another entry, so the bytes of a damaged entry are searched as well.
+An entry found in them counts only if the checksum shows that the size was wrong: a damaged batch may hold a record
+whose value is itself a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple
+
+from recordpress._arguments import INT32_MAX, INT64_MAX
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.files import WALK_BYTES
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._header_walk import HeaderWalk
+from recordpress.log.check.rebuild import marker_of
+
+WINDOW_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
+_CRC_COVERS = 21  # of a v2 batch, from here on
+_BIGGEST_STEP = 1 << 20
+
+
+class BadRange(NamedTuple):
+    """Bytes of a segment in which there is no intact entry.
+
+    Attributes
+    ----------
+    position, size : int
+    kind : {'damage', 'cut', 'zeros'}
+        'cut' and 'zeros' are at the end of the file: an entry that goes on after it, and preallocated space.
+    offset_before : int
+        The offset after the last intact entry before.
+    offset_after : int or None
+        The base offset of the next intact entry; None if there is none.
+    field, rule, message : str
+        As in the errors of recordpress.
+    """
+
+    position: int
+    size: int
+    kind: Literal["damage", "cut", "zeros"]
+    offset_before: int
+    offset_after: int | None
+    field: str
+    rule: str
+    message: str
+
+    @property
+    def end(self) -> int:
+        return self.position + self.size
+
+
+class Scanner:
+    """A walk over a segment that goes on after damage.
+
+    Parameters
+    ----------
+    file : RandomAccessFile
+    base_offset : int
+        Of the segment: no offset in it is less, or more than 2147483647 greater.
+
+    Examples
+    --------
+    >>> for part in Scanner(file, 4500):                                                  # doctest: +SKIP
+    ...     print("bad" if isinstance(part, BadRange) else "intact", part.position, part.size)
+    """
+
+    def __init__(self, file: Any, base_offset: int) -> None:
+        self.file = file
+        self.base_offset = base_offset
+        self._last = min(base_offset + INT32_MAX, INT64_MAX)
+        window = WALK_BYTES if getattr(file, "is_remote", False) else WINDOW_BYTES
+        self._hop = HeaderWalk(file, position=getattr(file, "start", 0), window_bytes=window)
+
+    def __iter__(self) -> Iterator[BatchHeader | BadRange]:
+        """Intact entries and bad ranges, in order; every byte of the file is in one of them."""
+        next_offset = self.base_offset
+        pending: list[BadRange] = []
+        while self._hop.position < self._hop.end:
+            part = self._part(next_offset)
+            if isinstance(part, BadRange):
+                pending.append(part)
+                self._hop.move_to(part.end)
+                continue
+            yield from (bad._replace(offset_after=part.base_offset) for bad in pending)
+            pending.clear()
+            yield part
+            next_offset = part.next_offset
+        yield from pending
+
+    def _part(self, next_offset: int) -> BatchHeader | BadRange:
+        position = self._hop.position
+        try:
+            header = next(self._hop, None)
+        except CorruptRecordError as error:
+            return self._unframed(position, next_offset, error)
+        if header is None:
+            return self._tail(position, next_offset)
+        wrong = self._hop.checksum_error()
+        if wrong is not None:
+            end = self._end_of(header)
+            return self._bad(position, end, next_offset, wrong.field, wrong.rule, wrong.message)
+        if not self.base_offset <= header.base_offset <= header.last_offset <= self._last:
+            message = (
+                f"offsets {header.base_offset} to {header.last_offset} cannot be in a segment that begins with "
+                f"{self.base_offset}"
+            )
+            return self._bad(position, header.end, next_offset, "baseOffset", "segment offsets", message)
+        try:
+            marker_of(self.file, header)  # a broker parses markers, and stops if it cannot
+        except RecordpressError as error:
+            return self._bad(position, header.end, next_offset, error.field, error.rule, error.message)
+        return header
+
+    # --- where to go on ---------------------------------------------------------------------------------------------
+
+    def _end_of(self, header: BatchHeader) -> int:
+        """Where a whole entry ends whose checksum is wrong."""
+        leads_on = self._hop.at_entry(header.end, self.base_offset, self._last)
+        found = self._search(header.position + 1, header.end)
+        if found is not None and (not leads_on or self._is_end(header, found)):
+            return found
+        return header.end if leads_on else self._next(header.end)
+
+    def _is_end(self, header: BatchHeader, end: int) -> bool:
+        """Whether a v2 batch ends there, whatever its length says, which the checksum does not cover."""
+        return header.magic == 2 and self._hop.checksum_of(header.position + _CRC_COVERS, end) == header.crc
+
+    def _next(self, position: int) -> int:
+        """The next intact entry, or the end of the file."""
+        found = self._search(position, None)
+        return self._hop.end if found is None else found
+
+    def _search(self, position: int, limit: int | None) -> int | None:
+        if self._hop.search(position, self.base_offset, self._last, limit):
+            return self._hop.position
+        return None
+
+    # --- what is wrong ----------------------------------------------------------------------------------------------
+
+    def _unframed(self, position: int, next_offset: int, error: CorruptRecordError) -> BadRange:
+        """An entry whose size or magic is impossible."""
+        if self._is_zero(position):
+            return self._zeros(position, next_offset)
+        end = self._next(position + 1)
+        return self._bad(position, end, next_offset, error.field, error.rule, error.message)
+
+    def _tail(self, position: int, next_offset: int) -> BadRange:
+        """An entry that goes on after the end of the file, or too few bytes for one."""
+        if self._is_zero(position):
+            return self._zeros(position, next_offset)
+        end = self._next(position + 1)
+        left = self._hop.end - position
+        if end < self._hop.end:
+            message = "the entry size reaches beyond the end of the file, but intact entries follow"
+            return self._bad(position, end, next_offset, "size", "record set framing", message)
+        message = f"the last entry is cut: {left} bytes of it are here"
+        return BadRange(position, left, "cut", next_offset, None, "size", "record set framing", message)
+
+    def _zeros(self, position: int, next_offset: int) -> BadRange:
+        left = self._hop.end - position
+        message = f"{left} zero bytes follow the last entry, as in a file that was preallocated"
+        return BadRange(position, left, "zeros", next_offset, None, "size", "record set framing", message)
+
+    def _is_zero(self, position: int) -> bool:
+        """Whether there is nothing but zeros up to the end of the file."""
+        step = 64
+        while position < self._hop.end:
+            data = self.file.read_exactly(position, min(step, self._hop.end - position))
+            if data.strip(b"\0"):
+                return False
+            position += len(data)
+            step = min(2 * step, _BIGGEST_STEP)
+        return True
+
+    def _bad(
+        self, position: int, end: int, next_offset: int, field: str | None, rule: str | None, message: str
+    ) -> BadRange:
+        return BadRange(position, end - position, "damage", next_offset, None, field or "", rule or "", message)

@@ -1,0 +1,79 @@
+"""The order of a partition's batches: offsets ascend, leader epochs do not fall, sequences continue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log.findings import Finding
+from recordpress.log.sidecars.producer_snapshot import ProducerState
+
+_SEQUENCES = 1 << 31
+
+
+class OrderCheck:
+    """The order of batches, over all segments of a partition. A step back is reported once: order continues there.
+
+    Attributes
+    ----------
+    next_offset : int or None
+        After the batches so far.
+    gaps : int
+        How often offsets were missing, as after compaction or a removed segment.
+    """
+
+    def __init__(self) -> None:
+        self.next_offset: int | None = None
+        self.gaps = 0
+        self._epoch = -1
+
+    def add(self, header: BatchHeader, file: str) -> Iterator[Finding]:
+        """The errors of the next batch."""
+        expected = self.next_offset
+        # of a v0/v1 wrapper the header has the last offset only
+        first = header.base_offset if header.magic == 2 else header.last_offset
+        if expected is not None and first < expected:
+            yield _finding(header, file, "offset order", f"offset {first} comes after offset {expected - 1}")
+        elif expected is not None and header.magic == 2 and first > expected:
+            self.gaps += 1
+        self.next_offset = header.next_offset
+        epoch = header.partition_leader_epoch if header.magic == 2 else -1
+        if 0 <= epoch < self._epoch:
+            message = f"leader epoch {epoch} comes after leader epoch {self._epoch}"
+            yield _finding(header, file, "leader epochs", message)
+        self._epoch = epoch
+
+
+class SequenceCheck:
+    """The sequences of idempotent producers (KIP-98): each batch continues where its producer's last one ended.
+
+    Compaction removes batches, so a step forward is no error if offsets are missing.
+    """
+
+    def __init__(self) -> None:
+        self._last: dict[int, tuple[int, int, int]] = {}  # by producer: epoch, last sequence, gaps until then
+
+    def begin(self, producer: ProducerState) -> None:
+        """The state of a producer before the first batch."""
+        if producer.last_sequence >= 0:
+            self._last[producer.producer_id] = (producer.producer_epoch, producer.last_sequence, 0)
+
+    def add(self, header: BatchHeader, gaps: int, file: str) -> Iterator[Finding]:
+        """The errors of the next batch; `gaps` is how often offsets were missing so far."""
+        if header.producer_id < 0 or header.base_sequence < 0:
+            return
+        last = self._last.get(header.producer_id)
+        if last is not None and last[0] == header.producer_epoch:
+            expected = (last[1] + 1) % _SEQUENCES
+            ahead = (header.base_sequence - expected) % _SEQUENCES
+            if ahead >= _SEQUENCES // 2 or (ahead and last[2] == gaps):
+                message = (
+                    f"sequence {header.base_sequence} of producer {header.producer_id}, epoch {header.producer_epoch}, "
+                    f"where {expected} comes next"
+                )
+                yield _finding(header, file, "producer sequences", message)
+        self._last[header.producer_id] = (header.producer_epoch, header.last_sequence, gaps)
+
+
+def _finding(header: BatchHeader, file: str, rule: str, message: str) -> Finding:
+    return Finding(file, header.position, header.size, header.base_offset, rule, message)

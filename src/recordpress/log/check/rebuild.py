@@ -1,0 +1,168 @@
+"""The files beside a segment, made again from its batches, as by a broker that finds none (LogSegment.recover).
+
+::
+
+    header ──► SidecarBuilder ──┬──► .index, .timeindex    an entry after every index.interval.bytes
+                                ├──► .txnindex             ProducerStates: what its markers abort
+                                └──► leader epochs         the first offset of each
+
+`ProducerStates` and the epochs continue from segment to segment; their state at a segment's start is its ``.snapshot``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from recordpress._file_names import (
+    INDEX_FILE_SUFFIX,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TIME_INDEX_FILE_SUFFIX,
+    TXN_INDEX_FILE_SUFFIX,
+)
+from recordpress.errors import InvalidRecordError
+from recordpress.files import located
+from recordpress.log._batch_header import BatchHeader
+from recordpress.log._entry import read_entry
+from recordpress.log.check._producer_state import EndTxnMarker, ProducerStates
+from recordpress.log.sidecars.checkpoints import EpochEntry
+from recordpress.log.sidecars.offset_index import OffsetPosition, offset_index_bytes
+from recordpress.log.sidecars.producer_snapshot import ProducerState, snapshot_bytes
+from recordpress.log.sidecars.time_index import TimestampOffset, time_index_bytes
+from recordpress.log.sidecars.transaction_index import AbortedTxn, transaction_index_bytes
+from recordpress.record import control_record, read_batches
+
+INDEX_INTERVAL_BYTES = 4096  # index.interval.bytes, unless the topic says otherwise
+"""How many bytes of a log lie between two entries of its indexes (index.interval.bytes of Kafka's TopicConfig).
+
+Examples
+--------
+>>> from recordpress.log import INDEX_INTERVAL_BYTES
+>>> INDEX_INTERVAL_BYTES
+4096
+"""
+
+
+@dataclass(frozen=True)
+class Sidecars:
+    """The files beside a segment.
+
+    Attributes
+    ----------
+    base_offset : int
+    index : list of OffsetPosition
+    time_index : list of TimestampOffset
+    transactions : list of AbortedTxn
+    snapshot : list of ProducerState
+        Of the producers before the segment.
+    """
+
+    base_offset: int
+    index: list[OffsetPosition]
+    time_index: list[TimestampOffset]
+    transactions: list[AbortedTxn]
+    snapshot: list[ProducerState]
+
+    def files(self, *, with_snapshot: bool = True) -> dict[str, bytes]:
+        """The bytes of each, by suffix. A transaction index is there only if a transaction was aborted."""
+        files = {
+            INDEX_FILE_SUFFIX: offset_index_bytes(self.index, self.base_offset),
+            TIME_INDEX_FILE_SUFFIX: time_index_bytes(self.time_index, self.base_offset),
+        }
+        if self.transactions:
+            files[TXN_INDEX_FILE_SUFFIX] = transaction_index_bytes(self.transactions)
+        if with_snapshot:
+            files[PRODUCER_SNAPSHOT_FILE_SUFFIX] = snapshot_bytes(self.snapshot)
+        return files
+
+
+class SidecarBuilder:
+    """The files beside the segments of a partition, from the headers of its batches in their order.
+
+    Parameters
+    ----------
+    producers : iterable of ProducerState
+        Before the first segment.
+    epochs : iterable of EpochEntry
+        Likewise.
+    index_interval_bytes : int
+        The broker's ``index.interval.bytes``.
+
+    Attributes
+    ----------
+    epochs : list of EpochEntry
+    producers : ProducerStates
+    """
+
+    def __init__(
+        self,
+        producers: Iterable[ProducerState] = (),
+        epochs: Iterable[EpochEntry] = (),
+        index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    ) -> None:
+        self.producers = ProducerStates(producers)
+        self.epochs = list(epochs)
+        self.index_interval_bytes = index_interval_bytes
+        self.begin(0)
+
+    def begin(self, base_offset: int) -> None:
+        """The next segment."""
+        self._sidecars = Sidecars(base_offset, [], [], [], self.producers.snapshot())
+        self._indexed_position = 0
+        self._latest = TimestampOffset(-1, -1)
+
+    def add(self, header: BatchHeader, marker: EndTxnMarker | None = None) -> None:
+        """Add a batch; its `position` is the one in the segment that the files are for."""
+        if header.max_timestamp > self._latest.timestamp:
+            self._latest = TimestampOffset(header.max_timestamp, header.last_offset)
+        if header.position - self._indexed_position > self.index_interval_bytes:
+            self._sidecars.index.append(OffsetPosition(header.last_offset, header.position))
+            self._index_time()
+            self._indexed_position = header.position
+        if header.magic < 2:
+            return
+        epoch = header.partition_leader_epoch
+        if epoch >= 0 and (not self.epochs or epoch > self.epochs[-1].epoch):
+            self.epochs.append(EpochEntry(epoch, header.base_offset))
+        aborted = self.producers.add(header, marker)
+        if aborted is not None:
+            self._sidecars.transactions.append(aborted)
+
+    def end(self) -> Sidecars:
+        """The files of the segment: its time index gets a last entry with the largest timestamp."""
+        self._index_time()
+        return self._sidecars
+
+    def _index_time(self) -> None:
+        """An entry, unless the largest timestamp is the same as in the last one (TimeIndex.maybeAppend)."""
+        times = self._sidecars.time_index
+        if self._latest.timestamp > (times[-1].timestamp if times else -1):
+            times.append(self._latest)
+
+
+def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
+    """The marker in a control batch of a transaction; None in one that compaction emptied, and in those of KRaft.
+
+    Raises
+    ------
+    RecordpressError
+        The batch cannot be read, or is no control batch in spite of its header.
+    """
+    if not header.is_control or header.producer_id < 0:
+        return None
+    data = read_entry(file, header.position, header.size)
+    with located(header.position, file.name):
+        [batch] = read_batches(data, complete=True)
+        for record in batch:
+            marker = control_record(record)
+            if marker.coordinator_epoch is None:
+                raise InvalidRecordError(
+                    f"a marker of type {marker.type} in a batch of producer {header.producer_id}",
+                    position=0,
+                    offset=header.base_offset,
+                    field="type",
+                    rule="control record",
+                )
+            return EndTxnMarker(marker.type == "COMMIT", marker.coordinator_epoch, record.timestamp)
+    return None

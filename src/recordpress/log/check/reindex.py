@@ -1,0 +1,184 @@
+"""reindex: the files beside the segments of a log, made again from the log."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any
+
+from recordpress._file_names import INDEX_FILE_SUFFIX, LOG_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileSystem, LocalFileSystem, resolve
+from recordpress.log._layout import SEGMENT_FILE
+from recordpress.log._open import open_paths
+from recordpress.log._progress import Meter, ProgressCallback
+from recordpress.log._segment import Partition
+from recordpress.log.check.broker_lock import refuse_running_broker
+from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
+from recordpress.log.check.rebuild import INDEX_INTERVAL_BYTES, SidecarBuilder
+from recordpress.log.findings import Finding
+from recordpress.log.sidecars.sidecar_io import LARGEST_SIDECAR
+
+_RULE = "log directory"
+
+
+@dataclass(frozen=True)
+class ReindexReport:
+    """The result of `reindex`.
+
+    Attributes
+    ----------
+    files : list of str
+        The files that were written; a correct file is left as it is.
+    findings : list of Finding
+        Files that did not agree with the log, or were missing.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from recordpress.log import reindex
+    >>> report = reindex("demo/logs/sessions-0", tempfile.mkdtemp())
+    >>> len(report.files), report.findings
+    (7, [])
+    """
+
+    files: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields for JSON output."""
+        return {"findings": [finding.to_dict() for finding in self.findings], "files": self.files}
+
+
+def reindex(
+    path: str | PathLike[str] | list[str],
+    target: str | PathLike[str] | None = None,
+    *,
+    filesystem: object = None,
+    index_interval_bytes: int = INDEX_INTERVAL_BYTES,
+    progress: ProgressCallback | None = None,
+) -> ReindexReport:
+    """Make the ``.index``, ``.timeindex``, ``.txnindex`` and ``.snapshot`` files and the ``leader-epoch-checkpoint`` of
+    a log again, from the headers of its batches.
+
+    Each file is written under a hidden name and renamed when it is complete. Snapshots of offsets at which no segment
+    begins or ends are left alone.
+
+    Parameters
+    ----------
+    path : path, URL, pattern, or several
+        As `open_log` takes it.
+    target : path or URL, optional
+        An existing directory: the files of a single partition go there. By default they go beside the segments.
+    filesystem : optional
+        As `open_log` takes it.
+    index_interval_bytes : int
+        The broker's ``index.interval.bytes``.
+    progress : callable, optional
+        Called with a `Progress` as the work goes on.
+
+    Returns
+    -------
+    ReindexReport
+
+    Raises
+    ------
+    RecordpressError
+        A segment is damaged (`scan` shows where, `repair` copies what is intact), or is not complete although it is
+        not the last of its partition. Nothing is written for its partition.
+    InvalidArgumentError
+        A broker runs on the directory. There is no partition, a part of one, or more than one for `target`.
+    OSError
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, recordpress
+    >>> from recordpress.log import reindex
+    >>> with tempfile.TemporaryDirectory() as directory:
+    ...     path = pathlib.Path(directory) / "00000000000000000000.log"
+    ...     _ = path.write_bytes(recordpress.write_records([b"x"] * 10))
+    ...     report = reindex(directory)
+    >>> [os.path.basename(name) for name in report.files]
+    ['00000000000000000000.index', '00000000000000000000.timeindex', '00000000000000000010.snapshot', ...]
+    """
+    opened = open_paths(path, filesystem)
+    report = ReindexReport(findings=list(opened.skipped))
+    if target is not None and len(opened.partitions) > 1:
+        raise InvalidArgumentError(
+            f"target is for one partition, and {len(opened.partitions)} are here", field="target"
+        )
+    meter = Meter(progress, opened.partitions)
+    for partition in opened.partitions:
+        _refuse_part(partition)
+        source = partition.segments[0].filesystem
+        beside = source.parent(partition.segments[0].path)
+        files, directory = resolve(target) if target is not None else (source, beside)
+        if isinstance(files, LocalFileSystem):
+            refuse_running_broker(os.path.dirname(os.path.abspath(directory)))
+        _reindex_partition(partition, files, directory, index_interval_bytes, report, meter)
+    meter.end()
+    return report
+
+
+def _refuse_part(partition: Partition) -> None:
+    """Leader epochs and the state of producers come from all segments of a partition."""
+    files = partition.segments[0].filesystem
+    given = {files.name(segment.path) for segment in partition.segments}
+    for entry in files.list(files.parent(partition.segments[0].path)):
+        if SEGMENT_FILE.fullmatch(entry.name) and entry.name not in given:
+            raise InvalidArgumentError(
+                f"{partition.url} has {entry.name}, too: the files beside a log are made from all of its segments, so "
+                "name the directory",
+                field="path",
+            )
+
+
+def _reindex_partition(
+    partition: Partition, files: FileSystem, directory: str, interval: int, report: ReindexReport, meter: Meter
+) -> None:
+    builder = SidecarBuilder(producers_before(partition), index_interval_bytes=interval)
+    epochs = epochs_of(partition, partition.segments[0].filesystem)
+    is_beside = directory == files.parent(partition.segments[0].path)
+    made = dict(sidecar_files(partition.segments, builder, meter, epochs))
+    for name, data in made.items():
+        _write(files, files.join(directory, name), data, report, is_beside)
+    for segment in partition.segments:  # a transaction index of a segment in which nothing was aborted
+        name = files.name(segment.path).removesuffix(LOG_FILE_SUFFIX) + TXN_INDEX_FILE_SUFFIX
+        path = files.join(directory, name)
+        if name not in made and _bytes_of(files, path):
+            files.delete(path)
+            report.findings.append(_finding(files, path, "the log has no aborted transaction: the file was removed"))
+
+
+def _write(files: FileSystem, path: str, data: bytes, report: ReindexReport, is_expected: bool) -> None:
+    there = _bytes_of(files, path)
+    if there is not None and _is_same(path, there, data):
+        return
+    with files.create(path) as writer:
+        writer.write(data)
+        writer.publish()
+    report.files.append(files.url(path))
+    if there is not None:
+        report.findings.append(_finding(files, path, "the file did not agree with the log"))
+    elif is_expected:
+        report.findings.append(_finding(files, path, "the file was missing"))
+
+
+def _is_same(path: str, there: bytes, data: bytes) -> bool:
+    """An index may be filled up with zeros."""
+    if path.endswith((INDEX_FILE_SUFFIX, TIME_INDEX_FILE_SUFFIX)):
+        return there[: len(data)] == data and not there[len(data) :].strip(b"\0")
+    return there == data
+
+
+def _bytes_of(files: FileSystem, path: str) -> bytes | None:
+    try:
+        with files.open(path) as file:
+            return file.read_at(0, min(file.size, LARGEST_SIDECAR))
+    except FileNotFoundError:
+        return None
+
+
+def _finding(files: FileSystem, path: str, message: str) -> Finding:
+    return Finding(files.url(path), None, None, None, _RULE, message)

@@ -1,0 +1,202 @@
+"""A log in another magic: what that cannot hold is counted first, and refused unless it may be lost.
+
+Source: org.apache.kafka.common.record.RecordsUtil.downConvert, org.apache.kafka.storage.internals.log.LogValidator.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from recordpress._arguments import integer
+from recordpress._file_names import PARTITION_METADATA
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError
+from recordpress.files import FileSystem
+from recordpress.log._file_records import FileRecords
+from recordpress.log._progress import Meter, ProgressCallback
+from recordpress.log._segment import Partition, Segment
+from recordpress.log._transactions import unseen_records
+from recordpress.log.check.build_sidecars import epochs_of, producers_before, sidecar_files
+from recordpress.log.check.rebuild import SidecarBuilder
+from recordpress.log.copy._copy_log import (
+    MOST_THREADS,
+    Paths,
+    check_flags,
+    copied_segments,
+    copy_log,
+    copy_small_files,
+    opened_log,
+)
+from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
+from recordpress.log.copy._segment_copy import pass_through
+from recordpress.log.copy.manifest import Manifest
+from recordpress.record import BatchBuilder
+from recordpress.typing import Integer, Level
+
+ALL = "all"
+# What a read_committed consumer does not get from the source, but gets from a copy without markers.
+_UNSEEN = {
+    "aborted": "records of aborted transactions, which would become visible",
+    "ongoing": "records of transactions without an end, which would become visible",
+}
+KINDS = LOST | _UNSEEN
+
+
+@dataclass(frozen=True)
+class ConvertJob:
+    """The work for every segment."""
+
+    operation: ClassVar[str] = "convert"
+    with_indexes: ClassVar[bool] = False  # they are made with the other files beside the segments
+    magic: int
+    compression_type: str | None
+    level: Level
+    allow_loss: tuple[str, ...]
+    threads: int
+    codecs: CodecRegistry | None = None
+
+    def options(self) -> dict[str, Any]:
+        level = None if self.level is None or isinstance(self.level, str) else int(self.level)
+        return {
+            "magic": self.magic,
+            "compression_type": self.compression_type,
+            "level": level,
+            "allow_loss": list(self.allow_loss),
+        }
+
+    def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
+        return self._recoder(threads, file, reading=False)
+
+    def _recoder(self, threads: int, file: str | None, *, reading: bool) -> RecompressThreads:
+        return RecompressThreads(
+            self.compression_type,
+            self.level,
+            min_gain=None,
+            threads=threads,
+            file=file,
+            magic=self.magic,
+            reading=reading,
+            codecs=self.codecs,
+        )
+
+    def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+        found = self.count(partitions)
+        refused = [f"{count} {KINDS[kind]} ({kind})" for kind, count in found.items() if kind not in self._allowed]
+        if refused:
+            raise InvalidArgumentError(
+                f"magic {self.magic} would lose {', '.join(refused)}; name in allow_loss what may be lost",
+                field="allow_loss",
+                rule="conversion to another magic",
+            )
+        return found
+
+    @property
+    def _allowed(self) -> Iterable[str]:
+        return KINDS if ALL in self.allow_loss else self.allow_loss
+
+    def count(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+        """What the magic cannot hold, by kind."""
+        if self.magic == 2:
+            return {}
+        found: Counter[str] = Counter()
+        for partition in partitions:
+            there: Counter[str] = Counter()
+            for segment in partition.segments:
+                there.update(self._count(segment))
+            if "transactions" in there:
+                there.update(unseen_records(partition.segments))
+            found.update(there)
+        return {kind: found[kind] for kind in KINDS if found[kind]}
+
+    def _count(self, segment: Segment) -> dict[str, int]:
+        with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+            recompressor = self._recoder(self.threads, file.path, reading=True)
+            pass_through(file, recompressor, _nothing)
+        if self.compression_type is None and "zstd" in recompressor.before["compression_types"]:
+            raise InvalidArgumentError(
+                f"{segment.url} has batches under zstd, which magic {self.magic} does not support: "
+                "give another compression_type",
+                field="compression_type",
+                rule="conversion to another magic",
+            )
+        return recompressor.lost
+
+    def check(self, recompressor: RecompressThreads, file: str) -> None:
+        more = sorted(set(recompressor.lost).difference(self._allowed))
+        if more:
+            raise CorruptRecordError(
+                f"{', '.join(more)}: there were none before, so the file was written to while it was read",
+                file=file,
+                rule="a log is not in use",
+            )
+
+    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+        """All are made from the copy, except ``partition.metadata``."""
+        names = copy_small_files(partition, files, directory, (PARTITION_METADATA,), ())
+        segments = copied_segments(partition, files, directory)
+        if not segments:
+            return names
+        epochs = epochs_of(partition, partition.segments[0].filesystem) if self.magic == 2 else []
+        builder = SidecarBuilder(producers_before(partition) if self.magic == 2 else ())
+        for name, data in sidecar_files(segments, builder, Meter(None, ()), epochs):
+            with files.create(files.join(directory, name)) as writer:
+                writer.write(data)
+                writer.publish()
+            names.append(name)
+        return sorted(names)
+
+
+def _nothing(data: memoryview) -> None:
+    pass
+
+
+def convert(
+    src: Paths,
+    dst: str | os.PathLike[str],
+    magic: Integer,
+    *,
+    compression_type: str | None = None,
+    level: Level = None,
+    allow_loss: str | Iterable[str] = (),
+    threads: Integer = 1,
+    resume: bool = True,
+    dry_run: bool = False,
+    codecs: CodecRegistry | None = None,
+    progress: ProgressCallback | None = None,
+) -> Manifest | dict[str, int]:
+    """Implements `recordpress.convert`."""
+    number = integer(magic, "magic", 0, 2)
+    job = ConvertJob(
+        number, compression_type, level, _kinds(allow_loss), integer(threads, "threads", 1, MOST_THREADS), codecs
+    )
+    if compression_type is not None:
+        # invalid arguments are refused before any work
+        BatchBuilder(number, compression_type, level, codecs=codecs)  # type: ignore[arg-type]
+    elif level is not None:
+        raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
+    check_flags(dry_run=dry_run)
+    if dry_run:
+        _, opened, _, _ = opened_log(src, dst, resume, progress)
+        return job.count(opened.partitions)
+    return copy_log(job, src, dst, resume, progress)
+
+
+def _kinds(allow_loss: str | Iterable[str]) -> tuple[str, ...]:
+    try:
+        kinds = (allow_loss,) if isinstance(allow_loss, str) else tuple(allow_loss)
+    except (TypeError, ValueError):  # a memoryview that was released
+        raise ArgumentTypeError(
+            f"allow_loss must be names of what may be lost, not {type(allow_loss).__name__}", field="allow_loss"
+        ) from None
+    for kind in kinds:
+        if not isinstance(kind, str):
+            raise ArgumentTypeError(f"allow_loss has a {type(kind).__name__}, not a str", field="allow_loss")
+        if kind != ALL and kind not in KINDS:
+            raise InvalidArgumentError(
+                f"allow_loss has {kind[:100]!r}; there are {', '.join([*KINDS, ALL])}", field="allow_loss"
+            )
+    return tuple(sorted(set(kinds)))

@@ -1,0 +1,640 @@
+"""A copy of a log: each segment by itself, several in parallel, and a manifest of the result."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Set
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from recordpress._file_names import (
+    LEADER_EPOCH_CHECKPOINT,
+    PARTITION_METADATA,
+    PRODUCER_SNAPSHOT_FILE_SUFFIX,
+    TXN_INDEX_FILE_SUFFIX,
+    TopicPartition,
+)
+from recordpress._version import VERSION
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import ArgumentTypeError, CorruptRecordError, InvalidArgumentError, RecordpressError
+from recordpress.files import FileInfo, FileSystem, file_checksum, is_unfinished, named, remove_if_empty, resolve
+from recordpress.log._file_records import FileRecords
+from recordpress.log._open import Opened, open_paths
+from recordpress.log._progress import Progress, ProgressCallback
+from recordpress.log._segment import Partition, Segment
+from recordpress.log.check.build_sidecars import Indexes
+from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_copy import SegmentCopy, copy_segment
+from recordpress.log.copy.manifest import (
+    FORMAT,
+    MANIFEST,
+    CopiedPartition,
+    CopiedSegment,
+    Manifest,
+    QuarantinedSegment,
+    SourceFile,
+    read_manifest,
+)
+from recordpress.log.publish.lease import is_lease
+from recordpress.log.publish.work_directory import WorkDirectory, exists, locked_work, refuse
+
+Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
+
+Done: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
+
+MOST_THREADS = 1024
+_SIGNALS_SECONDS = 0.1  # the longest that a signal waits, and how often progress is reported
+_SAVED_SECONDS = 1.0  # how often the manifest is written while segments are copied
+# Files that refer to offsets stay valid for the copy.
+_SUFFIXES = (PRODUCER_SNAPSHOT_FILE_SUFFIX, TXN_INDEX_FILE_SUFFIX)
+_NAMES = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
+
+
+_OF_PARTITIONS = (LEADER_EPOCH_CHECKPOINT, PARTITION_METADATA)
+
+
+class CopyJob(Protocol):
+    """The kind of a copy."""
+
+    @property
+    def operation(self) -> str: ...
+    @property
+    def threads(self) -> int: ...
+    @property
+    def codecs(self) -> CodecRegistry | None: ...
+    @property
+    def with_indexes(self) -> bool:
+        """Whether each segment gets its indexes when it is made."""
+
+    def options(self) -> dict[str, Any]:
+        """The options that decide what is written."""
+
+    def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
+        """Makes a segment of the copy."""
+
+    def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+        """What the copy will lack, by kind; raises if that is not allowed."""
+
+    def check(self, recompressor: RecompressThreads, file: str) -> None:
+        """Raises if a segment lost more."""
+
+    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+        """Write the files beside the segments of the copy; returns their names."""
+
+
+class CopyTask(NamedTuple):
+    """A segment to copy, and the directory where it goes: none for one file alone."""
+
+    partition: int
+    segment: Segment
+    directory: str
+    info: FileInfo
+
+
+class SegmentExecutor:
+    """Makes the segments of a copy: by threads of this process."""
+
+    def run(self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState) -> Iterator[Done]:
+        """The segments, each with the number of its partition, as they are finished."""
+        return _run(job, tasks, work, state)
+
+    def proven(self, work: WorkDirectory) -> Iterator[Manifest]:
+        """What an earlier call proves to be done, besides the manifest."""
+        return iter(())
+
+    def finish(self, work: WorkDirectory, manifest: Manifest) -> None:
+        """All segments are there; the copy is about to get its name."""
+
+
+class _Cancelled(Exception):
+    pass
+
+
+def opened_log(
+    src: Paths, dst: str | os.PathLike[str], resume: bool, progress: ProgressCallback | None
+) -> tuple[Paths, Opened, FileSystem, str]:
+    """A call's resolved arguments: the paths (an iterable is read once), their logs, and the target."""
+    check_flags(resume=resume)
+    if progress is not None and not callable(progress):
+        raise ArgumentTypeError(f"progress must be callable, not {type(progress).__name__}", field="progress")
+    with named("src"):
+        if not isinstance(src, str | os.PathLike) and isinstance(src, Iterator):
+            src = list(src)
+        opened = open_paths(src, None)
+    with named("dst"):
+        files, target = resolve(dst)
+    return src, opened, files, target
+
+
+def copy_log(
+    job: CopyJob,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    resume: bool,
+    progress: ProgressCallback | None,
+    runner: SegmentExecutor | None = None,
+) -> Manifest:
+    """A copy of a log, made by the job: complete, or without its name."""
+    src, opened, files, target = opened_log(src, dst, resume, progress)
+    target = _target_of(files, target)
+    _refuse_inside(src, opened.partitions, files, target)
+    single = _single_segment(src, opened.partitions)
+    places = [] if single else _places(opened.partitions, src, files, target)
+    manifest = Manifest(
+        job.operation,
+        job.options(),
+        _shown(src),
+        False,
+        tuple(
+            CopiedPartition(partition.topic, partition.partition, place)
+            for partition, place in zip(opened.partitions, places, strict=False)
+        ),
+        tuple(finding.to_dict() if hasattr(finding, "to_dict") else vars(finding) for finding in opened.skipped),
+        _versions(),
+    )
+    if single:
+        return _copy_single(job, single, opened.partitions[0], manifest, files, target, progress)
+    return _copy_all(job, opened.partitions, manifest, files, target, resume, progress, runner or SegmentExecutor())
+
+
+def check_flags(**flags: bool) -> None:
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise ArgumentTypeError(f"{name} must be True or False, not {type(value).__name__}", field=name)
+
+
+def _versions() -> dict[str, Any]:
+    return {"manifest": FORMAT, "recordpress": VERSION}
+
+
+def _shown(src: Paths) -> str:
+    return ", ".join(files.url(files.canonical(path)) for files, path in map(resolve, _several(src)))
+
+
+# ---- places
+
+
+def _single_segment(src: object, partitions: tuple[Partition, ...]) -> Segment | None:
+    """The segment, if `src` is one file."""
+    if not isinstance(src, str | os.PathLike):
+        return None
+    files, path = resolve(src)
+    try:
+        is_file = files.info(path).is_file
+    except FileNotFoundError:  # a pattern
+        return None
+    return partitions[0].segments[0] if is_file else None
+
+
+def _places(partitions: tuple[Partition, ...], src: object, files: FileSystem, target: str) -> list[str]:
+    """The directory of each partition in the copy."""
+    if len(partitions) == 1 and isinstance(src, str | os.PathLike):
+        source, path = resolve(src)
+        is_own = source.url(source.canonical(path)) == partitions[0].url
+        if is_own and (partitions[0].topic is None or TopicPartition.of_directory(files.name(target))):
+            return [""]
+    places = [str(partition) if partition.topic is not None else "" for partition in partitions]
+    if len(set(places)) < len(places):
+        raise InvalidArgumentError("several of the sources would have the same place in the copy", field="src")
+    return places
+
+
+def _refuse_inside(
+    src: Paths,
+    partitions: tuple[Partition, ...],
+    files: FileSystem,
+    target: str,
+) -> None:
+    """Refuse a copy inside its source: it would become a part of it."""
+    places = [(source, source.canonical(path)) for source, path in map(resolve, _several(src))]
+    places += [
+        (segment.filesystem, segment.filesystem.parent(segment.path))
+        for partition in partitions
+        for segment in partition.segments
+        if len(partition.segments) > 1
+    ]
+    for source, path in places:
+        if type(source) is type(files) and f"{files.url(target)}/".startswith(f"{source.url(path)}/"):
+            raise InvalidArgumentError(f"{files.url(target)} lies inside the source {source.url(path)}", field="dst")
+
+
+def _several(src: Paths) -> list[str | os.PathLike[str]]:
+    return [src] if isinstance(src, str | os.PathLike) else list(src)
+
+
+def _target_of(files: FileSystem, dst: str) -> str:
+    """The target's path with links in its directories resolved; if it is a link itself, it is refused later."""
+    if files.name(dst) in ("", ".", ".."):
+        return files.canonical(dst)
+    return files.join(files.canonical(files.parent(dst)), files.name(dst))
+
+
+# ---- one segment
+
+
+def copy_one(
+    job: CopyJob, task: CopyTask, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
+) -> CopiedSegment:
+    segment, indexes = task.segment, Indexes(task.segment)
+    look = indexes.look if job.with_indexes and task.directory else None
+    with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
+        recompressor = job.recompressor(threads, file.path)
+        copy = copy_segment(file, recompressor, files, target, step, look)
+    try:
+        job.check(recompressor, segment.url)
+    except CorruptRecordError:
+        files.delete(target)
+        raise
+    done = copied(task, files, target, copy)
+    indexes.write(files, task.directory)
+    return done
+
+
+def copied(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
+    """What the manifest says of a segment that was written; if its source has changed meanwhile, it is deleted."""
+    segment = task.segment
+    try:
+        refuse_changed(task)
+    except CorruptRecordError:
+        files.delete(target)
+        raise
+    before, after = copy.before, copy.after
+    return CopiedSegment(
+        files.name(target),
+        segment.base_offset,
+        after.next_offset,
+        after.records,
+        after.batches,
+        after.bytes,
+        after.compression_types,
+        after.digest,
+        f"{copy.crc32c:08x}",
+        copy.already,
+        copy.not_smaller,
+        SourceFile(
+            segment.url,
+            before.bytes,
+            before.batches,
+            task.info.modified,
+            before.compression_types,
+            before.trailing_bytes,
+        ),
+    )
+
+
+def refuse_changed(task: CopyTask) -> None:
+    """An error if a closed segment is no longer the file that it was."""
+    segment = task.segment
+    now = segment.filesystem.info(segment.path)
+    if not segment.is_last and (now.size, now.modified) != (task.info.size, task.info.modified):
+        raise CorruptRecordError(
+            "the file was replaced or written to while it was read", file=segment.url, rule="a closed segment stays"
+        )
+
+
+def _copy_single(
+    job: CopyJob,
+    segment: Segment,
+    partition: Partition,
+    manifest: Manifest,
+    files: FileSystem,
+    target: str,
+    progress: ProgressCallback | None,
+) -> Manifest:
+    """One file to one file."""
+    with locked_work(files, target, is_file=True):
+        if _exists(files, target):
+            raise exists(files.url(target))
+        manifest = replace(manifest, lost=job.lost((partition,)))
+        info = segment.filesystem.info(segment.path)
+        state = CopyState(info.size or 0, 1, progress)
+        done = copy_one(job, CopyTask(0, segment, "", info), files, target, job.threads, state.step)
+        state.segment_done()
+        state.tell()
+    copied = CopiedPartition(partition.topic, partition.partition, "", (), (done,))
+    return replace(manifest, partitions=(copied,), complete=True)
+
+
+# ---- all segments
+
+
+class CopyState:
+    """The state that workers and the caller's thread share."""
+
+    def __init__(
+        self, bytes_total: int, segments_total: int, progress: ProgressCallback | None, bytes_done: int = 0
+    ) -> None:
+        self.lock = threading.Lock()
+        self.cancelled = threading.Event()
+        self.bytes_done, self.bytes_total = bytes_done, bytes_total
+        self.segments_done, self.segments_total = 0, segments_total
+        self.progress = progress
+        self.saved = float("-inf")
+
+    def step(self, size: int) -> None:
+        if self.cancelled.is_set():
+            raise _Cancelled
+        with self.lock:
+            self.bytes_done += size
+
+    def segment_done(self) -> None:
+        self.segments_done += 1
+
+    def tell(self) -> None:
+        if self.progress:
+            self.progress(Progress(self.bytes_done, self.bytes_total, self.segments_done, self.segments_total))
+
+
+def _copy_all(
+    job: CopyJob,
+    partitions: tuple[Partition, ...],
+    manifest: Manifest,
+    files: FileSystem,
+    target: str,
+    resume: bool,
+    progress: ProgressCallback | None,
+    runner: SegmentExecutor,
+) -> Manifest:
+    if _is_taken(files, target):
+        refuse(files, target)
+    with locked_work(files, target) as work:
+        if _is_taken(files, target):
+            raise exists(files.url(target))
+        finished = read_manifest(files, target) if _is_there(files, target) else None
+        if finished is not None and finished.complete:
+            return _as_before(finished, manifest, partitions, files, target)
+        manifest = replace(manifest, lost=job.lost(partitions))
+        if not resume:
+            _clear(work)
+        tasks, done = _what_is_left(partitions, manifest, work, resume, runner)
+        kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
+        _remove_others(work, kept, {place.directory for place in manifest.partitions})
+        state = CopyState(
+            sum(task.info.size or 0 for task in tasks) + sum(one.source.bytes for _, one in done),
+            len(tasks) + len(done),
+            progress,
+            sum(one.source.bytes for _, one in done),
+        )
+        state.segments_done = resumed = len(done)
+        try:
+            if work.path == target:  # from the first segment on it says whose the directory is
+                _with_segments(manifest, done).write(files, target)
+            for number, one in runner.run(job, tasks, work, state):
+                done.append((number, one))
+                _save(manifest, done, work, state)
+            copied = tuple(
+                replace(place, files=tuple(job.files_beside(partition, files, work.directory(place.directory))))
+                for partition, place in zip(partitions, manifest.partitions, strict=True)
+            )
+        except BaseException:
+            if done:
+                _with_segments(manifest, done).write(files, work.path)
+            elif not any(True for _ in runner.proven(work)):
+                _clear(work)
+            raise
+        whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
+        runner.finish(work, whole)
+        whole.write(files, work.path)
+        work.finish()
+    return replace(whole, resumed_segments=resumed)
+
+
+def _is_taken(files: FileSystem, target: str) -> bool:
+    """Whether something other than an empty directory, or a copy with a manifest, is at the target. What a killed call
+    left unfinished in it does not count."""
+    try:
+        info = files.info(target)
+    except FileNotFoundError:
+        return False
+    if not info.is_directory or info.is_link:
+        return True
+    names = {one.name for one in files.list(target) if not is_unfinished(one.name) and not is_lease(one.name)}
+    return bool(names) and MANIFEST not in names
+
+
+def _clear(work: WorkDirectory) -> None:
+    """Remove everything; in a store the manifest, without which the rest counts as absent."""
+    if work.path != work.target:
+        work.clear()
+        return
+    with suppress(FileNotFoundError):
+        work.files.delete(work.files.join(work.path, MANIFEST))
+
+
+def _remove_others(work: WorkDirectory, kept: Set[tuple[str, str]], wanted: Set[str]) -> None:
+    """Remove what an earlier call left of segments that are not part of this copy.
+
+    `kept` has the directory and the name without suffix of each finished segment, `wanted` the directories of the copy.
+    """
+    for directory in {"", *wanted, *_earlier_directories(work)}:
+        path = work.files.join(work.path, directory) if directory else work.path
+        with suppress(FileNotFoundError):
+            for info in work.files.list(path):
+                stem = info.name.partition(".")[0]
+                is_of_log = info.name in _OF_PARTITIONS or (len(stem) == 20 and stem.isdigit())
+                if info.is_file and is_of_log and (directory, stem) not in kept:
+                    work.files.delete(info.path)
+            if directory and directory not in wanted:
+                remove_if_empty(work.files, path)
+
+
+def _earlier_directories(work: WorkDirectory) -> set[str]:
+    """Return the directories of an earlier call: in a store, which may hold other objects, by its manifest."""
+    if work.path != work.target:
+        return {info.name for info in work.files.list(work.path) if info.is_directory}
+    with suppress(RecordpressError):
+        if (earlier := read_manifest(work.files, work.path)) is not None:
+            return {place.directory for place in earlier.partitions}
+    return set()
+
+
+def _exists(files: FileSystem, path: str) -> bool:
+    try:
+        files.info(path)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _is_there(files: FileSystem, path: str) -> bool:
+    try:
+        return files.info(path).is_directory
+    except FileNotFoundError:
+        return False
+
+
+def _save(manifest: Manifest, done: list[Done], work: WorkDirectory, state: CopyState) -> None:
+    """Not after each of thousands of segments: those missing in the manifest are done again."""
+    if time.monotonic() - state.saved > _SAVED_SECONDS:
+        _with_segments(manifest, done).write(work.files, work.path)
+        state.saved = time.monotonic()
+
+
+def _with_segments(manifest: Manifest, done: list[Done]) -> Manifest:
+    """By their partitions, and in their order."""
+    copied: dict[int, list[CopiedSegment]] = {}
+    kept: dict[int, list[QuarantinedSegment]] = {}
+    for number, one in sorted(done, key=lambda pair: pair[1].base_offset):
+        if isinstance(one, CopiedSegment):
+            copied.setdefault(number, []).append(one)
+        else:
+            kept.setdefault(number, []).append(one)
+    partitions = (
+        replace(one, segments=tuple(copied.get(number, ())), quarantined=tuple(kept.get(number, ())))
+        for number, one in enumerate(manifest.partitions)
+    )
+    return replace(manifest, partitions=tuple(partitions))
+
+
+def _as_before(
+    finished: Manifest, manifest: Manifest, partitions: tuple[Partition, ...], files: FileSystem, target: str
+) -> Manifest:
+    """The existing copy, if it is the one that is wanted."""
+    wanted = {
+        (place.directory, segment.base_offset, info.size, info.modified)
+        for partition, place in zip(partitions, manifest.partitions, strict=True)
+        for segment in partition.segments
+        for info in [segment.filesystem.info(segment.path)]
+    }
+    there = {
+        (place.directory, one.base_offset, one.source.bytes, one.source.modified)
+        for place in finished.partitions
+        for one in _files_of(place)
+    }
+    if (finished.operation, finished.options) != (manifest.operation, manifest.options) or wanted != there:
+        raise InvalidArgumentError(
+            f"{files.url(target)} exists, and is a copy of something else or with other options: "
+            "nothing is overwritten",
+            field="dst",
+        )
+    for place in finished.partitions:
+        for one in _files_of(place):
+            path = files.join(target, *filter(None, [place.directory]), one.file)
+            if not _is_as_written(files, path, one):
+                raise CorruptRecordError(
+                    "the file is not what the manifest says", file=files.url(path), rule="manifest"
+                )
+    return replace(finished, resumed_segments=len(there))
+
+
+def _files_of(place: CopiedPartition) -> Iterator[CopiedSegment | QuarantinedSegment]:
+    yield from place.segments
+    yield from place.quarantined
+
+
+def segment_name(segment: Segment) -> str:
+    return f"{segment.base_offset:020d}.log"
+
+
+def _what_is_left(
+    partitions: tuple[Partition, ...], manifest: Manifest, work: WorkDirectory, resume: bool, runner: SegmentExecutor
+) -> tuple[list[CopyTask], list[Done]]:
+    """The segments to make, and those that the manifest proves to be done."""
+    proven = _proven(manifest, work, runner) if resume else {}
+    tasks: list[CopyTask] = []
+    done: list[Done] = []
+    for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
+        directory = work.directory(place.directory)
+        for segment in partition.segments:
+            info = segment.filesystem.info(segment.path)
+            one = proven.get((place.directory, segment_name(segment)))
+            path = work.files.join(directory, segment_name(segment))
+            source = one and (one.source.file, one.source.bytes, one.source.modified)
+            if one and source == (segment.url, info.size, info.modified) and _is_as_written(work.files, path, one):
+                done.append((number, one))
+            else:
+                tasks.append(CopyTask(number, segment, directory, info))
+    return tasks, done
+
+
+def _proven(manifest: Manifest, work: WorkDirectory, runner: SegmentExecutor) -> dict[tuple[str, str], CopiedSegment]:
+    found = list(runner.proven(work))
+    with suppress(RecordpressError):  # one that is damaged proves nothing
+        if (earlier := read_manifest(work.files, work.path)) is not None:
+            found.append(earlier)
+    return {
+        (place.directory, one.file): one
+        for earlier in found
+        if (earlier.operation, earlier.options) == (manifest.operation, manifest.options)
+        for place in earlier.partitions
+        for one in place.segments
+    }
+
+
+def _is_as_written(files: FileSystem, path: str, segment: CopiedSegment | QuarantinedSegment) -> bool:
+    try:
+        with files.open(path) as file:
+            return file.size == segment.bytes and f"{file_checksum(file):08x}" == segment.crc32c
+    except FileNotFoundError:
+        return False
+
+
+def _run(
+    job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
+) -> Iterator[tuple[int, CopiedSegment]]:
+    """The segments, as they are finished. The largest begin first, so that the threads end at about the same time."""
+    side_by_side = max(1, min(job.threads, len(tasks)))
+    inside = max(1, job.threads // side_by_side)
+    waiting = sorted(tasks, key=lambda task: task.info.size or 0)
+    running: dict[Future[CopiedSegment], int] = {}
+    pool = ThreadPoolExecutor(side_by_side, thread_name_prefix="recordpress-copy")
+    try:
+        while waiting or running:
+            while waiting and len(running) < side_by_side:
+                task = waiting.pop()
+                path = work.files.join(task.directory, segment_name(task.segment))
+                running[pool.submit(copy_one, job, task, work.files, path, inside, state.step)] = task.partition
+            finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
+            for future in finished:
+                number = running.pop(future)
+                one = future.result()
+                state.segment_done()
+                yield number, one
+            state.tell()
+    finally:
+        state.cancelled.set()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def copy_small_files(
+    partition: Partition,
+    target: FileSystem,
+    directory: str,
+    names: tuple[str, ...] = _NAMES,
+    suffixes: tuple[str, ...] = _SUFFIXES,
+) -> list[str]:
+    """Copies, as they are, the files beside the segments that refer to offsets."""
+    found = sorted(_small_files(partition, names, suffixes).items())
+    for name, (files, info) in found:
+        with files.open(info.path) as file, target.create(target.join(directory, name)) as writer:
+            writer.write(file.read_exactly(0, file.size))
+            writer.publish()
+    return [name for name, _ in found]
+
+
+def copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
+    """The segments of the copy."""
+    paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
+    return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths]
+
+
+def _small_files(
+    partition: Partition, names: tuple[str, ...], suffixes: tuple[str, ...]
+) -> dict[str, tuple[FileSystem, FileInfo]]:
+    """By name. A tier's snapshots, which are those of the segments' ends, are not taken for a broker's."""
+    found: dict[str, tuple[FileSystem, FileInfo]] = {}
+    if not partition.segments:
+        return found
+    files = partition.segments[0].filesystem
+    for name, info in partition.files.items():
+        if name in names or name.endswith(suffixes):
+            found[name] = files, info
+    for segment in partition.segments:
+        for suffix in suffixes:
+            if suffix in segment.files and not (segment.is_tiered and suffix == PRODUCER_SNAPSHOT_FILE_SUFFIX):
+                found[f"{segment.base_offset:020d}{suffix}"] = segment.filesystem, segment.files[suffix]
+    return found

@@ -1,0 +1,162 @@
+"""A large segment that is copied in parts, side by side, which are then joined.
+
+::
+
+    .log   ├─────────────┼─────────────┼──────────┤     cut where the pieces of `FileRecords` end
+               copied        copied       copied        hidden files beside the copy, each proven batch by batch
+           └─────────────┴──────┬──────┴──────────┘
+                              joined                    read once more, for the digest of all records in order
+
+The result is that of one process, byte for byte: no joined batch (``batch_bytes``) goes over the end of a piece.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+from recordpress.checksum import crc32c, crc32c_combine
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.files import COPY_RULE, FileSystem, Writer, publish_checked
+from recordpress.log._file_records import PIECE_BYTES, FileRecords
+from recordpress.log._part import part_of
+from recordpress.log.check.build_sidecars import Indexes
+from recordpress.log.copy._copy_log import CopyJob, CopyTask, copied, segment_name
+from recordpress.log.copy._quarantine import damage
+from recordpress.log.copy._recompress_threads import RecompressThreads
+from recordpress.log.copy._segment_copy import SegmentContent, SegmentCopy, copy_segment
+from recordpress.log.copy.manifest import CopiedSegment
+from recordpress.log.findings import Finding
+
+
+class CopiedPart(NamedTuple):
+    """A part that was written: it has the batches from one byte of the source to another."""
+
+    file: str
+    start: int
+    end: int
+    copy: SegmentCopy
+
+
+class DamagedPart(NamedTuple):
+    """One that was not."""
+
+    finding: Finding
+
+
+class CopyPart(NamedTuple):
+    """A part to write: of the batches that begin from one byte on and before another."""
+
+    job: CopyJob
+    files: FileSystem
+    task: CopyTask
+    start: int
+    end: int | None
+    quarantines: bool
+
+    def made(self) -> CopiedPart | DamagedPart:
+        """Write it; an attempt that is made again writes the same."""
+        try:
+            return self._copied()
+        except RecordpressError as error:
+            if not self.quarantines:
+                raise
+            return DamagedPart(damage(self.task, error))
+
+    def _copied(self) -> CopiedPart:
+        # swept as unfinished if nobody joins it, but not by those who write the segment of that name
+        name = f".{segment_name(self.task.segment)}.part.{self.start:032x}"
+        path = self.files.join(self.task.directory, name)
+        part = part_of(self.task.segment, self.start, self.end)
+        with FileRecords(part.open(), complete=not part.is_last, codecs=part.codecs) as file:
+            start, end = file.file.start, file.size
+            copy = copy_segment(file, self.job.recompressor(1, file.path), self.files, path)
+        return CopiedPart(name, start, end, copy)
+
+
+def cuts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
+    """Where parts of about this size begin and end; the last one ends with the file."""
+    step = max(part_bytes // PIECE_BYTES, 1) * PIECE_BYTES
+    starts = list(range(0, size, step))
+    return [(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
+
+
+def joined(job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int) -> CopiedSegment:
+    """Write the segment from its parts, and its indexes."""
+    for part, following in pairwise(parts):
+        if part.end != following.start:
+            raise CorruptRecordError(
+                f"the parts of a copy end at byte {part.end} and go on at {following.start}",
+                file=task.segment.url,
+                position=part.end,
+                rule=COPY_RULE,
+            )
+    target = files.join(task.directory, segment_name(task.segment))
+    indexes = Indexes(task.segment)
+    recompressor = RecompressThreads(None, threads=threads, codecs=job.codecs, file=files.url(target))
+    with files.create(target) as writer:
+        checksum = size = 0
+        try:
+            for part in parts:
+                checksum, size = _append(task, files, part, recompressor, writer, checksum, size)
+            recompressor.finish(_ignored)
+        finally:
+            recompressor.close()
+        copy = _whole(task, parts, recompressor, size, checksum)
+        publish_checked(writer, files, target, size, checksum, indexes.look)
+    done = copied(task, files, target, copy)
+    indexes.write(files, task.directory)
+    return done
+
+
+def _append(
+    task: CopyTask,
+    files: FileSystem,
+    part: CopiedPart,
+    recompressor: RecompressThreads,
+    writer: Writer,
+    checksum: int,
+    size: int,
+) -> tuple[int, int]:
+    """Checksum and size of what is written then."""
+    own = 0
+    with FileRecords(files.open(files.join(task.directory, part.file))) as file:
+        for position, piece in file.pieces():
+            own = crc32c(piece, own)
+            recompressor.feed(piece, size + position, _ignored)
+            writer.write(piece)
+        if (file.size, own) != (part.copy.after.bytes, part.copy.crc32c):
+            raise CorruptRecordError("the file is not what was written", file=file.path, rule=COPY_RULE)
+        return crc32c_combine(checksum, own, file.size), size + file.size
+
+
+def _whole(
+    task: CopyTask, parts: Sequence[CopiedPart], recompressor: RecompressThreads, size: int, checksum: int
+) -> SegmentCopy:
+    digest = recompressor.digest.hexdigest()
+    before = _sum([part.copy.before for part in parts], parts[-1].end, digest)
+    after = _sum([part.copy.after for part in parts], size, digest)
+    read = (recompressor.before["records"], recompressor.before["batches"], recompressor.before["bytes"])
+    if read != (after.records, after.batches, size) or before.records != after.records:
+        raise CorruptRecordError(f"the parts hold {after}, and the copy {read}", file=task.segment.url, rule=COPY_RULE)
+    already = sum(part.copy.already for part in parts)
+    not_smaller = sum(part.copy.not_smaller for part in parts)
+    return SegmentCopy(before, after, already, not_smaller, checksum)
+
+
+def _sum(contents: Sequence[SegmentContent], size: int, digest: str) -> SegmentContent:
+    ends = [one.next_offset for one in contents if one.next_offset is not None]
+    return SegmentContent(
+        records=sum(one.records for one in contents),
+        batches=sum(one.batches for one in contents),
+        bytes=size,
+        compression_types=tuple(sorted({name for one in contents for name in one.compression_types})),
+        next_offset=ends[-1] if ends else None,
+        digest=digest,
+        trailing_bytes=contents[-1].trailing_bytes,
+    )
+
+
+def _ignored(data: memoryview) -> None:
+    pass

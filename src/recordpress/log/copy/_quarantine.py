@@ -1,0 +1,42 @@
+"""Damaged segments of a source, kept beside the segments of its copy under a name that no reader takes for a log's."""
+
+from __future__ import annotations
+
+from recordpress.checksum import crc32c
+from recordpress.errors import CorruptRecordError, RecordpressError
+from recordpress.files import COPY_RULE, FileSystem
+from recordpress.log.copy._copy_log import CopyTask, refuse_changed, segment_name
+from recordpress.log.copy.manifest import QuarantinedSegment, SourceFile
+from recordpress.log.findings import Finding
+
+# Brokers load ``.log`` files, and delete ``.deleted``, ``.cleaned`` and ``.swap`` (LogLoader); others they let be.
+QUARANTINED_SUFFIX = ".quarantined"
+_READ_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
+# "KIP-110": the wanted codec, which messages of v0 and v1 cannot have
+_NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
+
+
+def damage(task: CopyTask, error: RecordpressError) -> Finding:
+    """What an error says of the source; raises those that are not damage of it."""
+    if error.rule in _NOT_OF_THE_SOURCE:
+        raise error
+    finding = Finding.of_damage(error, file=task.segment.url)
+    refuse_changed(task)
+    return finding
+
+
+def quarantined(task: CopyTask, files: FileSystem, finding: Finding) -> QuarantinedSegment:
+    """Copy the file as it is."""
+    name = segment_name(task.segment) + QUARANTINED_SUFFIX
+    checksum = position = 0
+    with task.segment.open() as file, files.create(files.join(task.directory, name)) as writer:
+        while position < file.size:
+            data = file.read_exactly(position, min(_READ_BYTES, file.size - position))
+            checksum = crc32c(data, checksum)
+            writer.write(data)
+            position += len(data)
+        if position != task.info.size and not task.segment.is_last:
+            raise CorruptRecordError("the file was written to while it was read", file=file.name, rule="file size")
+        writer.publish()
+    source = SourceFile(task.segment.url, position, 0, task.info.modified, (), 0)
+    return QuarantinedSegment(name, task.segment.base_offset, position, f"{checksum:08x}", finding.to_dict(), source)

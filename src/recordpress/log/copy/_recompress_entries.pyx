@@ -1,0 +1,283 @@
+"""A run of entries with another codec: decoded once, encoded, verified and brought into canonical form.
+
+    entry ─► checksum, payload decoded ─► canonical forms of its records ─► the digest
+                    │
+                    ├─► as wanted already, or not smaller when encoded: the old bytes
+                    ├─► encoded ─► what was written decoded again, and compared with the bytes that it came from
+                    ├─► joined with its neighbours (_pack) ─► encoded ─► decoded again, and compared record by record
+                    └─► in another magic (_convert_entry) ─► the same
+
+Nothing here takes the GIL, so that threads work on runs side by side.
+"""
+
+from libc.stdint cimport INT32_MAX, INT64_MIN, int64_t, uint8_t, uint64_t
+from libc.string cimport memcmp
+
+from recordpress._buffers cimport pooled, pooled_free
+from recordpress._c.wire cimport (
+    RP_CODEC_MASK, RP_COPY, RP_END, RP_NO_MEMORY, RP_NONE, RP_OK, rp_batch, rp_batch_last_offset,
+    rp_batch_next, rp_fail, rp_source,
+)
+from recordpress._threads cimport is_cancelled
+from recordpress.checksum cimport crc32c_update
+from recordpress.codecs.codec cimport codec_at, codec_table
+from recordpress.codecs.context cimport context_acquire, context_release
+from recordpress.log.copy._change_entry_magic cimport change_entry_magic
+from recordpress.log._digest cimport canonical_records, is_control
+from recordpress.log.copy._join cimport follows, may_join, pack_begin, pack_free, pack_take, pack_write
+from recordpress.record.decode cimport check_crc, check_inner_crcs, open_source
+from recordpress.record.recompress_batch cimport append, check_codec, is_kept, open_entry, recompress_source
+
+
+cdef void recompress_entries(task* self) noexcept nogil:
+    cdef recompress_run* r = <recompress_run*>self
+    r.recompressor.context = context_acquire(r.codecs)
+    if r.recompressor.context == NULL:
+        r.status = rp_fail(&r.error, RP_NO_MEMORY, -1, 0, 0)
+        return
+    r.status = every_entry(r)
+    context_release(r.recompressor.context)
+    r.recompressor.context = NULL
+    r.crc = crc32c_update(0, r.recompressor.out.data, r.recompressor.out.size)
+
+
+cdef void recompress_run_free(recompress_run* r) noexcept nogil:
+    pooled_free(&r.recompressor.out)
+    pooled_free(&r.form)
+    pooled_free(&r.proof)
+    pooled_free(&r.proof_form)
+    pack_free(&r.pack)
+    pooled_free(&r.conversion.converter.records)
+
+
+cdef int every_entry(recompress_run* r) noexcept nogil:
+    cdef int64_t position = r.start
+    cdef int status
+    while position < r.end and not is_cancelled(&r.task):
+        status = rp_batch_next(r.data, r.end, position, INT32_MAX, &r.recompressor.batch, &r.error)
+        if status == RP_END:
+            return RP_OK
+        if status != RP_OK or one_entry(r, r.data + position) != RP_OK:
+            return r.error.status
+        position += r.recompressor.batch.size
+    return end_pack(r)
+
+
+cdef int one_entry(recompress_run* r, const uint8_t* entry) noexcept nogil:
+    cdef rp_source source
+    cdef size_t form_start = r.form.size
+    cdef int64_t records = 0
+    cdef rp_batch* batch = &r.recompressor.batch
+    cdef bint packed = False
+    cdef content before = r.before
+    if open_entry(&r.recompressor, entry, &r.recompressor.context.scratch, &source, &r.error) != RP_OK:
+        return r.error.status
+    if canonical_records(&r.form, batch, &source, INT64_MIN, &records, &r.error) != RP_OK:
+        return r.error.status
+    count(&r.before, r.codecs, entry, batch, records, batch.size)
+    if r.conversion.keeps_codec:
+        r.recompressor.codec = codec_at(r.codecs, entry, batch)
+    if r.conversion.wanted and batch.magic != r.conversion.converter.magic:
+        return converted(r, &source, form_start, &before)
+    if r.reading:
+        return RP_OK
+    if check_codec(&r.recompressor, &r.error) != RP_OK or into_pack(r, entry, &source, form_start, &packed) != RP_OK:
+        return r.error.status
+    return RP_OK if packed else alone(r, entry, &source, form_start, r.form.size, records)
+
+
+cdef void count(content* c, const codec_table* codecs, const uint8_t* entry, const rp_batch* batch, int64_t records,
+                int64_t size) noexcept nogil:
+    c.bytes += size
+    c.any = True
+    c.next_offset = <int64_t>(<uint64_t>rp_batch_last_offset(batch) + 1)
+    if is_control(batch):
+        c.control_records += records
+    elif batch.records_count != 0:
+        c.records += records
+        c.batches += 1
+        c.codecs |= <uint64_t>1 << codec_at(codecs, entry, batch)
+
+
+# --- one entry to one ---------------------------------------------------------------------------------------------
+
+cdef bint is_gain(const recompress_run* r, size_t size, int64_t before) noexcept nogil:
+    return <double>size < r.most * <double>before
+
+
+cdef int alone(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start, size_t form_end,
+               int64_t records) noexcept nogil:
+    """The entry with the wanted codec, or as it is."""
+    cdef pooled* out = &r.recompressor.out
+    cdef rp_batch* batch = &r.recompressor.batch
+    cdef size_t start = out.size
+    cdef bint unwrapped = batch.magic < 2 and r.recompressor.codec == RP_NONE
+    if not is_kept(&r.recompressor, entry):
+        if recompress_source(&r.recompressor, entry, source, &r.error) != RP_OK:
+            return r.error.status
+        if is_gain(r, out.size - start, batch.size):
+            if unwrapped:
+                return prove_forms(r, start, form_start, form_end)
+            return prove_payload(r, start, source, records)
+        out.size = start
+        r.left += 1
+    elif batch.records_count != 0 and not is_control(batch):
+        r.already += 1
+    count(&r.after, r.codecs, entry, batch, records, batch.size)
+    return append(out, entry, <size_t>batch.size, &r.error)
+
+
+cdef int differs(recompress_run* r, size_t found, size_t expected) noexcept nogil:
+    return rp_fail(&r.error, RP_COPY, -1, <int64_t>found, <int64_t>expected)
+
+
+cdef int prove_payload(recompress_run* r, size_t start, const rp_source* source, int64_t records) noexcept nogil:
+    """The entry at `start` of what was written has the header of the one at hand, and holds the bytes of `source`."""
+    cdef size_t size = <size_t>(source.end - source.start)
+    cdef rp_batch written
+    cdef rp_source again
+    r.proof.size = 0
+    if read_written(r, start, &written, &again) != RP_OK:
+        return r.error.status
+    cdef size_t found = <size_t>(again.end - again.start)
+    if not is_same_header(&written, &r.recompressor.batch) or again.base_offset != source.base_offset:
+        return differs(r, found, size)
+    if found != size or (size and memcmp(again.start, source.start, size) != 0):
+        return differs(r, found, size)
+    count(&r.after, r.codecs, r.recompressor.out.data + start, &written, records, written.size)
+    return RP_OK
+
+
+cdef int read_written(recompress_run* r, size_t start, rp_batch* written, rp_source* source) noexcept nogil:
+    """The entry at `start` of what was written, by the rules of every reader; its payload is appended to r.proof."""
+    cdef const uint8_t* entry = r.recompressor.out.data + start
+    cdef int64_t left = <int64_t>(r.recompressor.out.size - start)
+    cdef int status = rp_batch_next(entry, left, 0, INT32_MAX, written, &r.error)
+    if status == RP_OK:
+        status = check_crc(entry, written, &r.error)
+    if status == RP_OK:
+        status = open_source(r.recompressor.context, entry, written, entry + written.size, &r.proof, r.recompressor.cap, False,
+                             source, &r.error)
+    if status == RP_OK and written.magic < 2:
+        status = check_inner_crcs(source, &r.error)
+    # an error of the source would have come earlier
+    return status if status == RP_OK or status == RP_NO_MEMORY else differs(r, <size_t>left, 0)
+
+
+cdef bint is_same_header(const rp_batch* a, const rp_batch* b) noexcept nogil:
+    """All but size, checksum and codec."""
+    return (a.magic == b.magic and a.base_offset == b.base_offset and a.last_offset_delta == b.last_offset_delta
+            and a.base_timestamp == b.base_timestamp and a.max_timestamp == b.max_timestamp
+            and a.producer_id == b.producer_id and a.producer_epoch == b.producer_epoch
+            and a.base_sequence == b.base_sequence and a.partition_leader_epoch == b.partition_leader_epoch
+            and a.records_count == b.records_count
+            and a.attributes & ~RP_CODEC_MASK == b.attributes & ~RP_CODEC_MASK)
+
+
+cdef int prove_forms(recompress_run* r, size_t start, size_t form_start, size_t form_end) noexcept nogil:
+    """The entries from `start` on hold the records whose canonical forms lie there, one by one."""
+    cdef size_t size = form_end - form_start, end = r.recompressor.out.size
+    cdef rp_batch written
+    cdef rp_source source
+    cdef int64_t records
+    r.proof_form.size = 0
+    while start < end:
+        records = 0
+        r.proof.size = 0
+        if read_written(r, start, &written, &source) != RP_OK:
+            return r.error.status
+        if canonical_records(&r.proof_form, &written, &source, INT64_MIN, &records, &r.error) != RP_OK:
+            return r.error.status if r.error.status == RP_NO_MEMORY else differs(r, r.proof_form.size, size)
+        count(&r.after, r.codecs, r.recompressor.out.data + start, &written, records, written.size)
+        start += <size_t>written.size
+    if r.proof_form.size != size or (size and memcmp(r.proof_form.data, r.form.data + form_start, size) != 0):
+        return differs(r, r.proof_form.size, size)
+    return RP_OK
+
+
+# --- an entry in another magic --------------------------------------------------------------------------------------
+
+cdef int converted(recompress_run* r, const rp_source* source, size_t form_start, const content* before) noexcept nogil:
+    """The entry in the magic that is wanted, read again and compared record by record."""
+    cdef size_t start = r.recompressor.out.size
+    cdef int64_t records = 0
+    r.form.size = form_start  # its records as they were; now as they are to be
+    if change_entry_magic(&r.conversion, &r.recompressor, source, not r.reading, &r.form, &records, &r.error) != RP_OK:
+        return r.error.status
+    # offsets after the last record are in headers of v2 alone
+    r.before.any = before.any or records > 0
+    r.before.next_offset = r.conversion.next_offset if records else before.next_offset
+    return RP_OK if r.reading else prove_forms(r, start, form_start, r.form.size)
+
+
+# --- many entries to one ------------------------------------------------------------------------------------------
+
+cdef int into_pack(recompress_run* r, const uint8_t* entry, const rp_source* source, size_t form_start,
+                   bint* packed) noexcept nogil:
+    """The entry goes into the open pack or begins one, where it may be joined with others."""
+    cdef pack* p = &r.pack
+    cdef const rp_batch* batch = &r.recompressor.batch
+    cdef bint joins = r.batch_bytes and may_join(batch)
+    if p.open and joins and follows(p, batch):
+        if pack_take(p, entry, batch, source, r.batch_bytes, packed, &r.error) != RP_OK:
+            return r.error.status
+        if packed[0]:
+            p.form_end = r.form.size
+            return RP_OK
+    if end_pack(r) != RP_OK:
+        return r.error.status
+    if not joins:
+        return RP_OK
+    pack_begin(p, &r.recompressor, batch)
+    if pack_take(p, entry, batch, source, r.batch_bytes, packed, &r.error) != RP_OK:
+        return r.error.status
+    p.open = packed[0]
+    if p.open:
+        p.start = entry
+        p.form_start, p.form_end = form_start, r.form.size
+        p.source = source[0]
+        keep_records(r)
+    return RP_OK
+
+
+cdef void keep_records(recompress_run* r) noexcept nogil:
+    """The first entry of a pack may remain alone: its records stay, and the next ones are decoded elsewhere."""
+    cdef pooled decoded = r.recompressor.context.scratch
+    r.recompressor.context.scratch = r.pack.scratch
+    r.pack.scratch = decoded
+
+
+cdef int end_pack(recompress_run* r) noexcept nogil:
+    """Write what is in the open pack."""
+    cdef rp_batch at_hand = r.recompressor.batch
+    cdef pack* p = &r.pack
+    cdef int status
+    if not p.open:
+        return RP_OK
+    p.open = False
+    r.recompressor.batch = p.batch
+    if p.entries == 1:
+        status = alone(r, p.start, &p.source, p.form_start, p.form_end, p.batch.records_count)
+    else:
+        status = write_pack(r, p)
+    if status == RP_OK:
+        r.recompressor.batch = at_hand
+    return status
+
+
+cdef int write_pack(recompress_run* r, pack* p) noexcept nogil:
+    cdef size_t start = r.recompressor.out.size
+    if pack_write(p, r.recompressor.context, &r.recompressor.out, &r.error) != RP_OK:
+        return r.error.status
+    if is_gain(r, r.recompressor.out.size - start, p.size):
+        if prove_forms(r, start, p.form_start, p.form_end) != RP_OK:
+            return r.error.status
+        return RP_OK if r.after.next_offset == p.next_offset else differs(r, 0, 0)
+    r.recompressor.out.size = start
+    r.left += p.entries
+    r.after.records += p.encoder.records_count
+    r.after.batches += p.entries
+    r.after.bytes += p.size
+    r.after.codecs |= p.codecs
+    r.after.next_offset, r.after.any = p.next_offset, True
+    return append(&r.recompressor.out, p.start, <size_t>p.size, &r.error)

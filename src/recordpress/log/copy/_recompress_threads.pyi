@@ -1,0 +1,52 @@
+from collections.abc import Callable
+from typing import TypedDict
+
+from typing_extensions import Buffer, disjoint_base
+
+from recordpress.codecs import DEFAULT_MAX_SIZE as DEFAULT_MAX_SIZE
+from recordpress.codecs import CodecRegistry
+from recordpress.codecs.table import CodecTable
+from recordpress.log._digest import RecordDigest
+from recordpress.record.change_magic import LOST as LOST
+from recordpress.typing import Integer, Level
+
+class _Content(TypedDict):
+    records: int
+    control_records: int
+    batches: int
+    bytes: int
+    compression_types: tuple[str, ...]
+    next_offset: int | None
+
+@disjoint_base
+class Run: ...
+
+@disjoint_base
+class RecompressThreads:
+    digest: RecordDigest
+    crc32c: int
+    already: int
+    left: int
+    def __init__(
+        self,
+        compression_type: str | None,
+        level: Level = None,
+        *,
+        batch_bytes: Integer | None = None,
+        min_gain: float | None = 0.0,
+        threads: Integer = 1,
+        max_decompressed_bytes: Integer = ...,
+        codecs: CodecRegistry | CodecTable | None = None,
+        file: str | None = None,
+        magic: Integer | None = None,
+        reading: bool = False,
+    ) -> None: ...
+    def feed(self, piece: Buffer, position: int, write: Callable[[memoryview], object]) -> None: ...
+    def finish(self, write: Callable[[memoryview], object]) -> None: ...
+    def close(self) -> None: ...
+    @property
+    def lost(self) -> dict[str, int]: ...
+    @property
+    def before(self) -> _Content: ...
+    @property
+    def after(self) -> _Content: ...

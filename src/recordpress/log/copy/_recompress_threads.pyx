@@ -1,0 +1,250 @@
+"""The entries of a segment, read or recompressed by several threads; results come in their order."""
+
+from cpython.buffer cimport PyBUF_READ
+from cpython.memoryview cimport PyMemoryView_FromMemory
+from libc.math cimport INFINITY
+from libc.stdint cimport INT32_MAX, int64_t, uint32_t
+from libc.string cimport memset
+
+from recordpress._arguments cimport integer_of, shown
+from recordpress._buffers cimport InputView
+from recordpress._c.wire cimport RP_NONE, RP_OK, rp_batch, rp_batch_next, rp_error
+from recordpress._status cimport error_of, place, place_of
+from recordpress._threads cimport Threads
+from recordpress.checksum cimport crc32c_combined
+from recordpress.codecs.codec cimport CODEC_ROWS, LEVEL_DEFAULT, codec
+from recordpress.codecs.table cimport CodecTable, codec_of, level_of, name_of, table_of
+from recordpress.log._digest cimport RecordDigest
+from recordpress.log.copy._recompress_entries cimport content, recompress_entries, recompress_run, recompress_run_free
+from recordpress.record.change_magic cimport LOST_KINDS
+
+from collections import deque
+
+from recordpress.codecs import DEFAULT_MAX_SIZE
+from recordpress.errors import ArgumentTypeError, InvalidArgumentError, InvalidRecordError
+from recordpress.record.change_magic import LOST
+
+cdef enum:
+    RUN_BYTES = 1 << 18      # of entries that a thread works on at a time: their records stay in its caches
+    PACKS_PER_RUN = 8        # no batch is joined over the end of a run, so runs hold several joined ones
+    MOST_THREADS = 1024
+
+
+cdef class Run:
+    """Entries that a thread works on; it owns what the thread reads and writes."""
+    cdef recompress_run run
+    cdef InputView view
+    cdef int64_t base
+
+    def __cinit__(self):
+        memset(&self.run, 0, sizeof(recompress_run))
+
+    def __dealloc__(self):
+        recompress_run_free(&self.run)
+
+
+cdef double most_of(object min_gain, int codec_id) except? -1:
+    """The fraction of its old bytes that a new batch must stay below. Without a codec none need be smaller."""
+    if min_gain is None or codec_id == RP_NONE:
+        return INFINITY
+    if isinstance(min_gain, bool) or not isinstance(min_gain, (float, int)):
+        raise ArgumentTypeError(f"min_gain must be a float or None, not {type(min_gain).__name__}", field="min_gain")
+    if not 0 <= min_gain < 1:
+        raise InvalidArgumentError(f"min_gain must be at least 0 and less than 1, or None, not {shown(min_gain)}",
+                                   field="min_gain")
+    return 1 - <double>min_gain
+
+
+cdef void add_content(content* to, const content* c) noexcept nogil:
+    to.records += c.records
+    to.control_records += c.control_records
+    to.batches += c.batches
+    to.bytes += c.bytes
+    to.codecs |= c.codecs
+    if c.any:
+        to.next_offset, to.any = c.next_offset, True
+
+
+cdef object of_the_source(error):
+    """What a builder says of its caller's records is said of the file's: offsets that do not ascend, or lie too far
+    apart for one batch."""
+    if not isinstance(error, InvalidArgumentError):
+        return error
+    return InvalidRecordError(error.message, file=error.file, position=error.position, offset=error.offset,
+                              field=error.field, rule=error.rule)
+
+
+cdef class RecompressThreads:
+    """What `recordpress.log` does with the entries of one segment, in one pass over each.
+
+    Parameters
+    ----------
+    compression_type : str | None
+        None: the entries are only read; or with a magic, keep their codecs.
+    magic : int | None
+        What all entries get.
+    reading : bool
+        Only count what would be lost in that magic.
+    level, batch_bytes, min_gain, threads, max_decompressed_bytes, codecs
+        As in `recordpress.transcode`.
+
+    Attributes
+    ----------
+    before, after : dict
+        What was read and what was written: records, control_records, batches, bytes, compression_types, next_offset.
+    digest : RecordDigest
+        Of all records.
+    crc32c : int
+        Of what was written.
+    already, left : int
+        Batches that had the wanted form, and those that would not have become smaller.
+    lost : dict
+        Counts of what the magic cannot hold, by the kinds of `LOST` that occur.
+    """
+    cdef recompress_run template
+    cdef CodecTable table
+    cdef Threads threads
+    cdef int n_threads
+    cdef int64_t run_bytes
+    cdef object ahead
+    cdef content read
+    cdef content written
+    cdef int64_t[LOST_KINDS] losses
+    cdef readonly RecordDigest digest
+    cdef readonly uint32_t crc32c
+    cdef readonly int64_t already
+    cdef readonly int64_t left
+    cdef object file
+
+    def __init__(self, compression_type, level=None, *, batch_bytes=None, min_gain=0.0, threads=1,
+                 max_decompressed_bytes=DEFAULT_MAX_SIZE, codecs=None, file=None, magic=None, reading=False):
+        cdef const codec* row
+        self.table = table_of(codecs)
+        self.template.codecs = &self.table.rows
+        self.template.reading = reading or (compression_type is None and magic is None)
+        if magic is not None:
+            self.template.conversion.wanted = True
+            self.template.conversion.converter.magic = <int>integer_of(magic, "magic", 0, 2)
+            self.template.conversion.keeps_codec = compression_type is None
+        self.template.recompressor.level = LEVEL_DEFAULT
+        if compression_type is not None:
+            row = codec_of(self.table, compression_type)
+            self.template.recompressor.codec = row.id
+            self.template.recompressor.least_magic = row.least_magic
+            self.template.recompressor.level = level_of(row, level)
+            self.template.most = most_of(min_gain, row.id)
+        if batch_bytes is not None:
+            self.template.batch_bytes = integer_of(batch_bytes, "batch_bytes", 1, INT32_MAX)
+        self.template.recompressor.cap = <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 1, INT32_MAX)
+        self.n_threads = <int>integer_of(threads, "threads", 1, MOST_THREADS)
+        self.run_bytes = max(<int64_t>RUN_BYTES, PACKS_PER_RUN * self.template.batch_bytes)
+        self.digest = RecordDigest()
+        self.ahead = deque()
+        self.file = file
+
+    def feed(self, piece, position, write):
+        """Take whole entries, which begin at `position` of the file; `write` gets the results, in order.
+
+        Parameters
+        ----------
+        piece : bytes-like
+            It is not changed before `finish` returned.
+        position : int
+        write : callable
+            Is called with a memoryview that is valid during the call.
+
+        Raises
+        ------
+        RecordpressError
+            The error of an entry, after all runs before its own were written.
+        """
+        cdef InputView view = InputView(piece)
+        cdef int64_t start = 0, end
+        if self.threads is None:
+            self.threads = Threads(self.n_threads - 1)
+        while start < view.size:
+            end = self._cut(view, start)
+            self._put(view, start, end, position)
+            start = end
+            while len(self.ahead) > (self.n_threads + 1 if self.n_threads > 1 else 0):
+                self._hand_out(write)
+
+    def finish(self, write):
+        """Wait for the remaining results."""
+        while self.ahead:
+            self._hand_out(write)
+        self.close()
+
+    def close(self):
+        """End the threads; their current work is dropped."""
+        if self.threads is not None:
+            self.threads.close()
+        self.ahead.clear()
+
+    @property
+    def lost(self):
+        return {kind: self.losses[i] for i, kind in enumerate(LOST) if self.losses[i]}
+
+    @property
+    def before(self):
+        return self._content(&self.read)
+
+    @property
+    def after(self):
+        return self._content(&self.written)
+
+    cdef dict _content(self, const content* c):
+        return {
+            "records": c.records,
+            "control_records": c.control_records,
+            "batches": c.batches,
+            "bytes": c.bytes,
+            "compression_types": tuple(sorted(name_of(self.table, i) for i in range(CODEC_ROWS) if c.codecs >> i & 1)),
+            "next_offset": c.next_offset if c.any else None,
+        }
+
+    cdef int64_t _cut(self, InputView view, int64_t start) except -1:
+        """Where the run ends that begins at `start`: after a whole entry."""
+        cdef rp_batch batch
+        cdef rp_error err
+        cdef int64_t end = start
+        while end < view.size and end - start < self.run_bytes:
+            if rp_batch_next(view.data, view.size, end, INT32_MAX, &batch, &err) != RP_OK:
+                return view.size  # the run's error
+            end += batch.size
+        return end
+
+    cdef int _put(self, InputView view, int64_t start, int64_t end, int64_t base) except -1:
+        cdef Run run = Run.__new__(Run)
+        run.run = self.template
+        run.run.task.run = recompress_entries
+        run.run.data = view.data
+        run.run.start, run.run.end = start, end
+        run.view = view
+        run.base = base
+        self.threads.put(run, &run.run.task)
+        self.ahead.append(run)
+        return 0
+
+    cdef int _hand_out(self, write) except -1:
+        cdef Run run = self.ahead.popleft()
+        cdef recompress_run* r = &run.run
+        cdef place at
+        cdef int i
+        self.threads.wait(&r.task)
+        with nogil:
+            self.digest.add(r.form.data, r.form.size, r.before.records + r.before.control_records,
+                            r.before.control_records)
+        if r.recompressor.out.size:
+            write(PyMemoryView_FromMemory(<char*>r.recompressor.out.data, <Py_ssize_t>r.recompressor.out.size, PyBUF_READ))
+        self.crc32c = crc32c_combined(self.crc32c, r.crc, r.recompressor.out.size)
+        add_content(&self.read, &r.before)
+        add_content(&self.written, &r.after)
+        self.already += r.already
+        self.left += r.left
+        for i in range(LOST_KINDS):
+            self.losses[i] += r.conversion.converter.lost[i]
+        if r.status != RP_OK:
+            at = place_of(&r.recompressor.batch, run.base, self.file)
+            raise of_the_source(error_of(&r.error, &at))
+        return 0

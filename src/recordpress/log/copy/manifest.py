@@ -1,0 +1,356 @@
+"""The contents of a log's copy, as a JSON file in it: two copies anywhere can be compared by their manifests alone.
+
+docs/manifest.md describes it, and docs/manifest.schema.json is its JSON Schema.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from recordpress.errors import CorruptRecordError
+from recordpress.files import FileSystem
+from recordpress.log.findings import Finding
+
+MANIFEST = "recordpress-manifest.json"  # brokers ignore files that they do not know
+FORMAT = 1
+_RULE = "manifest"
+_LARGEST = 1 << 28  # bytes: of some hundred thousand segments
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """The file from which a segment was made.
+
+    Attributes
+    ----------
+    file : str
+    bytes, batches : int
+    modified : float | None
+        Seconds since 1970, if the store says.
+    compression_types : tuple of str
+    trailing_bytes : int
+        After its last whole entry: of an entry that was cut, or zeros. They hold no record, and are not copied.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = recordpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> source = manifest.partitions[0].segments[0].source
+    >>> source.file.endswith("sessions-0/00000000000000000000.log"), source.bytes, source.compression_types
+    (True, 4483, ('lz4',))
+    """
+
+    file: str
+    bytes: int
+    batches: int
+    modified: float | None
+    compression_types: tuple[str, ...]
+    trailing_bytes: int
+
+
+@dataclass(frozen=True)
+class CopiedSegment:
+    """One segment of a copy.
+
+    Attributes
+    ----------
+    file : str
+        Its name.
+    base_offset : int
+    next_offset : int | None
+        The one after the last batch; None without a batch.
+    records, batches : int
+        Without those of control.
+    bytes : int
+    compression_types : tuple of str
+    digest : str
+        Of the records (`RecordDigest`); the same for source and copy, unless something was lost.
+    crc32c : str
+        Of the file; eight hexadecimal digits.
+    already, not_smaller : int
+        Batches that were copied byte for byte: those that had the wanted form, and those that would not become smaller.
+    source : SourceFile
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = recordpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> first = manifest.partitions[0].segments[0]
+    >>> first.records, first.batches, len(first.digest)
+    (175, 1, 32)
+    """
+
+    file: str
+    base_offset: int
+    next_offset: int | None
+    records: int
+    batches: int
+    bytes: int
+    compression_types: tuple[str, ...]
+    digest: str
+    crc32c: str
+    already: int
+    not_smaller: int
+    source: SourceFile
+
+
+@dataclass(frozen=True)
+class QuarantinedSegment:
+    """A damaged segment of the source, whose file was copied as it is.
+
+    Attributes
+    ----------
+    file : str
+        Its name in the copy, which is none of a log's.
+    base_offset : int
+    bytes : int
+    crc32c : str
+        Of the file; eight hexadecimal digits.
+    finding : dict
+        What is wrong with it.
+    source : SourceFile
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> done = recordpress.spark.transcode(spark, "logs", "cold", on_corrupt="quarantine")   # doctest: +SKIP
+    >>> manifest = recordpress.log.Manifest.from_json(open("cold/recordpress-manifest.json").read())  # doctest: +SKIP
+    >>> [kept.file for partition in manifest.partitions for kept in partition.quarantined]      # doctest: +SKIP
+    ['00000000000000004711.log.quarantined']
+    """
+
+    file: str
+    base_offset: int
+    bytes: int
+    crc32c: str
+    finding: dict[str, Any]
+    source: SourceFile
+
+
+@dataclass(frozen=True)
+class CopiedPartition:
+    """One partition of a copy.
+
+    Attributes
+    ----------
+    topic : str | None
+    partition : int | None
+        None if no name says them.
+    directory : str
+        In the copy; empty if it is the copy's own.
+    files : tuple of str
+        Beside the segments: copied as they are if they refer to offsets, or made again.
+    segments : tuple of CopiedSegment
+    quarantined : tuple of QuarantinedSegment
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = recordpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> [copied] = manifest.partitions
+    >>> copied.topic, copied.partition, len(copied.segments)
+    ('sessions', 0, 2)
+    """
+
+    topic: str | None
+    partition: int | None
+    directory: str
+    files: tuple[str, ...] = ()
+    segments: tuple[CopiedSegment, ...] = ()
+    quarantined: tuple[QuarantinedSegment, ...] = ()
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the copy lacks of it: what is in quarantine, and what follows the last whole entry of a segment."""
+        damaged = [
+            replace(finding, message=f"{finding.message}; the file is {one.file} in the copy")
+            for one in self.quarantined
+            for finding in [_made(Finding, one.finding)]
+        ]
+        return damaged + [_tail(one.source) for one in self.segments if one.source.trailing_bytes]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of a copy, and its source.
+
+    Attributes
+    ----------
+    operation : {'transcode', 'convert'}
+    options : dict
+        Those that decide what is written.
+    source : str
+    complete : bool
+        All of the source is there, be it in quarantine.
+    partitions : tuple of CopiedPartition
+    skipped : tuple of dict
+        What was in the source and is no part of a log, as findings.
+    versions : dict
+        Of the manifest's form, and of recordpress.
+    resumed_segments : int
+        Segments that this call found done.
+    lost : dict
+        What the magic of the copy cannot hold: counts by kind, as in `recordpress.convert`.
+
+    Examples
+    --------
+    >>> import recordpress
+    >>> import tempfile, pathlib
+    >>> target = pathlib.Path(tempfile.mkdtemp()) / "copy"
+    >>> manifest = recordpress.transcode("demo/logs/sessions-0", target, "zstd")
+    >>> manifest.complete, sum(segment.records for segment in manifest.partitions[0].segments)
+    (True, 1634)
+    """
+
+    operation: str
+    options: dict[str, Any]
+    source: str
+    complete: bool
+    partitions: tuple[CopiedPartition, ...]
+    skipped: tuple[dict[str, Any], ...] = ()
+    versions: dict[str, Any] = field(default_factory=dict)
+    resumed_segments: int = 0
+    lost: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def segments(self) -> Iterator[CopiedSegment]:
+        """Those of all partitions."""
+        for partition in self.partitions:
+            yield from partition.segments
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What the copy lacks: what was no part of a log, what is in quarantine, and what follows the last whole entry
+        of a segment."""
+        return [_made(Finding, skipped) for skipped in self.skipped] + [
+            finding for partition in self.partitions for finding in partition.findings
+        ]
+
+    @property
+    def totals(self) -> dict[str, int]:
+        """Sums over all segments."""
+        names = ("records", "batches", "bytes", "already", "not_smaller")
+        sums = {name: sum(getattr(segment, name) for segment in self.segments) for name in names}
+        sums["segments"] = sum(1 for _ in self.segments)
+        for name in ("bytes", "batches", "trailing_bytes"):
+            sums[f"source_{name}"] = sum(getattr(segment.source, name) for segment in self.segments)
+        return sums
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the JSON file."""
+        return asdict(self) | {"totals": self.totals}
+
+    def to_json(self) -> str:
+        """The text of the file."""
+        return json.dumps(self.to_dict(), indent=1, default=list) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str | bytes, file: str = "") -> Manifest:
+        """Read the output of `to_json`.
+
+        Raises
+        ------
+        CorruptRecordError
+            It is no manifest, or one of a later form.
+        """
+        try:
+            read = json.loads(text)
+            form = read["versions"]["manifest"]
+            partitions = tuple(_partition(one) for one in read["partitions"])
+            manifest = _made(cls, read | {"partitions": partitions, "skipped": tuple(read["skipped"])})
+            for one in manifest.skipped:
+                _made(Finding, one)
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            raise CorruptRecordError(f"this is no manifest: {error}", file=file, rule=_RULE) from None
+        if form != FORMAT:
+            raise CorruptRecordError(f"the manifest has the form {form!r}, not {FORMAT}", file=file, rule=_RULE)
+        return manifest
+
+    def write(self, files: FileSystem, directory: str) -> None:
+        """Publish it in a directory, replacing the one there."""
+        with files.create(files.join(directory, MANIFEST)) as writer:
+            writer.write(self.to_json().encode())
+            writer.publish()
+
+
+def _tail(source: SourceFile) -> Finding:
+    size = source.trailing_bytes
+    message = f"the last {size} bytes hold no whole entry, and are not in the copy"
+    return Finding(source.file, source.bytes - size, size, None, "record set framing", message)
+
+
+def read_manifest(files: FileSystem, directory: str) -> Manifest | None:
+    """The manifest in a directory; None if there is none.
+
+    Raises
+    ------
+    CorruptRecordError
+    """
+    path = files.join(directory, MANIFEST)
+    try:
+        with files.open(path) as file:
+            if file.size > _LARGEST:
+                raise CorruptRecordError(f"{file.size} bytes are no manifest", file=file.name, rule=_RULE)
+            return Manifest.from_json(file.read_exactly(0, file.size), file.name)
+    except FileNotFoundError:
+        return None
+
+
+_Made = TypeVar("_Made")
+
+
+def _made(kind: type[_Made], values: dict[str, Any]) -> _Made:
+    """A dataclass from the values that it has fields for; their types must be right."""
+    given = {}
+    for name, hint in _hints(kind).items():  # type: ignore[arg-type]
+        if name in values:
+            value = values[name]
+            given[name] = tuple(value) if isinstance(value, list) else value
+            if not _is_a(given[name], hint):
+                raise TypeError(f"{name} is {value!r}"[:200])
+    return kind(**given)
+
+
+@functools.cache
+def _hints(kind: Any) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is_a(value: object, hint: Any) -> bool:
+    """Whether a value out of JSON has the type that a field declares."""
+    inner = get_args(hint)
+    if get_origin(hint) is tuple:
+        return isinstance(value, tuple) and all(_is_a(one, inner[0]) for one in value)
+    if get_origin(hint) is dict:
+        return isinstance(value, dict) and all(_is_a(one, inner[1]) for one in value.values())
+    if inner:  # a union
+        return any(_is_a(value, one) for one in inner)
+    if hint is Any:
+        return True
+    if isinstance(value, bool):
+        return hint is bool
+    return isinstance(value, int | float if hint is float else hint)
+
+
+def _partition(read: dict[str, Any]) -> CopiedPartition:
+    segments = tuple(_segment(CopiedSegment, one) for one in read["segments"])
+    quarantined = tuple(_segment(QuarantinedSegment, one) for one in read.get("quarantined", ()))
+    partition = _made(CopiedPartition, read | {"segments": (), "quarantined": ()})
+    return replace(partition, segments=segments, quarantined=quarantined)
+
+
+def _segment(kind: type[_Made], read: dict[str, Any]) -> _Made:
+    made = _made(kind, read | {"source": _made(SourceFile, read["source"])})
+    if "finding" in read:
+        _made(Finding, read["finding"])
+    return made

@@ -1,0 +1,313 @@
+"""A transcoding copy whose segments are made by others: processes on other machines, say. A door for
+`recordpress.spark`.
+
+::
+
+    driver      _copy_log: places, lock, what is left ──► groups of tasks                manifest ──► its name
+                                                               │                            ▲
+    elsewhere                                         copy_group: each segment, its indexes ┘
+                                                      then a proof, for the case that the driver is killed
+
+A segment that is larger than the share of one process is made in parts, which are joined when all are there
+(_copy_parts). A group may be made twice, and at once: files are written under names of their own, and each attempt
+gives the same.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
+
+from recordpress._arguments import shown_value
+from recordpress.codecs import CodecRegistry
+from recordpress.errors import InvalidArgumentError, RecordpressError
+from recordpress.files import FileSystem, resolve
+from recordpress.log._file_records import PIECE_BYTES
+from recordpress.log.copy._copy_log import (
+    CopyJob,
+    CopyState,
+    CopyTask,
+    Done,
+    Paths,
+    SegmentExecutor,
+    check_flags,
+    copy_log,
+    copy_one,
+    segment_name,
+)
+from recordpress.log.copy._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
+from recordpress.log.copy._quarantine import damage, quarantined
+from recordpress.log.copy._transcode import Job
+from recordpress.log.copy.manifest import (
+    FORMAT,
+    CopiedPartition,
+    CopiedSegment,
+    Manifest,
+    QuarantinedSegment,
+    read_manifest,
+)
+from recordpress.log.publish.complete_directory import published, refuse_taken, succeed
+from recordpress.log.publish.work_directory import WorkDirectory
+from recordpress.typing import Integer, Level
+
+__all__ = [
+    "CopyGroup",
+    "check_flags",
+    "copy_group",
+    "manifest_of",
+    "published",
+    "refuse_taken",
+    "transcode_by",
+]
+
+OnDamage: TypeAlias = Literal["raise", "quarantine"]
+
+ON_DAMAGE = get_args(OnDamage)
+_PROOF = re.compile(r"_done-[0-9]+-[0-9]+\.json")
+_LARGEST_PROOF = 1 << 28  # bytes, as of a manifest
+
+
+@dataclass(frozen=True)
+class _RemoteJob(Job):
+    on_corrupt: OnDamage = "raise"
+
+    def options(self) -> dict[str, Any]:
+        given = super().options()
+        return given if self.on_corrupt == "raise" else given | {"on_corrupt": self.on_corrupt}
+
+
+class CopyGroup(NamedTuple):
+    """Segments that one process makes, one after another."""
+
+    job: _RemoteJob
+    files: FileSystem
+    work: str
+    tasks: tuple[CopyTask, ...]
+    places: tuple[str, ...]
+
+    def made(self) -> Copied:
+        """Copy them."""
+        done = [(task.partition, self._made(task)) for task in self.tasks]
+        _prove(self, done)
+        return done
+
+    def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
+        path = self.files.join(task.directory, segment_name(task.segment))
+        try:
+            return copy_one(self.job, task, self.files, path, 1, _ignored)
+        except RecordpressError as error:
+            if self.job.on_corrupt == "raise":
+                raise
+            return quarantined(task, self.files, damage(task, error))
+
+
+class JoinGroup(NamedTuple):
+    """A segment whose parts are there, and are now joined."""
+
+    group: CopyGroup
+    parts: tuple[CopiedPart | DamagedPart, ...]
+    threads: int
+
+    def made(self) -> Copied:
+        """Join them."""
+        [task] = self.group.tasks
+        done = [(task.partition, self._made(task))]
+        _prove(self.group, done)
+        return done
+
+    def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
+        files = self.group.files
+        parts = [part for part in self.parts if isinstance(part, CopiedPart)]
+        damaged = [part for part in self.parts if isinstance(part, DamagedPart)]
+        if damaged:
+            return quarantined(task, files, damaged[0].finding)
+        return joined(self.group.job, task, files, parts, min(self.threads, _cores()))
+
+
+Copied: TypeAlias = "list[Done]"
+Group: TypeAlias = "CopyGroup | CopyPart | JoinGroup"
+Send: TypeAlias = "Callable[[Sequence[Group]], Sequence[Any]]"
+
+
+def transcode_by(
+    send: Send,
+    src: Paths,
+    dst: str | os.PathLike[str],
+    compression_type: str,
+    *,
+    level: Level = None,
+    batch_bytes: Integer | None = None,
+    min_gain: float | None = 0.0,
+    resume: bool = True,
+    codecs: CodecRegistry | None = None,
+    group_bytes: Callable[[int], int],
+    side_by_side: Callable[[], int] = lambda: 1,
+    on_corrupt: OnDamage = "raise",
+) -> Manifest:
+    """`recordpress.transcode`, by others.
+
+    Parameters
+    ----------
+    send : callable
+        Has `copy_group` called for each group, and returns the results in their order. It is called twice if there are
+        parts to join.
+    src, dst, compression_type, level, batch_bytes, min_gain, resume, codecs
+        As for `recordpress.transcode`; groups are pickled with the codecs.
+    group_bytes : callable
+        From the bytes of all segments to the size up to which small ones are done together, and of parts of large ones.
+    side_by_side : callable
+        Returns how many groups are made at a time: a segment that is larger than its share is made in parts.
+    on_corrupt : {'raise', 'quarantine'}
+        A damaged segment: an error, or copied as it is under a name that is none of a log's.
+
+    Returns
+    -------
+    Manifest
+
+    Raises
+    ------
+    RecordpressError
+        As `recordpress.transcode`.
+    """
+    if not isinstance(on_corrupt, str) or on_corrupt not in ON_DAMAGE:
+        raise InvalidArgumentError(
+            f"on_corrupt must be one of {', '.join(ON_DAMAGE)}, not {shown_value(on_corrupt)}", field="on_corrupt"
+        )
+    job = _RemoteJob(compression_type, level, batch_bytes, min_gain, 1, codecs, on_corrupt=on_corrupt)
+    job.recompressor()  # invalid arguments are refused before any work
+    return copy_log(job, src, dst, resume, None, RemoteExecutor(job, send, group_bytes, side_by_side))
+
+
+def copy_group(group: Group) -> Any:
+    """Make the segments of a group, or a part of one; what is returned is for `transcode_by`."""
+    return group.made()
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _ignored(size: int) -> None:
+    pass
+
+
+def _prove(group: CopyGroup, done: Copied) -> None:
+    """What is done, as a manifest of its own. There is no place for it if the copy was finished meanwhile."""
+    by_place: dict[str, tuple[CopiedSegment, ...]] = {}
+    for place, (_, one) in zip(group.places, done, strict=True):
+        if isinstance(one, CopiedSegment):
+            by_place[place] = (*by_place.get(place, ()), one)
+    partitions = tuple(CopiedPartition(None, None, place, (), segments) for place, segments in by_place.items())
+    manifest = Manifest(group.job.operation, group.job.options(), "", False, partitions, versions={"manifest": FORMAT})
+    first = group.tasks[0].segment
+    name = f"_done-{group.tasks[0].partition}-{first.base_offset}.json"
+    with group.files.create(group.files.join(group.work, name)) as writer:
+        writer.write(manifest.to_json().encode())
+        writer.publish()
+
+
+def manifest_of(src: Paths) -> Manifest | None:
+    """The manifest in a directory; None if there is none, or none that can be read."""
+    if not isinstance(src, str | os.PathLike):
+        return None
+    files, path = resolve(src)
+    try:
+        return read_manifest(files, path)
+    except (RecordpressError, OSError):  # a pattern, or the path of a file
+        return None
+
+
+class RemoteExecutor(SegmentExecutor):
+    def __init__(
+        self, job: _RemoteJob, send: Send, group_bytes: Callable[[int], int], side_by_side: Callable[[], int]
+    ) -> None:
+        self._job = job
+        self._send = send
+        self._group_bytes = group_bytes
+        self._side_by_side = side_by_side
+
+    def run(self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState) -> Iterator[Done]:
+        total = sum(task.info.size or 0 for task in tasks)
+        most = self._group_bytes(total)
+        cores = self._side_by_side()
+        share = max(-(-total // cores), PIECE_BYTES) if cores > 1 else total
+        small = [task for task in tasks if (task.info.size or 0) <= share]
+        large = [task for task in tasks if (task.info.size or 0) > share]
+        quarantines = self._job.on_corrupt == "quarantine"
+        parts = [
+            CopyPart(self._job, work.files, task, *cut, quarantines)
+            for task in large
+            for cut in cuts(task.info.size or 0, most)
+        ]
+        groups = [self._group(work, group) for group in _grouped(small, most)]
+        try:
+            if parts or groups:
+                found = self._send([*parts, *groups])
+                for done in found[len(parts) :]:
+                    yield from done
+                joins = [self._group(work, (task,)) for task in large]
+                yield from self._join(joins, found[: len(parts)], parts, cores)
+        finally:
+            for directory in {work.path, *(task.directory for task in tasks)}:
+                with suppress(FileNotFoundError):
+                    work.files.sweep(directory)  # parts, and what attempts left that were killed, or overtaken
+
+    def _join(
+        self,
+        groups: Sequence[CopyGroup],
+        made: Sequence[CopiedPart | DamagedPart],
+        parts: Sequence[CopyPart],
+        cores: int,
+    ) -> Iterator[Done]:
+        threads = max(1, cores // max(len(groups), 1))
+        joins = [
+            JoinGroup(group, tuple(one for one, part in zip(made, parts, strict=True) if part.task is task), threads)
+            for group in groups
+            for task in group.tasks
+        ]
+        for done in self._send(joins) if joins else ():
+            yield from done
+
+    def _group(self, work: WorkDirectory, tasks: tuple[CopyTask, ...]) -> CopyGroup:
+        return CopyGroup(self._job, work.files, work.path, tasks, _places(tasks, work))
+
+    def proven(self, work: WorkDirectory) -> Iterator[Manifest]:
+        for path in _proofs(work):
+            with suppress(RecordpressError), work.files.open(path) as file:
+                if file.size <= _LARGEST_PROOF:
+                    yield Manifest.from_json(file.read_exactly(0, file.size), file.name)
+
+    def finish(self, work: WorkDirectory, manifest: Manifest) -> None:
+        for path in _proofs(work):
+            work.files.delete(path)
+        succeed(work)
+
+
+def _grouped(tasks: Sequence[CopyTask], most: int) -> Iterator[tuple[CopyTask, ...]]:
+    group: list[CopyTask] = []
+    size = 0
+    for task in tasks:
+        if group and size + (task.info.size or 0) > most:
+            yield tuple(group)
+            group, size = [], 0
+        group.append(task)
+        size += task.info.size or 0
+    if group:
+        yield tuple(group)
+
+
+def _places(group: Sequence[CopyTask], work: WorkDirectory) -> tuple[str, ...]:
+    return tuple(task.directory.removeprefix(work.path).strip("/") for task in group)
+
+
+def _proofs(work: WorkDirectory) -> list[str]:
+    try:
+        found = work.files.list(work.path)
+    except FileNotFoundError:
+        return []
+    return [info.path for info in found if info.is_file and _PROOF.fullmatch(info.name)]

@@ -1,0 +1,69 @@
+"""KRaft's own control records, as Kafka's DumpLogSegments (4.3.1) prints them.
+
+Their values are the messages LeaderChangeMessage, SnapshotHeaderRecord, SnapshotFooterRecord, KRaftVersionRecord and
+VotersRecord (``*.json`` in Kafka's sources).
+"""
+
+from __future__ import annotations
+
+from recordpress.errors import InvalidRecordError
+from recordpress.log.dump._messages import Message, UnreadableMessageError, json_text, schema
+from recordpress.record import Record
+
+# By type of control record: what the tool calls it, and its value. All have version 0 alone, as the tool reads them.
+_KINDS: dict[str, tuple[str, str]] = {
+    "LEADER_CHANGE": (
+        "LeaderChange:",
+        """\
+0 flexible 0+
+  version int16
+  leaderId int32
+  voters []Voter
+    voterId int32
+  grantingVoters []Voter""",
+    ),
+    "SNAPSHOT_HEADER": ("SnapshotHeader", "0 flexible 0+\n  version int16\n  lastContainedLogTimestamp int64"),
+    "SNAPSHOT_FOOTER": ("SnapshotFooter", "0 flexible 0+\n  version int16"),
+    "KRAFT_VERSION": ("KRaftVersion", "0 flexible 0+\n  version int16\n  kRaftVersion int16"),
+    "KRAFT_VOTERS": (
+        "KRaftVoters",
+        """\
+0 flexible 0+
+  version int16
+  voters []Voter
+    voterId int32
+    voterDirectoryId uuid
+    endpoints []Endpoint
+      name string
+      host string
+      port uint16
+    kRaftVersionFeature KRaftVersionFeature
+      minSupportedVersion int16
+      maxSupportedVersion int16""",
+    ),
+}
+
+
+def kraft_record_text(type: str, record: Record) -> str | None:
+    """What the tool prints of a control record's value; None of a type that it prints by its number.
+
+    Parameters
+    ----------
+    type : str
+        As `recordpress.control_record` tells it.
+    record : Record
+
+    Raises
+    ------
+    InvalidRecordError
+        The value cannot be read, or is null.
+    """
+    if type not in _KINDS:
+        return None
+    name, fields = _KINDS[type]
+    try:
+        value = schema(fields).read(Message(record.value or b""), 0)
+    except UnreadableMessageError as error:
+        message = f"a control record's value is no {name.rstrip(':')} record: {error}"
+        raise InvalidRecordError(message, offset=record.offset, field="value", rule="control record") from None
+    return f"{name} {json_text(value)}"

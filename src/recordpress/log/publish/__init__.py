@@ -1,0 +1,1 @@
+"""How finished files get their names: hidden while they are written, complete or absent afterwards."""

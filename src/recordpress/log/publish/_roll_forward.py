@@ -1,0 +1,258 @@
+"""Carry out a journal: staged segments get their offsets, the files beside them, and their names.
+
+On a local disk that is done after the journal: a few bytes are written into each file, which is renamed. An object can
+only be written as a whole: there all files of the log are made in the job's directory ``ready``, read back, and after
+the journal the store copies them to their names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path
+
+from recordpress._file_names import LEADER_EPOCH_CHECKPOINT, LOG_FILE_SUFFIX, PRODUCER_SNAPSHOT_FILE_SUFFIX
+from recordpress.checksum import crc32c
+from recordpress.errors import CorruptRecordError, RecordpressError, StorageError
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, publish_checked, remove_if_empty, sync_directory
+from recordpress.log._file_records import FileRecords
+from recordpress.log.check.rebuild import SidecarBuilder
+from recordpress.log.publish._journal import STREAMS, WRITES, Journal, PlannedSegment, written_batches, written_ids
+from recordpress.log.publish._staged import StagedSegment
+from recordpress.log.publish._stamp import Stamp, headers_of
+from recordpress.log.publish.complete_directory import SUCCESS
+from recordpress.log.sidecars.checkpoints import leader_epochs_bytes
+from recordpress.log.sidecars.producer_snapshot import ProducerState, read_snapshot, snapshot_bytes
+
+_REMOVED = "removed"  # a file that says: what the job replaces is gone
+_MOST_IDS = 10_000  # of writes and of streams, the latest ones: a job is run again soon, or not at all
+_READY = "ready"  # where a store has the files until the job is committed
+_AT_ONCE = 8  # partitions: most of the time goes into waiting for disks or stores
+
+
+def prepare(files: FileSystem, target: str, job: str, journal: Journal) -> None:
+    """Make what a store cannot rename, before the journal is written: each staged segment is read once.
+
+    Raises
+    ------
+    RecordpressError, OSError
+        Nothing was published.
+    """
+    if not isinstance(files, LocalFileSystem):
+        _for_each_partition(
+            journal, lambda group: _Partition(files, target, job, journal, group, files.join(job, _READY)).make()
+        )
+
+
+def _for_each_partition(journal: Journal, work: Callable[[list[PlannedSegment]], None]) -> None:
+    groups = [list(group) for _, group in groupby(journal.segments, key=lambda one: one.directory)]
+    with ThreadPoolExecutor(min(_AT_ONCE, max(len(groups), 1))) as pool:
+        made = [pool.submit(work, group) for group in groups]
+    for one in made:
+        one.result()
+
+
+def roll_forward(files: FileSystem, target: str, job: str, journal: Journal) -> None:
+    """Publish what the journal of the job in the directory `job` says, or what is left of it.
+
+    Raises
+    ------
+    RecordpressError, OSError
+        It can be called again.
+    """
+    with suppress(FileNotFoundError):
+        files.delete(files.join(target, SUCCESS))
+    _remove(files, target, job, journal)
+    if isinstance(files, LocalFileSystem):
+        _for_each_partition(journal, lambda group: _Partition(files, target, job, journal, group, target).make())
+    else:
+        _for_each_partition(journal, lambda group: _move(files, target, job, group))
+    if journal.write_id is not None:
+        _remember(files, target, journal.write_id, journal.batch_id)
+    _write(files, files.join(target, SUCCESS), b"")
+
+
+def _remember(files: FileSystem, target: str, write_id: str, batch_id: int | None) -> None:
+    """What was written, for whoever tries to write it again. Of a stream the latest batch is enough."""
+    if batch_id is None:
+        ids = [one for one in written_ids(files, target) if one != write_id]
+        _write(files, files.join(target, WRITES), json.dumps([*ids, write_id][-_MOST_IDS:]).encode())
+        return
+    batches = written_batches(files, target)
+    latest = max(batch_id, batches.pop(write_id, batch_id))
+    kept = [*batches.items(), (write_id, latest)][-_MOST_IDS:]
+    _write(files, files.join(target, STREAMS), json.dumps(dict(kept)).encode())
+
+
+def _remove(files: FileSystem, target: str, job: str, journal: Journal) -> None:
+    """Once: what is there later under such a name is new."""
+    if not journal.remove:
+        return
+    mark = files.join(job, _REMOVED)
+    try:
+        files.info(mark)
+        return
+    except FileNotFoundError:
+        pass
+    stays = {segment.directory for segment in journal.segments}
+    for path in journal.remove:
+        directory, _, name = path.partition("/")
+        if name != "partition.metadata" or directory not in stays:  # it has the topic's id
+            with suppress(FileNotFoundError):
+                files.delete(files.join(target, path))
+    for directory in {path.partition("/")[0] for path in journal.remove} - stays:
+        remove_if_empty(files, files.join(target, directory))
+    _write(files, mark, b"")
+
+
+def _move(files: FileSystem, target: str, job: str, group: list[PlannedSegment]) -> None:
+    """Have the store give one partition its files, or those that are left: each segment after what is beside it."""
+    name = group[0].directory
+    place = files.join(target, name)
+    files.make_directory(place)
+    files.sweep(place)
+    found: list[FileInfo] = []
+    with suppress(FileNotFoundError):
+        found = [info for info in files.list(files.join(job, _READY, name)) if info.is_file]
+    waiting = {info.name for info in found}
+    for segment in group:
+        file, size = f"{segment.base_offset:020}{LOG_FILE_SUFFIX}", sum(one.bytes for one in segment.staged)
+        if file not in waiting and not _is_there(files, files.join(place, file), size):
+            gone = files.url(files.join(job, _READY, name, file))
+            raise StorageError("a segment of a committed job is gone", file=gone)
+    for info in sorted(found, key=lambda info: (info.name.endswith(LOG_FILE_SUFFIX), info.name)):
+        files.move(info.path, files.join(place, info.name))
+
+
+def _is_there(files: FileSystem, path: str, size: int) -> bool:
+    try:
+        return files.info(path).size == size
+    except FileNotFoundError:
+        return False
+
+
+def _write(files: FileSystem, path: str, data: bytes) -> None:
+    with files.create(path) as writer:
+        writer.write(data)
+        writer.publish()
+
+
+class _Partition:
+    """The segments of one partition, one after another: a reader sees them from the first one on. They are made in a
+    directory of the log dir, or of one that is `ready`."""
+
+    def __init__(
+        self, files: FileSystem, target: str, job: str, journal: Journal, segments: list[PlannedSegment], ready: str
+    ) -> None:
+        self._files = files
+        self._job = job
+        self._journal = journal
+        self._segments = segments
+        self._log = files.join(target, segments[0].directory)
+        self._directory = files.join(ready, segments[0].directory)
+        self._is_new = segments[0].directory not in journal.grown
+
+    def make(self) -> None:
+        files = self._files
+        files.make_directory(self._directory)
+        files.sweep(self._directory)
+        producers = self._producers()
+        for segment in self._segments:
+            self._segment(segment, producers)
+        if producers is not None:
+            self._beside(self._segments[-1].next_offset, PRODUCER_SNAPSHOT_FILE_SUFFIX, snapshot_bytes(producers))
+        if self._is_new:
+            _write(files, files.join(self._directory, LEADER_EPOCH_CHECKPOINT), leader_epochs_bytes([]))
+
+    def _producers(self) -> list[ProducerState] | None:
+        """The state of producers at the end of the log: no batch here has one. None if nothing says what it is."""
+        if self._is_new:
+            return []
+        name = f"{self._segments[0].base_offset:020}{PRODUCER_SNAPSHOT_FILE_SUFFIX}"
+        try:
+            with self._files.open(self._files.join(self._log, name)) as file:
+                return read_snapshot(file)
+        except (FileNotFoundError, RecordpressError):
+            return None
+
+    def _beside(self, offset: int, suffix: str, data: bytes) -> None:
+        _write(self._files, self._files.join(self._directory, f"{offset:020}{suffix}"), data)
+
+    def _segment(self, segment: PlannedSegment, producers: list[ProducerState] | None) -> None:
+        builder = SidecarBuilder(index_interval_bytes=self._journal.index_interval_bytes)
+        builder.begin(segment.base_offset)
+        stamp = Stamp(builder, segment.base_offset, self._journal.has_offsets)
+        target = self._files.join(self._directory, f"{segment.base_offset:020}{LOG_FILE_SUFFIX}")
+        if len(segment.staged) == 1 and isinstance(self._files, LocalFileSystem):
+            self._rename(segment, stamp, builder, producers, target)
+        else:
+            self._join(segment, stamp, builder, producers, target)
+
+    def _sidecars(
+        self, segment: PlannedSegment, stamp: Stamp, builder: SidecarBuilder, producers: list[ProducerState] | None
+    ) -> None:
+        if stamp.next_offset != segment.next_offset:
+            raise CorruptRecordError(
+                f"the batches end at offset {stamp.next_offset}, and should at {segment.next_offset}",
+                file=self._files.url(self._files.join(self._job, segment.staged[-1].file)),
+                rule="staged segment",
+            )
+        for suffix, data in builder.end().files(with_snapshot=False).items():
+            self._beside(segment.base_offset, suffix, data)
+        if producers is not None and segment.base_offset > 0:
+            self._beside(segment.base_offset, PRODUCER_SNAPSHOT_FILE_SUFFIX, snapshot_bytes(producers))
+
+    def _rename(
+        self,
+        segment: PlannedSegment,
+        stamp: Stamp,
+        builder: SidecarBuilder,
+        producers: list[ProducerState] | None,
+        target: str,
+    ) -> None:
+        [staged] = segment.staged
+        path = self._files.join(self._job, staged.file)
+        try:
+            file = self._files.open(path)
+        except FileNotFoundError:
+            if not _is_there(self._files, target, staged.bytes):
+                raise StorageError("a staged segment is gone", file=self._files.url(path)) from None
+            return
+        with file:
+            stamp.stamp_in_place(path, headers_of(file, staged.bytes))
+        self._sidecars(segment, stamp, builder, producers)
+        os.replace(path, target)
+        sync_directory(Path(self._directory))
+
+    def _join(
+        self,
+        segment: PlannedSegment,
+        stamp: Stamp,
+        builder: SidecarBuilder,
+        producers: list[ProducerState] | None,
+        target: str,
+    ) -> None:
+        checksum = 0
+        with self._files.create(target) as writer:
+            for staged in segment.staged:
+                found = 0
+                with FileRecords(self._files.open(self._files.join(self._job, staged.file))) as file:
+                    for piece, data in stamp.stamped(file):
+                        found = crc32c(piece, found)
+                        checksum = crc32c(data, checksum)
+                        writer.write(data)
+                self._check(staged, found)
+            self._sidecars(segment, stamp, builder, producers)
+            publish_checked(writer, self._files, target, stamp.position, checksum)
+
+    def _check(self, staged: StagedSegment, found: int) -> None:
+        if found != staged.crc32c:
+            raise CorruptRecordError(
+                f"a task wrote bytes with the checksum {staged.crc32c:#010x}, and {found:#010x} is read back",
+                file=self._files.url(self._files.join(self._job, staged.file)),
+                rule="staged segment",
+            )

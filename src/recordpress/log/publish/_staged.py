@@ -1,0 +1,262 @@
+"""Segments of a log that are not a part of it yet; see `recordpress.log.publish.staging`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+from uuid import UUID, uuid4
+
+from recordpress._arguments import INT32_MAX
+from recordpress.checksum import crc32c
+from recordpress.errors import InvalidArgumentError
+from recordpress.files import FileSystem, LocalFileSystem, Writer, publish_checked, remove_if_empty
+from recordpress.log.publish._stamp import header_of
+from recordpress.log.publish.lease import is_gone, system_id
+
+STAGING = ".recordpress-staging"
+OWNER = "job.json"
+JOURNAL = "journal.json"
+_TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+_SHOWN = 100  # characters of a partition's name: with what comes after it 249 would be too many for a file
+_LARGEST_OWNER = 4096  # bytes that are read of another job's file
+
+
+def check_topic(name: str) -> None:
+    """Raise for a name that no broker gives a topic (Kafka's Topic.validate): it becomes a directory's."""
+    if not _TOPIC.fullmatch(name) or name in (".", ".."):
+        raise InvalidArgumentError(
+            f"{name[:300]!r} is not the name of a topic: 1 to 249 of the characters a-z A-Z 0-9 . _ -", field="topic"
+        )
+
+
+@dataclass(frozen=True)
+class StagedSegment:
+    """Batches of one partition that follow one another, in a file of their own.
+
+    Attributes
+    ----------
+    topic : str
+    partition : int
+    file : str
+        In the job's directory.
+    bytes : int
+    crc32c : int
+        Of the file.
+    records : int
+    first_offset, next_offset : int
+        From 0 on, unless the records came with offsets.
+    """
+
+    topic: str
+    partition: int
+    file: str
+    bytes: int
+    crc32c: int
+    records: int
+    first_offset: int
+    next_offset: int
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where a job's segments are until they are published.
+
+    Attributes
+    ----------
+    files : FileSystem
+    target : str
+        The log dir.
+    job : str
+    owner : dict
+        The process that ends with the job: ``system`` and ``process``.
+    """
+
+    files: FileSystem
+    target: str
+    job: str
+    owner: dict[str, Any]
+
+    @classmethod
+    def new(cls, files: FileSystem, target: str) -> Stage:
+        """For a job of the process that runs Spark's driver, which this one is a child of."""
+        return cls(files, target, uuid4().hex, {"system": system_id(), "process": _driver()})
+
+    def of_stream(self, stream: str) -> Stage:
+        """The same for a batch of a stream, which is named by a UUID: of these only one is written at a time."""
+        return replace(self, job=f"{UUID(stream)}.{self.job}")
+
+    def replaces(self, job: str) -> bool:
+        """Whether that is an earlier job of the same stream, which ended without being committed."""
+        stream, point, _ = self.job.partition(".")
+        return bool(point) and job != self.job and job.startswith(f"{stream}.")
+
+    @cached_property
+    def root(self) -> str:
+        return self.files.join(self.target, STAGING)
+
+    @cached_property
+    def path(self) -> str:
+        return self.files.join(self.root, self.job)
+
+    def attempt(self) -> str:
+        """A directory for one attempt of a task; its name in the job's."""
+        name = uuid4().hex
+        self.files.make_directory(self.files.join(self.path, name))
+        with self.files.create(self.files.join(self.path, OWNER)) as writer:
+            writer.write(json.dumps(self.owner).encode())
+            writer.publish()
+        return name
+
+    def clear(self) -> None:
+        """Delete the job's directory, and the one that holds those of all jobs if it was the last."""
+        self.files.delete_directory(self.path)
+        remove_if_empty(self.files, self.root)
+
+
+def is_dead(files: FileSystem, path: str) -> bool | None:
+    """Whether the process of another job has ended; None if that cannot be told from here."""
+    try:
+        with files.open(files.join(path, OWNER)) as file:
+            said = json.loads(file.read_at(0, min(file.size, _LARGEST_OWNER)))
+        system, process = said["system"], said["process"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
+    if not system or system != system_id() or not isinstance(process, int):
+        return None
+    return is_gone(process)
+
+
+def _driver() -> int:
+    """The nearest Java process above this one, or else the parent."""
+    process = parent = os.getppid()
+    while process > 1:
+        try:
+            with open(f"/proc/{process}/stat", encoding="utf-8", errors="replace") as file:
+                _, _, rest = file.read().partition("(")
+        except OSError:
+            break
+        name, _, fields = rest.rpartition(")")
+        if name == "java":
+            return process
+        process = int(fields.split()[1])
+    return parent
+
+
+class StagedPartition:
+    """What one attempt of a task writes for one partition.
+
+    Parameters
+    ----------
+    stage : Stage
+    attempt : str
+        As `Stage.attempt` gave it.
+    topic : str
+    partition : int
+    segment_bytes : int
+        ``segment.bytes``: a file that would become larger ends before.
+    has_offsets : bool
+        The batches come with offsets of their own; others begin at 0 each.
+
+    Attributes
+    ----------
+    segments : list of StagedSegment
+        Those that are complete.
+    """
+
+    def __init__(
+        self, stage: Stage, attempt: str, topic: str, partition: int, segment_bytes: int, has_offsets: bool
+    ) -> None:
+        check_topic(topic)
+        self.segments: list[StagedSegment] = []
+        self._stage, self._attempt = stage, attempt
+        self._topic, self._partition = topic, partition
+        self._most = segment_bytes
+        self._has_offsets = has_offsets
+        self._writer: Writer | None = None
+        self._file = ""
+        self._bytes = self._crc = self._records = self._first = self._next = 0
+
+    def __str__(self) -> str:
+        return f"{self._topic}-{self._partition}"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a file is being written."""
+        return self._writer is not None
+
+    def write(self, batch: bytes) -> None:
+        """Append one batch of magic 2."""
+        header = header_of(batch)
+        first = header.base_offset if self._has_offsets else self._next
+        last = first + header.last_offset - header.base_offset
+        if self._writer is not None and self._ends_before(len(batch), first, last):
+            self.close()
+            first, last = (first, last) if self._has_offsets else (0, last - first)
+        writer = self._open(first) if self._writer is None else self._writer
+        writer.write(batch)
+        self._crc = crc32c(batch, self._crc)
+        self._bytes += len(batch)
+        self._records += header.records_count
+        self._next = last + 1
+
+    def _ends_before(self, size: int, first: int, last: int) -> bool:
+        """Where LogSegment.shouldRoll says so, and where offsets go back."""
+        return self._bytes + size > self._most or first < self._next or last - self._first > INT32_MAX
+
+    def _open(self, first: int) -> Writer:
+        files = self._stage.files
+        shown = str(self)[:_SHOWN]
+        self._file = f"{self._attempt}/{shown}.{len(self.segments)}.{uuid4().hex}.log"
+        self._writer = writer = files.create(files.join(self._stage.path, self._file))
+        self._bytes = self._crc = self._records = 0
+        self._first = self._next = first
+        return writer
+
+    def close(self) -> None:
+        """End the file; it is read back, and its checksum compared. In a store whoever publishes does that: all files
+        are read for their offsets, before the job is committed."""
+        writer, self._writer = self._writer, None
+        if writer is None:
+            return
+        with writer:
+            files = self._stage.files
+            if isinstance(files, LocalFileSystem):
+                publish_checked(writer, files, files.join(self._stage.path, self._file), self._bytes, self._crc)
+            else:
+                writer.publish()
+        self.segments.append(
+            StagedSegment(
+                self._topic,
+                self._partition,
+                self._file,
+                self._bytes,
+                self._crc,
+                self._records,
+                self._first,
+                self._next,
+            )
+        )
+        if not self._has_offsets:
+            self._next = 0
+
+    def discard(self) -> None:
+        """Leave nothing of a file that is being written."""
+        writer, self._writer = self._writer, None
+        if writer is not None:
+            writer.discard()
+
+
+def staged_jobs(files: FileSystem, root: str) -> Iterator[str]:
+    """The directories of all jobs."""
+    try:
+        found = files.list(root)
+    except FileNotFoundError:
+        return
+    for info in found:
+        if info.is_directory and not info.is_link:
+            yield info.path

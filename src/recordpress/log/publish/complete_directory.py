@@ -1,0 +1,112 @@
+"""Files of any kind that are there as a whole, with ``_SUCCESS``, or not at all.
+
+On a local disk they are made in a hidden directory. An object store cannot rename one: there they get their own names,
+and a marker says until the end that they do not count yet. What a killed call left is removed by the next one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from recordpress.files import FileInfo, FileSystem, LocalFileSystem, is_unfinished, named, resolve
+from recordpress.log.publish.lease import is_lease
+from recordpress.log.publish.work_directory import WorkDirectory, locked_work, refuse
+
+SUCCESS = "_SUCCESS"  # as Hadoop's FileOutputCommitter calls it
+UNFINISHED = "_recordpress-unfinished"  # Spark and Hive pass over names with an underscore
+
+
+@contextmanager
+def published(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
+    """A place for files of any kind, which gets its name, and ``_SUCCESS`` in it, when the block ends without an error.
+
+    Raises
+    ------
+    InvalidArgumentError
+        There is something at the path, or another call is writing there.
+    """
+    files, target = refuse_taken(dst)
+    with locked_work(files, target) as work:
+        refuse_taken(dst)
+        _clear(work)
+        if work.path == target:
+            work.directory("")
+            _mark(work, UNFINISHED)
+        try:
+            yield work
+            for directory in _directories(files, work.path):
+                files.sweep(directory)  # of attempts that were killed, or overtaken
+            succeed(work)
+        except BaseException:
+            _clear(work)
+            raise
+        if work.path == target:
+            files.delete(files.join(target, UNFINISHED))
+        work.finish()
+
+
+def refuse_taken(dst: str | os.PathLike[str]) -> tuple[FileSystem, str]:
+    """Where a path is, if nothing is there.
+
+    Raises
+    ------
+    InvalidArgumentError
+    """
+    with named("dst"):
+        files, target = resolve(dst)
+    target = files.canonical(target)
+    try:
+        is_taken = not files.info(target).is_directory or _is_taken(files, target)
+    except FileNotFoundError:
+        is_taken = False
+    if is_taken:
+        refuse(files, target)
+    return files, target
+
+
+def _is_taken(files: FileSystem, target: str) -> bool:
+    if isinstance(files, LocalFileSystem):
+        return bool(files.list(target))
+    names = {info.name for info in files.list(target)}
+    if UNFINISHED in names and SUCCESS not in names:
+        return False
+    return any(not is_unfinished(info.name) and not is_lease(info.name) for info in _files_in(files, target))
+
+
+def succeed(work: WorkDirectory) -> None:
+    """Say that all files are there."""
+    _mark(work, SUCCESS)
+
+
+def _mark(work: WorkDirectory, name: str) -> None:
+    with work.files.create(work.files.join(work.path, name)) as writer:
+        writer.publish()
+
+
+def _clear(work: WorkDirectory) -> None:
+    """Remove everything; the marker last."""
+    if work.path != work.target:
+        work.clear()
+        return
+    try:
+        found = list(_files_in(work.files, work.path))
+    except FileNotFoundError:
+        return
+    for info in sorted(found, key=lambda info: info.name == UNFINISHED):
+        if not is_lease(info.name):
+            with suppress(FileNotFoundError):
+                work.files.delete(info.path)
+
+
+def _files_in(files: FileSystem, path: str) -> Iterator[FileInfo]:
+    for directory in _directories(files, path):
+        yield from (info for info in files.list(directory) if info.is_file)
+
+
+def _directories(files: FileSystem, path: str) -> Iterator[str]:
+    yield path
+    for info in files.list(path):
+        if info.is_directory and not info.is_link:
+            yield from _directories(files, info.path)

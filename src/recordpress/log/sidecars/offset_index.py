@@ -1,0 +1,232 @@
+"""The offset index of a segment, ``.index`` (Kafka's OffsetIndex): where in the log the search for an offset begins.
+
+::
+
+    int32 offset - base offset     of the last record that one append added
+    int32 position                 of the first byte that it added
+
+An entry only says that the batch with this offset begins at or after this position: a follower appends several batches
+at once. A broker keeps the file of an active segment at its full size, filled up with zeros.
+"""
+
+from __future__ import annotations
+
+import struct
+import sys
+from array import array
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from operator import ge
+from typing import NamedTuple, overload
+
+from recordpress.errors import InvalidArgumentError
+from recordpress.log.sidecars.sidecar_io import (
+    Sidecar,
+    SidecarSource,
+    SidecarTarget,
+    check_relative,
+    packed,
+    read_sidecar,
+    write_sidecar,
+)
+
+ENTRY_SIZE = 8
+_ENTRY = struct.Struct(">ii")
+_RULE = "offset index"
+
+
+class OffsetPosition(NamedTuple):
+    """An entry of an offset index.
+
+    Attributes
+    ----------
+    offset : int
+        The last offset of the data that was appended at `position`.
+    position : int
+        In the ``.log`` file.
+
+    Examples
+    --------
+    >>> from recordpress.log import OffsetPosition, read_offset_index
+    >>> read_offset_index(bytes.fromhex("00000078 00001040"), 1000)[0]
+    OffsetPosition(offset=1120, position=4160)
+    """
+
+    offset: int
+    position: int
+
+
+class OffsetIndex(Sequence[OffsetPosition]):
+    """The entries of a ``.index`` file, in their order; made by `read_offset_index`.
+
+    Attributes
+    ----------
+    base_offset : int
+        Of the segment.
+    padding : int
+        Zero bytes after the last entry: the file of an active segment has its full size.
+
+    Examples
+    --------
+    >>> from recordpress.log import read_offset_index
+    >>> index = read_offset_index(bytes.fromhex("00000078 00001040"), 1000)
+    >>> len(index), index.lookup(1500)
+    (1, OffsetPosition(offset=1120, position=4160))
+    """
+
+    def __init__(self, base_offset: int, offsets: array[int], positions: array[int], padding: int) -> None:
+        self.base_offset = base_offset
+        self.padding = padding
+        self._offsets = offsets
+        self._positions = positions
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    @overload
+    def __getitem__(self, index: int) -> OffsetPosition: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[OffsetPosition]: ...
+    def __getitem__(self, index: int | slice) -> OffsetPosition | list[OffsetPosition]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        return OffsetPosition(self.base_offset + self._offsets[index], self._positions[index])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, OffsetIndex):
+            return list(self) == other
+        return (self.base_offset, self._offsets, self._positions) == (
+            other.base_offset,
+            other._offsets,
+            other._positions,
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<recordpress.log.OffsetIndex: {len(self)} entries from offset {self.base_offset} on>"
+
+    def lookup(self, target: int) -> OffsetPosition:
+        """The last entry whose offset is at most `target`; if there is none, the segment's beginning.
+
+        Examples
+        --------
+        >>> index = read_offset_index(bytes.fromhex("0000007800001040"), base_offset=1000)
+        >>> index.lookup(5000), index.lookup(1119)
+        (OffsetPosition(offset=1120, position=4160), OffsetPosition(offset=1000, position=0))
+        """
+        found = bisect_right(self._offsets, target - self.base_offset)
+        return self[found - 1] if found else OffsetPosition(self.base_offset, 0)
+
+
+def read_offset_index(source: SidecarSource, base_offset: int | None = None) -> OffsetIndex:
+    """The entries of a ``.index`` file.
+
+    Parameters
+    ----------
+    source : path, bytes-like, or an object with `size` and `read_at`
+    base_offset : int, optional
+        Of the segment. By default the number that the file's name begins with; 0 if there is no name.
+
+    Returns
+    -------
+    OffsetIndex
+        A sequence of `OffsetPosition`.
+
+    Raises
+    ------
+    CorruptRecordError
+        The size is not a multiple of 8, offsets or positions do not ascend, or something follows the zeros that fill
+        up the file. (OffsetIndex.sanityCheck asks for the first, and for the last offset not to be negative.)
+    OSError
+
+    Examples
+    --------
+    >>> from recordpress.log import read_offset_index
+    >>> list(read_offset_index(bytes.fromhex("0000007800001040"), base_offset=1000))
+    [OffsetPosition(offset=1120, position=4160)]
+    """
+    sidecar = read_sidecar(source, _RULE)
+    base = sidecar.base_offset(base_offset)
+    size = len(sidecar.data)
+    if size % ENTRY_SIZE:
+        raise sidecar.corrupt(f"the size {size} is not a multiple of {ENTRY_SIZE}", size, "offset", _RULE)
+    fields = array("i", sidecar.data)
+    if sys.byteorder == "little":
+        fields.byteswap()
+    offsets, positions = fields[::2], fields[1::2]
+    count = _count(sidecar, offsets)
+    del offsets[count:], positions[count:]
+    for values, name, shift in ((offsets, "offset", 0), (positions, "position", 4)):
+        _check_ascent(sidecar, values, name, shift)
+    return OffsetIndex(base, offsets, positions, size - count * ENTRY_SIZE)
+
+
+def _count(sidecar: Sidecar, offsets: array[int]) -> int:
+    """The first entry whose offset is 0, but for entry 0, is where the zeros begin."""
+    try:
+        count = offsets.index(0, 1)
+    except ValueError:
+        return len(offsets)
+    tail = sidecar.data[count * ENTRY_SIZE :]
+    if rest := tail.lstrip(b"\0"):
+        at = (len(sidecar.data) - len(rest)) // ENTRY_SIZE * ENTRY_SIZE
+        raise sidecar.corrupt(f"an entry follows the zeros from byte {count * ENTRY_SIZE} on", at, "offset", _RULE)
+    return count
+
+
+def _check_ascent(sidecar: Sidecar, values: array[int], name: str, shift: int) -> None:
+    if values and values[0] < 0:
+        raise sidecar.corrupt(f"{name} {values[0]} is negative", shift, name, _RULE)
+    if any(map(ge, values, values[1:])):
+        number = next(i for i, (before, after) in enumerate(pairwise(values), 1) if before >= after)
+        raise sidecar.corrupt(
+            f"{name} {values[number]} does not follow {values[number - 1]}", number * ENTRY_SIZE + shift, name, _RULE
+        )
+
+
+def offset_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0, padding: int = 0) -> bytes:
+    """The bytes of a ``.index`` file; see `write_offset_index`."""
+    relative = [(offset - base_offset, position) for offset, position in entries]
+    for number, (before, after) in enumerate(pairwise([(-1, -1), *relative])):
+        if after[0] <= before[0] or after[1] <= before[1]:
+            raise InvalidArgumentError(
+                f"entry {number}: offsets must ascend from the base offset {base_offset} on, and positions from 0 on",
+                field="entries",
+            )
+        check_relative(number, after[0], base_offset)
+    return packed(_ENTRY, relative, ("offset", "position")) + bytes(padding)
+
+
+def write_offset_index(
+    target: SidecarTarget, entries: Iterable[tuple[int, int]], base_offset: int = 0, padding: int = 0
+) -> None:
+    """Write a ``.index`` file.
+
+    Parameters
+    ----------
+    target : path, or an object with `write`
+        A file is written under a hidden name and renamed when it is complete.
+    entries : iterable of (offset, position)
+        Both ascend.
+    base_offset : int
+        Of the segment.
+    padding : int
+        Zero bytes to add after them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Entries that do not ascend, or do not fit their fields.
+    OSError
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_offset_index(out, [(1120, 4160)], base_offset=1000)
+    >>> out.getvalue().hex(" ")
+    '00 00 00 78 00 00 10 40'
+    """
+    write_sidecar(target, offset_index_bytes(entries, base_offset, padding))

@@ -1,0 +1,148 @@
+"""The state of the producers at an offset, ``.snapshot`` (Kafka's ProducerStateManager): the name of the file is the
+first offset that it does not cover.
+
+::
+
+    int16 version (1)  uint32 crc      CRC-32C of all that follows
+    int32 count, and as many times:
+      int64 producerId  int16 producerEpoch  int32 lastSequence  int64 lastOffset  int32 offsetDelta  int64 timestamp
+      int32 coordinatorEpoch  int64 currentTxnFirstOffset
+
+It holds only the last batch of each producer. A broker that finds it damaged removes it and reads the log again.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from recordpress._arguments import INT32_MAX
+from recordpress.checksum import crc32c
+from recordpress.log.sidecars.sidecar_io import (
+    SidecarSource,
+    SidecarTarget,
+    packed,
+    read_sidecar,
+    write_sidecar,
+)
+
+_HEADER = struct.Struct(">hIi")
+_ENTRY = struct.Struct(">qhiqiqiq")
+_VERSION = 1
+_CRC_AT, _CRC_COVERS = 2, 6
+_RULE = "producer snapshot"
+
+
+class ProducerState(NamedTuple):
+    """What a broker knows about an idempotent or transactional producer.
+
+    Attributes
+    ----------
+    producer_id, producer_epoch : int
+    last_sequence, last_offset : int
+        Of its last batch; -1 where none is known, as after a marker.
+    offset_delta : int
+        Last offset less first offset of that batch.
+    timestamp : int
+        Its largest one, or that of the last marker; in ms.
+    coordinator_epoch : int
+        Of the last marker; -1 before any.
+    current_txn_first_offset : int
+        Where its open transaction begins; -1 if none is open.
+
+    Examples
+    --------
+    >>> from recordpress.log import read_snapshot
+    >>> states = read_snapshot("demo/logs/sessions-0/00000000000000000175.snapshot")
+    >>> states[0].producer_id, states[0].producer_epoch, states[0].last_sequence
+    (1, 0, 174)
+    """
+
+    producer_id: int
+    producer_epoch: int
+    last_sequence: int
+    last_offset: int
+    offset_delta: int
+    timestamp: int
+    coordinator_epoch: int
+    current_txn_first_offset: int
+
+    @property
+    def first_sequence(self) -> int:
+        """Of the last batch; sequences wrap from 2147483647 to 0 (DefaultRecordBatch.decrementSequence)."""
+        first = self.last_sequence - self.offset_delta
+        return first if self.last_sequence >= self.offset_delta else first + INT32_MAX + 1
+
+
+def read_snapshot(source: SidecarSource) -> list[ProducerState]:
+    """The producers of a ``.snapshot`` file, in its order.
+
+    Parameters
+    ----------
+    source : path, bytes-like, or an object with `size` and `read_at`
+
+    Returns
+    -------
+    list of ProducerState
+
+    Raises
+    ------
+    CorruptRecordError
+        The version is not 1, the checksum is wrong, or the size is not that of the entries.
+    OSError
+
+    Examples
+    --------
+    >>> from recordpress.log import read_snapshot
+    >>> read_snapshot(bytes.fromhex("0001 48674bc7 00000000"))
+    []
+    """
+    sidecar = read_sidecar(source, _RULE)
+    data = sidecar.data
+    if len(data) < _HEADER.size:
+        raise sidecar.corrupt(f"the file has {len(data)} bytes, its header {_HEADER.size}", len(data), "count", _RULE)
+    version, stored, count = _HEADER.unpack_from(data)
+    if version != _VERSION:
+        raise sidecar.corrupt(f"version {version} is not {_VERSION}", 0, "version", _RULE)
+    computed = crc32c(memoryview(data)[_CRC_COVERS:])
+    if stored != computed:
+        raise sidecar.corrupt(f"stored checksum {stored:#010x}, computed {computed:#010x}", _CRC_AT, "crc", _RULE)
+    left = len(data) - _HEADER.size
+    if count * _ENTRY.size != left:
+        message = f"{count} entries of {_ENTRY.size} bytes, but {left} bytes follow the header"
+        raise sidecar.corrupt(message, _CRC_COVERS, "count", _RULE)
+    return [ProducerState(*fields) for fields in _ENTRY.iter_unpack(memoryview(data)[_HEADER.size :])]
+
+
+def snapshot_bytes(producers: Iterable[ProducerState]) -> bytes:
+    """The bytes of a ``.snapshot`` file; see `write_snapshot`."""
+    entries = list(producers)
+    body = len(entries).to_bytes(4, "big") + packed(_ENTRY, entries, ProducerState._fields)
+    return struct.pack(">hI", _VERSION, crc32c(body)) + body
+
+
+def write_snapshot(target: SidecarTarget, producers: Iterable[ProducerState]) -> None:
+    """Write a ``.snapshot`` file.
+
+    Parameters
+    ----------
+    target : path, or an object with `write`
+        A file is written under a hidden name and renamed when it is complete.
+    producers : iterable of ProducerState
+
+    Raises
+    ------
+    InvalidArgumentError
+        A value does not fit its field.
+    OSError
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_snapshot(out, [ProducerState(4242, 3, 24, 14, 4, 1700000000000, 15, -1)])
+    >>> out.getvalue()[:6].hex(" "), len(out.getvalue())
+    ('00 01 38 27 be 6d', 56)
+    """
+    write_sidecar(target, snapshot_bytes(producers))

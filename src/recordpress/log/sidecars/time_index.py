@@ -1,0 +1,225 @@
+"""The time index of a segment, ``.timeindex`` (Kafka's TimeIndex, KIP-33): from a timestamp to an offset.
+
+::
+
+    int64 timestamp                the largest one so far, in ms
+    int32 offset - base offset     the last offset of the first batch that has it
+
+Nothing up to that offset has a larger timestamp. Records without a timestamp (v0) have no entry.
+"""
+
+from __future__ import annotations
+
+import struct
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from operator import itemgetter
+from typing import NamedTuple, overload
+
+from recordpress.errors import InvalidArgumentError
+from recordpress.log.sidecars.sidecar_io import (
+    Sidecar,
+    SidecarSource,
+    SidecarTarget,
+    check_relative,
+    packed,
+    read_sidecar,
+    write_sidecar,
+)
+
+ENTRY_SIZE = 12
+_ENTRY = struct.Struct(">qi")
+_RULE = "time index"
+
+
+class TimestampOffset(NamedTuple):
+    """An entry of a time index.
+
+    Attributes
+    ----------
+    timestamp : int
+        The largest timestamp of the segment up to `offset`, in ms; -1 for none.
+    offset : int
+
+    Examples
+    --------
+    >>> from recordpress.log import read_time_index
+    >>> index = read_time_index("demo/logs/sessions-0/00000000000000000000.timeindex")
+    >>> list(index)[-1]
+    TimestampOffset(timestamp=1431867959000, offset=174)
+    """
+
+    timestamp: int
+    offset: int
+
+
+class TimeIndex(Sequence[TimestampOffset]):
+    """The entries of a ``.timeindex`` file, in their order; made by `read_time_index`.
+
+    Attributes
+    ----------
+    base_offset : int
+        Of the segment.
+    padding : int
+        Zero bytes after the last entry: the file of an active segment has its full size.
+
+    Examples
+    --------
+    >>> from recordpress.log import read_time_index
+    >>> index = read_time_index("demo/logs/sessions-0/00000000000000000000.timeindex")
+    >>> len(index), index.lookup(0)
+    (1, TimestampOffset(timestamp=-1, offset=0))
+    """
+
+    def __init__(self, base_offset: int, entries: list[tuple[int, int]], padding: int) -> None:
+        self.base_offset = base_offset
+        self.padding = padding
+        self._entries = entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    @overload
+    def __getitem__(self, index: int) -> TimestampOffset: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[TimestampOffset]: ...
+    def __getitem__(self, index: int | slice) -> TimestampOffset | list[TimestampOffset]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        timestamp, relative = self._entries[index]
+        return TimestampOffset(timestamp, self.base_offset + relative)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, TimeIndex):
+            return list(self) == other
+        return (self.base_offset, self._entries) == (other.base_offset, other._entries)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<recordpress.log.TimeIndex: {len(self)} entries from offset {self.base_offset} on>"
+
+    def lookup(self, timestamp: int) -> TimestampOffset:
+        """The last entry whose timestamp is at most `timestamp`; if there is none, the segment's beginning.
+
+        Examples
+        --------
+        >>> index = read_time_index(bytes.fromhex("0000018bcfe5680000000078"), base_offset=1000)
+        >>> index.lookup(1700000000000), index.lookup(0)
+        (TimestampOffset(timestamp=1700000000000, offset=1120), TimestampOffset(timestamp=-1, offset=1000))
+        """
+        found = bisect_right(self._entries, timestamp, key=itemgetter(0))
+        return self[found - 1] if found else TimestampOffset(-1, self.base_offset)
+
+
+def read_time_index(source: SidecarSource, base_offset: int | None = None) -> TimeIndex:
+    """The entries of a ``.timeindex`` file.
+
+    Parameters
+    ----------
+    source : path, bytes-like, or an object with `size` and `read_at`
+    base_offset : int, optional
+        Of the segment. By default the number that the file's name begins with; 0 if there is no name.
+
+    Returns
+    -------
+    TimeIndex
+        A sequence of `TimestampOffset`.
+
+    Raises
+    ------
+    CorruptRecordError
+        The size is not a multiple of 12, timestamps do not ascend, offsets descend, or something follows the zeros
+        that fill up the file (TimeIndex.sanityCheck and maybeAppend).
+    OSError
+
+    Examples
+    --------
+    >>> from recordpress.log import read_time_index
+    >>> list(read_time_index(bytes.fromhex("0000018bcfe5680000000078"), base_offset=1000))
+    [TimestampOffset(timestamp=1700000000000, offset=1120)]
+    """
+    sidecar = read_sidecar(source, _RULE)
+    base = sidecar.base_offset(base_offset)
+    size = len(sidecar.data)
+    if size % ENTRY_SIZE:
+        raise sidecar.corrupt(f"the size {size} is not a multiple of {ENTRY_SIZE}", size, "timestamp", _RULE)
+    entries = list(_ENTRY.iter_unpack(sidecar.data))
+    count = _count(sidecar, entries)
+    del entries[count:]
+    _check_ascent(sidecar, entries)
+    return TimeIndex(base, entries, size - count * ENTRY_SIZE)
+
+
+def _count(sidecar: Sidecar, entries: list[tuple[int, int]]) -> int:
+    """The first entry of zeros, but for entry 0, is where the zeros begin that fill up the file."""
+    try:
+        count = entries.index((0, 0), 1)
+    except ValueError:
+        return len(entries)
+    if rest := sidecar.data[count * ENTRY_SIZE :].lstrip(b"\0"):
+        at = (len(sidecar.data) - len(rest)) // ENTRY_SIZE * ENTRY_SIZE
+        raise sidecar.corrupt(f"an entry follows the zeros from byte {count * ENTRY_SIZE} on", at, "timestamp", _RULE)
+    return count
+
+
+def _check_ascent(sidecar: Sidecar, entries: list[tuple[int, int]]) -> None:
+    timestamp, offset = -1, 0
+    for number, entry in enumerate(entries):
+        if entry[0] <= timestamp:
+            raise sidecar.corrupt(
+                f"timestamp {entry[0]} does not follow {timestamp}", number * ENTRY_SIZE, "timestamp", _RULE
+            )
+        if entry[1] < offset:
+            raise sidecar.corrupt(
+                f"relative offset {entry[1]} is below {offset}", number * ENTRY_SIZE + 8, "offset", _RULE
+            )
+        timestamp, offset = entry
+
+
+def time_index_bytes(entries: Iterable[tuple[int, int]], base_offset: int = 0, padding: int = 0) -> bytes:
+    """The bytes of a ``.timeindex`` file; see `write_time_index`."""
+    relative = [(timestamp, offset - base_offset) for timestamp, offset in entries]
+    for number, (before, after) in enumerate(pairwise([(-1, 0), *relative])):
+        if after[0] <= before[0] or after[1] < before[1]:
+            raise InvalidArgumentError(
+                f"entry {number}: timestamps must ascend from 0 on, and offsets must not descend from the base offset "
+                f"{base_offset}",
+                field="entries",
+            )
+        check_relative(number, after[1], base_offset)
+    return packed(_ENTRY, relative, ("timestamp", "offset")) + bytes(padding)
+
+
+def write_time_index(
+    target: SidecarTarget, entries: Iterable[tuple[int, int]], base_offset: int = 0, padding: int = 0
+) -> None:
+    """Write a ``.timeindex`` file.
+
+    Parameters
+    ----------
+    target : path, or an object with `write`
+        A file is written under a hidden name and renamed when it is complete.
+    entries : iterable of (timestamp, offset)
+        Timestamps in ms ascend; offsets do not descend.
+    base_offset : int
+        Of the segment.
+    padding : int
+        Zero bytes to add after them.
+
+    Raises
+    ------
+    InvalidArgumentError
+        Entries in another order, or that do not fit their fields.
+    OSError
+
+    Examples
+    --------
+    >>> import io
+    >>> out = io.BytesIO()
+    >>> write_time_index(out, [(1700000000000, 1120)], base_offset=1000)
+    >>> out.getvalue().hex(" ")
+    '00 00 01 8b cf e5 68 00 00 00 00 78'
+    """
+    write_sidecar(target, time_index_bytes(entries, base_offset, padding))
