@@ -189,7 +189,7 @@ def broker(tmp_path_factory):
     from broker import JARS, Broker
 
     if not any(JARS.glob("kafka_2.13-*.jar")):
-        pytest.skip("no jars of a broker: make broker")
+        pytest.skip("no jars of a broker: make -f labs.mk broker")
     with Broker(tmp_path_factory.mktemp("broker")) as running:
         admin = KafkaAdminClient(bootstrap_servers=running.address)
         admin.create_topics([NewTopic(codec, 1, 1) for codec in CODECS])

@@ -16,7 +16,7 @@ from bench.corpus import SETS
 from bench.race import Cell, Contender
 
 ROOT = Path(__file__).parents[1]
-JARS = ROOT / "build/broker"  # `make broker` puts them there
+JARS = ROOT / "build/broker"  # `make -f labs.mk broker` puts them there
 SOURCE = os.path.dirname(os.path.dirname(recordpress.__file__))
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([SOURCE, os.environ.get("PYTHONPATH", "")])}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed command has its bytecode

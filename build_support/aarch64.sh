@@ -88,4 +88,4 @@ echo "import sys; sys.executable = '$work/python'" > "$work/start/sitecustomize.
 export RECORDPRESS_VECTORS=${RECORDPRESS_VECTORS-}
 say "running the tests under qemu: about four minutes"
 "$work/python" -c 'import platform; print("suite on", platform.machine(), platform.python_version())'
-exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"
+exec "$work/python" -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory${SLICE:+ and not slow}" "$@"

@@ -1,4 +1,4 @@
-"""`make test-wheels`: the wheels as their users get them, in file systems where nothing else is.
+"""`make -f labs.mk test-wheels`: the wheels as their users get them, in file systems where nothing else is.
 
     python -m build_support.roots [debian-12] [debian-13] [debian-14] [old-glibc] [musl] [arm64] [here]
 

@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 export PYTHON=${PYTHON:-.venv/bin/python}
 
 echo "recordpress: compiling with ASan and UBSan what changed, and the tests: about four minutes" >&2
-build_support/under_asan.sh -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory" "$@"
+build_support/under_asan.sh -m pytest -q -p no:cacheprovider -m "not spark and not build and not memory${SLICE:+ and not slow}" "$@"
 "$PYTHON" -m pytest -q -p no:cacheprovider tests/native

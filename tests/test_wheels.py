@@ -1,6 +1,6 @@
 """What is published: pins of libraries and actions, the bill of materials, the checks of a wheel, cibuildwheel.
 
-Wheels themselves are built and tried out by `make wheels` and `make test-wheels`."""
+Wheels themselves are built and tried out by `make wheels` and `make -f labs.mk test-wheels`."""
 
 import ctypes
 import json

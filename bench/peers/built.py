@@ -1,4 +1,4 @@
-"""Peers in other languages: programs that `make bench-peers` builds, asked in the same way as worker.py.
+"""Peers in other languages: programs that `make -f labs.mk bench-peers` builds, asked in the same way as worker.py.
 
 usage: PROGRAM JOB PATH
 The job `decode` reads a record set in memory, `decode_file` a log file from the disk, all records of it each time.

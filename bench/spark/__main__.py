@@ -42,7 +42,7 @@ def main() -> int:
             parser.error(f"--{name}: {least} or more")
     names = options.names or BY_ITSELF
     if "connector" in names and not connector.conf()["spark.jars"]:
-        parser.error("the connector's jars are not there: make bench-spark-connector")
+        parser.error("the connector's jars are not there: make -f labs.mk bench-spark-connector")
     with tempfile.TemporaryDirectory(prefix="recordpress-bench-", dir=options.data) as root:
         spark = session.start(connector.conf() if "connector" in names else None)
         recordpress.spark.register(spark)

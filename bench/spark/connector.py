@@ -1,7 +1,7 @@
 """A broker's directory, read by format("recordpress") and recordpress.spark.read, and by Spark's Kafka connector from
 the broker.
 
-It needs pyspark 4.0.0, for which alone the connector can be had, and the jars of both: `make bench-spark-connector`.
+It needs pyspark 4.0.0, for which alone the connector can be had, and the jars of both: `make -f labs.mk bench-spark-connector`.
 """
 
 from __future__ import annotations

@@ -268,7 +268,7 @@ def transcode(
     >>> manifest.complete, manifest.totals["records"], manifest.totals["bytes"] < manifest.totals["source_bytes"]
     (True, 1000, True)
     >>> sorted(path.name for path in (logs / "cold").iterdir())
-    ['recordpress-manifest.json', 'orders-0']
+    ['orders-0', 'recordpress-manifest.json']
     """
     from recordpress.log import transcode
 

@@ -1,6 +1,6 @@
 """A producer and a consumer of each client, with its adapter under them, through a Kafka broker: every codec.
 
-`make broker` brings its jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from broker import JARS, Broker
 pytestmark = [
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
-    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make broker"),
+    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
 ]
 
 TIME = 1_700_000_000_000

@@ -1,6 +1,6 @@
 """The clients' own record tests, from their sources, with the adapter under them.
 
-`make clients` runs them: RECORDPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases, named as in
+`make -f labs.mk clients` runs them: RECORDPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases, named as in
 aiokafka-0.14.0. Without one, pip fetches PyPI's archive, which has tests of codecs at most.
 """
 
@@ -25,7 +25,7 @@ IN_ARCHIVES = {"aiokafka": 0, "kafka-python": 10}
 
 pytestmark = [
     pytest.mark.build,
-    pytest.mark.skipif(SOURCES is None, reason="no sources of the clients: make clients"),
+    pytest.mark.skipif(SOURCES is None, reason="no sources of the clients: make -f labs.mk clients"),
 ]
 
 

@@ -1,6 +1,6 @@
 """The sizes that `recordpress.analyze` names are those of the batches that Java's producer makes, and a broker keeps.
 
-`make broker` brings its jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from broker import JARS, Broker
 pytestmark = [
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
-    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make broker"),
+    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
 ]
 
 SETS = ("access-log", "access-json", "nginx-status")

@@ -52,7 +52,7 @@ def test_labels_do_not_cover_each_other(page: str) -> None:
 
 
 @pytest.mark.build  # a browser does not run under a sanitizer
-@pytest.mark.skipif(not BROWSER, reason="no Chromium: make report")
+@pytest.mark.skipif(not BROWSER, reason="no Chromium: make -f labs.mk report")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_browser_shows_it(page: str, scheme: str, tmp_path: Path) -> None:
     pixels = pixels_of(picture_of(page, scheme, WIDTH, HEIGHT, tmp_path))

@@ -1,6 +1,6 @@
 """Kafka's own classes, 3.9.2 and 4.3.1, asked what a broker answers to Produce requests: java/produce/AskBroker.java.
 
-`make broker-rules` brings the jars: build/old-brokers/3.9.2 (tests/broker/old/pom.xml), build/broker (tests/log/kafka).
+`make -f labs.mk broker-rules` brings the jars: build/old-brokers/3.9.2 (tests/broker/old/pom.xml), build/broker (tests/log/kafka).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Answer(NamedTuple):
 
 def missing(version: str) -> str | None:
     """Why Kafka's classes cannot be asked, if they cannot."""
-    return None if (JARS[version] / ".jars").exists() else f"no jars of Kafka {version}: make broker-rules"
+    return None if (JARS[version] / ".jars").exists() else f"no jars of Kafka {version}: make -f labs.mk broker-rules"
 
 
 class Kafka:

@@ -1,7 +1,7 @@
 """Kafka's own classes, 3.9.2 and 4.3.1, and recordpress.broker get the same record sets, with the same settings: the
 same errors, and the same bytes in the log. What is different on purpose is in docs/differences.md.
 
-`make broker-rules` brings Kafka's jars and asks 200,000 sets; without the jars this is skipped. A disagreement has a
+`make -f labs.mk broker-rules` brings Kafka's jars and asks 200,000 sets; without the jars this is skipped. A disagreement has a
 name, such as "4.3 seed 1 #17": `cases` makes the same sets again.
 """
 

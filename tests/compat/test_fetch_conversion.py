@@ -1,7 +1,7 @@
 """Kafka 3.9's own classes convert logs for old clients and send them (java/ConvertSets.java); recordpress sends the
 same.
 
-`make differential` brings the jars and runs this with more sets; without them it is skipped.
+`make -f labs.mk differential` brings the jars and runs this with more sets; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ CAP = 1 << 26  # what the JVM has memory for
 
 pytestmark = [
     pytest.mark.build,
-    pytest.mark.skipif(not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka 3.9: make differential"),
+    pytest.mark.skipif(not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka 3.9: make -f labs.mk differential"),
 ]
 
 

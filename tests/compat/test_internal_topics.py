@@ -1,6 +1,6 @@
 """What DumpLogSegments of Kafka 4.3.1 prints of drawn records of its internal topics, byte for byte.
 
-`make broker` brings its jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encodin
 
 pytestmark = [
     pytest.mark.build,
-    pytest.mark.skipif(not any(JARS.glob("kafka-tools-4.*.jar")), reason="no jars of Kafka's tools: make broker"),
+    pytest.mark.skipif(not any(JARS.glob("kafka-tools-4.*.jar")), reason="no jars of Kafka's tools: make -f labs.mk broker"),
 ]
 
 Decoder = Literal["offsets", "transaction-log", "share-group-state", "cluster-metadata"]

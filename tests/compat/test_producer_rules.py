@@ -1,7 +1,7 @@
 """Kafka's own producer classes, 4.3.1, and recordpress.producer get the same records, times and answers: the same
 batches.
 
-`make producer-rules` brings Kafka's jars and asks 1,000 streams and 10^6 updates; without the jars this is skipped.
+`make -f labs.mk producer-rules` brings Kafka's jars and asks 1,000 streams and 10^6 updates; without the jars this is skipped.
 Codec libraries differ by some bytes between releases, so both sides go on with the ratios that Java's batches have.
 """
 

@@ -111,10 +111,10 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
 
 @pytest.fixture(scope="session")
 def azurite() -> Iterator[Any]:
-    """pyarrow's file system of Azure, on Azurite, which RECORDPRESS_AZURITE says the script of: `make azure`."""
+    """pyarrow's file system of Azure, on Azurite, which RECORDPRESS_AZURITE says the script of: `make -f labs.mk azure`."""
     script = os.environ.get("RECORDPRESS_AZURITE")
     if not script:
-        pytest.skip("no Azurite: make azure")
+        pytest.skip("no Azurite: make -f labs.mk azure")
     fs = pytest.importorskip("pyarrow.fs")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -141,9 +141,9 @@ def azure(azurite: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def name_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of HDFS in a process of its own, if libhdfs is there: `make hdfs`."""
+    """The port of HDFS in a process of its own, if libhdfs is there: `make -f labs.mk hdfs`."""
     if "ARROW_LIBHDFS_DIR" not in os.environ:
-        pytest.skip("no libhdfs: make hdfs")
+        pytest.skip("no libhdfs: make -f labs.mk hdfs")
     program = Path(__file__).parent / "hadoop" / "Cluster.java"
     command = ["java", "-cp", os.environ["CLASSPATH"], str(program), str(tmp_path_factory.mktemp("hdfs"))]
     pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}

@@ -1,4 +1,4 @@
-"""Logs in HDFS, below its root and elsewhere: `make hdfs`."""
+"""Logs in HDFS, below its root and elsewhere: `make -f labs.mk hdfs`."""
 
 from pathlib import Path
 from typing import Any

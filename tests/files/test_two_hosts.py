@@ -1,6 +1,6 @@
 """Two hosts that write to one place: a directory of NFS, or one whose locks are as there (nfs_flock).
 
-`make nfs NFS="/mnt/a /mnt/b"` tries two mounts of the same export, the second with `nosharecache`, as two hosts have.
+`make -f labs.mk nfs NFS="/mnt/a /mnt/b"` tries two mounts of the same export, the second with `nosharecache`, as two hosts have.
 """
 
 import os

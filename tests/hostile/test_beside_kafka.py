@@ -1,7 +1,7 @@
 """Kafka 4.4.0's own classes and recordpress read the same sets, good and damaged: the same batches, the same records,
 and an error in the same place. What is different on purpose is in docs/differences.md.
 
-`make differential` brings Kafka's jars and runs this; without them it is skipped.
+`make -f labs.mk differential` brings Kafka's jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EMPTY = recordpress.empty_batch(3, 7)
 
 pytestmark = [
     pytest.mark.build,
-    pytest.mark.skipif(not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka: make differential"),
+    pytest.mark.skipif(not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka: make -f labs.mk differential"),
 ]
 
 

@@ -1,6 +1,6 @@
 """A broker that is started on what `repair`, `transcode` and `convert` wrote serves every record of it.
 
-`make broker` brings its jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from recordpress.log import repair, scan
 pytestmark = [
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
-    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make broker"),
+    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
 ]
 
 # one of them in message format v1

@@ -1,7 +1,7 @@
 """Brokers of 3.9 and 4.3 are started on drawn logs and asked with every Fetch that they know: recordpress.broker.fetch
 gives the same answers.
 
-`make broker` brings their jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings their jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     version: str = request.param
     pytest.importorskip("kafka")
     if not any(BROKERS[version].glob("kafka_2.13-*.jar")):
-        pytest.skip(f"no jars of a broker {version}: make broker")
+        pytest.skip(f"no jars of a broker {version}: make -f labs.mk broker")
     broker = Broker(tmp_path_factory.mktemp("broker"), BROKERS[version])
     with broker:
         create(broker.address, drawn_topics(version))

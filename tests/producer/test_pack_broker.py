@@ -1,6 +1,6 @@
 """A Kafka broker takes every batch of pack in a topic whose max.message.bytes is the limit.
 
-`make broker` brings its jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from broker import JARS, Broker
 pytestmark = [
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
-    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make broker"),
+    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
 ]
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -1,6 +1,6 @@
 """Splitting: the scenarios of Kafka's own tests, and random schedules of answers to streams whose ratio jumps.
 
-RECORDPRESS_PRODUCER_SCHEDULES is how many schedules are drawn: `make producer-rules` has 10,000.
+RECORDPRESS_PRODUCER_SCHEDULES is how many schedules are drawn: `make -f labs.mk producer-rules` has 10,000.
 """
 
 from __future__ import annotations

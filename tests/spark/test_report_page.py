@@ -84,7 +84,7 @@ def test_only_the_largest_topics_have_time_lines() -> None:
 
 
 @pytest.mark.build  # a browser does not run under a sanitizer
-@pytest.mark.skipif(not BROWSER, reason="no Chromium: make report")
+@pytest.mark.skipif(not BROWSER, reason="no Chromium: make -f labs.mk report")
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_browser_shows_it(page: str, scheme: str, tmp_path: Path) -> None:
     pixels = pixels_of(picture_of(page, scheme, WIDTH, HEIGHT, tmp_path))

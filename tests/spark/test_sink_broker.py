@@ -1,7 +1,7 @@
 """A broker that is started on a log dir which `df.write.format("recordpress")` wrote serves every record of it, and
 goes on.
 
-`make broker` brings its jars and runs this; without them it is skipped.
+`make -f labs.mk broker` brings its jars and runs this; without them it is skipped.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
-    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make broker"),
+    pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),
 ]
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

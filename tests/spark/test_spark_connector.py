@@ -1,6 +1,6 @@
 """Rows through Spark's own Kafka connector, from a broker, and through recordpress, from that broker's directory.
 
-`make spark-connector` brings both, with the only Spark whose connector can be had, and runs this.
+`make -f labs.mk spark-connector` brings both, with the only Spark whose connector can be had, and runs this.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ pytestmark = [
     pytest.mark.build,
     pytest.mark.skipif(
         pyspark.__version__ != "4.0.0" or not OF_SPARK or not any(JARS.glob("kafka_2.13-*.jar")),
-        reason="no connector for this Spark: make spark-connector",
+        reason="no connector for this Spark: make -f labs.mk spark-connector",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""What `make spark-versions` tries on every release line of Spark: one query of each kind."""
+"""What `make -f labs.mk spark-versions` tries on every release line of Spark: one query of each kind."""
 
 from __future__ import annotations
 

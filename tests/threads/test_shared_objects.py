@@ -1,6 +1,6 @@
 """Objects that threads share: each call gets the right answer, or an InUseError and changes nothing.
 
-On a Python with the GIL most of this holds by itself; `make free-threading` runs it on one without.
+On a Python with the GIL most of this holds by itself; `make -f labs.mk free-threading` runs it on one without.
 """
 
 import contextlib

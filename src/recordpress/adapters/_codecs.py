@@ -206,7 +206,7 @@ def decoders(client: Client, module: str) -> dict[str, Callable[[Buffer], bytes]
         decode.__doc__ = DECODE_DOC.format(codec=codec, name=name, encode=encode, client=module)
         return decode
 
-    codecs: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")
-    functions = {f"{codec}_decode": of(codec, f"{codec}_decode") for codec in codecs}
+    compressed: tuple[CompressionType, ...] = ("gzip", "snappy", "lz4", "zstd")
+    functions = {f"{codec}_decode": of(codec, f"{codec}_decode") for codec in compressed}
     functions["lz4_decode_old_kafka"] = of("lz4", "lz4_decode_old_kafka", magic=0)
     return functions

@@ -48,6 +48,7 @@ class DictionaryTraining:
     Examples
     --------
     >>> from recordpress._version import VERSION
+    >>> import recordpress
     >>> found = recordpress.train_dictionary("demo/logs/access-log-0", 4096, depths=(8,), sample_bytes=200_000)
     >>> found.dictionary.id > 0, found.pays, len(found.depths)
     (True, True, 1)

@@ -1,7 +1,7 @@
 """recordpress.broker beside brokers from 0.8.2 to 3.9: the same errors, and the same bytes in the log, for the same
 sets.
 
-Their answers are recorded (answers.py). `make differential` asks those of BROKERS again; without jars or a Java 11 that
+Their answers are recorded (answers.py). `make -f labs.mk differential` asks those of BROKERS again; without jars or a Java 11 that
 is skipped.
 """
 
@@ -48,7 +48,7 @@ def test_every_broker_that_is_asked_has_its_answers_recorded() -> None:
 @pytest.mark.parametrize("broker", BROKERS)
 def test_asked_again(broker: str, tmp_path: Path) -> None:
     if not any((JARS / broker).glob("kafka_*.jar")):
-        pytest.skip("no jars of old brokers: make differential")
+        pytest.skip("no jars of old brokers: make -f labs.mk differential")
     known = KNOWN.get(broker, set())
     cases = [case for name, case in recorded()[0].items() if case.suits(broker) and name not in known]
     with OldBroker(broker, tmp_path) as running:

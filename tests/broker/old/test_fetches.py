@@ -46,7 +46,7 @@ def fill(running: OldBroker, topic: str, draw: random.Random) -> None:
 @pytest.mark.parametrize("version", BROKERS)
 def test_a_broker_answers_the_same(version: str, tmp_path: Path) -> None:
     if not any((JARS / version).glob("kafka_*.jar")):
-        pytest.skip("no jars of old brokers: make differential")
+        pytest.skip("no jars of old brokers: make -f labs.mk differential")
     draw = random.Random(version)
     topics = settings_of(version)
     with OldBroker(version, tmp_path) as running:

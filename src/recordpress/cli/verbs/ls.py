@@ -26,8 +26,8 @@ from recordpress.log import Log, Partition
 def command(paths: Sequence[str], segments: bool, as_json: bool) -> None:
     """List partitions and their segments.
 
-    Looks at names and sizes alone: no segment is opened. `recordpress stats` tells what is in them. Directories and
-    files that are not part of the log, such as those that await deletion, are named on stderr."""
+    Reads names and sizes only and opens no segment; `recordpress stats` shows their contents. Directories and files
+    that are not part of the log, for example those awaiting deletion, are listed on stderr."""
     log = recordpress.open_log(list(paths))
     if as_json:
         print_json(_result(log))

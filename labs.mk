@@ -1,0 +1,164 @@
+# Tasks that need Maven, a broker, a server, a mount, an emulator or sources of other projects. `make -f labs.mk help`
+# lists them. Each installs its needs: Debian packages, packages of PyPI in environments of their own, jars of Maven.
+
+include Makefile
+.DEFAULT_GOAL := help
+
+SPARK_BENCH ?=
+SETS ?= 200000
+STREAMS ?= 1000
+UPDATES ?= 1000000
+SCHEDULES ?= 10000
+PACK_LIMITS ?= 16384,262144,1000000,10000000
+
+##@ Next to Kafka's own classes and brokers
+
+differential: $(TESTING)  ## Compare with Kafka's own classes on the same sets, requests and fetches
+	@build_support/debian.sh differential
+	$(MAKE) -f bench/peers/Makefile build/bench/peers/java/.jars
+	$(PYTHON) -m pytest -q tests/hostile/test_beside_kafka.py
+	$(MAKE) -f labs.mk $(OLD_JARS)/3.9.2/.jars
+	RECORDPRESS_FETCH_SETS=10000 $(PYTHON) -m pytest -q tests/compat/test_fetch_conversion.py
+	$(MAKE) -f labs.mk broker-rules producer-rules old-brokers
+
+broker-rules: $(TESTING)  ## Answer SETS Produce requests like the classes of brokers 3.9 and 4.3
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk build/broker/.jars $(OLD_JARS)/3.9.2/.jars
+	RECORDPRESS_BROKER_SETS=$(SETS) $(PYTHON) -m pytest -q tests/compat/test_broker_rules.py
+
+producer-rules: $(TESTING)  ## Fill, send and split STREAMS streams like Kafka's own producer
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk build/broker/.jars
+	RECORDPRESS_PRODUCER_STREAMS=$(STREAMS) RECORDPRESS_PRODUCER_UPDATES=$(UPDATES) RECORDPRESS_PRODUCER_SCHEDULES=$(SCHEDULES) \
+	  RECORDPRESS_PACK_LIMITS=$(PACK_LIMITS) $(PYTHON) -m pytest -q tests/compat/test_producer_rules.py \
+	  tests/producer/test_splitting.py tests/producer/test_pack_sizes.py
+
+OLD_BROKERS := 0.8.2.2 0.9.0.1 0.10.0.1 0.10.2.2 0.11.0.3 1.1.1 2.3.1 2.4.1 2.8.2 3.9.2
+OLD_JARS    := build/old-brokers
+
+old-brokers: $(TESTING) $(STAMPS)/with-old-brokers  ## Ask brokers from 0.8.2 to 3.9 again about a thousand record sets
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk $(OLD_BROKERS:%=$(OLD_JARS)/%/.jars)
+	$(PYTHON) -m pytest -q tests/broker/old
+
+$(OLD_JARS)/%/.jars: tests/broker/old/pom.xml tests/broker/old/jars.sha512
+	rm -rf $(@D)
+	mvn -B -q -Dstyle.color=never -f $< -Dkafka=$* -Dscala=$(call scala,$*) \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	cd $(@D) && ! sha512sum *.jar | grep -vxFf '$(CURDIR)/tests/broker/old/jars.sha512'
+	touch $@
+
+# the Scala that the brokers of a release line were published for
+scala = $(if $(filter 0.% 1.%,$1),2.11,$(if $(filter 2.%,$1),2.12,2.13))
+
+broker: $(TESTING)  ## Start brokers on logs that recordpress wrote and read every record
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk build/broker/.jars $(OLD_JARS)/3.9.2/.jars
+	$(PYTHON) -m pytest -q tests/log/test_broker.py tests/log/test_broker_fetch.py \
+	  tests/analysis/test_analyze_beside_kafka.py \
+	  tests/producer/test_pack_broker.py tests/spark/test_sink_broker.py tests/compat/test_internal_topics.py \
+	  tests/adapters/test_adapters_broker.py
+
+##@ Stores, mounts and clients
+
+AZURITE := build/azurite/node_modules/azurite/dist/src/blob/main.js
+
+azure: $(TESTING) $(AZURITE)  ## Test the file systems against Azurite, Azure's own test server
+	RECORDPRESS_AZURITE=$(AZURITE) $(PYTHON) -m pytest -q tests/files/test_file_systems.py
+
+$(AZURITE):
+	@build_support/debian.sh azurite
+	npm install --silent --no-audit --no-fund --prefix build/azurite azurite@3.37.0
+
+hdfs: $(TESTING) java  ## Test the file systems against Hadoop (ARROW_LIBHDFS_DIR=DIR has libhdfs.so)
+	@test -n "$(ARROW_LIBHDFS_DIR)" || { echo 'make hdfs ARROW_LIBHDFS_DIR=DIR: where libhdfs.so of a Hadoop is'; exit 2; }
+	mvn -B -q -Dstyle.color=never -f tests/files/hadoop/pom.xml \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/build/hadoop'
+	JAVA_HOME="$${JAVA_HOME:-$$(dirname "$$(dirname "$$(readlink -f "$$(command -v java)")")")}" \
+	  ARROW_LIBHDFS_DIR='$(ARROW_LIBHDFS_DIR)' CLASSPATH="$$(echo build/hadoop/*.jar | tr ' ' ':')" \
+	  $(PYTHON) -m pytest -q tests/files/test_file_systems.py tests/files/test_hdfs.py
+
+nfs: $(TESTING)  ## Write from two hosts: NFS="/mnt/a /mnt/b" are two mounts of one export
+	@test -n "$(word 2,$(NFS))" || { echo 'make nfs NFS="DIR DIR": two mounts of one export'; exit 2; }
+	RECORDPRESS_NFS='$(NFS)' $(PYTHON) -m pytest -q tests/files/test_two_hosts.py
+
+clients: $(TESTING)  ## Run the record tests of aiokafka and kafka-python with the adapters
+	@build_support/clients.sh build/clients $(PYTHON)
+	RECORDPRESS_CLIENT_SOURCES=build/clients $(PYTHON) -m pytest -q tests/adapters/test_the_clients_own.py
+
+CONNECTOR := build/bench/spark-connector
+SPARKS := 4.0.0 4.1.4 4.2.1
+
+spark-versions: $(SPARKS:%=build/spark/%/.tried)  ## Try a query of each kind on older releases of Spark
+
+build/spark/%/.tried: $(TESTING) java $(shell find src/recordpress/spark -name '*.py') tests/spark/test_spark_smoke.py
+	$(PYTHON) -m venv --clear $(@D)
+	$(@D)/bin/python -m pip install -q --upgrade 'pip >= 25.1'
+	$(@D)/bin/python -m pip install -q 'pyspark == $*' 'pandas >= 2.2, < 3' 'pyarrow >= 15' --group tools
+	PYTHONPATH=src $(@D)/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_smoke.py
+	touch $@
+
+spark-connector: $(TESTING) java $(CONNECTOR)/.ready  ## Compare rows with Spark 4.0.0's Kafka connector and a broker
+	PYTHONPATH=src $(CONNECTOR)/venv/bin/python -m pytest -q -o filterwarnings= -W ignore tests/spark/test_spark_connector.py
+
+##@ Other systems
+
+free-threading: $(MADE)  ## Compile a CPython 3.13 without the GIL and test threads on it
+	@build_support/debian.sh build
+	PYTHON=$(PYTHON) build_support/free_threading.sh $(TESTS)
+
+test-aarch64: $(STAMPS)/with-build  ## Run the suite without Spark on an emulated 64-bit ARM
+	build_support/debian.sh aarch64
+	PYTHON=$(PYTHON) build_support/aarch64.sh $(TESTS)
+
+test-wheels: $(STAMPS)/with-release  ## Try the wheels on Debian 11 to 13 and testing, musl and arm64
+	@build_support/debian.sh wheels roots
+	$(PYTHON) -m build_support.roots $(ROOTS)
+
+##@ Pages and packages
+
+report: $(TESTING)  ## Open the reports of analyze and of the demo in a browser
+	@build_support/debian.sh browser
+	$(PYTHON) -m pytest -q tests/analysis/test_report.py tests/spark/test_report_page.py
+
+plugin: $(TESTING)  ## Install and test examples/recordpress-codec-brotli
+	$(PYTHON) -m pip install -q './examples/recordpress-codec-brotli[test]'
+	cd examples/recordpress-codec-brotli && $(abspath $(PYTHON)) -m pytest -q
+
+##@ Benchmarks
+
+bench-peers:  ## Build the peers in Java, Rust and Go, which make bench then measures
+	-@build_support/debian.sh bench-peers
+	@$(MAKE) --no-print-directory --keep-going -f bench/peers/Makefile
+
+bench-spark: $(TESTING) java  ## Measure Spark next to its ceiling (SPARK_BENCH="ceiling --batches 4000")
+	$(PYTHON) -m bench.spark $(SPARK_BENCH)
+
+bench-spark-connector: $(TESTING) $(CONNECTOR)/.ready  ## Measure next to Spark's connector (SPARK_BENCH="--batches 2000")
+	PYTHONPATH=src:$(CURDIR) $(CONNECTOR)/venv/bin/python -m bench.spark connector $(SPARK_BENCH)
+
+# later versions of the connector do not resolve
+$(CONNECTOR)/.ready: bench/spark/connector.xml | $(TESTING)
+	@build_support/debian.sh differential
+	$(MAKE) -f labs.mk build/broker/.jars
+	rm -rf $(@D)
+	mvn -B -q -Dstyle.color=never -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	$(PYTHON) -m venv $(@D)/venv
+	$(@D)/venv/bin/python -m pip install -q --upgrade 'pip >= 25.1'
+	$(@D)/venv/bin/python -m pip install -q 'pyspark == 4.0.0' 'pyarrow >= 18' 'pandas >= 2.2, < 3' 'kafka-python >= 2.1' --group tools
+	touch $@
+
+build/broker/.jars: tests/log/kafka/pom.xml tests/log/kafka/jars.sha512
+	rm -rf $(@D)
+	mvn -B -q -Dstyle.color=never -f $< \
+	  org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies -DoutputDirectory='$(CURDIR)/$(@D)'
+	cd $(@D) && sha512sum --quiet --check '$(CURDIR)/tests/log/kafka/jars.sha512'
+	touch $@
+
+all: free-threading differential broker clients report plugin spark-versions spark-connector
+	$(MAKE) -f labs.mk test-aarch64 test-wheels
+	$(MAKE) -f labs.mk bench-spark SPARK_BENCH='--batches 40 --segments 20 --rounds 1'
+
+.PHONY: differential broker-rules producer-rules old-brokers broker azure hdfs nfs clients spark-versions \
+  spark-connector free-threading test-aarch64 test-wheels report plugin bench-peers bench-spark bench-spark-connector all
