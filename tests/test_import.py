@@ -18,6 +18,7 @@ print(*sorted({name.partition(".")[0] for name in set(sys.modules) - before}))
 """
 
 
+@pytest.mark.slow
 def test_import_loads_no_other_package():
     printed = subprocess.run([sys.executable, "-c", SCRIPT], check=True, capture_output=True, text=True).stdout
     assert "recordpress" in printed.split()
@@ -51,6 +52,7 @@ for module in pkgutil.walk_packages(recordpress.__path__, "recordpress.", onerro
 EXTRAS = {"click", "rich", "jsonschema", "pyspark", "pyarrow", "pandas", "numpy", "aiokafka", "kafka"}
 
 
+@pytest.mark.slow
 def test_modules_import_only_what_the_package_declares():
     """An environment with recordpress alone has neither typing_extensions nor anything that comes with other tools."""
     printed = subprocess.run([sys.executable, "-c", DECLARED], check=True, capture_output=True, text=True).stdout
@@ -73,6 +75,7 @@ for room, name in ((recordpress, "logs"), (recordpress.log, "list_partition")):
 """
 
 
+@pytest.mark.slow
 def test_rooms_that_are_loaded_when_they_are_used():
     printed = subprocess.run([sys.executable, "-c", LATER], check=True, capture_output=True, text=True).stdout
     assert printed.splitlines() == [
@@ -107,6 +110,7 @@ print(*sorted(LATER & set(sys.modules)))
 """
 
 
+@pytest.mark.slow
 def test_a_command_imports_what_it_needs(tmp_path):
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(recordpress.write_records([b"value"]))
@@ -125,6 +129,7 @@ print(*sorted({{"datetime", "difflib", "re", "typing", "recordpress.typing"}} & 
 """
 
 
+@pytest.mark.slow
 def test_what_few_calls_need_is_not_loaded():
     printed = subprocess.run([sys.executable, "-S", "-c", SMALL], check=True, capture_output=True, text=True).stdout
     assert printed.split() == []
@@ -165,6 +170,7 @@ print(recordpress.decompress(recordpress.compress(b"records", "lz4"), "lz4"))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own_gil", [True, False], ids=["with a GIL of its own", "with the same GIL"])
 def test_a_second_interpreter_is_told_that_it_cannot_import(own_gil):
     code = SECOND_INTERPRETER.format(own_gil=own_gil)

@@ -16,7 +16,7 @@ from recordpress._extension_finder import LIBRARIES
 ROOT = Path(__file__).parents[1]
 NO_TOOLS = {"CC": "no-such-compiler", "PKG_CONFIG": "no-such-pkg-config"}
 
-pytestmark = pytest.mark.build
+pytestmark = [pytest.mark.slow, pytest.mark.build]
 
 
 def run(*command, cwd, **environment):

@@ -15,7 +15,7 @@ from recordpress.typing import BatchOptions
 
 ROOT = Path(__file__).parents[1]
 
-pytestmark = pytest.mark.build
+pytestmark = [pytest.mark.slow, pytest.mark.build]
 
 
 NEEDED = (

@@ -103,6 +103,7 @@ def test_headers_of_debian_are_configured_for_the_processor(tmp_path, monkeypatc
     assert (wheels.headers("3.11") / "pyconfig.h").read_text() == "#define HAVE_SOMETHING 1"
 
 
+@pytest.mark.slow
 def test_archive_is_unpacked(tmp_path):
     """Python 3.11.2, Debian 12's, knows no filter of tarfile's."""
     from build_support import static_libraries
@@ -114,6 +115,7 @@ def test_archive_is_unpacked(tmp_path):
     assert top == tmp_path / "unpacked" / "zstd-1" and (top / "zstd.h").exists()
 
 
+@pytest.mark.slow
 class TestTools:
     """zig's commands, as cibuildwheel uses them in its containers."""
 
@@ -353,6 +355,7 @@ def identifiers(*options):
     return set(done.stdout.split())
 
 
+@pytest.mark.slow
 class TestCibuildwheel:
     def test_builds_every_wheel(self):
         pytest.importorskip("cibuildwheel")
@@ -383,6 +386,7 @@ class TestCibuildwheel:
         assert settings["test-groups"] == re.findall(r"--group (\w+)", (ROOT / "build_support/aarch64.sh").read_text())
 
 
+@pytest.mark.slow
 class TestCommand:
     def wheels(self, *arguments):
         command = [sys.executable, "-m", "build_support.wheels", *arguments]
@@ -403,6 +407,7 @@ class TestCommand:
         assert "cp310-*: no such wheel; there are cp311-manylinux_x86_64, " in done.stderr
 
 
+@pytest.mark.slow
 def test_release_is_checked_point_by_point(tmp_path):
     command = ["-m", "build_support.release", "--dry-run", "--wheels", tmp_path]
     done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, cwd=ROOT)
@@ -432,6 +437,7 @@ def test_files_that_are_not_there_are_not_sound(tmp_path):
     assert list(release.metadata_is_sound("1.0", tmp_path)) == [f"no file to look at in {tmp_path.name}"]
 
 
+@pytest.mark.slow
 def test_release_names_what_is_not_committed(tmp_path, monkeypatch):
     from build_support import release
 

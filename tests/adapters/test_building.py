@@ -258,6 +258,7 @@ for client, arguments in (("aiokafka", (7, 0, 1000)), ("kafka_python", (7, 0, 10
 """
 
 
+@pytest.mark.slow
 def test_what_the_clients_assert_is_checked_without_asserts_too():
     """python -O takes assert statements out: messages of magic 7 would be written."""
     command = [sys.executable, "-O", "-c", WITHOUT_ASSERTS]

@@ -192,6 +192,7 @@ assert own[0] is not aiokafka.consumer.fetcher.MemoryRecords
 """
 
 
+@pytest.mark.slow
 def test_nothing_changes_without_install() -> None:
     subprocess.run([sys.executable, "-c", LEAKS], check=True, timeout=120)
 

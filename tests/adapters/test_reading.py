@@ -50,7 +50,7 @@ def has_lz4_in_v0(data: bytes) -> bool:
 
 
 @clients
-@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+@oracle.each("vector", oracle.EVERYTHING)
 def test_a_vector_is_read_as_the_client_and_kafka_read_it(client: Client, vector: oracle.Vector) -> None:
     data = vector.data
     ours = read(client.adapter.MemoryRecords, data)

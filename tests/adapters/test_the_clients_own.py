@@ -1,7 +1,7 @@
 """The clients' own record tests, from their sources, with the adapter under them.
 
-`make -f labs.mk clients` runs them: RECORDPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases, named as in
-aiokafka-0.14.0. Without one, pip fetches PyPI's archive, which has tests of codecs at most.
+`make -f labs.mk clients` runs them: RECORDPRESS_CLIENT_SOURCES is a folder with checkouts of the installed releases,
+named as in aiokafka-0.14.0. Without one, pip fetches PyPI's archive, which has tests of codecs at most.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ TESTS = {
 IN_ARCHIVES = {"aiokafka": 0, "kafka-python": 10}
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.skipif(SOURCES is None, reason="no sources of the clients: make -f labs.mk clients"),
 ]

@@ -133,7 +133,7 @@ def test_the_json_is_what_its_schema_says(partition: Path) -> None:
 WHOLE = [log for log in oracle.LOGS if log.entry["size"] < 1 << 18]
 
 
-@pytest.mark.parametrize("log", WHOLE, ids=str)
+@oracle.each("log", WHOLE)
 def test_the_baseline_of_logs_that_brokers_wrote(log: oracle.Vector, tmp_path: Path) -> None:
     data = log.data
     path = tmp_path / SEGMENT

@@ -21,6 +21,7 @@ sys.path.append(str(ROOT / "tests" / "log"))
 from broker import JARS, Broker
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
     pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),

@@ -12,6 +12,8 @@ import recordpress
 from headless import BROWSER, COLORS, SCHEMES, picture_of, pixels_of
 from recordpress.analysis import html_of
 
+pytestmark = pytest.mark.slow
+
 LOGS = Path(__file__).parents[2] / "demo" / "logs" / "access-log-0"
 WIDTH, HEIGHT = 1000, 1250
 

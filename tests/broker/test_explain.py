@@ -281,7 +281,7 @@ def is_cleaned(batch: oracle.Facts) -> bool:
     return bool(batch["count"] != offsets or batch["delete_horizon_ms"] is not None)
 
 
-@pytest.mark.parametrize("stored", oracle.PARTITIONS, ids=str)
+@oracle.each("stored", oracle.PARTITIONS)
 def test_what_a_broker_stored_is_what_it_would_store_again(stored: oracle.Partition, tmp_path: Path) -> None:
     """As its producers sent it. Brokers' own batches and those of the log cleaner are passed over."""
     label = str(stored).partition("/")[0].removeprefix("kafka-")

@@ -17,6 +17,8 @@ import recordpress
 from cli.conftest import COMMAND, environment
 from recordpress.log import read_content, repair, verify
 
+pytestmark = pytest.mark.slow
+
 LOG = "00000000000000000000.log"
 WRITERS = {
     "transcode": ["transcode", "--codec", "gzip"],

@@ -53,6 +53,7 @@ def on_a_terminal(*arguments: object, command: list[str], interrupt: bool = Fals
     return process.wait(60), out.decode(), shown.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["scan", "verify"])
 def test_a_terminal_shows_bytes_and_the_time_that_is_left(verb: str, log: Path) -> None:
     _, out, shown = on_a_terminal(verb, log, command=[sys.executable, "-c", AT_ONCE])
@@ -66,17 +67,20 @@ def test_a_terminal_shows_bytes_and_the_time_that_is_left(verb: str, log: Path) 
     assert "━" not in out
 
 
+@pytest.mark.slow
 def test_what_takes_less_than_a_second_shows_nothing(tmp_path: Path) -> None:
     status, out, shown = on_a_terminal("scan", partition(tmp_path), command=COMMAND)
     assert (status, shown) == (0, "")
     assert out.startswith("no findings")
 
 
+@pytest.mark.slow
 def test_what_is_no_terminal_gets_no_progress(log: Path) -> None:
     done = subprocess.run([sys.executable, "-c", AT_ONCE, "scan", log], capture_output=True, env=environment())
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["scan", "verify", "reindex"])
 def test_ctrl_c_ends_a_command_that_reads(verb: str, log: Path) -> None:
     before = files_of(log)
@@ -103,11 +107,13 @@ def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
         assert 'File "' not in said or "Exception ignored" in said  # Python has finalizers of its own
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_nothing_of_a_repaired_log(log: Path, tmp_path: Path) -> None:
     interrupt(["repair", log, tmp_path / "copy" / "orders-0"], lambda: any(tmp_path.glob("copy/.*/*")))
     assert files_of(tmp_path) == {}
 
 
+@pytest.mark.slow
 def test_a_transcode_that_was_interrupted_goes_on(run: Run, log: Path, tmp_path: Path) -> None:
     source, target = tmp_path / "logs", tmp_path / "copy"
     for number in range(8):
@@ -124,6 +130,7 @@ def test_a_transcode_that_was_interrupted_goes_on(run: Run, log: Path, tmp_path:
     assert [path.name for path in sorted(tmp_path.iterdir())] == ["copy", "logs"]
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough_of_many_findings(run: Run, tmp_path: Path) -> None:
     path = partition(tmp_path)
     for number in range(3000):

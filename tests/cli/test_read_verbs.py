@@ -57,7 +57,7 @@ def shown(value: str | None) -> dict[str, Any] | str | None:
 # --- dump ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("partition", [TXN, LINES, *REAL[:: max(1, len(REAL) // 6)]], ids=str)
+@oracle.each("partition", [TXN, LINES, *REAL[:: max(1, len(REAL) // 6)]])
 def test_dump_gives_what_a_consumer_got(run: Run, partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
     level = ("--isolation-level", "read_committed")
@@ -322,6 +322,7 @@ def test_tail_goes_back_over_control_records(run: Run, tmp_path: Path) -> None:
     assert [json.loads(line)["offset"] for line in done.lines] == expected
 
 
+@pytest.mark.slow
 def test_tail_follows_a_log_that_grows_until_it_is_interrupted(log: Path) -> None:
     command = [*COMMAND, "tail", "-n", "1", "--follow", "-f", "jsonl", str(log / "orders-0")]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment())
@@ -380,6 +381,7 @@ def test_murmur2_is_kafkas(key: str, number: int) -> None:
 # --- terminals ----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer has a pace of its own")
 def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
     """Many small batches, printed through a pipe that is read slowly: this takes long anywhere."""
@@ -411,6 +413,7 @@ def test_colors_only_on_a_terminal_that_wants_them(run: Run, log: Path) -> None:
     assert b"\x1b" not in run("ls", log).out
 
 
+@pytest.mark.slow
 def test_a_reader_that_has_seen_enough(tmp_path: Path) -> None:
     directory = LINES.write_to(tmp_path)
     command = [*COMMAND, "dump", "-f", "jsonl", str(directory)]

@@ -12,6 +12,7 @@ pytestmark = pytest.mark.build  # it reads the checkout
 SCRIPT = Path(__file__).parents[2] / "demo" / "session.py"
 
 
+@pytest.mark.slow
 def test_the_session_is_what_the_commands_print_now() -> None:
     done = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -157,6 +157,7 @@ def test_usage(run: Run, tmp_path: Path, arguments: list[str], message: str) -> 
     assert not (tmp_path / "cold").exists()
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     """The system names no file if a disk is full or a file exceeds its limit."""
     source = partition(tmp_path, recordpress.write_records([random.Random(1).randbytes(1 << 20)]))

@@ -222,7 +222,7 @@ def test_a_stored_block_of_no_bytes_is_the_end():
     assert recordpress.decompress(frame(0x60, 0x40, stored(b"x") + stored(b"") + b"more"), "lz4") == b"x"
 
 
-@pytest.mark.parametrize("vector", JAVA_S, ids=str)
+@oracle.each("vector", JAVA_S)
 def test_java_s_bytes(vector):
     """The fast compressor of liblz4 1.9 and 1.10 gives what lz4-java gives."""
     (batch,) = vector.expected["batches"]

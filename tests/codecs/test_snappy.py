@@ -172,7 +172,7 @@ def test_python_snappy_reads_it(kind):
     assert b"".join(chunks(recordpress.compress(data, "snappy"))) == data
 
 
-@pytest.mark.parametrize("vector", JAVA_S, ids=str)
+@oracle.each("vector", JAVA_S)
 def test_java_s_bytes(vector):
     """Clients before 3.6 had a libsnappy with another encoder."""
     for batch in vector.expected["batches"]:

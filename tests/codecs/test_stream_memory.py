@@ -77,6 +77,7 @@ def random_payload(codec: str) -> bytes:
     return b"".join(stream.compress(piece) for _ in range(SIZE >> 20)) + stream.flush()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pieces", [1, 2, 9])
 @pytest.mark.parametrize("cap", [CAP, 20 << 20])
 @pytest.mark.parametrize("codec", FRAMED)
@@ -86,6 +87,7 @@ def test_zeros(codec: str, cap: int, pieces: int, tmp_path: Path) -> None:
     assert kept < 6 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pieces", [1, 900])
 @pytest.mark.parametrize("codec", ["gzip", "snappy", "lz4"])
 def test_output_that_is_no_larger_than_its_input(codec: str, pieces: int, tmp_path: Path) -> None:
@@ -95,6 +97,7 @@ def test_output_that_is_no_larger_than_its_input(codec: str, pieces: int, tmp_pa
     assert kept < 6 << 20
 
 
+@pytest.mark.slow
 def test_a_frame_that_is_there_as_a_whole_needs_no_window(tmp_path: Path) -> None:
     frame = bytearray(recordpress.compress(bytes(SIZE), "zstd"))
     frame[WINDOW_AT] = WINDOW_128_MIB
@@ -115,6 +118,7 @@ def mixed_payload() -> bytes:
     return recordpress.compress(noise_and_zeros(SIZE), "zstd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "pieces"),
     [
@@ -135,6 +139,7 @@ def test_a_window_is_not_held_beside_a_large_output(make: Callable[[], bytes], p
     assert kept < 6 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_id", [True, False], ids=["its-own", "none"])
 @pytest.mark.parametrize(
     ("make", "pieces"),
@@ -164,6 +169,7 @@ def touched(feed) -> int:
     return min(found)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="the kernel does not tell which pages were used")
 @pytest.mark.parametrize("flags", [0x08, 0x10])
 def test_a_text_in_a_gzip_header_is_looked_at_once(flags: int) -> None:

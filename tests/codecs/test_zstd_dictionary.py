@@ -74,6 +74,7 @@ def test_frames_one_after_another_each_with_its_own(values: list[tuple[bytes, Di
     assert recordpress.decompress(data, "zstd", dictionaries=BOTH) == b"".join(value for value, _ in values)
 
 
+@pytest.mark.slow
 def test_the_program_zstd_reads_and_writes_the_same(tmp_path) -> None:
     """Where it is installed."""
     names = {name: tmp_path / name for name in ("dictionary", "value", "ours.zst", "theirs.zst")}

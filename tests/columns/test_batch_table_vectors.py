@@ -39,7 +39,7 @@ def _rows(batches: list[Facts]) -> list[Facts]:
 READABLE = [vector for vector in oracle.EVERYTHING if "has_error" not in vector.entry]
 
 
-@pytest.mark.parametrize("vector", READABLE, ids=str)
+@oracle.each("vector", READABLE)
 def test_rows(vector: Vector) -> None:
     expected = vector.expected["batches"]
     table = recordpress.batch_table(vector.data).to_numpy()
@@ -53,7 +53,7 @@ def test_rows(vector: Vector) -> None:
     assert table["hasDeleteHorizon"].tolist() == horizons
 
 
-@pytest.mark.parametrize("vector", READABLE[::10], ids=str)
+@oracle.each("vector", READABLE[::10])
 def test_arrow_says_the_same(vector: Vector) -> None:
     """If a batch lacks a field, NumPy has -1 and Arrow a null."""
     table = recordpress.batch_table(vector.data)

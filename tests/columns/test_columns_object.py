@@ -186,7 +186,7 @@ def _datetimes_know(times: pa.ChunkedArray) -> bool:
     return all(0 <= (time or 0) < 2**40 for time in times.cast(pa.timestamp("ms", "UTC")).cast(pa.int64()).to_pylist())
 
 
-@pytest.mark.parametrize("vector", [v for v in oracle.EVERYTHING if "has_error" not in v.entry][::6], ids=str)
+@oracle.each("vector", [v for v in oracle.EVERYTHING if "has_error" not in v.entry][::6])
 def test_vectors(vector: Vector) -> None:
     for options in [options for kind, options in KINDS.items() if kind != "microseconds"]:
         columns = recordpress.read_columns(vector.data, EVERY, control=True, check_crcs=False, **options)
@@ -222,6 +222,7 @@ def test_polars() -> None:
     assert table.to_polars().shape == (3, 19)
 
 
+@pytest.mark.slow
 def test_nothing_else_is_needed() -> None:
     code = (
         "import sys; sys.modules.update(dict.fromkeys(('pyarrow', 'numpy', 'pandas', 'polars')))\n"

@@ -39,7 +39,7 @@ def _first_error(expected: Facts, check_crcs: bool) -> type[recordpress.Recordpr
 CHECKSUM_FIRST = "crafted/gzip_flip_mid"
 
 
-@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+@oracle.each("vector", oracle.EVERYTHING)
 def test_records(vector: Vector) -> None:
     expected = vector.expected
     data = vector.data
@@ -62,7 +62,7 @@ KINDS = list({(v.entry["producer"], v.entry.get("magic"), v.entry.get("codec")):
 
 
 @pytest.mark.parametrize("binary_type", ["large_binary", "binary_view"])
-@pytest.mark.parametrize("vector", READABLE, ids=str)
+@oracle.each("vector", READABLE)
 def test_binary_types_hold_the_same(vector: Vector, binary_type: str) -> None:
     data = vector.data
     options = {"columns": ["key", "value"], "check_crcs": False}
@@ -71,13 +71,13 @@ def test_binary_types_hold_the_same(vector: Vector, binary_type: str) -> None:
     assert column_facts(table) == column_facts(_read(data, **options))
 
 
-@pytest.mark.parametrize("vector", KINDS, ids=str)
+@oracle.each("vector", KINDS)
 def test_threads_hold_the_same_in_the_same_order(vector: Vector) -> None:
     data = vector.data[: vector.expected["valid_bytes"]] * 5
     assert _read(data, threads=2, control=True).equals(_read(data, control=True))
 
 
-@pytest.mark.parametrize("vector", KINDS, ids=str)
+@oracle.each("vector", KINDS)
 def test_control_batches_are_left_out_unless_asked_for(vector: Vector) -> None:
     table = _read(vector.data, columns=["offset"], check_crcs=False)
     batches = [batch for batch in vector.expected["batches"] if not batch.get("is_control")]

@@ -85,6 +85,7 @@ def _run(program: str) -> None:
     assert (result.returncode, result.stderr) == (0, "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("binary_type", ["binary", "binary_view"])
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def test_read_columns(codec: str, binary_type: str) -> None:
@@ -102,6 +103,7 @@ def test_read_columns(codec: str, binary_type: str) -> None:
     """)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["bytes", "io.BytesIO"])
 @pytest.mark.parametrize("codec", ["none", "zstd"])
 def test_iter_columns(codec: str, source: str) -> None:
@@ -116,6 +118,7 @@ def test_iter_columns(codec: str, source: str) -> None:
     """)
 
 
+@pytest.mark.slow
 def test_a_thread_that_does_not_start() -> None:
     """However threads are started, an exception does not make the caller wait forever."""
     _run("""
@@ -135,6 +138,7 @@ def test_a_thread_that_does_not_start() -> None:
     """)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer takes address space of its own")
 def test_no_thread_is_to_be_had() -> None:
     """The caller does all the work then."""
@@ -151,6 +155,7 @@ def test_no_thread_is_to_be_had() -> None:
     """)
 
 
+@pytest.mark.slow
 def test_an_iteration_that_was_interrupted_is_over() -> None:
     _run("""
     data = log(200, "zstd")
@@ -172,6 +177,7 @@ def test_an_iteration_that_was_interrupted_is_over() -> None:
     """)
 
 
+@pytest.mark.slow
 def test_a_call_within_a_call_is_refused() -> None:
     """The file, or a signal handler, calls the iteration while it is working."""
     _run("""
@@ -192,6 +198,7 @@ def test_a_call_within_a_call_is_refused() -> None:
     """)
 
 
+@pytest.mark.slow
 def test_garbage_that_threads_still_read() -> None:
     """An iteration in a circle of references, which the collector frees in the middle of its work."""
     _run("""
@@ -209,6 +216,7 @@ def test_garbage_that_threads_still_read() -> None:
     """)
 
 
+@pytest.mark.slow
 def test_a_codec_frees_the_iteration_that_calls_it() -> None:
     """In one of the iteration's own threads, which then still has what it reads."""
     _run("""
@@ -248,6 +256,7 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
     """)
 
 
+@pytest.mark.slow
 def test_who_waits_for_another_thread_does_not_hold_the_gil() -> None:
     """That thread needs it, for a codec in Python: it goes on only after the caller has begun to wait for it."""
     _run("""

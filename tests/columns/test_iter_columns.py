@@ -133,6 +133,7 @@ def test_an_error_of_the_file_goes_through(threads):
     assert threads_of_recordpress(0) == 0
 
 
+@pytest.mark.slow
 def test_python_exits_while_an_iteration_is_open():
     script = (
         "import recordpress, sys; data = bytes.fromhex(sys.argv[1]); "
@@ -141,6 +142,7 @@ def test_python_exits_while_an_iteration_is_open():
     subprocess.run([sys.executable, "-c", script, b"".join(BATCHES[:9]).hex()], check=True, timeout=60)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_child_of_fork_closes_an_iteration():

@@ -10,7 +10,11 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.memory, pytest.mark.skipif(sys.platform != "linux", reason="needs Linux' /proc")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.memory,
+    pytest.mark.skipif(sys.platform != "linux", reason="needs Linux' /proc"),
+]
 
 SETUP = """
 import random, resource, struct, sys

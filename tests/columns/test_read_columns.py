@@ -128,6 +128,7 @@ release.value = None
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="__cxa_atexit")
 def test_an_array_may_outlive_the_interpreter() -> None:
     assert ctypes.sizeof(ctypes.c_void_p) == 8

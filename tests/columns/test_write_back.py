@@ -106,7 +106,7 @@ def test_there_are_enough() -> None:
     assert len(PLAIN) > 100
 
 
-@pytest.mark.parametrize("vector", PLAIN, ids=str)
+@oracle.each("vector", PLAIN)
 def test_by_columns(vector: Vector) -> None:
     codec = recordpress.batch_table(vector.data)["compressionType"][0]
     again = recordpress.write_columns(columns_of(vector.data), codec)
@@ -115,7 +115,7 @@ def test_by_columns(vector: Vector) -> None:
     assert facts(again, COMPRESSED) == facts(vector.data, COMPRESSED)
 
 
-@pytest.mark.parametrize("vector", READABLE, ids=str)
+@oracle.each("vector", READABLE)
 def test_by_the_table(vector: Vector) -> None:
     columns, table = columns_of(vector.data), recordpress.batch_table(vector.data)
     if any(map(broken, recordpress.read_batches(vector.data))):
@@ -146,7 +146,7 @@ def written(source: Any, codec: Any) -> bytes | recordpress.InvalidArgumentError
         return error
 
 
-@pytest.mark.parametrize("vector", READABLE, ids=str)
+@oracle.each("vector", READABLE)
 def test_by_columns_whole_or_refused(vector: Vector) -> None:
     """Nothing that Kafka sees is lost without a word, also on the way through an Arrow library."""
     for source in (columns_of(vector.data), pa.table(columns_of(vector.data))):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 import oracle
 import recordpress
 from facts import record_facts
@@ -38,7 +36,7 @@ def _write(vector: Vector) -> bytes:
     )
 
 
-@pytest.mark.parametrize("vector", SETS, ids=str)
+@oracle.each("vector", SETS)
 def test_records_are_kept(vector: Vector) -> None:
     kept = ("offset", "timestamp", "key", "value", "headers")
     batches = [batch for batch in vector.expected["batches"] if not batch.get("is_control")]
@@ -60,6 +58,6 @@ def _is_plain(vector: Vector) -> bool:
 PLAIN_SETS = [vector for vector in SETS if vector.entry["codec"] == "none" and _is_plain(vector)]
 
 
-@pytest.mark.parametrize("vector", PLAIN_SETS, ids=str)
+@oracle.each("vector", PLAIN_SETS)
 def test_uncompressed_bytes_are_kept(vector: Vector) -> None:
     assert _write(vector).hex() == vector.data.hex()

@@ -1,6 +1,7 @@
 """Kafka's own classes, 3.9.2 and 4.3.1, asked what a broker answers to Produce requests: java/produce/AskBroker.java.
 
-`make -f labs.mk broker-rules` brings the jars: build/old-brokers/3.9.2 (tests/broker/old/pom.xml), build/broker (tests/log/kafka).
+`make -f labs.mk broker-rules` brings the jars: build/old-brokers/3.9.2 (tests/broker/old/pom.xml), build/broker
+(tests/log/kafka).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Kafka's own classes, 3.9.2 and 4.3.1, and recordpress.broker get the same record sets, with the same settings: the
 same errors, and the same bytes in the log. What is different on purpose is in docs/differences.md.
 
-`make -f labs.mk broker-rules` brings Kafka's jars and asks 200,000 sets; without the jars this is skipped. A disagreement has a
-name, such as "4.3 seed 1 #17": `cases` makes the same sets again.
+`make -f labs.mk broker-rules` brings Kafka's jars and asks 200,000 sets; without the jars this is skipped. A
+disagreement has a name, such as "4.3 seed 1 #17": `cases` makes the same sets again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEED = int(os.environ.get("RECORDPRESS_BROKER_SEED", "1"))
 OTHER_BUILDS = {1: "gzip", 3: "lz4", 4: "zstd"}
 PARTITION = " in topic partition topic-0"  # which recordpress cannot know
 
-pytestmark = pytest.mark.build
+pytestmark = [pytest.mark.slow, pytest.mark.build]
 
 
 def _version(version: str) -> object:

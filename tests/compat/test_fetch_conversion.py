@@ -30,8 +30,11 @@ CLOSED, NO_ANSWER = 1000, 1001  # of the driver; the latter where a header makes
 CAP = 1 << 26  # what the JVM has memory for
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
-    pytest.mark.skipif(not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka 3.9: make -f labs.mk differential"),
+    pytest.mark.skipif(
+        not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka 3.9: make -f labs.mk differential"
+    ),
 ]
 
 

@@ -22,8 +22,11 @@ JARS = Path(__file__).parents[2] / "build/broker"
 JAVA = ["java", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Dstdout.encoding=UTF-8", "-Dfile.encoding=UTF-8"]
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
-    pytest.mark.skipif(not any(JARS.glob("kafka-tools-4.*.jar")), reason="no jars of Kafka's tools: make -f labs.mk broker"),
+    pytest.mark.skipif(
+        not any(JARS.glob("kafka-tools-4.*.jar")), reason="no jars of Kafka's tools: make -f labs.mk broker"
+    ),
 ]
 
 Decoder = Literal["offsets", "transaction-log", "share-group-state", "cluster-metadata"]

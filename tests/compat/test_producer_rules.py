@@ -1,8 +1,9 @@
 """Kafka's own producer classes, 4.3.1, and recordpress.producer get the same records, times and answers: the same
 batches.
 
-`make -f labs.mk producer-rules` brings Kafka's jars and asks 1,000 streams and 10^6 updates; without the jars this is skipped.
-Codec libraries differ by some bytes between releases, so both sides go on with the ratios that Java's batches have.
+`make -f labs.mk producer-rules` brings Kafka's jars and asks 1,000 streams and 10^6 updates; without the jars this is
+skipped. Codec libraries differ by some bytes between releases, so both sides go on with the ratios that Java's batches
+have.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SUCCESS, TOO_LARGE, AGAIN = 0, 10, 6  # MESSAGE_TOO_LARGE, NOT_LEADER_OR_FOLLOWE
 AT_ONCE = 20  # streams in one question
 
 reason = missing("4.3")
-pytestmark = [pytest.mark.build, pytest.mark.skipif(reason is not None, reason=str(reason))]
+pytestmark = [pytest.mark.slow, pytest.mark.build, pytest.mark.skipif(reason is not None, reason=str(reason))]
 
 
 @pytest.fixture(scope="module")

@@ -164,6 +164,7 @@ for path in sys.argv[2:]:
 """
 
 
+@pytest.mark.slow
 def test_two_writers(store: DictionaryStore, tmp_path: Path) -> None:
     """Processes that add the same dictionaries, and two of each id: one of each is there in the end, and whole."""
     paths = []
@@ -212,6 +213,7 @@ DictionaryStore(sys.argv[1]).add(open(sys.argv[2], "rb").read())
 """
 
 
+@pytest.mark.slow
 def test_a_killed_writer_leaves_nothing(store: DictionaryStore, tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(ONE.data)
     with subprocess.Popen(

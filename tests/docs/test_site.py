@@ -16,6 +16,7 @@ BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 NARROW = 380
 DARK = {"light": 1, "dark": 0}  # Chromium's preferredColorScheme
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.skipif(not (SITE / "index.html").exists(), reason="no site: make docs"),
 ]

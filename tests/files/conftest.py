@@ -111,7 +111,7 @@ def s3(s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> S3Server:
 
 @pytest.fixture(scope="session")
 def azurite() -> Iterator[Any]:
-    """pyarrow's file system of Azure, on Azurite, which RECORDPRESS_AZURITE says the script of: `make -f labs.mk azure`."""
+    """pyarrow's file system of Azure, on Azurite, whose script RECORDPRESS_AZURITE names: `make -f labs.mk azure`."""
     script = os.environ.get("RECORDPRESS_AZURITE")
     if not script:
         pytest.skip("no Azurite: make -f labs.mk azure")

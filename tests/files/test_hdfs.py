@@ -12,6 +12,7 @@ pytest.importorskip("pyarrow.fs")
 SESSIONS = Path(__file__).resolve().parents[2] / "demo" / "logs" / "sessions-0"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["zstd", "logs/deep/zstd"])
 def test_a_log_is_read_verified_and_copied(hdfs: Any, name_node: int, target: str) -> None:
     hdfs.create_dir("/logs/sessions-0")

@@ -140,6 +140,7 @@ def test_what_is_not_there(s3: S3Server) -> None:
         recordpress.open_log(s3.url("missing/logs"))
 
 
+@pytest.mark.slow
 def test_an_interrupted_reader_leaves_no_thread(s3: S3Server, data: bytes) -> None:
     """In a process of its own: Ctrl-C while it reads."""
     s3.put(f"logs/t-0/{SEGMENT}", data)

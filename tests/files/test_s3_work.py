@@ -136,6 +136,7 @@ def test_what_a_killed_upload_left_is_swept(s3: S3Server, tmp_path: Path) -> Non
         recordpress.transcode(source, s3.url("logs/cold/t-2"), "zstd")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("killed_at", [1, 2, 3])
 def test_a_run_sweeps_what_the_one_before_left(killed_at: int, s3: S3Server, tmp_path: Path) -> None:
     """The first ends between an upload and its name, as if it had been killed."""
@@ -216,6 +217,7 @@ def test_two_calls_at_once(s3: S3Server, tmp_path: Path) -> None:
     assert not [key for key in s3.keys("logs") if "/." in key]
 
 
+@pytest.mark.slow
 def test_what_a_dead_call_said_counts_no_longer(s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of this system whose process is gone, and one that is old."""
     source = tmp_path / "t-0"
@@ -233,6 +235,7 @@ def test_what_a_dead_call_said_counts_no_longer(s3: S3Server, tmp_path: Path, mo
     assert not [key for key in s3.keys("logs") if "/." in key]
 
 
+@pytest.mark.slow
 def test_a_call_that_takes_long_says_again_that_it_is_at_work(
     s3: S3Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -329,6 +332,7 @@ def bytes_asked(s3: S3Server) -> int:
     return sum(int(last) - int(first) + 1 for first, last in ranges)
 
 
+@pytest.mark.slow
 def test_ls_reads_no_segment(large: S3Server) -> None:
     pytest.importorskip("click")
     listed = command("ls", large.url("logs/t-0"), "--json")
@@ -361,6 +365,7 @@ def test_stats_of_a_large_segment_asks_for_the_ranges_that_its_index_names(
     assert sum(end - start for start, end in ranges_asked(large, SEGMENT)) == full.size
 
 
+@pytest.mark.slow
 def test_stats_reads_headers_in_large_ranges(large: S3Server) -> None:
     pytest.importorskip("click")
     found = command("stats", large.url("logs/t-0"), "--json")
@@ -400,6 +405,7 @@ def test_every_walk_streams_ahead_and_fetches_nothing_twice(level: str, large: S
         assert len(asked) <= len(whole) + 1  # and a look at the end
 
 
+@pytest.mark.slow
 def test_tail_reads_the_end(large: S3Server) -> None:
     pytest.importorskip("click")
     records = command("tail", "-n", "7", large.url("logs/t-0"), "--json")["records"]

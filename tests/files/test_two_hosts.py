@@ -1,6 +1,7 @@
 """Two hosts that write to one place: a directory of NFS, or one whose locks are as there (nfs_flock).
 
-`make -f labs.mk nfs NFS="/mnt/a /mnt/b"` tries two mounts of the same export, the second with `nosharecache`, as two hosts have.
+`make -f labs.mk nfs NFS="/mnt/a /mnt/b"` tries two mounts of the same export, the second with `nosharecache`, as two
+hosts have.
 """
 
 import os
@@ -19,6 +20,8 @@ import recordpress
 from recordpress.files import LocalFileSystem, only_one, unfinished_file
 from recordpress.log import unfinished_directory
 from recordpress.log.publish.staging import Stage, StagedPartition, publish
+
+pytestmark = pytest.mark.slow
 
 pytest.importorskip("pyarrow")
 

@@ -57,6 +57,7 @@ def test_nothing_is_left_of_work_that_failed(what, tmp_path: Path) -> None:
     assert names(tmp_path) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", [unfinished_file, unfinished_directory])
 def test_a_killed_process_is_swept_and_a_living_one_is_not(what, tmp_path: Path) -> None:
     target = tmp_path / "copy"
@@ -84,6 +85,7 @@ def test_only_attempts_at_the_same_name_are_swept(tmp_path: Path) -> None:
     assert names(tmp_path) == kept | {"important", f".copy.{'f' * 32}"}
 
 
+@pytest.mark.slow
 def test_a_directory_that_is_done_holds_no_attempt_at_all(tmp_path: Path) -> None:
     target = tmp_path / "00000000000000000000.log"
     with another_process("unfinished_file", target):

@@ -25,6 +25,7 @@ def inputs(tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS, ids=lambda path: path.stem)
 def test_target_takes_every_input(target, inputs, tmp_path):
     program = tmp_path / target.stem
@@ -36,6 +37,7 @@ def test_target_takes_every_input(target, inputs, tmp_path):
     assert result.returncode == 0, result.stderr[-4000:]
 
 
+@pytest.mark.slow
 def test_every_header_has_a_target():
     """A use by another header is enough. arrow_c_data.h declares what others write (python/fuzz_arrow.py), and what
     threads share is in tests/native/threads.c."""

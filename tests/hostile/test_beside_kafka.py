@@ -25,8 +25,11 @@ DRIVER = Path(__file__).parent / "java/ReadSets.java"
 EMPTY = recordpress.empty_batch(3, 7)
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
-    pytest.mark.skipif(not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka: make -f labs.mk differential"),
+    pytest.mark.skipif(
+        not any(JARS.glob("kafka-clients-*.jar")), reason="no jars of Kafka: make -f labs.mk differential"
+    ),
 ]
 
 

@@ -92,6 +92,7 @@ def record_set(magic: int, codec_id: int, payload: bytes) -> bytes:
     return data
 
 
+@pytest.mark.slow
 @pytest.mark.memory
 @pytest.mark.parametrize("name", PAYLOADS)
 def test_a_bomb_stops_at_the_cap(name: str, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ def test_pooled_memory_comes_back(name: str) -> None:
     assert _in_use() == before
 
 
+@pytest.mark.slow
 @pytest.mark.memory
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc")
 @pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer keeps what was freed")

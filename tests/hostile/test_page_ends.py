@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 
 def test_nothing_is_read_beyond_the_end_of_a_page() -> None:
     program = Path(__file__).with_name("page_ends.py")

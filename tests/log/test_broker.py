@@ -20,6 +20,7 @@ from facts import bytes_fact
 from recordpress.log import repair, scan
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
     pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),

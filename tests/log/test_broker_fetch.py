@@ -29,6 +29,7 @@ WITH_LEVELS = range(4, 19)
 INT_MAX = 2**31 - 1
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
 ]

@@ -99,7 +99,7 @@ CONVERTED = [
 
 
 @pytest.mark.parametrize("magic", [0, 1, 2])
-@pytest.mark.parametrize("partition", CONVERTED, ids=str)
+@oracle.each("partition", CONVERTED)
 def test_every_directory_of_the_brokers(partition: oracle.Partition, magic: int, tmp_path: Path) -> None:
     source = partition.write_to(tmp_path)
     copy = tmp_path / "copy" / source.name

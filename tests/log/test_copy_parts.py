@@ -97,7 +97,7 @@ def test_a_codec_of_the_users_own(logs: Path, tmp_path: Path) -> None:
     assert files(tmp_path / "copy") == files(tmp_path / "other")
 
 
-@pytest.mark.parametrize("partition", LARGE, ids=str)
+@oracle.each("partition", LARGE)
 def test_segments_of_every_format(partition: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (_file_records, _copy_parts, copy_tasks):
         monkeypatch.setattr(module, "PIECE_BYTES", 300)

@@ -66,7 +66,7 @@ def whole_entries(data: bytes) -> bytes:
     return data[: entries.valid_bytes]
 
 
-@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+@oracle.each("vector", oracle.EVERYTHING)
 def test_what_kafka_wrote(vector: oracle.Vector) -> None:
     """Records that cannot be read have no digest."""
     data = whole_entries(vector.data)

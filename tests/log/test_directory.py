@@ -65,7 +65,7 @@ def test_no_partition(tmp_path: Path) -> None:
 TRANSACTIONS = [partition for partition in oracle.PARTITIONS if str(partition).endswith("txn_topic-0")]
 
 
-@pytest.mark.parametrize("partition", TRANSACTIONS, ids=str)
+@oracle.each("partition", TRANSACTIONS)
 def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partition, tmp_path: Path) -> None:
     [directory] = list_partitions(partition.write_to(tmp_path))
     first: dict[int, int] = {}
@@ -87,7 +87,7 @@ def test_transaction_indexes_say_what_the_markers_say(partition: oracle.Partitio
 CONSUMED = [partition for partition in oracle.PARTITIONS if partition.entry.get("read_committed")]
 
 
-@pytest.mark.parametrize("partition", CONSUMED, ids=str)
+@oracle.each("partition", CONSUMED)
 def test_read_committed_is_what_the_consumer_returned(partition: oracle.Partition, tmp_path: Path) -> None:
     [directory] = list_partitions(partition.write_to(tmp_path))
     data = b"".join(segment.path.read_bytes() for segment in directory.segments)

@@ -41,7 +41,7 @@ def dumped(path: Path, options: DumpOptions) -> list[bytes]:
     return text.splitlines(keepends=True)
 
 
-@pytest.mark.parametrize("partition", SAME_TEXT, ids=str)
+@oracle.each("partition", SAME_TEXT)
 def test_real_directories(partition: oracle.Partition, tmp_path: Path) -> None:
     text = oracle.read("segments/" + partition.entry["dump_log_segments"])
     directory = partition.write_to(tmp_path)
@@ -58,7 +58,7 @@ def sections(text: bytes) -> dict[str, str]:
     return {name.rpartition("/")[2]: lines for name, _, lines in (part.partition("\n") for part in parts)}
 
 
-@pytest.mark.parametrize("partition", [*SAME_TEXT, *METADATA], ids=str)
+@oracle.each("partition", [*SAME_TEXT, *METADATA])
 def test_files_beside_a_log(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
     told = sections(oracle.read("segments/" + partition.entry["dump_log_segments"]))
@@ -207,7 +207,7 @@ SNAPSHOT_LINES = [
 ]
 
 
-@pytest.mark.parametrize("partition", METADATA, ids=str)
+@oracle.each("partition", METADATA)
 def test_batches_and_control_records_of_a_quorum(partition: oracle.Partition, tmp_path: Path) -> None:
     """The stored text has the other records decoded."""
     expected = stored(oracle.read("segments/" + partition.entry["dump_log_segments"]))

@@ -68,6 +68,7 @@ def test_records_of_tiered_storage(line: int, tmp_path: Path) -> None:
     assert b"".join(SegmentDump(segment, options)).splitlines()[1:] == [b"| payload: " + text.encode()]
 
 
+@pytest.mark.slow
 def test_the_flag_of_that_decoder(tmp_path: Path) -> None:
     path = tmp_path / f"{NAME}.log"
     path.write_bytes(recordpress.write_records([base64.b64decode(REMOTE[0][0])], timestamps=T))
@@ -75,6 +76,7 @@ def test_the_flag_of_that_decoder(tmp_path: Path) -> None:
     assert shown.endswith(f" headerKeys: [] payload: {REMOTE[0][1]}\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("package", ["org.apache.kafka.tools.api.", "kafka.serializer.", ""])
 def test_keys_and_values_are_numbers(partition: Path, package: str) -> None:
     decoders = ("--key-decoder-class", f"{package}IntegerDecoder", "--value-decoder-class", f"{package}LongDecoder")
@@ -84,6 +86,7 @@ def test_keys_and_values_are_numbers(partition: Path, package: str) -> None:
     assert " key: fffffffd payload: " in as_bytes
 
 
+@pytest.mark.slow
 def test_a_number_that_is_cut_and_a_class_that_is_not_known(partition: Path) -> None:
     log = ("--files", partition / f"{NAME}.log", "--print-data-log")
     shown, said = run(*log, "--key-decoder-class", "LongDecoder", fails=1)
@@ -93,6 +96,7 @@ def test_a_number_that_is_cut_and_a_class_that_is_not_known(partition: Path) -> 
     assert "StringDecoder, IntegerDecoder, LongDecoder, DefaultDecoder" in said
 
 
+@pytest.mark.slow
 def test_indexes_are_compared_with_their_log(partition: Path) -> None:
     """The tool says of them: Index offset: 4, log offset: 5; Index timestamp: ...001, log timestamp: ...002."""
     index, times = partition / f"{NAME}.index", partition / f"{NAME}.timeindex"
@@ -111,6 +115,7 @@ def test_indexes_are_compared_with_their_log(partition: Path) -> None:
     assert "No such file" in run(*both, "--verify-index-only", fails=3)[1]
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_larger_than_is_allowed(partition: Path) -> None:
     """The tool ends with a NoSuchElementException."""
     findings: list[Finding] = []
@@ -120,6 +125,7 @@ def test_a_batch_that_is_larger_than_is_allowed(partition: Path) -> None:
     assert "125 bytes, and 120 are allowed" in run("--files", index, "--max-message-size", 120, fails=1)[1]
 
 
+@pytest.mark.slow
 def test_flags_of_the_tool_need_its_format(partition: Path) -> None:
     for flag in (["--verify-index-only"], ["--max-message-size", "5"], ["--key-decoder-class", "LongDecoder"]):
         done = subprocess.run(

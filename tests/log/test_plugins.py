@@ -195,6 +195,7 @@ def run(*arguments: object, cwd: Path, fails: int = 0) -> str:
     return done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_verbs_take_a_plug_in(partition: Path, tmp_path: Path) -> None:
     (tmp_path / "my_codecs.py").write_text(MODULE)
     plugin = ("--codec-plugin", "my_codecs:Codec")
@@ -213,6 +214,7 @@ def test_verbs_take_a_plug_in(partition: Path, tmp_path: Path) -> None:
     assert {one["compression_type"]: one["verdict"] for one in shown} == {NAME: "kept", "lz4": "recompressed"}
 
 
+@pytest.mark.slow
 def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
     partition = tmp_path / "users-0"
     partition.mkdir()
@@ -241,6 +243,7 @@ def test_a_plug_in_is_measured_as_it_is_stored(tmp_path: Path) -> None:
         recordpress.train_dictionary(partition, codecs={})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_plug_in_that_is_not_given(partition: Path, tmp_path: Path) -> None:
     assert NAME in run("dump", partition, cwd=tmp_path, fails=1)
     said = run("transcode", partition, "x", "--codec", NAME, cwd=tmp_path, fails=2)

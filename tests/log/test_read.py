@@ -80,7 +80,7 @@ def test_from_any_offset_on(partition: oracle.Partition, isolation: str, tmp_pat
         assert part.to_pyarrow()["offset"].to_pylist() == [o for o in everything if start <= o < start + 7]
 
 
-@pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if p.entry.get("read_committed")][::3], ids=str)
+@oracle.each("partition", [p for p in oracle.PARTITIONS if p.entry.get("read_committed")][::3])
 def test_from_any_time_on(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
     log = recordpress.open_log(directory)
@@ -135,7 +135,7 @@ DAMAGES = [damage_last_offset, damage_missing, damage_zeros, damage_all_zero, da
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("partition", TRANSACTIONS, ids=str)
+@oracle.each("partition", TRANSACTIONS)
 def test_aborted_records_stay_out_whatever_became_of_the_index(
     partition: oracle.Partition, damage: Any, tmp_path: Path
 ) -> None:
@@ -542,7 +542,7 @@ def test_a_table_of_batches_with_all_that_headers_may_say(tmp_path: Path) -> Non
     assert recordpress.open_log(tmp_path).batch_table().schema == table.schema
 
 
-@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+@oracle.each("partition", oracle.PARTITIONS)
 def test_batches_have_the_fields_of_kafkas_dump(partition: oracle.Partition, tmp_path: Path) -> None:
     log = recordpress.open_log(partition.write_to(tmp_path))
     table = log.batch_table(check_crcs=True)

@@ -38,7 +38,7 @@ DETERMINED = [
 ]
 
 
-@pytest.mark.parametrize("partition", DETERMINED, ids=str)
+@oracle.each("partition", DETERMINED)
 def test_equal_to_the_brokers(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
     is_internal = partition.entry["topic"].startswith("__")

@@ -54,7 +54,7 @@ CLEAN = [
 ]
 
 
-@pytest.mark.parametrize("partition", CLEAN, ids=str)
+@oracle.each("partition", CLEAN)
 def test_what_is_whole_is_copied_as_it_is(partition: oracle.Partition, tmp_path: Path) -> None:
     source = partition.write_to(tmp_path / "source")
     target = tmp_path / source.name
@@ -70,7 +70,7 @@ def test_what_is_whole_is_copied_as_it_is(partition: oracle.Partition, tmp_path:
     assert sum(segment.batches for segment in report.segments) == sum(log.entry["batches"] for log in partition.logs)
 
 
-@pytest.mark.parametrize("partition", CLEAN, ids=str)
+@oracle.each("partition", CLEAN)
 def test_reindex_writes_what_the_broker_wrote(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
     original = bytes_of(directory)
@@ -91,7 +91,7 @@ def test_reindex_writes_what_the_broker_wrote(partition: oracle.Partition, tmp_p
     assert reindex(directory, index_interval_bytes=INTERVAL).files == []
 
 
-@pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if p not in CLEAN], ids=str)
+@oracle.each("partition", [p for p in oracle.PARTITIONS if p not in CLEAN])
 def test_salvage_of_older_logs(partition: oracle.Partition, tmp_path: Path) -> None:
     source = partition.write_to(tmp_path / "source")
     report = repair(source, tmp_path / source.name)
@@ -274,6 +274,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_reindex_keeps_away_from_a_running_broker(tmp_path: Path) -> None:
     """The lock is a POSIX one, as Java's FileLock is."""
     assert fcntl.LOCK_EX

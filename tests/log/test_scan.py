@@ -28,7 +28,7 @@ def starts_of(batches: list[bytes]) -> list[int]:
     return [sum(map(len, batches[:i])) for i in range(len(batches) + 1)]
 
 
-@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+@oracle.each("partition", oracle.PARTITIONS)
 def test_nothing_is_found_in_what_brokers_wrote(partition: oracle.Partition, tmp_path: Path) -> None:
     report = scan(partition.write_to(tmp_path))
     assert report.findings == []

@@ -329,7 +329,7 @@ def test_zstd_needs_magic_2() -> None:
         recoded(data, "zstd")
 
 
-@pytest.mark.parametrize("log", oracle.LOGS, ids=str)
+@oracle.each("log", oracle.LOGS)
 def test_what_brokers_wrote_keeps_its_headers(log: oracle.Vector) -> None:
     """Every field of every batch but size, checksum and codec."""
     entries = recordpress.read_batches(log.data)

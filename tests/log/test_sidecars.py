@@ -157,7 +157,7 @@ DUMPED = [
 ]
 
 
-@pytest.mark.parametrize("partition", DUMPED, ids=str)
+@oracle.each("partition", DUMPED)
 def test_read_as_kafkas_tool_printed_it(partition: oracle.Partition) -> None:
     expected = dumped(partition)
     files = [f for f in FILES if f.partition is partition and not f.name.endswith(("checkpoint", "metadata"))]

@@ -51,7 +51,7 @@ def without(directory: Path, *suffixes: str) -> None:
 
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
-@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+@oracle.each("partition", oracle.PARTITIONS)
 def test_pieces_of_what_kafka_wrote(partition: oracle.Partition, isolation: str, tmp_path: Path) -> None:
     path = partition.write_to(tmp_path)
     expected = whole(path, isolation)

@@ -11,7 +11,7 @@ from recordpress.log import _stats as sampling
 from recordpress.log import end_offset, stats_of
 
 
-@pytest.mark.parametrize("partition", [p for p in oracle.PARTITIONS if "read_committed" in p.entry], ids=str)
+@oracle.each("partition", [p for p in oracle.PARTITIONS if "read_committed" in p.entry])
 def test_real_directories(partition: oracle.Partition, tmp_path: Path) -> None:
     [found] = recordpress.open_log(partition.write_to(tmp_path)).partitions
     batches = [batch for log in partition.logs for batch in log.expected["batches"]]

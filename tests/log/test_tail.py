@@ -313,6 +313,7 @@ def test_a_large_entry_is_proven_before_it_is_held(magic: int, path: Path, monke
     assert largest <= 1000 + 1000 // 64  # a piece, and what may lie over its end
 
 
+@pytest.mark.slow
 def test_a_sparse_file_of_one_entry_takes_no_memory(path: Path) -> None:
     """1 GiB that is not there, under a header that claims it."""
     batch = with_length(recordpress.write_records([b"a"]), (1 << 30) - 12)

@@ -45,7 +45,7 @@ def rows(data: bytes) -> list[facts.Facts]:
 
 
 @pytest.mark.parametrize("batch_bytes", [None, 100_000])
-@pytest.mark.parametrize("log", SEGMENTS, ids=str)
+@oracle.each("log", SEGMENTS)
 def test_every_segment_of_the_brokers(log: oracle.Vector, batch_bytes: int | None, tmp_path: Path) -> None:
     source, target = tmp_path / "source.log", tmp_path / "target.log"
     source.write_bytes(log.data)

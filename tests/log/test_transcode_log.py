@@ -223,6 +223,7 @@ def test_what_is_refused(logs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert names(tmp_path) == {"logs", "full", "link"}
 
 
+@pytest.mark.slow
 def test_a_second_call_on_the_same_target_is_refused(logs: Path, tmp_path: Path) -> None:
     """Before it works; the first one goes on."""
     begun, go_on = threading.Event(), threading.Event()
@@ -406,6 +407,7 @@ def check_after_kill(logs: Path, tmp_path: Path, wanted: dict[str, str]) -> str:
     return "part"
 
 
+@pytest.mark.slow
 def test_killed_at_random_moments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     logs = make_logs(tmp_path / "logs", 2, 4, 150)
     wanted = contents(logs)
@@ -445,6 +447,7 @@ def _remove(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
+@pytest.mark.slow
 def test_an_interrupt_leaves_nothing_half(tmp_path: Path) -> None:
     logs = make_logs(tmp_path / "logs", 2, 4, 150)
     wanted = contents(logs)
@@ -459,6 +462,7 @@ def test_an_interrupt_leaves_nothing_half(tmp_path: Path) -> None:
     assert contents(tmp_path / "cold") == wanted
 
 
+@pytest.mark.slow
 def test_a_full_disk(tmp_path: Path) -> None:
     """RLIMIT_FSIZE stands for it: a write of more than that fails."""
     logs = make_logs(tmp_path / "logs", 1, 3, 150)

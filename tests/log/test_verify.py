@@ -20,7 +20,7 @@ def found(path: Path, level: Any = "record") -> list[tuple[str, str]]:
     return [(Path(finding.file).name, finding.rule) for finding in verify(path, level).findings]
 
 
-@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+@oracle.each("partition", oracle.PARTITIONS)
 def test_nothing_is_wrong_with_what_brokers_wrote(partition: oracle.Partition, tmp_path: Path) -> None:
     directory = partition.write_to(tmp_path)
     for level in ("file", "batch", "record"):

@@ -19,7 +19,7 @@ CLANG = shutil.which("clang") or shutil.which("clang-14")
 CLANG_CHECKS = "address,undefined,pointer-overflow,bounds,local-bounds,nullability"
 PROGRAMS = sorted(HERE.glob("*.c"))
 
-pytestmark = pytest.mark.build
+pytestmark = [pytest.mark.slow, pytest.mark.build]
 
 
 def run(*command):

@@ -24,6 +24,7 @@ from produce_client import Client
 from broker import JARS, Broker
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
     pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),

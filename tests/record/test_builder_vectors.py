@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 import oracle
 import recordpress
 from oracle import Vector
@@ -102,7 +100,7 @@ def _records_area(entry: bytes, batch: recordpress.Batch) -> bytes:
     return recordpress.decompress(_payload(entry, batch), batch.compression_type, magic=batch.magic)
 
 
-@pytest.mark.parametrize("vector", SETS, ids=str)
+@oracle.each("vector", SETS)
 def test_written_again(vector: Vector) -> None:
     data = vector.data
     for batch in recordpress.read_batches(data):

@@ -70,7 +70,7 @@ def _check_records(batch: recordpress.Batch, expected: Facts) -> None:
     assert error is _class(expected.get("records_error"))
 
 
-@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+@oracle.each("vector", oracle.EVERYTHING)
 def test_batches_and_records(vector: Vector) -> None:
     expected = vector.expected
     iterator = recordpress.read_batches(vector.data, check_crcs=False)
@@ -90,7 +90,7 @@ def test_batches_and_records(vector: Vector) -> None:
     assert iterator.trailing_bytes == (expected["trailing_bytes"] if ended else None)
 
 
-@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+@oracle.each("vector", oracle.EVERYTHING)
 def test_a_bad_checksum_is_an_error_before_the_first_record(vector: Vector) -> None:
     batches, _ = _read_batches(recordpress.read_batches(vector.data))
     for batch in batches:
@@ -100,7 +100,7 @@ def test_a_bad_checksum_is_an_error_before_the_first_record(vector: Vector) -> N
             assert error is recordpress.CorruptRecordError
 
 
-@pytest.mark.parametrize("vector", oracle.EVERYTHING, ids=str)
+@oracle.each("vector", oracle.EVERYTHING)
 def test_len_is_the_number_of_records(vector: Vector) -> None:
     batches, _ = _read_batches(recordpress.read_batches(vector.data, check_crcs=False))
     for batch in batches:

@@ -47,7 +47,7 @@ def unchanged_header(batch: recordpress.Batch) -> facts.Facts:
 
 
 @pytest.mark.parametrize("codec", CODECS)
-@pytest.mark.parametrize("vector", WHOLE, ids=str)
+@oracle.each("vector", WHOLE)
 def test_every_record_and_header_field_is_kept(vector: oracle.Vector, codec: str) -> None:
     data = vector.data
     before = list(recordpress.read_batches(data))

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("grpc_status", reason="pyspark[connect] is not installed")
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from spark_processes import connect_server, environment_of
 

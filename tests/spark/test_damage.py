@@ -16,7 +16,7 @@ import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
 from recordpress.checksum import crc32c
 from recordpress.errors import RecordpressError

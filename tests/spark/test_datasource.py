@@ -15,7 +15,7 @@ import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from pyspark import cloudpickle
 from pyspark.sql import datasource
@@ -481,7 +481,7 @@ def test_batches_as_rows() -> None:
     assert rows == expected
 
 
-@pytest.mark.parametrize("partition", oracle.PARTITIONS[::4], ids=str)
+@oracle.each("partition", oracle.PARTITIONS[::4])
 def test_batches_of_all_versions_as_rows(partition: oracle.Partition, tmp_path: Path) -> None:
     path = partition.write_to(tmp_path)
     source = KafkaLogDataSource({"path": str(path), "level": "batches"})

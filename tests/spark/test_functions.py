@@ -17,7 +17,11 @@ pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 cramjam = pytest.importorskip("cramjam")
 lz4_frame = pytest.importorskip("lz4.frame")
 google_crc32c = pytest.importorskip("google_crc32c")
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
 
 import pyarrow as pa
 from pyspark.errors import PySparkException

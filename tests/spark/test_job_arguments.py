@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
 import recordpress.spark
 from odd_values import wrong_answers

@@ -23,7 +23,7 @@ from files.conftest import S3Server, s3, s3_server  # noqa: F401
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = [pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
+pytestmark = [pytest.mark.slow, pytest.mark.spark, pytest.mark.usefixtures("in_this_process")]
 
 from recordpress.files import resolve
 from recordpress.spark import _parquet, _transcode

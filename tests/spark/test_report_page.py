@@ -17,7 +17,7 @@ from pyspark.sql import Row
 
 from recordpress.spark.report import Moment, html_of
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 WIDTH, HEIGHT = 1000, 1500
 
 

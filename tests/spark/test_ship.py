@@ -10,7 +10,7 @@ import pytest
 import recordpress
 from recordpress.errors import ArgumentTypeError, InvalidArgumentError
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 TAG = f"cp{sys.version_info.major}{sys.version_info.minor}"
 LOGS = Path(__file__).parents[2] / "demo" / "logs"

@@ -22,6 +22,7 @@ from broker import JARS, Broker
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # in modules of kafka-python
     pytest.mark.skipif(not any(JARS.glob("kafka_2.13-*.jar")), reason="no jars of a broker: make -f labs.mk broker"),

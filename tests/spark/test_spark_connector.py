@@ -24,6 +24,7 @@ from broker import JARS, ROOT, Broker
 pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed")
 OF_SPARK = sorted((ROOT / "build" / "bench" / "spark-connector").glob("*.jar"))
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.build,
     pytest.mark.skipif(
         pyspark.__version__ != "4.0.0" or not OF_SPARK or not any(JARS.glob("kafka_2.13-*.jar")),

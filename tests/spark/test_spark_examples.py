@@ -23,6 +23,7 @@ from spark_processes import BIN, environment_of
 EXAMPLES = Path(__file__).parents[2] / "examples" / "spark"
 LOGS = Path(__file__).parents[2] / "demo" / "logs"
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.spark,
     pytest.mark.build,  # reads the checkout
     pytest.mark.skipif(not EXAMPLES.exists(), reason="not in a checkout"),

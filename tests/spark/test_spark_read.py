@@ -11,7 +11,11 @@ import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.spark,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas"),
+]
 
 import pyarrow as pa
 
@@ -64,7 +68,7 @@ def carried(path: Path, **options: Any) -> list[dict[str, Any]]:
     return [row for item in items for one in work([pa.record_batch({"item": [item]})]) for row in one.to_pylist()]
 
 
-@pytest.mark.parametrize("partition", oracle.PARTITIONS, ids=str)
+@oracle.each("partition", oracle.PARTITIONS)
 def test_the_rows_of_directories_of_brokers(partition: oracle.Partition, tmp_path: Path) -> None:
     """Offsets and values; `test_datasource` compares the reader's rows in full."""
     path = partition.write_to(tmp_path)

@@ -14,7 +14,7 @@ import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pa: Any = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.slow, pytest.mark.spark]
 
 from pyspark import cloudpickle
 
@@ -130,7 +130,7 @@ TRANSACTIONS = [
 ]
 
 
-@pytest.mark.parametrize("partition", TRANSACTIONS, ids=str)
+@oracle.each("partition", TRANSACTIONS)
 @pytest.mark.parametrize("isolation", ["read_committed", "read_uncommitted"])
 def test_transactions(partition: oracle.Partition, isolation: str, tmp_path: Path) -> None:
     """Segments come one by one, as a broker writes them: each row is read once, and none of an open transaction."""

@@ -19,6 +19,7 @@ import recordpress
 
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.spark,
     pytest.mark.skipif(os.environ.get("HYPOTHESIS_PROFILE") != "thorough", reason="takes long: make full"),
 ]

@@ -13,6 +13,7 @@ from files.conftest import S3Server, s3, s3_server  # noqa: F401
 pytest.importorskip("pyspark", reason="pyspark is not installed")
 pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.spark,
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
 ]

@@ -1,8 +1,8 @@
 """recordpress.broker beside brokers from 0.8.2 to 3.9: the same errors, and the same bytes in the log, for the same
 sets.
 
-Their answers are recorded (answers.py). `make -f labs.mk differential` asks those of BROKERS again; without jars or a Java 11 that
-is skipped.
+Their answers are recorded (answers.py). `make -f labs.mk differential` asks those of BROKERS again; without jars or a
+Java 11 that is skipped.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from compare import KNOWN, SOMETIMES, differences
 from old_broker import JARS, OldBroker, java_11
 
 from answers import ask, recorded
+
+pytestmark = pytest.mark.slow
 
 BROKERS = ["0.8.2.2", "0.9.0.1", "0.10.0.1", "0.10.2.2", "0.11.0.3", "1.1.1", "2.3.1", "2.4.1", "2.8.2", "3.9.2"]
 

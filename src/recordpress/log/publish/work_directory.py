@@ -64,7 +64,9 @@ class WorkDirectory:
         sync_directory(Path(self.target).parent)
 
     def clear(self) -> None:
-        """Remove everything; the path is not that of the target."""
+        """Remove everything that was made; nothing if the work is done at the target itself."""
+        if self.path == self.target:
+            return
         for entry in list(os.scandir(self.path)):
             if entry.is_dir(follow_symlinks=False):
                 shutil.rmtree(entry.path, ignore_errors=True)
