@@ -1,7 +1,8 @@
 """A broker's directory, read by format("recordpress") and recordpress.spark.read, and by Spark's Kafka connector from
 the broker.
 
-It needs pyspark 4.0.0, for which alone the connector can be had, and the jars of both: `make -f labs.mk bench-spark-connector`.
+It needs pyspark 4.0.0, the only release whose connector resolves, and the jars of both: `make -f labs.mk
+bench-spark-connector`.
 """
 
 from __future__ import annotations

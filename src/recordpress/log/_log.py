@@ -1,4 +1,4 @@
-"""A log: the input of every tool, wherever its files are."""
+"""The log that `open_log` returns: partitions and segments, wherever their files are."""
 
 from __future__ import annotations
 
@@ -24,24 +24,30 @@ if TYPE_CHECKING:
 
 
 class Log:
-    """Partitions and their segments, found by `open_log`. Nothing is read until it is asked for.
+    """The partitions of a log, as `recordpress.open_log` finds them; nothing is read before a method is called.
+
+    A log is what a broker keeps in a log directory, or a copy of it anywhere: `read` returns its records as Arrow
+    columns, `batches` and `batch_table` describe its batches by their headers, `verify` and `scan` look for damage. A
+    log can be read any number of times and from several threads; every call opens its own files.
 
     Attributes
     ----------
     partitions : tuple of Partition
-        By topic and number.
+        Ordered by topic and number, each with its segments ordered by base offset.
     skipped : tuple of Finding
-        What is also there but is not read: directories and files that a broker is about to delete or has not finished,
-        and names that are not a partition's.
+        What lies next to the partitions and is not read: directories and files that a broker is about to delete or has
+        not finished, and names that are not names of partitions.
 
     Examples
     --------
     >>> import recordpress
-    >>> log = recordpress.open_log("demo/logs/sessions-*")                               # doctest: +SKIP
-    >>> log                                                                         # doctest: +SKIP
-    <recordpress.log.Log: 2 partitions, 4 segments>
-    >>> log.count(), log.read(["offset"]).to_pyarrow().num_rows                     # doctest: +SKIP
-    (3600, 3600)
+    >>> log = recordpress.open_log("demo/logs")
+    >>> log
+    <recordpress.log.Log: 8 partitions, 12 segments>
+    >>> sorted({partition.topic for partition in log.partitions})
+    ['access-json', 'access-log', 'nginx-status', 'sessions']
+    >>> log.read(["offset", "value"]).to_pyarrow().num_rows == log.count()
+    True
     """
 
     def __init__(self, partitions: Iterable[Partition], skipped: Iterable[Finding] = ()) -> None:
@@ -55,12 +61,12 @@ class Log:
         return f"<recordpress.log.Log: {shown}>"
 
     def select(self, wanted: Callable[[Partition], bool]) -> Log:
-        """The log with some of its partitions.
+        """Return a log with some of the partitions.
 
         Parameters
         ----------
         wanted : callable
-            Takes a `Partition`.
+            Takes a `Partition` and returns whether to keep it.
 
         Returns
         -------
@@ -68,8 +74,10 @@ class Log:
 
         Examples
         --------
-        >>> log.select(lambda partition: partition.topic == "orders")              # doctest: +SKIP
-        <recordpress.log.Log: 12 partitions, 40 segments>
+        >>> import recordpress
+        >>> log = recordpress.open_log("demo/logs")
+        >>> log.select(lambda partition: partition.topic == "access-log")
+        <recordpress.log.Log: 3 partitions, 3 segments>
         """
         return Log(filter(wanted, self.partitions), self.skipped)
 
@@ -88,50 +96,58 @@ class Log:
         binary_type: BinaryType = "binary",
         lz4_header_checksum: HeaderChecksum = "verify",
     ) -> LogReader:
-        """The records, partition by partition, in order of offset, each offset once. Control records are left out.
+        """Read records as Arrow columns: partition by partition, in order of offset, each offset once.
+
+        Control records are not returned. Nothing is read before the result is used.
 
         Parameters
         ----------
         columns : sequence of str, optional
-            ``topic``, ``partition``, and those of `recordpress.read_columns`. By default offset, timestamp,
-            timestampType, key, value and headers, after topic and partition if there is more than one partition. topic
-            and partition are null if no name says them.
+            ``topic``, ``partition`` and the columns of `recordpress.read_columns`. Default: offset, timestamp,
+            timestampType, key, value and headers, and before them topic and partition if the log has several
+            partitions. ``topic`` and ``partition`` are null where no directory names them.
         start_offset, end_offset : int, optional
-            Of each partition; end_offset is not included.
+            Range of offsets in each partition; `end_offset` is excluded.
         start_timestamp, end_timestamp : int, datetime or str, optional
-            Milliseconds since 1970, a datetime with a time zone, or ISO 8601. end_timestamp is not included.
+            Range of record timestamps: milliseconds since 1970, a datetime with a time zone, or ISO 8601 text with one.
+            `end_timestamp` is excluded.
         isolation_level : {'read_uncommitted', 'read_committed'}
-            read_committed leaves out the records of aborted transactions, and ends a partition at its last stable
-            offset: before the first record of a transaction that is open.
+            ``read_committed`` omits records of aborted transactions and ends a partition at its last stable offset,
+            which is the first offset of the earliest open transaction.
         on_corrupt : {'raise', 'skip', 'stop'}
-            At damage: raise an error after all records before it, skip to the next intact batch, or end the partition
-            there, where a broker's recovery would cut it. What was left out is then in the reader's `findings`.
+            At damage: raise an error after the records before it, skip to the next intact batch, or end the partition
+            where a broker's recovery would cut it. The reader's `findings` list what was omitted.
         threads : int
-            Decode with this many threads, and this many results ahead.
+            Number of worker threads, and of results decoded ahead.
         timestamp_unit : {'ms', 'us'}
         binary_type : {'binary', 'large_binary', 'binary_view'}
-            Of keys and values.
+            Arrow type of keys and values.
         lz4_header_checksum : {'verify', 'ignore'}
-            As for `recordpress.read_columns`. Wrong checksums that are ignored are in the reader's `findings`.
+            As for `recordpress.read_columns`. The reader's `findings` list ignored checksums.
 
         Returns
         -------
         LogReader
-            An Arrow stream, and an iterator over `Columns` of 4 to 8 MB. Memory is bounded by a few of them, not by
-            the log.
+            An Arrow stream and an iterator over `Columns` of 4 to 8 MB each; only a few of them are in memory at a
+            time.
 
         Raises
         ------
         InvalidArgumentError, ArgumentTypeError
-            A column or an option that is not accepted.
+            A column or an option is not accepted.
         RecordpressError
-            While reading: damage, with its file, byte position and rule; or a store that fails. Every segment but the
-            last of its partition must be complete; the last one may end in a cut entry, or in zeros.
+            While reading: damage, with file, byte position and rule, or a store that fails. Only the last segment of a
+            partition may end in a cut entry or in zeros.
 
         Examples
         --------
-        >>> log = recordpress.open_log("demo/logs")                                      # doctest: +SKIP
-        >>> log.read(["topic", "offset", "value"], start_timestamp="2026-09-01T00:00Z").to_pyarrow()  # doctest: +SKIP
+        >>> import recordpress
+        >>> log = recordpress.open_log("demo/logs/sessions-0")
+        >>> table = log.read(["offset", "timestamp", "value"], start_offset=1638).to_pyarrow()
+        >>> table["offset"].to_pylist()
+        [1638, 1639, 1640, 1641]
+        >>> log.read(start_timestamp="2100-01-01T00:00Z").to_pyarrow().num_rows
+        0
         """
         options = ReadOptions.of(
             start_offset=start_offset,
@@ -148,14 +164,14 @@ class Log:
         return LogReader(self.partitions, columns, options)
 
     def batches(self, *, check_crcs: bool = False, findings: list[Finding] | None = None) -> Iterator[LogBatch]:
-        """Every batch, by its header alone, in order; also if segments overlap.
+        """Iterate over all batches by their headers, in the order of the files, also where segments overlap.
 
         Parameters
         ----------
         check_crcs : bool
-            Read all bytes, and say for each batch whether its checksum is right.
+            Read all bytes and set `is_valid` of each batch.
         findings : list of Finding, optional
-            Gets what follows the last whole entry of a segment: one that is cut, or zeros.
+            Receives a finding for each segment that ends in a cut entry or in zeros.
 
         Yields
         ------
@@ -164,22 +180,25 @@ class Log:
         Raises
         ------
         CorruptRecordError
-            An impossible entry, or an end that a file may not have; after the batches before it.
+            After the batches before it: an entry that cannot be a batch, or a segment with a wrong end.
 
         Examples
         --------
-        >>> sum(batch.header.size for batch in log.batches())                       # doctest: +SKIP
-        1048371
+        >>> import recordpress
+        >>> log = recordpress.open_log("demo/logs/access-log-0")
+        >>> first = next(log.batches())
+        >>> first.header.base_offset, first.header.records_count, first.header.size
+        (0, 8, 1016)
         """
         return batches_of(self.partitions, check_crcs, findings)
 
     def batch_table(self, *, check_crcs: bool = False) -> pa.Table:
-        """One row per batch, by headers alone; needs pyarrow.
+        """Return a table with one row per batch, from headers; needs pyarrow.
 
         Parameters
         ----------
         check_crcs : bool
-            As in `batches`: without it, isValid is null.
+            Read all bytes and fill ``isValid``, which is null otherwise.
 
         Returns
         -------
@@ -191,13 +210,17 @@ class Log:
 
         Examples
         --------
-        >>> log.batch_table().group_by("compressionType").aggregate([("size", "sum")])   # doctest: +SKIP
+        >>> import recordpress
+        >>> table = recordpress.open_log("demo/logs").batch_table()
+        >>> table.group_by("compressionType").aggregate([("size", "sum")]).num_rows
+        4
         """
         return table_of(self.partitions, check_crcs)
 
     def count(self) -> int:
-        """The number of records that `read` gives, from headers. Only v0/v1 wrappers, whose headers have no count,
-        are decompressed.
+        """Count the records that `read` returns, from headers.
+
+        Only compressed messages of v0 and v1 are decompressed: their headers have no count.
 
         Returns
         -------
@@ -205,17 +228,19 @@ class Log:
 
         Examples
         --------
-        >>> recordpress.open_log("demo/logs/sessions-0").count()                         # doctest: +SKIP
+        >>> import recordpress
+        >>> recordpress.open_log("demo/logs/sessions-0").count()
         1634
         """
         return count_of(self.partitions)
 
     def verify(self, level: Literal["file", "batch", "record"] = "batch") -> VerifyReport:
-        """Check the log for errors: see `recordpress.log.verify`.
+        """Check names, sidecar files and batches, as `recordpress.log.verify` does.
 
         Parameters
         ----------
         level : {'file', 'batch', 'record'}
+            How deep to look: names and sidecar files, also all batches, or also all records.
 
         Returns
         -------
@@ -223,7 +248,8 @@ class Log:
 
         Examples
         --------
-        >>> recordpress.open_log("demo/logs").verify("record").findings                  # doctest: +SKIP
+        >>> import recordpress
+        >>> recordpress.open_log("demo/logs/sessions-0").verify("record").findings
         []
         """
         from recordpress.log import verify
@@ -231,7 +257,7 @@ class Log:
         return verify(self, level)
 
     def scan(self) -> ScanReport:
-        """Read every byte, and go on after damage: see `recordpress.log.scan`.
+        """Find all damage and what a broker's recovery would keep, as `recordpress.log.scan` does.
 
         Returns
         -------
@@ -239,7 +265,8 @@ class Log:
 
         Examples
         --------
-        >>> recordpress.open_log("demo/logs").scan().findings                            # doctest: +SKIP
+        >>> import recordpress
+        >>> recordpress.open_log("demo/logs/sessions-0").scan().findings
         []
         """
         from recordpress.log import scan

@@ -86,25 +86,27 @@ class _Start(NamedTuple):
 
 
 class LogReader:
-    """The result of `Log.read`: an iterator over `Columns`, and an Arrow stream.
+    """The result of `Log.read`: an iterator over `Columns` and an Arrow stream, for one use.
 
-    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas take it. It is closed by a ``with``
-    statement, at its end, and when a consumer releases the stream.
+    ``pyarrow.table(reader)``, ``polars.DataFrame(reader)``, DuckDB and pandas accept it. A ``with`` statement closes
+    it, as do its end and a consumer that releases the stream.
 
     Attributes
     ----------
     schema : tuple of fields, each with name, type and nullable
     findings : list of Finding
-        What was found so far: cut entries, zeros, damage that was skipped, segments that overlap and are read once,
-        wrong indexes, and LZ4 header checksums that were ignored.
+        Findings so far: cut entries, zeros, skipped damage, overlapping segments whose offsets are read once, wrong
+        indexes, and ignored LZ4 header checksums.
     last_stable_offsets : dict of str to int
-        With read_committed: the ends of the partitions that have an open transaction.
+        With ``read_committed``: the ends of partitions that have an open transaction.
 
     Examples
     --------
     >>> import recordpress
-    >>> with recordpress.open_log("logs/orders-0").read(["offset", "key"]) as reader:    # doctest: +SKIP
+    >>> with recordpress.open_log("demo/logs/sessions-0").read(["offset", "key"]) as reader:
     ...     rows = sum(columns.num_rows for columns in reader)
+    >>> rows
+    1634
     """
 
     def __init__(
