@@ -29,7 +29,7 @@ FUZZ_SECONDS ?= 60
 FULL_FUZZ_SECONDS ?= 600
 WORKERS ?= $(shell nproc 2>/dev/null || echo 2)
 # All tests run on all cores; TESTS="tests/record -k header" runs some of them in one process.
-SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist worksteal)
+SPREAD = $(if $(TESTS),,-n $(WORKERS) --dist loadfile --no-loadscope-reorder)
 
 SOURCES := setup.py src/recordpress/_extension_finder.py $(wildcard build_support/*.py include/recordpress/*.h) \
            $(shell find src -name '*.pyx' -o -name '*.pxd')

@@ -1,8 +1,9 @@
-"""Settings of all tests. Helpers are beside this file: oracle (vectors), facts, strategies, arrow_facts,
+"""Settings of all tests. Helpers are next to this file: oracle (vectors), facts, strategies, arrow_facts,
 arrow_structs."""
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # quick: part of every run. thorough: HYPOTHESIS_PROFILE=thorough, for a night or before a release.
@@ -14,3 +15,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with Spark: its session takes longest, and one process should not wait for it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("spark") is None)

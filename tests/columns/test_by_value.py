@@ -139,6 +139,7 @@ def test_bombs_end_at_the_cap() -> None:
     assert found.to_pylist() == [bytes(10), None, bytes(20)]
 
 
+@pytest.mark.slow  # 2.4 GB of output
 @pytest.mark.memory
 def test_a_column_is_one_array_of_arrow() -> None:
     rows = pa.array([recordpress.compress(bytes(600 << 20), "zstd")] * 4)

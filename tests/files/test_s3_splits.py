@@ -13,6 +13,8 @@ from recordpress.log import _file_records, _overlap, splits
 from recordpress.log.copy import _copy_parts
 from recordpress.log.copy import tasks as copy_tasks
 
+pytestmark = pytest.mark.slow  # an S3 server
+
 SEGMENT_BYTES = 3 << 20
 
 

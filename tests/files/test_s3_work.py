@@ -22,6 +22,8 @@ from recordpress.log import _stats as sampling
 from recordpress.log import reindex, repair, scan, stats_of, verify
 from recordpress.log.publish import lease as _lease
 
+pytestmark = pytest.mark.slow  # an S3 server
+
 fs = pytest.importorskip("pyarrow.fs")
 
 SEGMENT = "00000000000000000000.log"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol, TypeAlias
 
-from recordpress.codecs._zstd_dictionary import Dictionary
+from recordpress.codecs import Dictionary
 
 __all__ = ["Dictionaries", "DictionariesById"]
 
