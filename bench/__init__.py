@@ -1,1 +1,1 @@
-"""Benchmarks: recordpress beside the C ceiling and beside its peers, in one run. How to read them: README.md."""
+"""Benchmarks: recordpress next to the C ceiling and next to its peers, in one run. How to read them: README.md."""

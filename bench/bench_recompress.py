@@ -112,7 +112,7 @@ def _serving(log: Path) -> Iterator[Any]:
 
 class _Spent:
     """Seconds since it was made: the wall's, or the CPU time of processes that were started and ended since, and of one
-    that goes on."""
+    that continues."""
 
     def __init__(self, process: int | None = None) -> None:
         self._process = process

@@ -61,7 +61,7 @@ WORDS: dict[str, dict[Any, str] | str] = {
     "compares_producers": "transactional batches of several producers in a set are refused (49), and header fields "
     "beyond the end of an entry are -1, also without a transactional id",
     "epoch_bump_produce_version": "from Produce {} on, each transaction has an epoch of its own",
-    "transactions_have_epochs": "an open transaction is told by its epoch, too",
+    "transactions_have_epochs": "an open transaction is identified by its epoch, too",
     "fences_before_verification": "an older epoch is refused before the coordinator is asked",
     "bumped_epochs_begin_at_0": "a producer of which nothing is known begins with sequence 0 in such an epoch",
     "scans_magic_first": "the magic of an entry that is cut is looked at",

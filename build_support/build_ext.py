@@ -1,4 +1,4 @@
-"""The build_ext command: .pyx to C under build/cython, C to objects side by side, and these to one shared object."""
+"""The build_ext command: .pyx to C under build/cython, C to objects in parallel, and these to one shared object."""
 
 import functools
 import os

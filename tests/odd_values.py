@@ -154,7 +154,7 @@ def wrong_answers(
 ) -> Iterator[str]:
     """What goes wrong when one argument is each of HOSTILE: an error that does not name it, or none of ours.
 
-    target makes the call anew each time; may_fail: of a path, which may lead to nothing.
+    target makes the call again each time; may_fail: of a path, which may lead to nothing.
     """
     for kind, make in HOSTILE.items():
         arguments = good() | {parameter: make()}

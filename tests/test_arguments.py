@@ -202,7 +202,7 @@ REFUSED: list[tuple[str, Callable[[], object], type[Exception], str]] = [
     ("value of the wrong type", lambda: recordpress.BatchBuilder().append("value"), WRONG_TYPE, "value"),
     ("timestamp -2", lambda: recordpress.BatchBuilder().append(b"", timestamp=-2), WRONG_VALUE, "timestamp"),
     ("timestamp type", lambda: recordpress.BatchBuilder().append(b"", timestamp=1.5), WRONG_TYPE, "timestamp"),
-    ("a header that is no pair", lambda: recordpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
+    ("a header: not a pair", lambda: recordpress.BatchBuilder().append(b"", headers=[b"x"]), WRONG_TYPE, "header"),
     (
         "a header without a key",
         lambda: recordpress.BatchBuilder().append(b"", headers=[(None, b"")]),

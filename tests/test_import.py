@@ -39,7 +39,7 @@ OURS = {"recordpress"}
 sys.meta_path.insert(0, Undeclared())
 import recordpress
 for module in pkgutil.walk_packages(recordpress.__path__, "recordpress.", onerror=lambda name: None):
-    if module.name == "recordpress._native":  # the shared object, which is no module
+    if module.name == "recordpress._native":  # the shared object, which is not a module
         continue
     try:
         importlib.import_module(module.name)

@@ -33,7 +33,7 @@ def succeed(*command, cwd, **environment):
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory):
-    """A copy, because setuptools writes beside its input."""
+    """A copy, because setuptools writes next to its input."""
     copy = tmp_path_factory.mktemp("checkout") / "recordpress"
     made = shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info", "__pycache__")
     shutil.copytree(ROOT, copy, ignore=made)

@@ -70,7 +70,7 @@ def _cython_imports(text: str) -> Iterator[tuple[str, str]]:
 
 
 def room_of(path: Path) -> str:
-    """The folder of recordpress that holds a source file; '' for the package itself and the files beside it."""
+    """The folder of recordpress that holds a source file; '' for the package itself and the files next to it."""
     parts = path.relative_to(SRC).parts
     room = ".".join(parts[1:-1])
     return room if parts[0] == "recordpress" and room in ROOMS else ""

@@ -1,4 +1,4 @@
-/* `_ceiling`: the C ceiling and the floor for Python objects, callable beside the library under test. */
+/* `_ceiling`: the C ceiling and the floor for Python objects, callable next to the library under test. */
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 #include <structmember.h>

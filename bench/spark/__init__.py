@@ -8,5 +8,5 @@
     data       log directories made of bench/corpus
     prebuilt   a data source that yields the same Arrow batch again and again
     reading    format("recordpress") and recordpress.spark.read beside prebuilt batches; flat per GB; all cores; memory
-    jobs       transcode beside a pool of processes, to_parquet beside df.write.parquet, tiny segments
+    jobs       transcode next to a pool of processes, to_parquet and df.write.parquet, tiny segments
 """

@@ -49,7 +49,7 @@ def check(rows: Any, made: Made) -> None:
 
 
 def ceiling(bench: Bench) -> None:
-    """All columns under zstd and none, and `offset` alone, beside a source of prebuilt batches."""
+    """All columns under zstd and none, and `offset` alone, next to a source of prebuilt batches."""
     bench.spark.dataSource.register(Prebuilt)
     for codec, least in (("zstd", 0.85), ("none", 0.92)):
         with bench.directory() as root:

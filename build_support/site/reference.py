@@ -66,7 +66,7 @@ def described(name: Name) -> list[str]:
 
 
 def text_of(name: Name) -> str:
-    """The docstring of a name, or the text beside its assignment."""
+    """The docstring of a name, or the text next to its assignment."""
     if name.is_described_by_itself:
         text = inspect.getdoc(name.value) or ""
         if not text.startswith(f"{name.value.__name__}("):  # what a dataclass says if nobody says anything
@@ -125,7 +125,7 @@ def _member(cls: type, sort: str, member: str, texts: list[str]) -> list[str]:
     value = getattr(value, "__func__", value)
     doc = "" if sort == "attribute" and not inspect.isdatadescriptor(value) else inspect.getdoc(value) or ""
     if sort in ("property", "attribute"):
-        doc = doc.removeprefix(f"{texts[0]}: ") if texts else doc  # the type stands beside the name
+        doc = doc.removeprefix(f"{texts[0]}: ") if texts else doc  # the type stands next to the name
         return _entry(f"py:{sort}", [member], doc, *(f"type: {text}" for text in texts[:1]))
     lines = _entry("py:method", [member + text for text in texts], doc)
     if sort in ("classmethod", "staticmethod"):

@@ -10,7 +10,7 @@ static inline void rp_ref_take(int64_t *count) { __atomic_add_fetch(count, 1, __
 static inline int64_t rp_ref_drop(int64_t *count) { return __atomic_sub_fetch(count, 1, __ATOMIC_ACQ_REL); }
 static inline int64_t rp_ref_count(const int64_t *count) { return __atomic_load_n(count, __ATOMIC_ACQUIRE); }
 
-/* Empty the slot; returns its content, NULL if there is none. */
+/* Empty the slot; returns its content, otherwise NULL. */
 static inline void *rp_slot_take(void **slot) { return __atomic_exchange_n(slot, NULL, __ATOMIC_ACQUIRE); }
 /* Fill the slot; 0 if it is full. */
 static inline int rp_slot_give(void **slot, void *object) {

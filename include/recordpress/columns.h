@@ -195,7 +195,7 @@ static __attribute__((noinline, unused)) int rp_gather_messages(rp_columns *c, i
     rp_cursor cur = {s->start, s->end};
     rp_record r;
     rp_batch b;
-    /* there is room for `count` rows and no more, even if another thread changes the bytes meanwhile */
+    /* there is room for `count` rows and no more, even if another thread changes the bytes */
     for (int32_t i = 0; i < s->count; i++) {
         int status = rp_message_next(s, &cur, &b, &r, err);
         if (status) return status == RP_END ? RP_OK : status;

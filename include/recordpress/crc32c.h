@@ -4,7 +4,7 @@
  *
  *   table    any CPU         eight bytes a step through tables (crc32c_table.h)
  *   sse42    x86_64          three lanes of the crc32 instruction, joined by PCLMULQDQ (crc32c_lanes.h)
- *   avx2     + VPCLMULQDQ    256-bit folding beside the three lanes (crc32c_fold.h)
+ *   avx2     + VPCLMULQDQ    256-bit folding next to the three lanes (crc32c_fold.h)
  *   avx512   + AVX-512       the same with 512-bit folding, and folding alone for short messages
  *   armv8    aarch64         three lanes of crc32cx, joined by PMULL (crc32c_lanes.h)
  *
@@ -63,7 +63,7 @@ static inline uint32_t rp_crc32c(uint32_t crc, const uint8_t *p, size_t n) {
     return ~rp_crc32c_active->update(~crc, p, n);
 }
 
-/* The checksum of A then B from those of A and B; B has n bytes. */
+/* The checksum of A then B from the checksums of A and B; B has n bytes. */
 static inline uint32_t rp_crc32c_combine(uint32_t a, uint32_t b, uint64_t n) {
     return rp_crc32c_active->shifted(a, n) ^ b;
 }

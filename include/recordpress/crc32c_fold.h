@@ -1,4 +1,4 @@
-/* CRC-32C on x86_64 with VPCLMULQDQ: folding in wide registers, beside the lanes of crc32c_lanes.h. See crc32c.h.
+/* CRC-32C on x86_64 with VPCLMULQDQ: folding in wide registers, next to the lanes of crc32c_lanes.h. See crc32c.h.
  *
  * Folding moves a register's 128-bit parts ahead by a fixed number of bits, by two carry-less multiplications
  * each, and adds the data that is there. It does not use the crc32 instruction's unit, so for long messages

@@ -1,6 +1,6 @@
 /* CRC-32C with the CPU's instruction for it, x86_64 (SSE4.2) or aarch64 (ARMv8 CRC). See crc32c.h.
  *
- * The instruction takes 8 bytes a cycle, but has a latency of 3 cycles. Three lanes of the message side by side
+ * The instruction takes 8 bytes a cycle, but has a latency of 3 cycles. Three lanes of the message in parallel
  * keep it busy; carry-less multiplications then move each lane's state to the end of the
  * last lane.
  */

@@ -1,7 +1,7 @@
 /* The effect of bytes after a message on its checksum: multiplication by x^(8n) modulo the polynomial.
  *
  * A CRC is the remainder of the message as a polynomial over GF(2), so it is linear: n more bytes multiply what
- * the earlier ones left by x^(8n). From this follow combine (the checksum of A then B from those of A and B)
+ * the earlier ones left by x^(8n). From this follow combine (the checksum of A then B from the checksums of A and B)
  * and patch (the checksum after a field changed) without reading the messages.
  *
  * Checksums are reflected: bit 31 is the coefficient of x^0. Products carry a factor of x^33, which is what a

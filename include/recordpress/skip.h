@@ -13,7 +13,7 @@
 enum {
     RP_SKIP_OK,
     RP_SKIP_ENDED,    /* the bytes end inside of the record */
-    RP_SKIP_TOO_LONG, /* `length` is no varint */
+    RP_SKIP_TOO_LONG, /* `length` is not a varint */
     RP_SKIP_INVALID
 };
 

@@ -14,7 +14,7 @@
  *     begins there at once no literal comes between
  *   - a match starts before a fragment's last 15 bytes
  *
- * bench/bench_codecs.py shows the speed beside libsnappy's own.
+ * bench/bench_codecs.py shows the speed next to libsnappy's own.
  */
 #ifndef RECORDPRESS_SNAPPY_ENCODE_H
 #define RECORDPRESS_SNAPPY_ENCODE_H

@@ -26,7 +26,7 @@ static inline int rp_thread_start(pthread_t *thread, void *(*run)(void *), void 
     return status;
 }
 
-/* Wait until the condition is signalled, or about `ms` milliseconds; setting the clock meanwhile changes that. */
+/* Wait until the condition is signalled, or about `ms` milliseconds; setting the clock changes that. */
 static inline void rp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock, int ms) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);

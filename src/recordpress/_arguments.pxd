@@ -3,7 +3,7 @@ from libc.stdint cimport int64_t
 
 
 # Arguments of Python calls. Every error carries the argument's name as its field; an exception that the caller's own
-# object raises passes through. INT64_MIN + 1 is no argument's value: it stands for "an exception was raised".
+# object raises passes through. INT64_MIN + 1 is not a value of any argument: it stands for "an exception was raised".
 
 # An int from `least` to `most`: int or anything with __index__ (NumPy's integers), but no bool.
 cdef inline int64_t integer_of(object value, str name, int64_t least, int64_t most) except? -9223372036854775807:

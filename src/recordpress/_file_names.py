@@ -104,7 +104,7 @@ def refuse_without_records(path: str | bytes | PathLike[str] | PathLike[bytes], 
     for ending, what in _WITHOUT_RECORDS.items():
         if text.endswith(ending):
             raise InvalidArgumentError(
-                f"this is {what}, which holds no records: they are in the {LOG_FILE_SUFFIX} file beside it",
+                f"this is {what}, which holds no records: they are in the {LOG_FILE_SUFFIX} file next to it",
                 file=printable(text),
                 field=field,
             )

@@ -1,4 +1,4 @@
-"""The threads of a call: tasks run in order, and a thread that waits for one runs others meanwhile.
+"""The threads of a call: tasks run in order, and a thread that waits for one runs others.
 
 These are C threads, not Python's: no signal handler runs in them, or between their start and the record of it, and an
 interpreter that shuts down need not end them first. Until a task has been waited for, it holds a reference to the owner
@@ -52,7 +52,7 @@ cdef task* take(crew* c) noexcept nogil:
 
 
 cdef void do(crew* c, task* work) noexcept nogil:
-    """Run a task. Called with the lock held, which is released meanwhile."""
+    """Run a task. Called with the lock held, which is released while it runs."""
     pthread_mutex_unlock(&c.lock)
     work.run(work)
     pthread_mutex_lock(&c.lock)
@@ -132,7 +132,7 @@ cdef void do_until(crew* c, const task* wanted) noexcept nogil:
 
 
 cdef bint end_all(crew* c) noexcept nogil:
-    """End the threads and wait for them. False: one of them is calling, and goes on when this returns."""
+    """End the threads and wait for them. False: one of them is calling, and continues when this returns."""
     cdef bint own = False
     cdef int i
     pthread_mutex_lock(&c.lock)
@@ -197,7 +197,7 @@ cdef class Threads:
         return 0
 
     cdef int wait(self, task* work) except -1:
-        """Wait for a task; meanwhile this thread runs tasks that none has begun. A signal handler may raise."""
+        """Wait for a task; this thread runs tasks that none has begun. A signal handler may raise."""
         cdef crew* c = self._crew()
         cdef bint done = False
         if c.n:

@@ -106,7 +106,7 @@ def crc32c(data, value=0):
     data : bytes-like
         Any contiguous buffer, read as it lies in memory. From 32 KiB on, the GIL is released.
     value : int
-        Checksum of the bytes before `data`, 0 if there are none.
+        Checksum of the bytes before `data`, otherwise 0.
 
     Returns
     -------
@@ -139,7 +139,7 @@ def crc32(data, value=0):
     data : bytes-like
         Any contiguous buffer, read as it lies in memory. From 32 KiB on, the GIL is released.
     value : int
-        Checksum of the bytes before `data`, 0 if there are none.
+        Checksum of the bytes before `data`, otherwise 0.
 
     Returns
     -------

@@ -36,7 +36,7 @@ __all__ = [
 class RecordpressError(Exception):
     """Base of all errors of this package.
 
-    Its attributes say where the error is, as far as that is known; the others are None.
+    The attributes give the place of the error where it is known; others are None.
 
     Attributes
     ----------
@@ -115,7 +115,7 @@ class CorruptRecordError(RecordpressError):
     Remedy
     ------
     Look at `position`: the bytes there were damaged, or do not begin with a batch. `recordpress scan` finds all damage
-    of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is no error
+    of a log and `recordpress repair` copies what is intact. A fetch response that only ends too early is not an error
     unless ``complete=True`` asks for whole entries.
 
     Examples
@@ -280,7 +280,7 @@ class ClosedError(InvalidArgumentError):
 
 
 class InUseError(InvalidArgumentError, RuntimeError):
-    """Another call is at work on the object: of another thread, or the one that this call was made from.
+    """Another call uses the object: of another thread, or the one that this call was made from.
 
     Remedy
     ------

@@ -1,4 +1,4 @@
-"""Both clients and their adapters, side by side: what each reads and builds, as plain values."""
+"""Both clients and their adapters, in parallel: what each reads and builds, as plain values."""
 
 from __future__ import annotations
 

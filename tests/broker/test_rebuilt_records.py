@@ -89,7 +89,7 @@ ODD: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "null value of -100": (dict(value=field(None, -100)), dict(value=field(None))),
     "headers": (dict(headers=HEADERS), dict(headers=HEADERS)),
     "a header's null value of -2": (dict(headers=varint(1) + field(b"name") + field(None, -2)), dict(headers=HEADERS)),
-    "a header's name that is no UTF-8": (
+    "a header's name that is not UTF-8": (
         dict(headers=varint(1) + field(b"n\xff") + field(b"v")),
         dict(headers=varint(1) + field("n\ufffd".encode()) + field(b"v")),
     ),

@@ -178,7 +178,7 @@ def test_wrong_inner_offsets_of_a_compressed_batch() -> None:
 
 
 def test_header_keys_become_utf_8_where_the_record_is_written() -> None:
-    row = record(0)[:-1] + b"\2\4\xff\xc3\3"  # one header: a key that is no UTF-8, a null value written as -2
+    row = record(0)[:-1] + b"\2\4\xff\xc3\3"  # one header: a key that is not UTF-8, a null value written as -2
     data = v2_of(bytes([row[0] + 8]) + row[1:], "lz4", 1)
     assert validated(data, "lz4").records[61:] == data[61:]
     rebuilt = validated(data, "lz4", "none").records

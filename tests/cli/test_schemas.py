@@ -1,4 +1,4 @@
-"""What the verbs print with --json, beside the schemas of docs/; those of other verbs are with their tests."""
+"""What the verbs print with --json, next to the schemas of docs/; those of other verbs are with their tests."""
 
 import json
 from pathlib import Path

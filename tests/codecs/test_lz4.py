@@ -206,7 +206,7 @@ def test_a_block_that_decodes_to_more_than_the_frame_allows():
 
 
 def test_java_does_not_verify_these():
-    """The content size, the content checksum's value, and whatever follows the end mark."""
+    """The content size, the content checksum's value, and anything after the end mark."""
     for size in (0, 1, 1 << 62):
         assert recordpress.decompress(frame(0x68, 0x40, stored(b"x") + END, size.to_bytes(8, "little")), "lz4") == b"x"
     assert recordpress.decompress(frame(0x64, 0x40, stored(b"x") + END + b"1234"), "lz4") == b"x"

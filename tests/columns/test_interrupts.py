@@ -258,7 +258,7 @@ def test_a_codec_frees_the_iteration_that_calls_it() -> None:
 
 @pytest.mark.slow
 def test_who_waits_for_another_thread_does_not_hold_the_gil() -> None:
-    """That thread needs it, for a codec in Python: it goes on only after the caller has begun to wait for it."""
+    """That thread needs it, for a codec in Python: it continues only after the caller has begun to wait for it."""
     _run("""
     class Codec:
         def compress(self, data):

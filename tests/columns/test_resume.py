@@ -75,7 +75,7 @@ def test_a_walk_ends_at_an_offset_and_goes_on_from_there(source: Callable[[bytes
 
 
 def test_what_lies_after_the_end_offset_is_not_read() -> None:
-    """Damage there is no error, and of a file nothing is read beyond the piece with the end in it."""
+    """Damage there is not an error, and of a file nothing is read beyond the piece with the end in it."""
     damaged = LOG + bytes(1000)
     assert rows(damaged, end_offset=20) == list(range(20))
     file = io.BytesIO(LOG * 50)

@@ -298,8 +298,8 @@ def test_what_columns_do_not_hold(batch: bytes, says: str, threads: int, unit: A
             "columns alone cannot give back the batches they were read from: the batch at offset 10 " + says
         )
         assert caught.value.field == "baseOffset"
-    anew = recordpress.write_columns(table.drop_columns("baseOffset"))
-    assert [record.offset for batch in recordpress.read_batches(anew) for record in batch] == table[
+    again = recordpress.write_columns(table.drop_columns("baseOffset"))
+    assert [record.offset for batch in recordpress.read_batches(again) for record in batch] == table[
         "offset"
     ].to_pylist()
     assert recordpress.write_columns(columns_of(RECORDS + later)) == RECORDS + later

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.build
 
 @pytest.fixture(scope="module")
 def names() -> dict[str, str]:
-    """By the full name: the docstring, or the text beside an assignment."""
+    """By the full name: the docstring, or the text next to an assignment."""
     for needed in ("sphinx", "pyspark", "pyarrow", "click"):
         pytest.importorskip(needed)
     with pytest.MonkeyPatch.context() as patch:

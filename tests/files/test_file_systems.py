@@ -292,7 +292,7 @@ def test_a_walk_is_fetched_ahead_and_once() -> None:
     with Walked(file, piece=1000) as walked:
         for position in range(0, len(DATA), 70):
             assert walked.read_at(position, 100) == DATA[position : position + 100]
-            # nothing but the first piece before the walk goes on, and then always the next
+            # nothing but the first piece before the walk continues, and then always the next
             reached = position + 100
             assert len(file.asked) == (1 if reached <= 1000 else min(-(-reached // 1000) + 1, -(-len(DATA) // 1000)))
     assert file.asked == [(start, min(1000, len(DATA) - start)) for start in range(0, len(DATA), 1000)]

@@ -239,6 +239,6 @@ def test_a_control_record_that_ends_too_early(end: int, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["no versions", "0\n  a field that is none"])
 def test_a_line_that_is_no_schema_is_named(text: str) -> None:
-    with pytest.raises(recordpress.InvalidArgumentError, match=r"is no line of a schema") as caught:
+    with pytest.raises(recordpress.InvalidArgumentError, match=r"is not a line of a schema") as caught:
         schema(text)
     assert caught.value.field == "text"

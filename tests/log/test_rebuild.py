@@ -1,4 +1,4 @@
-"""The files beside a log, made again from it, are those that the broker wrote wherever its rules determine them."""
+"""The files next to a log, made again from it, are those that the broker wrote wherever its rules determine them."""
 
 import json
 import re

@@ -188,7 +188,7 @@ def test_a_length_that_leads_over_intact_batches(tmp_path: Path) -> None:
 
 
 def test_a_damaged_batch_that_holds_a_log(tmp_path: Path) -> None:
-    """What is a record's value is no batch of this log."""
+    """What is a record's value is not a batch of this log."""
     inner = b"".join(log_of(5))
     batches = [recordpress.write_records([b"x"]), recordpress.write_records([inner], base_offset=1), *log_of(20)[1:]]
     outer = bytearray(batches[1])

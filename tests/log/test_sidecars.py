@@ -1,4 +1,4 @@
-"""The files beside a log: what brokers wrote is read as Kafka's tool printed it, and written back byte for byte."""
+"""The files next to a log: what brokers wrote is read as Kafka's tool printed it, and written back byte for byte."""
 
 import io
 import re

@@ -1,4 +1,4 @@
-"""Pieces of a log hold together what the whole log does: cut anywhere, with and without the files beside it."""
+"""Pieces of a log hold together what the whole log does: cut anywhere, with and without the files next to it."""
 
 import pickle
 import random
@@ -63,7 +63,7 @@ def test_pieces_of_what_kafka_wrote(partition: oracle.Partition, isolation: str,
 
 
 def drawn(directory: Path, seed: int, segments: int = 3) -> Path:
-    """A partition of batches of many kinds, without the files beside its segments."""
+    """A partition of batches of many kinds, without the files next to its segments."""
     draw = random.Random(seed)
     path = directory / "t-0"
     path.mkdir(parents=True)
@@ -240,7 +240,7 @@ def test_segments_that_overlap_are_read_once(tmp_path: Path) -> None:
 
 
 def overlapping(directory: Path, has_index: bool) -> Path:
-    """The first segment reaches beyond three others, the fourth of which goes on; one begins within a batch."""
+    """The first segment reaches beyond three others, the fourth of which continues; one begins within a batch."""
     path = directory / "t-0"
     path.mkdir()
     for first, end in ((0, 500), (100, 200), (205, 300), (300, 900), (400, 450), (900, 1000)):

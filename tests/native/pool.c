@@ -53,7 +53,7 @@ static void bounded(void) {
     rp_pool.keep = RP_POOL_DEFAULT_KEEP;
 }
 
-/* Pooled sizes only: ASan's own malloc does not survive a fork beside other threads. */
+/* Pooled sizes only: ASan's own malloc does not survive a fork next to other threads. */
 static void *churn(void *argument) {
     uint64_t state = (uint64_t)(uintptr_t)argument;
     for (int i = 0; i < 20000; i++) {

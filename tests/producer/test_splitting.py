@@ -67,7 +67,7 @@ def test_split_of_a_batch_that_is_over_full() -> None:
 
 @pytest.mark.parametrize("size", [0, 1, 10])
 def test_a_batch_that_kafka_would_send_again_is_halved(size: int) -> None:
-    """A part takes its first record whatever its size, and small ones with it: no batch.size cuts these."""
+    """A part takes its first record regardless of its size, and small ones with it: no batch.size cuts these."""
     accumulator = BatchAccumulator(batch_size=1000)
     for _ in range(5):
         accumulator.append(bytes(size))

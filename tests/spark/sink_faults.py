@@ -29,7 +29,7 @@ POINTS = (*IN_TASKS, *IN_COMMIT)
 
 
 class FaultySource(KafkaLogDataSource):
-    """As the one that it is made of, once the fault has happened that a file beside the log dir says."""
+    """As the one that it is made of, once the fault has happened that a file next to the log dir says."""
 
     @classmethod
     def name(cls) -> str:

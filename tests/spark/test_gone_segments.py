@@ -106,7 +106,7 @@ def test_parts_of_segments(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lenient", [False, True])
 def test_of_a_batch_of_a_stream(lenient: bool, log: Path) -> None:
-    """Its offsets are in the checkpoint already: it is an error, or the query goes on after what is gone."""
+    """Its offsets are in the checkpoint already: it is an error, or the query continues after what is gone."""
     given = {"path": str(log), "failOnDataLoss": str(not lenient).lower(), "columns": "offset"}
     source = KafkaLogDataSource(given)
     reader = source.streamReader(source.schema())

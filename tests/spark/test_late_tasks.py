@@ -1,4 +1,4 @@
-"""Tasks that outlive their driver, beside the next job on the same destination: only that one's files are there.
+"""Tasks that outlive their driver, next to the next job on the same destination: only that one's files are there.
 
 Executors do not end with a driver that is killed. Tasks run in this process: what is tried here is what they do.
 """

@@ -181,7 +181,7 @@ def offsets_in(root: Path) -> list[int]:
 
 
 def test_offsets_that_rows_have(tmp_path: Path) -> None:
-    """Gaps stay; tasks may hold them in any order; the next job goes on after them."""
+    """Gaps stay; tasks may hold them in any order; the next job continues after them."""
     how: Any = {"topic": "t", "partitions": "1"}
     write(tmp_path, [numbered(500, 502, 9_000_000_000)], [numbered(7, 5, 6), numbered(100)], **how)
     assert offsets_in(tmp_path) == [5, 6, 7, 100, 500, 502, 9_000_000_000]

@@ -60,7 +60,7 @@ def died(root: Path) -> None:
 
 
 def test_a_driver_that_died_before_the_commit(tmp_path: Path) -> None:
-    """What it left is gone after the next job; a job that runs beside it is left alone."""
+    """What it left is gone after the next job; a job that runs next to it is left alone."""
     started(tmp_path, [drawn(50, 1)], topic="t", partitions="2")
     died(tmp_path)
     beside, messages = started(tmp_path, [drawn(50, 2)], topic="t", partitions="2")

@@ -144,7 +144,7 @@ def test_the_sink_writes_them(spark: Any, tmp_path: Path) -> None:
         ({"compression.type": "pluggable", "pluggable.factory.plugin": "x", "codec.plugin": CODEC}, "'x'"),
         (
             {"compression.type": "pluggable", "pluggable.factory.plugin": "lz4", "codec.plugin": CODEC},
-            "must be a codec of your own, not lz4",
+            "must be a codec plug-in, not lz4",
         ),
     ],
 )

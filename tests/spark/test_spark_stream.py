@@ -192,7 +192,7 @@ def test_beginnings(options: dict[str, str], expected: dict[str, int], logs: Pat
     ],
 )
 def test_a_beginning_by_time(options: dict[str, str], expected: dict[str, int], tmp_path: Path) -> None:
-    """The first record that is as late; where it goes on is then by offset."""
+    """The first record that is as late; where it continues is then by offset."""
     for partition in (0, 1):
         directory = tmp_path / f"t-{partition}"
         directory.mkdir()

@@ -158,7 +158,7 @@ def test_workers_without_recordpress_get_it(
 def test_two_attempts_of_a_task_at_once(
     master: str, bare_python: Path, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    """With spark.speculation: the slow one and its copy write side by side, and every record is there once."""
+    """With spark.speculation: the slow one and its copy write in parallel, and every record is there once."""
     paths = os.pathsep.join([environment["PYTHONPATH"], str(Path(__file__).parent)])
     conf = CONF | {"spark.executorEnv.PYTHONPATH": paths, "spark.speculation": "true"}
     conf |= {"spark.speculation.interval": "100ms", "spark.speculation.minTaskRuntime": "500ms"}

@@ -23,7 +23,7 @@ cdef Client ready(Client client)
 
 # What both clients assert of their callers, in their words, such as `assert magic >= 2` of a DefaultRecordBatchBuilder
 # (default_records.py, line 396 in aiokafka 0.14.0 and 496 in kafka-python 3.0.12). Callers and the clients' tests catch
-# AssertionError. Under `python -O` a client asserts nothing and would write what is no message of Kafka, so this check
+# AssertionError. Under `python -O` a client asserts nothing and would write what is not a Kafka message, so this check
 # stays.
 cdef inline int demand(bint is_met, str message="") except -1:
     if not is_met:

@@ -181,7 +181,7 @@ Raises
 DecompressionError
     The data is damaged.
 OutputTooLargeError
-    There is more than install() was told to allow.
+    There is more than install() allows.
 
 Examples
 --------

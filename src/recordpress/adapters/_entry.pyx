@@ -1,7 +1,7 @@
 """A record set and its entries as the clients read them: header first, records when they are iterated over.
 
 Names, and what is an AssertionError, are as in DefaultRecordBatch, LegacyRecordBatch and MemoryRecords of aiokafka and
-kafka-python, whose callers and tests rely on both. The rules are those of recordpress.record; the other errors are the
+kafka-python, whose callers and tests rely on both. The rules follow recordpress.record; the other errors are the
 client's own, each with recordpress's as its cause.
 """
 
@@ -381,7 +381,7 @@ cdef class RecordSet:
         return rp_cursor_ok(&cursor)
 
     cdef int64_t whole(self, int64_t at) except -1:
-        """Bytes of the entry there; 0: there is none, or it is cut."""
+        """Bytes of the entry there, or 0 if there is no whole one."""
         cdef rp_error err
         cdef rp_batch entry
         cdef int64_t size

@@ -186,7 +186,7 @@ class Calls(NamedTuple):
 
 
 def calls_of(adapter: Adapter, client: Client, **words: str) -> Calls:
-    """install(), uninstall() and installed(); the words are those of their docstrings."""
+    """install(), uninstall() and installed(); the words come from their docstrings."""
 
     def install(*, max_decompressed_bytes: int = DEFAULT_MAX_SIZE) -> None:
         client.limit(max_decompressed_bytes)

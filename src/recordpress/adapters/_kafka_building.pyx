@@ -295,7 +295,7 @@ cdef class MemoryRecordsBuilder:
 
     @cython.critical_section
     def compression_rate(self):
-        """Bytes by those before compression."""
+        """Return compressed bytes divided by uncompressed bytes."""
         self.require_closed()
         size, before = <object>len(self.built), <object>self.bytes_written
         return size / before

@@ -102,7 +102,7 @@ def _multiples(depths: Sequence[Integer]) -> list[int]:
 def sample_of(
     path: Paths, limit: int, seed: int, registry: CodecRegistry | None
 ) -> tuple[Sample, list[dict[str, Any]]]:
-    """The sample of a log or a file of lines, and what lies beside the log."""
+    """The sample of a log or a file of lines, and what lies next to the log."""
     if isinstance(path, str | os.PathLike):
         files, name = resolve(path, None)
         if is_lines(files, name):

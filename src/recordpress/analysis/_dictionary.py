@@ -41,7 +41,7 @@ _COLUMNS = ("timestamp", "key", "value", "headers")
 
 @dataclass(frozen=True)
 class DictionaryDepth:
-    """What a dictionary makes of batches of one depth. All bytes are those of whole record sets that were held out.
+    """What a dictionary makes of batches of one depth. All bytes count whole record sets that were held out.
 
     Attributes
     ----------

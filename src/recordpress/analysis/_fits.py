@@ -343,7 +343,7 @@ class _Trial:
             self.found.bytes += self.sent
         elif verdict.error_code == _TOO_LARGE:
             self.found.splits += batch.records_count > 1
-        return ProduceAnswer(-1) if verdict.error_code is None else verdict  # a connection that closes is no answer
+        return ProduceAnswer(-1) if verdict.error_code is None else verdict  # a connection that closes is not an answer
 
     def _answered(self, number: int, offset: int | None, metadata: Any, error: ProduceError | None) -> None:
         if error is not None:

@@ -52,7 +52,7 @@ def parse_codecs(text: str, registry: CodecRegistry | None = None) -> tuple[Sett
     text : str
         Codecs with ``/`` between them, each with its levels after commas; without levels, Kafka's own.
     registry : CodecRegistry, optional
-        Codecs of your own, which may be named too.
+        Codec plug-ins, which may be named too.
 
     Raises
     ------

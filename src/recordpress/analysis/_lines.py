@@ -66,7 +66,7 @@ def sample_lines(file: RandomAccessFile, limit: int, seed: int) -> Sample:
 
 
 def _read_run(file: RandomAccessFile, start: int, end: int, limit: int, batches: _Batches) -> int:
-    """Lines that begin in a range, until the sample has so many bytes; returns where the last one ended."""
+    """Lines that begin in a range, until the sample has this many bytes; returns where the last one ended."""
     for begin, following, line in lines_of(file, start, _LONGEST_LINE):
         if begin >= end or batches.size >= limit:
             break
@@ -117,7 +117,7 @@ class _Batches:
         return len(self._sample.data) + self._bytes
 
     def append(self, value: bytes, covered: int) -> None:
-        """One record, which stands for so many bytes of the file."""
+        """One record, which stands for this many bytes of the file."""
         if self._is_full or not self._builder.append(value, timestamp=0):
             self.end()
             self._append_first(value)

@@ -2,7 +2,7 @@
 
 Sizes are measured by several threads, piece by piece. Batches are compressed as Java's producer does it, as a stream
 whose size is not known at its start: zstd then chooses other tables than for one call, up to 2 % away, and gzip is
-zlib's. Speeds are measured by one thread, with nothing beside it, on the
+zlib's. Speeds are measured by one thread, with nothing else running, on the
 records of batches in Kafka's framing, like lzbench's: each call several times.
 """
 
@@ -62,7 +62,7 @@ class Measure:
     at_once : bool
         Each batch is compressed in one call, as recompression does it, not as a producer's stream.
     registry : CodecRegistry, optional
-        Codecs of your own that the settings may name.
+        Codec plug-ins that the settings may name.
     """
 
     def __init__(
@@ -190,7 +190,7 @@ class Measure:
 
 
 def _cores() -> int:
-    """Those that this process may use."""
+    """Return the CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -245,7 +245,7 @@ def _batches_of(piece: Columns | memoryview, depth: int | None) -> bytes | memor
 
 
 def uncompressed(rows: Columns, depth: int | None) -> bytes:
-    """The rows as batches of so many records, without a codec."""
+    """The rows as batches of this many records, without a codec."""
     return write_columns(rows, "none", batch_bytes=None, batch_records=depth)
 
 

@@ -28,11 +28,11 @@ class Rate(NamedTuple):
     records: float | None
 
     def bytes_per_second(self, record_bytes: float) -> float:
-        """The rate in bytes, for records of so many bytes."""
+        """The rate in bytes, for records of this size."""
         return self.bytes if self.bytes is not None else (self.records or 0.0) * record_bytes
 
     def records_per_second(self, record_bytes: float) -> float:
-        """The rate in records, for records of so many bytes."""
+        """The rate in records, for records of this size."""
         return self.records if self.records is not None else (self.bytes or 0.0) / record_bytes
 
 

@@ -32,7 +32,7 @@ _KIB = 1024
 
 @dataclass(frozen=True)
 class Situation:
-    """What the advice depends on beside the cells.
+    """What the advice depends on in addition to the cells.
 
     Attributes
     ----------

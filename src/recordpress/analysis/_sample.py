@@ -159,7 +159,7 @@ def _runs_of(stats: LogStats, limit: int, seed: int) -> list[_Run]:
 
 
 def _runs(size: int, expected: float, batch_bytes: float, limit: int, seed: int) -> list[_Run]:
-    """Runs over so many bytes, of which so many are expected when they are uncompressed."""
+    """Return runs over this many bytes, given the bytes expected when uncompressed."""
     if expected <= limit or not size:
         return [_Run(0, max(size, 1), 2 * limit)]  # the ratio is an estimate
     number = int(limit / max(LEAST_RUN_BYTES, _RUN_BATCHES * batch_bytes))

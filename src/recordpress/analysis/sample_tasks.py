@@ -106,7 +106,7 @@ def placed(
     task_bytes : callable
         From the bytes of all samples to those of one task.
     registry : CodecRegistry, optional
-        With codecs of your own among the settings.
+        With codec plug-ins among the settings.
 
     Returns
     -------

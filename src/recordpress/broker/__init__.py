@@ -33,7 +33,7 @@
                        _produce_request          captured requests, and the record sets in them
                        _properties               server.properties
 
-Names are those of Kafka's classes and of its settings.
+Names follow Kafka's classes and settings.
 """
 
 from recordpress._lazy import exports

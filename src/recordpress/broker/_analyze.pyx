@@ -226,7 +226,7 @@ cdef class Analysis:
     detail : str | None
         With an error: what was found, where there is more to say than the reason does.
     error_position : int
-        Of the entry with the error, in bytes; -1: there is none.
+        Of the entry with the error, in bytes; -1 without one.
     size, valid_bytes : int
         Bytes of the record set, and of whole entries in it; what follows is a partial one.
     entries : int

@@ -44,7 +44,7 @@ cdef enum:
     FIRST_ERROR = 8        # the first record that fails ends it
     WHOLE_RECORDS = 16     # of a batch that stays as it is, keys, values and headers are read, too
     STRICT_LENGTHS = 32    # a record's length is compared with its fields, also where they are skipped
-    TYPE_OF_ALL = 64       # LogAppendTime is refused whatever the timestamp is
+    TYPE_OF_ALL = 64       # LogAppendTime is refused regardless of the timestamp
     ZSTD_TAIL = 128        # up to four bytes after the last frame are not looked at
 
     # What is wrong with a record that is rejected while the others of its batch are still looked at.

@@ -1,4 +1,4 @@
-"""What a compressed stream tells of the client that made it: its header differs from encoder to encoder.
+"""What a compressed stream reveals about the client that made it: its header differs from encoder to encoder.
 
 ::
 

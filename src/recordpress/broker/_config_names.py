@@ -1,6 +1,6 @@
 """The names of Kafka's settings, of topics and of brokers, in releases 0.8.2 to 4.3 (LogConfig, KafkaConfig).
 
-Most of them do not touch what happens to a record set. They are here so that a name with a slip is told from one that
+Most of them do not affect record sets. They are listed so that a misspelt name is distinguished from one that
 may be left alone.
 """
 

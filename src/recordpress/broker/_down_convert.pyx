@@ -219,7 +219,7 @@ cdef int next_record(down_conversion* d, const rp_source* source, rp_cursor* cur
 
 
 cdef bint ran_out(rp_cursor at) noexcept nogil:
-    """Whether the record there goes on after the bytes that were decoded."""
+    """Whether the record there continues after the bytes that were decoded."""
     cdef size_t left = rp_cursor_left(&at)
     cdef int64_t length = rp_read_varint(&at)
     return length > <int64_t>rp_cursor_left(&at) if rp_cursor_ok(&at) else left < RP_VARINT_MAX

@@ -91,7 +91,7 @@ def explain(
 
 
 def _buffer_of(source: Any) -> memoryview | None:
-    """None for what is no buffer."""
+    """Return None if `source` does not support the buffer protocol."""
     try:
         view = memoryview(source)
     except TypeError:

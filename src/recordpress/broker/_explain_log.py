@@ -86,7 +86,7 @@ class ExplainedLog:
     groups : list of BatchGroup
     control_batches, compacted_batches : int
     opened, batches : int
-        Batches that were judged, of so many that could be.
+        Batches that were judged, of those that could be.
     findings : list of recordpress.log.Finding
     cut : list of str
         Segments that end within an entry, or in zeros, as a broker leaves them after a crash.
@@ -240,7 +240,7 @@ def as_produced(data: bytearray, codecs: CodecRegistry | None = None) -> Batch |
     Raises
     ------
     RecordpressError
-        It is no batch, or its records cannot be read where they must be.
+        It is not a batch, or its records cannot be read where they must be.
     """
     [batch] = read_batches(data, check_crcs=False, codecs=codecs)
     if batch.magic == 2:

@@ -97,7 +97,7 @@ def explained(
 
 
 def _batches(records: memoryview | bytearray | bytes, codecs: CodecRegistry | None) -> list[Batch]:
-    """Those before the first that is none."""
+    """Return the batches before the first entry that is not a batch."""
     found: list[Batch] = []
     with suppress(RecordpressError):
         for batch in read_batches(records, check_crcs=False, codecs=codecs):

@@ -13,7 +13,7 @@ REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN = "rejected", "recompressed", "conv
 CUT, DUPLICATE, KEPT = "tail cut", "duplicate", "kept"
 VERDICTS = (REJECTED, RECOMPRESSED, CONVERTED, REWRITTEN, CUT, DUPLICATE, KEPT)  # from bad to good
 _COSTLY = (REJECTED, RECOMPRESSED, CONVERTED)
-_MOST_PRODUCERS = 1000  # that are told apart
+_MOST_PRODUCERS = 1000  # that are counted separately
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ class BatchGroup:
         Batches and bytes of those that were opened, by producer id. -1 stands for producers without one, None for
         those beyond the first thousand.
     clients : dict of str to int
-        Batches of those that were opened, by what their streams tell of the client.
+        Batches of those that were opened, by what their streams reveal about the client.
     topics : dict of str or None to int
         Batches of those that were opened, by topic.
 
@@ -235,7 +235,7 @@ class BatchGroup:
         self.topics[batch.topic] = self.topics.get(batch.topic, 0) + 1
 
     def add_unopened(self, batches: int, size: int, opened_bytes: int) -> None:
-        """Take batches that were not opened to be like those that were, which have so many bytes."""
+        """Take batches that were not opened to be like those that were, which have this many bytes."""
         more = size / opened_bytes if opened_bytes else 0.0
         self.batches += batches
         self.bytes += size
@@ -299,7 +299,7 @@ class Explanation:
         Batches that fare alike, the worst first.
     control_batches, compacted_batches : int
         Batches of a log that were passed over: those that brokers wrote, and those that its cleaner has changed, of
-        which it cannot be told how they were sent.
+        whose sending cannot be reconstructed.
     findings : list of recordpress.log.Finding
         Damage in a log.
     notes : list of str

@@ -87,7 +87,7 @@ def fetch(
         ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (what
         the log may hold, before 3.0), and ``fetch.max.bytes``.
     max_bytes, partition_max_bytes : int
-        Of the request; the first one counts from Fetch 3 on. The defaults are those of Java's consumer.
+        Of the request; the first one counts from Fetch 3 on. The defaults follow Java's consumer.
     minimum_one_batch : bool
         The partition is the first one of the request that has data: its first batch is sent whole, although it may be
         larger than both limits (KIP-74). Fetch 0 to 2 have no such rule.
@@ -105,7 +105,7 @@ def fetch(
         Leave out two mistakes of real brokers: batches that are sent twice, and responses that end too early. See the
         notes.
     codecs : CodecRegistry, optional
-        Codecs of your own beside Kafka's five. No older magic has them.
+        Codec plug-ins in addition to Kafka's five. No older magic has them.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
 
@@ -124,7 +124,7 @@ def fetch(
 
     Notes
     -----
-    Damage in the log is no exception but what a broker makes of it: an error code if conversion fails before the
+    Damage in the log is not an exception but what a broker makes of it: an error code if conversion fails before the
     response begins, and a connection that is closed if it fails while it is sent; `Fetched.message` says what is wrong.
     No checksum is compared, as brokers do not.
 

@@ -1,4 +1,4 @@
-"""What changed in fetches from release to release, and where it comes from; beside `_versions`, which has the rest."""
+"""Fetch behaviour by release, with sources; `_versions` has everything else."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def cut_bytes_of(data):
     try:
         last_entry(data, 127, &end)
     except CorruptRecordError:
-        return 0  # whoever reads it is told
+        return 0  # its reader reports it
     return view.size - end
 
 
@@ -119,7 +119,7 @@ cdef class DownConversion:
     size : int
         Bytes that were promised.
     closed : bool
-        Whether the connection is closed before so many were sent; `records` is then empty.
+        Whether the connection is closed before all of them were sent; `records` is then empty.
     batches, converted_records, temporary_bytes : int
         That were converted; as Kafka's RecordValidationStats has them.
     control_batches, early_records : int
@@ -295,7 +295,7 @@ cdef class DownConversion:
         return RP_OK
 
     cdef int pass_chunk(self, int64_t* after_first, int64_t most) noexcept nogil:
-        """Entries of up to so many bytes, but one at least; RP_END if there is none. The header after them is read,
+        """Return entries of up to this many bytes, at least one; otherwise RP_END. The header after them is read,
         too, and may be wrong."""
         cdef rp_batch b
         cdef int64_t start = self.position

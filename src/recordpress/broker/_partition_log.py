@@ -46,7 +46,7 @@ class PartitionLog:
         Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
         unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
     codecs : CodecRegistry, optional
-        Codecs of your own, which the broker is taken to know: ``compression.type`` may be ``pluggable``, with the name
+        Codec plug-ins that the broker is assumed to know: ``compression.type`` may be ``pluggable``, with the name
         in ``pluggable.factory.plugin`` (KIP-984). A batch with another name than the topic's is compressed again.
         None: as real brokers, which answer -1 to them.
 

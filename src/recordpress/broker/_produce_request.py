@@ -91,7 +91,7 @@ class Captured:
 
 
 def read_captured(data: memoryview) -> Captured | None:
-    """The Produce requests in what was captured of a connection; None if there is none.
+    """The Produce requests in what was captured of a connection; otherwise None.
 
     Raises
     ------
@@ -197,7 +197,7 @@ class _Fields:
         return self.data[self.at - size : self.at]
 
     def error(self, what: str, field: str) -> CorruptRecordError:
-        message = f"this is no whole Produce request: {field}: {what}"
+        message = f"this is not a complete Produce request: {field}: {what}"
         return CorruptRecordError(message, position=self.at, field=field, rule="Produce request")
 
     def i16(self, field: str) -> int:

@@ -59,7 +59,7 @@ class Producer:
         return next((batch for batch in self.batches if batch[:2] == wanted), None)
 
     def after(self, header: BatchHeader, remembered: int) -> Producer:
-        """The producer once its batch is in the log; so many batches are kept (ProducerStateEntry)."""
+        """The producer once its batch is in the log; this many batches are kept (ProducerStateEntry)."""
         batch = RememberedBatch(
             header.base_sequence, header.last_sequence, header.base_offset, header.last_offset, header.max_timestamp
         )

@@ -268,7 +268,7 @@ class Reason(StrEnum):
     # ---- LogValidator, by the records -------------------------------------------------------------------------------
     DECOMPRESSION = (
         "DECOMPRESSION", RECORDS, -1, "compressed stream", "KIP-57, LogValidator",
-        "The records area is no valid stream of the batch's codec.",
+        "The records area is not a valid stream of the batch's codec.",
         "Look at the client's compressor: framing, checksums and the end of the stream.",
     )
     LZ4_HEADER_CHECKSUM = (

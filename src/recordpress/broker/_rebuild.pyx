@@ -21,7 +21,7 @@ from recordpress.record.set_writer cimport (
 )
 
 cdef enum:
-    REPLACED = 3   # bytes of U+FFFD, for one byte that is no UTF-8
+    REPLACED = 3   # bytes of U+FFFD, for one byte that is not UTF-8
     NULL_LENGTH = 1   # -1 as a varint
 
 
@@ -117,7 +117,7 @@ cdef int write_record(validator* v, const rp_record* record) noexcept nogil:
 
 cdef void expect_records(validator* v, int64_t size) noexcept nogil:
     cdef rp_error ignored
-    writer_expect(&v.writer, <size_t>size, &ignored)  # what there is no memory for, is found when it is written
+    writer_expect(&v.writer, <size_t>size, &ignored)  # a failed reservation is reported by the write
 
 
 cdef bint may_take(const validator* v, const rp_source* s) noexcept nogil:

@@ -61,7 +61,7 @@ def validate(
         Answers of this package's own where a broker's are of no help: 2 for a damaged compressed stream, and 76 for an
         unknown codec id, instead of -1; a repair of wrong inner offsets where brokers fail at it (KAFKA-8106).
     codecs : CodecRegistry, optional
-        Codecs of your own, which the broker is taken to know: see `PartitionLog`.
+        Codec plug-ins that the broker is assumed to know: see `PartitionLog`.
 
     Returns
     -------

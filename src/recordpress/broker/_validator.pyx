@@ -470,7 +470,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
         Errors for which brokers have no code get the one that fits; a batch that a broker tries to repair without
         success is repaired; differences of timestamps do not wrap.
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
 

@@ -68,7 +68,7 @@ class Verdict(_Stored):
         Of the response: the broker's clock if the topic is LogAppendTime, the largest timestamp of the first one if
         the batch is a duplicate; else -1. In ms.
     base_offset : int
-        Of the response; -1 if there is none. A duplicate has that of the batch which it repeats.
+        Of the response; otherwise -1. A duplicate has that of the batch which it repeats.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What changed in brokers from release to release, as far as a record set meets it: one table, and where it comes from.
+"""Broker behaviour by release, as it affects a record set, with sources.
 
 Patch releases are as their line, but for those that have a row of their own.
 """
@@ -59,7 +59,8 @@ class BrokerRules:
     epoch_bump_produce_version : int | None
         From this Produce on, each transaction has an epoch of its own; None: never.
     transactions_have_epochs, fences_before_verification, bumped_epochs_begin_at_0 : bool
-        Whether an open transaction is told by its epoch, too; whether an older epoch is refused before the coordinator
+        Whether an open transaction is identified by its epoch, too; whether an older epoch is refused before the
+        coordinator
         is asked; and whether a producer of which nothing is known must begin with sequence 0 in such an epoch.
     message_sets : MessageSets | None
         Before 0.11: which code takes sets of messages.

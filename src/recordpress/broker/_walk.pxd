@@ -4,7 +4,7 @@ from recordpress.broker._check cimport validator
 
 # Checks the records of v.batch, an entry of v.data; hands them to the builder if v.writing. 0 or Kafka's error code.
 # `skips`: as Kafka's skipKeyValueIterator, where the batch is compressed.
-# `counts`: record offsets are compared with v.expected, which goes on from batch to batch.
+# `counts`: record offsets are compared with v.expected, which continues from batch to batch.
 cdef int walk(validator* v, bint skips, bint counts) noexcept nogil
 
 # The same once more, without the checks: v.writing is set, and v.batch was walked before.

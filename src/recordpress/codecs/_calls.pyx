@@ -185,7 +185,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     raw : bool
         snappy alone: one raw block in place of the xerial stream; smaller, and read by Kafka as well.
     codecs : CodecRegistry | None
-        Codecs of your own besides Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
     dictionary : recordpress.dictionaries.Dictionary | None
         zstd alone, and for values: Kafka's readers refuse a batch that needs one. The result is one frame with its
         content size and the dictionary's id, as zstd's own tools make it.
@@ -204,7 +204,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
     Notes
     -----
     Headers and framing equal Java's byte for byte. So does the compressed data for snappy, and for lz4 at its default
-    level. For zstd, libzstd is told the size of the input, which Java's stream does not know: the bytes are the same
+    level. For zstd, libzstd knows the size of the input, which Java's stream does not know: the bytes are the same
     from 256 KiB up to the window of 2 MiB. :func:`compressor` makes Java's calls at every size, and gives Java's
     bytes if it has the same version of libzstd. gzip data is libdeflate's, which is smaller.
 

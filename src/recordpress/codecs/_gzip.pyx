@@ -148,14 +148,14 @@ cdef enum:
 
 
 cdef bint skip_text(const uint8_t* src, size_t size, size_t* at) noexcept nogil:
-    """Move past the zero byte that ends the text; False if there is none yet."""
+    """Move past the zero byte that ends the text; False if the text has not ended yet."""
     cdef const uint8_t* end = <const uint8_t*>memchr(src + at[0], 0, size - at[0])
     at[0] = size if end == NULL else <size_t>(end - src) + 1
     return end != NULL
 
 
 cdef size_t scan_header(header_scan* scan, const uint8_t* src, size_t size) noexcept nogil:
-    """Size of the member header at `src`; 0 if there is none, SIZE_MAX if it is cut short and may go on.
+    """Size of the member header at `src`; otherwise 0, SIZE_MAX if it is cut short and may go on.
 
     No byte of a text is looked at twice. Reserved FLG bits are ignored, as Java does.
     """
@@ -480,7 +480,7 @@ cdef bint read_header(codec_stream* s, rp_error* err) noexcept nogil:
 
 
 cdef bint read_body(codec_stream* s, rp_error* err) noexcept with gil:
-    """zlib copies whatever follows a body's end, so it gets about as much as it took before."""
+    """zlib copies everything that follows a body's end, so it gets about as much as it took before."""
     cdef gzip_stream* g = stream_of(s)
     cdef size_t size
     cdef const uint8_t* src = waiting(s, &size)

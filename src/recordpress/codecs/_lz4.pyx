@@ -157,7 +157,7 @@ cdef int lz4_decode(const codec* row, void** state, int magic, const uint8_t* sr
 
 cdef int lz4_decode_any_header(const codec* row, void** state, int magic, const uint8_t* src, size_t size,
                                uint8_t* dst, size_t capacity, progress* at, rp_error* err) noexcept nogil:
-    """The same whatever the header's checksum is: magic 0 compares none."""
+    """The same regardless of the header's checksum: magic 0 compares none."""
     return lz4_decode(row, state, 0, src, size, dst, capacity, at, err)
 
 

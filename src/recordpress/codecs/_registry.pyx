@@ -89,7 +89,7 @@ cdef class CodecRegistry:
     """CodecRegistry()
 --
 
-    Codecs of your own, for the argument ``codecs`` of every call that reads or writes record sets.
+    Codec plug-ins, for the argument ``codecs`` of every call that reads or writes record sets.
 
     A registered name is a compression type like Kafka's. The batches that it writes have the codec id 5 and the name
     in front of their records, as KIP-984 proposed. No released Kafka broker or client reads them: every reader needs
@@ -237,7 +237,7 @@ cdef class CodecRegistry:
         InvalidArgumentError
             No such form, module or attribute; a module, class or function that fails; a name that is taken.
         ArgumentTypeError
-            The object is no codec.
+            The object is not a codec.
 
         Examples
         --------

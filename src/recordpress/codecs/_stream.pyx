@@ -187,7 +187,7 @@ cdef class Compressor(_Stream):
         ClosedError
             After flush().
         ArgumentTypeError, InvalidArgumentError
-            `data` is no contiguous buffer.
+            `data` is not a contiguous buffer.
         """
         return self.feed(data)
 
@@ -285,7 +285,7 @@ cdef class Decompressor(_Stream):
         ClosedError
             After flush() or an error.
         ArgumentTypeError, InvalidArgumentError
-            `data` is no contiguous buffer.
+            `data` is not a contiguous buffer.
         """
         if self.calls != NULL and not self.closed and self.stream.ended:  # closed while another thread changes it
             return self.keep(data)

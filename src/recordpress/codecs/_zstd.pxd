@@ -11,7 +11,7 @@ ctypedef struct zstd_state:
     ZSTD_CCtx* compressor
     ZSTD_DCtx* decompressor
     bint grown                # one of the two may have become very large
-    bint hinted               # the compressor was told of a size
+    bint hinted               # the compressor knows a size
 
 
 ctypedef struct known_dictionary:

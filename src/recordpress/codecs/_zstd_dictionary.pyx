@@ -218,7 +218,7 @@ cdef bint lies_whole(const codec_stream* s, const ZSTD_inBuffer* input, codec_un
 
 
 cdef bint head_is_whole(zstd_stream* z, ZSTD_inBuffer* input, rp_error* err) noexcept nogil:
-    """Take the bytes of a frame's header. Whatever is no frame with blocks has none: four bytes tell."""
+    """Take the bytes of a frame's header. Other bytes have none: four bytes tell."""
     while True:
         if z.frame >= 4 and rp_load_le32(z.head) != FRAME_MAGIC:
             err.status = RP_OK
@@ -370,7 +370,7 @@ cdef class Dictionary:
 
 cdef uint32_t unknown_dictionary(const known_dictionaries* known, const uint8_t* src, size_t size,
                                  size_t* at) noexcept nogil:
-    """The next id, from `at` on, of a dictionary that is not known; 0: there is none. `at` goes on after its frame."""
+    """The next id, from `at` on, of a dictionary that is not known; 0 without one. `at` continues after its frame."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef uint32_t id

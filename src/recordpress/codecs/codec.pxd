@@ -47,7 +47,7 @@ cdef struct size_range:
     codec_unit first  # for codecs that keep a unit in `progress`
 
 
-# How far a decoder got, in whole units. If the output was full, it goes on from here when it is called again with more
+# How far a decoder got, in whole units. If the output was full, it continues from here when it is called again with more
 # room.
 cdef struct progress:
     size_t consumed
@@ -128,7 +128,7 @@ cdef struct codec:
     bint joins
     size_t join_tail      # at the end of the first
     size_t join_head      # at the start of the second
-    size_t join_unit      # after a multiple of so many bytes, that is what one payload of both would be; 0: never
+    size_t join_unit      # after a multiple of this many bytes, that is what one payload of both would be; 0: never
 
     # A payload in parts: each is compressed when it is given, with those before it as its history, and what they gave
     # is a payload at any time if parts_end comes after it. NULL: there is no such form. `expected`: about how many

@@ -81,7 +81,7 @@ cdef class ByValue:
             self.add(&values, rows)
 
     cdef int room(self, int64_t more) except -1:
-        """For so many values more."""
+        """Make room for this many more values."""
         cdef rp_error err
         cdef size_t rows = <size_t>(self.rows + more), before = self.validity.size
         self.ends.size = 4 * <size_t>(self.rows + 1) if self.ends.data != NULL else 0
@@ -233,7 +233,7 @@ def compress_values(data, compression_type, level=None, *, dictionary=None, code
 
     Notes
     -----
-    There is no Python object per value, and the GIL is released. The values are those that :func:`compress` gives.
+    There is no Python object per value, and the GIL is released. The values equal the results of :func:`compress`.
 
     Examples
     --------

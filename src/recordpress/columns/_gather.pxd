@@ -37,8 +37,8 @@ ctypedef struct builder:
     int64_t n_views                # buffers that views point into: windows of the input, decompressed batches
     int64_t views_capacity
     view_buffer* views
-    int64_t input_view             # 1 + which of them is the last window of the input; 0: there is none
-    int64_t shared_view            # 1 + which of them takes small decompressed batches; 0: there is none
+    int64_t input_view             # 1 + which of them is the last window of the input; 0 without one
+    int64_t shared_view            # 1 + which of them takes small decompressed batches; 0 without one
     int64_t shared_bytes           # of small decompressed batches, in all buffers
     int64_t consumed               # bytes of entries decoded into this chunk
     loss lost

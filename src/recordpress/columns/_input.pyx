@@ -88,7 +88,7 @@ cdef int batch_type(input_types* types, str name, const ArrowSchema* schema, int
 
 cdef int refuse_loss(column_type* t, const ArrowSchema* schema) except -1:
     t.exact = True
-    if strncmp(schema.format, "ts", 2) == 0 and strlen(schema.format) == 4:  # "tsm:UTC" goes on after the colon
+    if strncmp(schema.format, "ts", 2) == 0 and strlen(schema.format) == 4:  # "tsm:UTC" continues after the colon
         raise InvalidArgumentError("column timestamp has no time zone, and Kafka's times are UTC: give it one, or let "
                                    "coerce_timestamps=True take it for UTC", field="timestamp")
     return 0

@@ -248,7 +248,7 @@ cdef class ColumnsIterator:
             window = None  # so that its block can be read into again
 
     cdef void _carry_lost(self, Columns columns) noexcept:
-        """What results without rows, which are not returned, have lost is told by the next, or by the last of them."""
+        """Empty results are not returned; their loss notes are carried to the next result."""
         cdef loss* lost = &columns._parts[0].chunk.lost
         lost[0] = loss_of_both(&self.lost, lost)
         self.rowless = None
@@ -318,7 +318,7 @@ cdef class ColumnsIterator:
         """An empty window in place of a large entry that is not read whole: nothing of it is wanted, or it is bad. None
         if it must be read: its checksum, which was compared in steps, is right.
 
-        So a false size field costs no memory. That a sound entry of this size is read twice costs little beside it.
+        So a false size field costs no memory. That a sound entry of this size is read twice costs little compared with it.
         """
         cdef Source source = self.source
         cdef int64_t size = source.awaited(self.reached.position)
@@ -361,7 +361,7 @@ cdef class ColumnsIterator:
         return True
 
     cdef Window _last_window(self):
-        """An empty window with the error of the cut entry; None if there is none."""
+        """An empty window with the error of the cut entry; otherwise None."""
         cdef Source source = self.source
         cdef int64_t rest = source.rest(self.reached.position)
         cdef Window window
@@ -381,7 +381,7 @@ cdef class ColumnsIterator:
     # --- handing out ----------------------------------------------------------------------------------------
 
     cdef Columns _hand_out(self, Window window):
-        """The rows of the result that ends with the window; None if it goes on. `failed` becomes the error that comes
+        """The rows of the result that ends with the window; None if it continues. `failed` becomes the error that comes
         after them, if there is one."""
         cdef list errors = window.failures()
         cdef int64_t first = window.first_failure()
@@ -459,7 +459,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         Decode with this many threads, including the caller's, and this many results ahead.
     on_corrupt : {'raise', 'skip'}
         'raise': a bad entry ends the iteration, after the results before it. 'skip': its error goes to the iterator's
-        list `errors`, and the walk goes on with the next entry. Damage to the framing itself (an impossible size or
+        list `errors`, and the walk continues with the next entry. Damage to the framing itself (an impossible size or
         magic, or a cut tail with complete=True) ends the walk in any case, and is the last of `errors`.
     complete : bool
         A cut last entry is a CorruptRecordError. If False, it is left out, as by Kafka's consumers, and
@@ -469,7 +469,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
         checksum is right, where the file is a plain one or of `recordpress.files`: it is then read twice. Of other
         files, and with check_crcs=False, this bounds what one entry can cost.
 
-    The other options are those of `read_columns`.
+    The other options are as for `read_columns`.
 
     Returns
     -------

@@ -103,7 +103,7 @@ cdef int fill(chunk_data* chunk, array_data* to, object format, object value, in
 
 
 cdef class FilledRows:
-    """The memory of constants, for up to so many rows: those who share it hold a reference."""
+    """The memory of constants, for up to this many rows: those who share it hold a reference."""
 
     cdef chunk_data* chunk
     cdef int64_t rows
@@ -155,7 +155,7 @@ cdef class ConstantColumns:
 
     @cython.critical_section
     cdef FilledRows of(self, int64_t rows):
-        """For at least so many rows. Results of a stream have about as many, so that few are larger than all before."""
+        """Make room for at least this many rows. Results of a stream have about as many, so that few are larger than all before."""
         if self.filled is None or self.filled.rows < rows:
             self.filled = FilledRows.make(self.constants, rows)
         return self.filled

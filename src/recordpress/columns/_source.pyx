@@ -143,7 +143,7 @@ cdef class Source:
             while left:
                 read = self._read(block, 0, min(left, <int64_t>STEP_BYTES))
                 if read == 0:
-                    return RP_OK  # truncated meanwhile: reading it tells
+                    return RP_OK  # truncated in between: reading it tells
                 crc = crc_update(crc, batch, block.buffer.data, read)
                 left -= read
         finally:

@@ -269,7 +269,7 @@ cdef class BatchTable(ArrowRows):
 
 
 cdef uint8_t* buffer_of(chunk_data* chunk, size_t size) noexcept nogil:
-    """Zeroed memory that the chunk owns, NULL if there is none."""
+    """Zeroed memory that the chunk owns, otherwise NULL."""
     cdef rp_error ignored
     cdef pooled* block = &chunk.blocks[chunk.n_blocks]
     if pooled_reserve(block, size, &ignored) != RP_OK:
@@ -341,7 +341,7 @@ def batch_table(data, *, complete=False, codecs=None):
     complete : bool
         A cut last entry is a CorruptRecordError. If False, it is left out; `trailing_bytes` has its size.
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five: for their names, if these have at most 15 characters. Other plug-ins are
+        Codec plug-ins in addition to Kafka's five: for their names, if these have at most 15 characters. Other plug-ins are
         ``pluggable``; `Batch.plugin_name` has the name of each.
 
     Returns

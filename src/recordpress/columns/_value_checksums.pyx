@@ -56,7 +56,7 @@ cdef class ValueChecksums:
                 PyErr_CheckSignals()
 
     cdef int room(self, int64_t more) except -1:
-        """For so many values more."""
+        """Make room for this many more values."""
         cdef rp_error err
         cdef size_t rows = <size_t>(self.rows + more), before = self.validity.size
         self.numbers.size = 8 * <size_t>self.rows
@@ -128,7 +128,7 @@ def crc32c_values(data):
 
     Notes
     -----
-    There is no Python object per value, and the GIL is released. The checksums are those that :func:`crc32c` gives.
+    There is no Python object per value, and the GIL is released. The checksums equal the results of :func:`crc32c`.
 
     Examples
     --------

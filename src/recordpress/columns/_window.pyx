@@ -105,7 +105,7 @@ cdef class Window:
 
     cdef int put_part(self, Threads threads, builder* open, int64_t rest) except -1:
         """Begin to decode the entries in one run, which adds to a result that is open, and to which later windows are
-        to add so many bytes of entries; 0: it ends here."""
+        to add this many bytes of entries; 0: it ends here."""
         self.runs = <run*>calloc(1, sizeof(run))
         if self.runs == NULL:
             raise MemoryError()
@@ -146,7 +146,7 @@ cdef class Window:
         return errors
 
     cdef int64_t first_failure(self):
-        """The position in the view of the first bad entry; -1 if there is none."""
+        """The position in the view of the first bad entry; otherwise -1."""
         cdef int64_t i
         for i in range(self.n_runs):
             if self.runs[i].n_failures:

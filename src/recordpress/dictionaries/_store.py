@@ -165,7 +165,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         Raises
         ------
         InvalidArgumentError
-            The store has another one of this id, or it is no dictionary.
+            The store has another one of this id, or it is not a dictionary.
         CorruptRecordError
             It is there already, and the file is damaged.
         OSError

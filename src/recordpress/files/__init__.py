@@ -1,4 +1,4 @@
-"""Where bytes are: local files, and whatever pyarrow.fs and fsspec open.
+"""Where bytes are: local files, and what pyarrow.fs and fsspec open.
 
 ::
 
@@ -8,7 +8,7 @@
                                  _fsspec     │                   (or a _part of it)   _ranges, _buffered, _walked
                                              └─► create          Writer: written beside, published under its name
 
-`_interface` says what each of them promises. Local files are read with pread: truncating one meanwhile gives an error,
+`_interface` says what each of them promises. Local files are read with pread: truncating an open file causes an error,
 where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
 is being written until it is complete, and `_locks` says who writes; `_background` is a call in a thread of its own. The
 meaning of files is left to `recordpress.log`.

@@ -1,4 +1,4 @@
-"""A call that goes on while its caller does something else."""
+"""A call in the background of its caller."""
 
 from __future__ import annotations
 

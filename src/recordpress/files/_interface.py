@@ -117,7 +117,7 @@ class RandomAccessFile(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Close the file; again is no error."""
+        """Close the file; a second call does nothing."""
         ...
 
     def read_exactly(self, position: int, length: int) -> bytes:
@@ -245,7 +245,7 @@ class FileSystem(ABC):
                     self.delete(info.path)
 
     def delete_directory(self, path: str) -> None:
-        """Delete a directory and all that is in it; one that is not there is no error."""
+        """Delete a directory and its contents; a missing directory is not an error."""
         try:
             entries = self.list(path)
         except FileNotFoundError:
@@ -259,7 +259,7 @@ class FileSystem(ABC):
 
     @abstractmethod
     def make_directory(self, path: str) -> None:
-        """Make a directory and its parents; one that exists is no error."""
+        """Make a directory and its parents; one that exists is not an error."""
 
     def fenced(self, path: str | None) -> Self:
         """The same store for the tasks of a job, which may outlive it: they publish and delete only while there is a

@@ -50,7 +50,7 @@ def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[Non
     Raises
     ------
     BlockingIOError
-        Another process holds it for so many seconds.
+        Another process holds it longer than `patience` seconds.
 
     Examples
     --------

@@ -72,7 +72,7 @@ class SequentialFile:
         Raises
         ------
         CorruptRecordError
-            The file was truncated meanwhile.
+            The file was truncated while it was read.
         StorageError, OSError
         """
         view = memoryview(buffer).cast("B")[: self._end - self._position]
@@ -127,7 +127,7 @@ class _ReadAhead(SequentialFile):
         fetch = self._next or self._fetch()
         if fetch is None:
             return False
-        self._next = fetch  # wait before anything else: an interrupt meanwhile must not lose the thread
+        self._next = fetch  # wait before anything else: an interrupt here must not lose the thread
         data = fetch.result()
         self._next = None
         self._current = io.BytesIO(data)

@@ -25,7 +25,7 @@ class ReadBack(RandomAccessFile):
     Parameters
     ----------
     file : RandomAccessFile
-        Whoever opened it closes it.
+        The caller closes it.
     """
 
     is_remote = False  # there is nothing to be read ahead

@@ -1,7 +1,7 @@
-"""Files and directories that get their name when they are finished; until then they are hidden beside it.
+"""Files and directories that get their name when they are finished; until then they are hidden next to it.
 
 Each attempt has a name of its own, ``.<name>.<32 hex digits>``, and holds a lock while it runs: on its file, or on one
-beside its directory, ``.<name>.<32 hex digits>.lock``. What a killed attempt left has no lock: the next attempt at the
+next to its directory, ``.<name>.<32 hex digits>.lock``. What a killed attempt left has no lock: the next attempt at the
 same name removes it.
 """
 
@@ -24,7 +24,7 @@ _PATIENCE = 60.0  # seconds in which a sweep that tried the lock of a new attemp
 
 @contextmanager
 def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
-    """A new file beside `target`, open for writing; unless it was renamed, it is removed at the end.
+    """A new file next to `target`, open for writing; unless it was renamed, it is removed at the end.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def unfinished_file(target: Path) -> Iterator[tuple[Path, FileIO]]:
 
 @contextmanager
 def unfinished_directory(target: Path) -> Iterator[Path]:
-    """Likewise a new directory.
+    """Create a new directory next to `target`; unless it was renamed, it is removed at the end.
 
     Examples
     --------
@@ -123,7 +123,7 @@ def _remove_if_dead(path: Path, directory: Path | None = None) -> None:
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
-        return  # gone meanwhile, or not ours: a link, a directory, a file of another user
+        return  # gone by now, or not ours: a link, a directory, a file of another user
     try:
         with suppress(BlockingIOError, FileNotFoundError):
             if take(descriptor):

@@ -2,7 +2,7 @@
 
 ::
 
-    kept      │ piece │ piece │ fetched meanwhile │
+    kept      │ piece │ piece │ fetched ahead │
     walk          ──────►──────►
 """
 
@@ -32,8 +32,10 @@ Examples
 
 
 class Walked(RandomAccessFile):
-    """The bytes of a remote file, fetched in large pieces. Once a walk goes on into a second piece, the one after it is
-    fetched meanwhile; nothing is fetched twice unless the walk goes back by more than a piece.
+    """The bytes of a remote file, fetched in large pieces.
+
+    From the second piece on, the next piece is fetched ahead. Nothing is fetched twice unless the walk goes back by more
+    than a piece.
 
     Not for several threads.
 
@@ -75,7 +77,7 @@ class Walked(RandomAccessFile):
         Raises
         ------
         CorruptRecordError
-            The file was truncated meanwhile.
+            The file was truncated while it was read.
         StorageError, OSError
         """
         view = memoryview(buffer).cast("B")[: max(self.size - position, 0)]
@@ -108,14 +110,14 @@ class Walked(RandomAccessFile):
         return start + len(piece)
 
     def _fetch(self, end: int) -> None:
-        """The next piece, and the one after it in the background if the walk goes on."""
+        """The next piece, and the one after it in the background if the walk continues."""
         goes_on = bool(self._pieces)
         start = self._end
         if self._next is None:
             length = min(max(self._piece, end - start), self.size - start)
             data = self._file.read_exactly(start, length)
         else:
-            data = self._next.result()  # an interrupt meanwhile must not lose the thread
+            data = self._next.result()  # an interrupt here must not lose the thread
             self._next = None
         self._pieces.append((start, data))
         self._end = start + len(data)

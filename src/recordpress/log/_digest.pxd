@@ -30,5 +30,5 @@ cdef class RecordDigest:
 
     cdef int _refuse_busy(self) except -1
 
-    # Goes on with so many records in canonical form, some of them control records.
+    # Continue with this many records in canonical form, some of them control records.
     cdef void add(self, const uint8_t* data, size_t size, int64_t records, int64_t control_records) noexcept nogil

@@ -1,6 +1,6 @@
 """A digest of records in order: two logs with the same digest hold the same records.
 
-Every record has one canonical form, whatever magic, codec and boundaries its batch has. The digest is
+Every record has one canonical form, regardless of the magic, codec and boundaries its batch has. The digest is
 XXH3-128 over these forms, one after the other. All numbers are big-endian, as in Kafka's formats:
 
     offset 8 | timestamp 8 | timestamp type 1 | flags 1 | producer epoch 2 | producer id 8 | sequence 4 |
@@ -247,7 +247,7 @@ cdef class RecordDigest:
         max_decompressed_bytes : int
             Cap on the decompressed size of one batch.
         codecs : CodecRegistry | None
-            Codecs of your own besides Kafka's five.
+            Codec plug-ins in addition to Kafka's five.
 
         Raises
         ------

@@ -100,7 +100,7 @@ def list_partitions(path: str | Path) -> list[PartitionDirectory]:
     ------
     FileNotFoundError
     InvalidArgumentError
-        There is no partition, or `path` is a file. A directory with segments has a number that Kafka would not write
+        No partition was found, or `path` is a file. A directory with segments has a number that Kafka would not write
         (``a-00``, ``a-99999999999``), has a name that is not UTF-8, or lies in another partition's directory. A
         symbolic link leads out of `path`. A segment is a directory or a named pipe. The message names the file.
 

@@ -44,7 +44,7 @@ class FileRecords:
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
 
     Raises
     ------
@@ -65,7 +65,7 @@ class FileRecords:
     next_offset : int | None
         The offset after the last entry that was passed; None before the first.
     findings : list of Finding
-        What `columns` left out, if told to.
+        What `columns` left out, on request.
     ignored : list of Finding
         Errors that `columns` ignored: ``lz4_header_checksum="ignore"``.
 
@@ -157,7 +157,7 @@ class FileRecords:
         Parameters
         ----------
         hop : HeaderWalk, optional
-            Of this file: the walk goes on where it stands.
+            A registry for this file; the walk continues where it is.
 
         Raises
         ------
@@ -283,7 +283,7 @@ class FileRecords:
         return is_framing
 
     def _resumed(self, error: CorruptRecordError) -> int | None:
-        """Where the next intact entry begins; None if there is none. The damage before it is a finding."""
+        """Where the next intact entry begins; otherwise None. The damage before it is a finding."""
         first = 0 if self.next_offset is None else self.next_offset
         start, hop = self.valid_bytes, self.headers(self.valid_bytes)
         self.trailing_bytes = 0  # these bytes are not the end of the file, or not one that it may have

@@ -250,7 +250,7 @@ cdef class HeaderWalk:
         return self.made()
 
     def find_offset(self, target):
-        """The first entry whose last offset is at least `target`; None if there is none. It is not passed.
+        """The first entry whose last offset is at least `target`; otherwise None. It is not passed.
 
         Raises
         ------
@@ -265,7 +265,7 @@ cdef class HeaderWalk:
         return None
 
     def find_timestamp(self, target):
-        """The first entry whose largest timestamp is at least `target`; None if there is none. It is not passed."""
+        """The first entry whose largest timestamp is at least `target`; otherwise None. It is not passed."""
         cdef int64_t wanted = target
         while self.step():
             if self.batch.max_timestamp >= wanted:
@@ -451,7 +451,7 @@ cdef class HeaderWalk:
 cdef int64_t candidate(const uint8_t* data, int64_t at, int64_t most, int64_t end, int64_t first,
                        int64_t last) noexcept nogil:
     """The first place from `at` on and before `most` where a base offset in the range, a size and a magic lie as in a
-    header; -1 if there is none. All count from `data`, also the end of the file."""
+    header; otherwise -1. All count from `data`, also the end of the file."""
     cdef uint64_t range = <uint64_t>last - <uint64_t>first
     cdef int64_t size
     while at < most:

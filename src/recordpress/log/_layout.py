@@ -93,7 +93,7 @@ class Layout:
             only = tuple(segment for segment in partition.segments if segment.path == path)
             self.partitions = [replace(partition, segments=only)] if only else []
         self.skipped.clear()
-        if not self.partitions:  # a name that Kafka would not write: nothing beside it belongs to it
+        if not self.partitions:  # a name that Kafka would not write: nothing next to it belongs to it
             entry = next(entry for entry in entries if entry.name == name)
             self._check_file(entry)
             url = self.files.url(path)
@@ -228,7 +228,7 @@ def _ending(name: str, endings: Iterable[str]) -> str | None:
 
 
 def _by_stem(entries: list[FileInfo]) -> dict[str, dict[str, FileInfo]]:
-    """The files beside the segments: by the name without suffix, and by suffix."""
+    """The files next to the segments: by the name without suffix, and by suffix."""
     found: dict[str, dict[str, FileInfo]] = {}
     for entry in entries:
         stem, dot, suffix = entry.name.partition(".")

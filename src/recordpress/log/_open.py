@@ -42,7 +42,7 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
     Raises
     ------
     ArgumentTypeError
-        `codecs` is no registry.
+        `codecs` is not a CodecRegistry.
     InvalidArgumentError
         There is none, or one with a name that Kafka would not write.
     """
@@ -59,7 +59,7 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
 
 
 def found_at(path: object, filesystem: object, codecs: CodecRegistry | None = None) -> Opened:
-    """`open_paths`, but none at all is no error."""
+    """`open_paths`, but none at all is not an error."""
     codecs_given(codecs)
     partitions: list[Partition] = []
     skipped: list[Finding] = []
@@ -147,7 +147,7 @@ def _layout_of(files: FileSystem, info: FileInfo) -> Layout:
 
 
 def _one_file(files: FileSystem, info: FileInfo) -> Layout:
-    """A segment by itself; the files beside it are its indexes, and show whether it is the last."""
+    """A segment by itself; the files next to it are its indexes, and show whether it is the last."""
     url = files.url(info.path)
     refuse_without_records(info.path)
     if not info.name.endswith(_SEGMENT_ENDINGS):

@@ -96,7 +96,7 @@ class OverlapCandidates:
             self._furthest, self._offset = segment, offset
 
     def may_reach(self, offset: int) -> tuple[Segment, ...]:
-        """Those that may have the offset."""
+        """Return the segments that may have the offset."""
         if self._furthest is not None and self._offset >= offset and self._furthest not in self._near:
             return (self._furthest, *self._near)
         return tuple(self._near)
@@ -114,7 +114,7 @@ def _offset_near_the_end(segment: Segment) -> int | None:
             end = _end_by_tail(segment, file)
         return None if end is None else end - 1
     except (OSError, ValueError):
-        return None  # whoever reads the segment says so
+        return None  # its reader reports it
 
 
 def _last_entry(segment: Segment) -> OffsetPosition | None:
@@ -160,7 +160,7 @@ def reached_after(
     """How far the segments before were read, if that is into this one; else where reading begins."""
     reached = ReadFrontier(start_offset, told)
     for one in before:
-        with suppress(FileNotFoundError):  # whoever reads it says so
+        with suppress(FileNotFoundError):  # its reader reports it
             reached.passed(one, _end_beyond(one, segment.base_offset))
     return reached if reached.overlaps(segment) else ReadFrontier(start_offset, told)
 

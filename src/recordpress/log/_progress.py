@@ -59,7 +59,7 @@ class Meter:
         self._next = _STEP_BYTES
 
     def advance(self, size: int) -> None:
-        """So many bytes more are done."""
+        """Count more bytes as done."""
         self._done += size
         if self._done >= self._next and self._progress is not None:
             self._next = self._done + _STEP_BYTES

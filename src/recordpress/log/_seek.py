@@ -64,7 +64,7 @@ class SegmentSeek:
     name : str
         Of the ``.log`` file, for findings.
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
     ends_early : bool
         The file is a part that ends before the segment does, so indexes know more than it has.
 
@@ -100,7 +100,7 @@ class SegmentSeek:
 
     @cached_property
     def index(self) -> OffsetIndex | None:
-        """The offset index; None if there is none that can be used."""
+        """The offset index, or None if it is missing or unusable."""
         return self._read(INDEX_FILE_SUFFIX, read_offset_index)
 
     @cached_property
@@ -119,7 +119,7 @@ class SegmentSeek:
 
     def timestamp(self, target: int, start_offset: int = 0) -> RecordPlace | None:
         """The first record from `start_offset` on whose timestamp is at least `target`, in ms, as Kafka's ListOffsets
-        finds it (FileRecords.searchForTimestamp); None if there is none in this segment.
+        finds it (FileRecords.searchForTimestamp); otherwise None in this segment.
 
         Raises
         ------
@@ -161,7 +161,7 @@ class SegmentSeek:
             header = hop.find_offset(entry.offset)
             is_indexed = header is not None and self._is_indexed(header, entry)
         except RecordpressError as error:
-            return f"what begins at position {entry.position} of the log is no batch: {error.message}"
+            return f"what begins at position {entry.position} of the log is not a batch: {error.message}"
         if not is_indexed:
             return f"no batch from position {entry.position} of the log on ends with offset {entry.offset}"
         return ""

@@ -11,7 +11,7 @@ from recordpress.files import FileInfo, FileSystem, RandomAccessFile
 
 @dataclass(frozen=True)
 class Segment:
-    """One ``.log`` file, and the files beside it.
+    """One ``.log`` file, and the files next to it.
 
     Attributes
     ----------

@@ -322,7 +322,7 @@ class TransactionSearch:
                 self.aborted.append(transaction)
 
     def scan(self, segment: SegmentLike) -> int:
-        """The offset after the last batch; 0 if there is none."""
+        """The offset after the last batch; otherwise 0."""
         with FileRecords(segment.open(), complete=not segment.is_last) as file:
             hop = file.headers()
             while True:

@@ -100,9 +100,9 @@ def segment_ranges(partition: Partition, start: int, end: int) -> list[SegmentRa
 
 
 def end_by_bytes(part: SegmentRange, most_bytes: int) -> tuple[int, int]:
-    """How far so many bytes of a segment go: the offset after them, and how many bytes they are about.
+    """How far this many bytes of a segment reach: the offset after them, and how many bytes they are about.
 
-    Without an ``.index`` beside it, a segment is taken as a whole.
+    Without an ``.index`` next to it, a segment is taken as a whole.
     """
     size = part.segment.size
     if size is None:

@@ -53,7 +53,7 @@ __all__ = [
 ]
 
 
-_MOST_CUTS = 1 << 20  # of one split: Spark cannot plan so many tasks (each has objects of some kilobytes on the driver)
+_MOST_CUTS = 1 << 20  # of one split: Spark cannot plan more tasks (each has objects of some kilobytes on the driver)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class LogSplit:
     size : int
         Bytes.
     files : mapping of str to FileInfo
-        The partition's files beside its segments, if the plan was to have them: all for its first split, and the
+        The partition's files next to its segments, if the plan was to have them: all for its first split, and the
         checkpoint of leader epochs for every one.
     """
 
@@ -120,7 +120,10 @@ class LogSplit:
         return isolation_of_part(whole.segments, parts.segments, skip=skip)
 
     def reached(self, parts: Partition) -> ReadFrontier:
-        """How far the segments before these parts are read, by others. An overlap is told of where a segment begins."""
+        """How far other splits read the preceding segments.
+
+        The split that holds the start of a segment reports its overlap.
+        """
         before, first = self.before, self.segments[0]
         if self.is_continued and parts.segments and parts.segments[0].url != first.url:
             before, first = (*before, first), parts.segments[0]  # no batch begins in the first part

@@ -7,7 +7,7 @@
     batch ──► answer           _accumulator   in order, again, or in parts (_parts); _answers, _errors; _metrics counts
     records ──► batches        _packing       as large as a limit allows, compressed; _packer cuts them
 
-Names are those of Kafka's `producer/internals` package.
+Names follow Kafka's `producer/internals` package.
 """
 
 from recordpress._lazy import exports

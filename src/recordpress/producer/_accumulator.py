@@ -65,7 +65,7 @@ class BatchAccumulator(BatchFiller):
     retries, retry_backoff_ms, retry_backoff_max_ms, delivery_timeout_ms : int
         As the settings of these names. The time between attempts doubles, without Kafka's random part.
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
 
     Raises
     ------
@@ -584,7 +584,7 @@ class BatchAccumulator(BatchFiller):
         Returns
         -------
         dict
-            ``batch-split-total``; ``batch-split-rate`` per second of the time that `now_ms` told;
+            ``batch-split-total``; ``batch-split-rate`` per second of the time given by `now_ms`;
             ``compression-rate-avg``, compressed by uncompressed bytes; ``batch-size-avg`` and ``batch-size-max`` in
             bytes. NaN where nothing was counted.
 

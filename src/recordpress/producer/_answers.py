@@ -140,7 +140,7 @@ def failed(batch: ProducerBatch, error_of: Callable[[int], ProduceError], state:
 
 
 def call_all(calls: Iterable[Call]) -> None:
-    """All callbacks are called, whatever one of them raises."""
+    """All callbacks are called, even if one of them raises."""
     failures: list[BaseException] = []
     for callback, metadata, error in calls:
         try:

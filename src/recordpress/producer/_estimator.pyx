@@ -52,7 +52,7 @@ cdef float ratio_given(object value, str name) except -1:
 
 
 cdef inline object name_of(int id, object compression_type):
-    """What a codec's estimate is kept by if it has no slot: an exact str, of whatever class the caller's is."""
+    """What a codec's estimate is kept by if it has no slot: an exact str, of any class the caller's is."""
     return None if id < CODEC_IDS else str.__str__(compression_type)
 
 
@@ -99,14 +99,14 @@ cdef class CompressionRatioEstimator:
     Parameters
     ----------
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five: each name has estimates of its own.
+        Codec plug-ins in addition to Kafka's five: each name has estimates of its own.
 
     Raises
     ------
     InvalidArgumentError
         In every method: a compression type that is not known, a ratio below 0 or beyond a float32.
     ArgumentTypeError
-        In every method: a topic that is no str, a ratio that is no number.
+        In every method: a topic that is no str, a ratio that is not a number.
 
     Notes
     -----

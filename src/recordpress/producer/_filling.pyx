@@ -55,7 +55,7 @@ cdef class ProducerBatch:
         """MemoryRecordsBuilder.isFull"""
         if self.appends_closed:
             return True
-        if self.builder.records.size < self.builder.certain:  # there is room, whatever the next record is
+        if self.builder.records.size < self.builder.certain:  # there is room, regardless of the next record
             return False
         return self.builder.encoder.records_count > 0 and self.builder.write_limit <= self.builder.estimated_size()
 
@@ -311,7 +311,7 @@ cdef class BatchFiller:
     def upper_bound(self, value, key=None, headers=()):
         """The most bytes that a batch of this record alone may have, before anything is compressed.
 
-        `append` compares them with `max_request_size`, and a batch has room for at least so many.
+        `append` compares them with `max_request_size`, and a batch has room for at least as many bytes.
 
         Parameters
         ----------
@@ -356,7 +356,7 @@ cdef class BatchFiller:
         """It ends."""
         self._busy = False
 
-    cdef int refuse_busy(self) except -1:  # it may have become free meanwhile
+    cdef int refuse_busy(self) except -1:  # it may have become free since
         raise InUseError("the accumulator is in use by another call")
 
     cdef PartitionQueue queue_of(self, object topic, object partition):
@@ -410,7 +410,7 @@ cdef class BatchFiller:
         return queue.waiting > 1 or batch.full()
 
     cdef int put_first(self, PartitionQueue queue, ProducerBatch batch, const rp_record* row) except -1:
-        """The first record of a new batch, which takes it whatever its size."""
+        """The first record of a new batch, which takes it regardless of its size."""
         batch.builder.add(row)
         batch.builder.write_limit = max(upper_bound(&batch.builder.encoder.options, row), self.batch_size)
         queue.push_back(batch)

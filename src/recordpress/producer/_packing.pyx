@@ -103,7 +103,7 @@ cdef class BatchPacker:
         return 0
 
     cdef bint _take(self) except -1:
-        """Rows of the source, about as many as the batch wants; False: there are none."""
+        """Rows of the source, about as many as the batch wants; False without one."""
         cdef int64_t most = ROWS
         if self.p.n:
             most = <int64_t>((self.p.wanted - self.p.records.size) // (self.p.records.size // self.p.n + 1)) + 1
@@ -210,7 +210,7 @@ def pack(values, keys=None, timestamps=None, headers=None, *, limit, compression
     -----
     Sizes are predicted from what was compressed just before. With snappy, lz4 and zstd what fits is kept, and as a rule
     only the end of a batch is compressed again where a prediction was off. gzip keeps it from limits of 192 KiB on: the
-    batch has a second member then, which readers take for one with the first. Below that, and with codecs of your own
+    batch has a second member then, which readers take for one with the first. Below that, and with codec plug-ins
     that do not join, all records of the batch are compressed again.
 
     Examples

@@ -28,7 +28,7 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
     level : int | None
         Compression level of the parts.
     codecs : CodecRegistry | None
-        Codecs of your own beside Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
 
     Returns
     -------

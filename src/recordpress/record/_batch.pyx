@@ -88,7 +88,7 @@ cdef class Batch:
 
     @property
     def compression_type(self):
-        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec of your own, if it is registered, else
+        """str: 'none', 'gzip', 'snappy', 'lz4' or 'zstd', or the name of a codec plug-in, if it is registered, else
         'pluggable'; 'unknown(6)' and 'unknown(7)' for ids without a codec."""
         return name_of(self._set.codecs, codec_at(&self._set.codecs.rows, self._entry, &self._header))
 
@@ -403,7 +403,7 @@ cdef class Batch:
     def __iter__(self):
         """The records, lazily: key, value and headers become objects when they are read.
 
-        Checksums, also those inside a v0/v1 wrapper, are checked first, unless `read_batches` was told not to. Before
+        Checksums, also those inside a v0/v1 wrapper, are checked first, unless ``check_crcs=False``. Before
         any other error the records before it are given, as by Kafka's own iterator.
         """
         cdef Records records = records_of(self._set.view, self._entry, &self._header, 0, self._set.cap,
@@ -478,7 +478,7 @@ cdef class BatchIterator:
     valid_bytes : int
         Bytes of the whole entries passed so far.
     trailing_bytes : int | None
-        Bytes of the cut entry after the last whole one, 0 if there is none. None until the iteration has ended.
+        Bytes of the cut entry after the last whole one, otherwise 0. None until the iteration has ended.
 
     Examples
     --------
@@ -560,7 +560,7 @@ def read_batches(data, *, check_crcs=True, complete=False, max_decompressed_byte
     max_message_bytes : int
         An entry whose size field is larger than this is corrupt.
     codecs : CodecRegistry | None
-        Codecs of your own besides Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
     lz4_header_checksum : {'verify', 'ignore'}
         Of LZ4 frames in v1 and v2, whose header some clients write with the checksum that only v0 has (KIP-57): refuse
         another than the right one, as Kafka's consumers do, or read the frame; `Batch.lz4_header_error`

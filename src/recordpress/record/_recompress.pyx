@@ -65,7 +65,7 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
     max_decompressed_bytes : int
         Cap on the decompressed size of one batch.
     codecs : CodecRegistry | None
-        Codecs of your own besides Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
 
     Returns
     -------

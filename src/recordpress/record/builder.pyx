@@ -86,7 +86,7 @@ cdef class BatchBuilder:
     delete_horizon_ms : int | None
         ms since the epoch from when on compaction may drop this batch's tombstones (KIP-534).
     codecs : CodecRegistry | None
-        Codecs of your own besides Kafka's five.
+        Codec plug-ins in addition to Kafka's five.
     estimated_compression_ratio : float | None
         None: the limit is exact. A number of 0 or more (compressed by uncompressed bytes, KIP-126): the limit is
         Kafka's write limit, which is kept by an estimate.

@@ -30,7 +30,7 @@ ctypedef struct converter:
     int64_t lost[LOST_KINDS]
 
 
-# Counts what the header of a v2 batch says and no older magic can, of so many of its records.
+# Counts what the header of a v2 batch says and no older magic can, of this many of its records.
 cdef void count_lost_header(converter* c, const rp_batch* batch, int64_t records) noexcept nogil
 
 # Leaves what the magic can say of a record of `batch`, and counts the rest.

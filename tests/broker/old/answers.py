@@ -1,6 +1,6 @@
-"""What brokers before 4.0 answered to the cases, and what then lay in their logs: answers.json.xz, beside this file.
+"""What brokers before 4.0 answered to the cases, and what then lay in their logs: answers.json.xz, next to this file.
 
-`ask` puts the cases to a running broker. The file is made of what it gives:
+`ask` puts the cases to a running broker. The file is made from what it gives:
 
     python tests/broker/old/answers.py VERSION...
 

@@ -1,4 +1,4 @@
-"""An answer of a broker beside the verdict on the same set."""
+"""An answer of a broker next to the verdict on the same set."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def _check_batches(records: bytes, next_offset: int) -> None:
     for batch in recordpress.read_batches(records, check_crcs=True, max_decompressed_bytes=1 << 24):
         batch.ensure_valid()
         if batch.last_offset < next_offset:
-            raise AssertionError(f"offset {batch.last_offset} in a log that goes on at {next_offset}")
+            raise AssertionError(f"offset {batch.last_offset} in a log that continues at {next_offset}")
         next_offset = batch.last_offset + 1
 
 
@@ -90,7 +90,7 @@ def _check_messages(verdict: Verdict, next_offset: int) -> None:
         if verdict.relation != "rebuilt" and zlib.crc32(message) != crc:
             raise AssertionError(f"a wrong checksum in the message that ends at byte {position}")
         if offset < next_offset or position > len(records):
-            raise AssertionError(f"offset {offset} in a log that goes on at {next_offset}")
+            raise AssertionError(f"offset {offset} in a log that continues at {next_offset}")
         next_offset = offset + 1
 
 

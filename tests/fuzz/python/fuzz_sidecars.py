@@ -1,4 +1,4 @@
-"""Every reader of the files beside a log, and of a copy's manifest, on files that are nearly right.
+"""Every reader of the files next to a log, and of a copy's manifest, on files that are nearly right.
 
 An input is a byte that chooses the reader, and the file. All that may come out is an error of recordpress; what was
 read is written, and read as the same again.

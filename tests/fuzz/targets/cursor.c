@@ -1,4 +1,4 @@
-/* The cursor and the varints: a drawn sequence of reads beside a model that counts and follows ByteUtils bit by bit. */
+/* The cursor and the varints: a drawn sequence of reads next to a model that counts and follows ByteUtils bit by bit. */
 #include "fuzz.h"
 #include "recordpress/cursor.h"
 

@@ -1,4 +1,4 @@
-/* The bytes that a JSON string holds as they are, beside a look at each of them. */
+/* The bytes that a JSON string holds as they are, next to a look at each of them. */
 #include "fuzz.h"
 #include "recordpress/json.h"
 

@@ -1,4 +1,4 @@
-/* The pool: a drawn sequence of calls beside a list of what is out. Blocks do not overlap, and the books balance. */
+/* The pool: a drawn sequence of calls next to a list of what is out. Blocks do not overlap, and the books balance. */
 #include "fuzz.h"
 
 #define RP_POOL_SMALLEST 16 /* under ASan the pool would leave all sizes to malloc */

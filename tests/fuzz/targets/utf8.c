@@ -1,4 +1,4 @@
-/* Text with its ill-formed parts replaced, beside the decoder of java.lang.String written down again: what it finds
+/* Text with its ill-formed parts replaced, next to the decoder of java.lang.String written down again: what it finds
  * malformed, and by how many bytes. */
 #include "fuzz.h"
 #include "recordpress/utf8.h"

@@ -1,4 +1,4 @@
-"""The files beside the segments of a partition, made from its batches: what `reindex` and `repair` write."""
+"""The files next to the segments of a partition, made from its batches: what `reindex` and `repair` write."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def sidecar_files(
     *,
     check_crcs: bool = False,
 ) -> Iterator[tuple[str, bytes]]:
-    """Name and bytes of every file that belongs beside these segments; one at a time.
+    """Name and bytes of every file that belongs next to these segments; one at a time.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class SegmentScan:
     batches : int
         Intact ones.
     next_offset : int or None
-        After the last of them; None if there is none.
+        After the last of them; otherwise None.
     recovery_bytes : int
         Bytes at the file's start that a broker's recovery would keep; also 0 if it would remove the file.
     recovery_offset : int
@@ -105,7 +105,7 @@ def scan(
     index_interval_bytes : int
         The broker's ``index.interval.bytes``: its recovery empties a segment whose index would not ascend.
     progress : callable, optional
-        Called with a `Progress` as the work goes on.
+        Called with a `Progress` as the work continues.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def scan(
     Raises
     ------
     InvalidArgumentError
-        There is no partition.
+        No partition was found.
     OSError
 
     Examples

@@ -36,11 +36,11 @@ class BadRange(NamedTuple):
     ----------
     position, size : int
     kind : {'damage', 'cut', 'zeros'}
-        'cut' and 'zeros' are at the end of the file: an entry that goes on after it, and preallocated space.
+        'cut' and 'zeros' are at the end of the file: an entry that continues after it, and preallocated space.
     offset_before : int
         The offset after the last intact entry before.
     offset_after : int or None
-        The base offset of the next intact entry; None if there is none.
+        The base offset of the next intact entry; otherwise None.
     field, rule, message : str
         As in the errors of recordpress.
     """
@@ -60,7 +60,7 @@ class BadRange(NamedTuple):
 
 
 class Scanner:
-    """A walk over a segment that goes on after damage.
+    """A walk over a segment that continues after damage.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ class Scanner:
         return header.end if leads_on else self._next(header.end)
 
     def _is_end(self, header: BatchHeader, end: int) -> bool:
-        """Whether a v2 batch ends there, whatever its length says, which the checksum does not cover."""
+        """Whether a v2 batch ends there, regardless of its length field, which the checksum does not cover."""
         return header.magic == 2 and self._hop.checksum_of(header.position + _CRC_COVERS, end) == header.crc
 
     def _next(self, position: int) -> int:
@@ -155,7 +155,7 @@ class Scanner:
         return self._bad(position, end, next_offset, error.field, error.rule, error.message)
 
     def _tail(self, position: int, next_offset: int) -> BadRange:
-        """An entry that goes on after the end of the file, or too few bytes for one."""
+        """An entry that continues after the end of the file, or too few bytes for one."""
         if self._is_zero(position):
             return self._zeros(position, next_offset)
         end = self._next(position + 1)

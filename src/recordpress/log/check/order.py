@@ -47,7 +47,7 @@ class OrderCheck:
 class SequenceCheck:
     """The sequences of idempotent producers (KIP-98): each batch continues where its producer's last one ended.
 
-    Compaction removes batches, so a step forward is no error if offsets are missing.
+    Compaction removes batches, so a step forward is not an error if offsets are missing.
     """
 
     def __init__(self) -> None:

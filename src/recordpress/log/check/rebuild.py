@@ -1,4 +1,4 @@
-"""The files beside a segment, made again from its batches, as by a broker that finds none (LogSegment.recover).
+"""The files next to a segment, made again from its batches, as by a broker that finds none (LogSegment.recover).
 
 ::
 
@@ -46,7 +46,7 @@ Examples
 
 @dataclass(frozen=True)
 class Sidecars:
-    """The files beside a segment.
+    """The files next to a segment.
 
     Attributes
     ----------
@@ -78,14 +78,14 @@ class Sidecars:
 
 
 class SidecarBuilder:
-    """The files beside the segments of a partition, from the headers of its batches in their order.
+    """The files next to the segments of a partition, from the headers of its batches in their order.
 
     Parameters
     ----------
     producers : iterable of ProducerState
         Before the first segment.
     epochs : iterable of EpochEntry
-        Likewise.
+        The same.
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
 
@@ -147,7 +147,7 @@ def marker_of(file: Any, header: BatchHeader) -> EndTxnMarker | None:
     Raises
     ------
     RecordpressError
-        The batch cannot be read, or is no control batch in spite of its header.
+        The batch cannot be read, or is not a control batch in spite of its header.
     """
     if not header.is_control or header.producer_id < 0:
         return None

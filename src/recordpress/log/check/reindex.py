@@ -1,4 +1,4 @@
-"""reindex: the files beside the segments of a log, made again from the log."""
+"""reindex: the files next to the segments of a log, made again from the log."""
 
 from __future__ import annotations
 
@@ -70,13 +70,13 @@ def reindex(
     path : path, URL, pattern, or several
         As `open_log` takes it.
     target : path or URL, optional
-        An existing directory: the files of a single partition go there. By default they go beside the segments.
+        An existing directory: the files of a single partition go there. By default they go next to the segments.
     filesystem : optional
         As `open_log` takes it.
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
     progress : callable, optional
-        Called with a `Progress` as the work goes on.
+        Called with a `Progress` as the work continues.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def _refuse_part(partition: Partition) -> None:
     for entry in files.list(files.parent(partition.segments[0].path)):
         if SEGMENT_FILE.fullmatch(entry.name) and entry.name not in given:
             raise InvalidArgumentError(
-                f"{partition.url} has {entry.name}, too: the files beside a log are made from all of its segments, so "
+                f"{partition.url} has {entry.name}, too: the files next to a log are made from all of its segments, so "
                 "name the directory",
                 field="path",
             )

@@ -1,4 +1,4 @@
-"""repair: a copy of a damaged log with every batch that is intact, and fresh files beside it.
+"""repair: a copy of a damaged log with every batch that is intact, and fresh files next to it.
 
 ::
 
@@ -117,7 +117,7 @@ def repair(
     index_interval_bytes : int
         The broker's ``index.interval.bytes``.
     progress : callable, optional
-        Called with a `Progress` as the work goes on.
+        Called with a `Progress` as the work continues.
 
     Returns
     -------
@@ -126,9 +126,9 @@ def repair(
     Raises
     ------
     InvalidArgumentError
-        There is no partition, or the directory to write already exists.
+        No partition was found, or the directory to write already exists.
     RecordpressError
-        The copy differs from what was read: the source changed meanwhile, or the target is damaged.
+        The copy differs from what was read: the source changed during the call, or the target is damaged.
     OSError
 
     Examples

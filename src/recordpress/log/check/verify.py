@@ -3,7 +3,7 @@
 ============  ====================================================================================================
 level         what is checked
 ============  ====================================================================================================
-``file``      sizes, and that every file beside a segment can be read and fits it
+``file``      sizes, and that every file next to a segment can be read and fits it
 ``batch``     also every byte: headers, checksums, the order of offsets and of leader epochs
 ``record``    also every record: decompressed, parsed, compared with its header; sequences of producers; indexes
               against the log
@@ -108,11 +108,11 @@ def verify(
     path : path, URL, pattern, or several; or Log
         As `open_log` takes it, or what it returned.
     level : {'file', 'batch', 'record'}
-        'file': names and the files beside the segments. 'batch': also all batches. 'record': also all records.
+        'file': names and the files next to the segments. 'batch': also all batches. 'record': also all records.
     filesystem, codecs : optional
         As `open_log` takes them.
     progress : callable, optional
-        Called with a `Progress` as the work goes on.
+        Called with a `Progress` as the work continues.
 
     Returns
     -------
@@ -121,7 +121,7 @@ def verify(
     Raises
     ------
     InvalidArgumentError
-        There is no partition, or no such level.
+        No partition was found, or no such level.
     OSError
 
     Examples
@@ -170,7 +170,7 @@ def verify_split(split: _SplitLike, level: Level) -> VerifyReport:
 
 
 class _Sidecars:
-    """The files beside a segment, as far as they can be read; their errors go to the findings."""
+    """The files next to a segment, as far as they can be read; their errors go to the findings."""
 
     def __init__(self, segment: Segment, findings: list[Finding]) -> None:
         self._segment = segment
@@ -219,7 +219,7 @@ class _Verification:
         with FileRecords(segment.open(), complete=False) as file, suppress(RecordpressError):
             for header in near_the_end(segment, file):
                 for _ in self.order.add(header, segment.url):
-                    pass  # whoever reads that segment reports it
+                    pass  # its reader reports it
 
     def run(self) -> None:
         epochs = self._partition_files()

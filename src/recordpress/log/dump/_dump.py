@@ -33,7 +33,7 @@ _LEGACY_KEY = (18, 26)  # where the size of the key stands, by magic
 
 
 class DumpOptions(NamedTuple):
-    """What to print; the names are those of the tool's own options.
+    """What to print; the names follow the tool's own options.
 
     Attributes
     ----------

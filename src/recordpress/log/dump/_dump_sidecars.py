@@ -1,4 +1,4 @@
-"""What Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) prints of the files beside a log, line by line."""
+"""What Kafka's DumpLogSegments (4.3.1, org.apache.kafka.tools) prints of the files next to a log, line by line."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def sidecar_lines(
     max_message_bytes : int
         An entry of an offset index must not point at a larger batch (``--max-message-size``).
     findings : list of Finding, optional
-        Gets what an offset or time index has other than the ``.log`` file beside it, if that is there.
+        Gets what an offset or time index has other than the ``.log`` file next to it, if that is there.
 
     Yields
     ------

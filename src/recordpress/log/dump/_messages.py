@@ -154,7 +154,7 @@ def schema(text: str) -> Schema:
 def _parts(pattern: re.Pattern[str], line: str) -> tuple[Any, ...]:
     match = pattern.fullmatch(line)
     if match is None:
-        raise InvalidArgumentError(f"{line!r} is no line of a schema", field="text")
+        raise InvalidArgumentError(f"{line!r} is not a line of a schema", field="text")
     return match.groups()
 
 
@@ -341,7 +341,7 @@ def _quoted(text: str) -> str:
 
 
 def _double(value: float) -> str:
-    """Double.toString of Java; what is no number stands in quotation marks."""
+    """Double.toString of Java; what is not a number stands in quotation marks."""
     if value != value or abs(value) == float("inf"):
         return '"NaN"' if value != value else '"Infinity"' if value > 0 else '"-Infinity"'
     if value == 0:

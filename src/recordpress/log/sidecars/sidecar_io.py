@@ -1,4 +1,4 @@
-"""Shared by the readers and writers of the files beside a log: sources of bytes, publishing, and the errors of bad
+"""Shared by the readers and writers of the files next to a log: sources of bytes, publishing, and the errors of bad
 entries.
 
 A source is a path, a bytes-like object, or anything with `size` and `read_at`. A target is a path, whose file is
