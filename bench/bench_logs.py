@@ -18,7 +18,7 @@ SEGMENTS = 4
 
 
 def _segments(records: RecordSet, codec: str, batches: int) -> list[bytes]:
-    """The record set of each segment; all have the same offsets, so each is read as a partition of its own."""
+    """The record set of each segment; all have the same offsets, so each is read as its own partition."""
     return [records.batches(codec, batches // SEGMENTS)] * SEGMENTS
 
 

@@ -2,7 +2,7 @@
 consumer reads it, and Java's producer writes each record into a topic of that codec.
 
 All CPU time counts: of the command; of the client, of the broker, and of what their JITs and collectors take. Kafka
-gets the options of its own scripts, and a client with large batches and fetches.
+gets the its own options scripts, and a client with large batches and fetches.
 """
 
 import importlib.util

@@ -52,7 +52,7 @@ def log_file(tmp_path_factory):
 
 @pytest.fixture
 def elsewhere():
-    """A contender that is a process of its own, started by a command line, until the benchmark ends."""
+    """A contender that is a separate process, started by a command line, until the benchmark ends."""
     workers = []
 
     def contender(name: str, command: Sequence[str], told: str | None = None, **options: object) -> racing.Contender:

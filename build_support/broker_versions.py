@@ -60,7 +60,7 @@ WORDS: dict[str, dict[Any, str] | str] = {
     "verifies_transactions": "a transaction is verified with its coordinator (19)",
     "compares_producers": "transactional batches of several producers in a set are refused (49), and header fields "
     "beyond the end of an entry are -1, also without a transactional id",
-    "epoch_bump_produce_version": "from Produce {} on, each transaction has an epoch of its own",
+    "epoch_bump_produce_version": "from Produce {} on, each transaction has its own epoch",
     "transactions_have_epochs": "an open transaction is identified by its epoch, too",
     "fences_before_verification": "an older epoch is refused before the coordinator is asked",
     "bumped_epochs_begin_at_0": "a producer of which nothing is known begins with sequence 0 in such an epoch",
@@ -77,7 +77,7 @@ WORDS: dict[str, dict[Any, str] | str] = {
         "unknown": "a producer whose last batch is unknown must begin with sequence 0 (59)",
         "welcome": "a producer whose last batch is unknown may begin with any sequence",
     },
-    "record_errors": "responses from Produce 8 on tell of single records",
+    "record_errors": "responses from Produce 8 on report single records",
     "record_errors_break_old_responses": {
         True: "where a record fails, a response before Produce 8 is -1",
         False: "where a record fails, a response before Produce 8 gives the error alone",

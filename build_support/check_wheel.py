@@ -17,7 +17,7 @@ from build_support import sbom, static_libraries
 
 LARGEST = 2_000_000  # bytes
 
-# libc: glibc 2.17 has parts of it in files of their own
+# libc: glibc 2.17 has parts of it in their own files
 LIBC = r"libc\.so\.6|libc\.musl-\w+\.so\.1|lib(pthread|m|dl|rt)\.so\.\d|ld-linux[\w-]*\.so\.\d"
 
 

@@ -102,7 +102,7 @@ GOOD: dict[str, Callable[[], dict[str, Any]]] = {
     "write_records": lambda: {"values": [b"value"]},
 }
 
-# Objects whose methods are calls of their own.
+# Objects whose methods are their own calls.
 OBJECTS: dict[str, Callable[[], Any]] = {
     "Batch": lambda: next(iter(recordpress.read_batches(bytearray(DATA)))),
     "BatchBuilder": recordpress.BatchBuilder,

@@ -171,7 +171,7 @@ print(recordpress.decompress(recordpress.compress(b"records", "lz4"), "lz4"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("own_gil", [True, False], ids=["with a GIL of its own", "with the same GIL"])
+@pytest.mark.parametrize("own_gil", [True, False], ids=["with its own GIL", "with the same GIL"])
 def test_a_second_interpreter_is_told_that_it_cannot_import(own_gil):
     code = SECOND_INTERPRETER.format(own_gil=own_gil)
     printed = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

@@ -1,4 +1,4 @@
-"""A peer in a process of its own, as its users run it: its heap holds nothing that anybody else left there.
+"""A peer in a separate process, as its users run it: its heap holds nothing that anybody else left there.
 
 That matters. Memory of malloc costs a fault for each fresh page, and whether pages are kept depends on what the
 process has freed before: with the same malloc and the same input aiokafka decodes up to twice as fast once 30 MB

@@ -58,7 +58,7 @@ class Name:
 
     @property
     def is_described_by_itself(self) -> bool:
-        """Whether the object has a docstring of its own; a number or an alias of types has one next to it."""
+        """Whether the object has its own docstring; a number or an alias of types has one next to it."""
         ours = str(getattr(self.value, "__module__", "")).startswith("recordpress")
         return ours and (inspect.isclass(self.value) or callable(self.value))
 

@@ -1,4 +1,4 @@
-/* What an x86_64 processor has, as far as functions here are compiled for it and the system keeps its registers.
+/* Features of an x86_64 processor for which functions are compiled here, and whose registers the system keeps.
  *
  * __builtin_cpu_supports would ask the runtime library of the compiler, and that of zig says no to everything.
  * Sources: Intel's Software Developer's Manual, CPUID in volume 2 and XGETBV with XCR0 in volume 1, 13.3.

@@ -179,7 +179,7 @@ static inline bool rp_deflate_dynamic(rp_deflate_reader *c) {
 
 /* --- endings ----------------------------------------------------------------------------------------------------- */
 
-/* Section 3.2.5; the last length has a code of its own. */
+/* Section 3.2.5; the last length has its own code. */
 static const uint16_t rp_deflate_length[RP_DEFLATE_LENGTHS] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,
                                                                15, 17, 19, 23, 27, 31, 35, 43, 51,  59,
                                                                67, 83, 99, 115, 131, 163, 195, 227, 258};

@@ -22,7 +22,7 @@ static inline uint64_t rp_json_special(uint64_t x) {
 /* The first special byte of eight, of which there is one. */
 static inline size_t rp_json_first(uint64_t special) { return (unsigned)__builtin_ctzll(special) >> 3; }
 
-/* At most eight bytes, without a loop: the last four or eight overlap those before them. */
+/* At most eight bytes, without a loop: the last four or eight overlap earlier ones. */
 static inline size_t rp_json_copy_few(uint8_t *to, const uint8_t *from, size_t size) {
     uint64_t special, x;
     if (size >= 4) {

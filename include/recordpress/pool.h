@@ -5,7 +5,7 @@
  * and more come from a free list, last in first out, which keeps a bounded number of bytes. Smaller ones come
  * from malloc, which keeps those itself.
  *
- * The state is static, so that each includer has a pool of its own: include this header in one module only
+ * The state is static, so that each includer has its own pool: include this header in one module only
  * (recordpress/_buffers.pyx), which hands the functions to the others. A pool passed in would have the same one
  * owner and cost each call an argument; an extern one would need an object file. Safe from any thread, without the GIL,
  * and across fork.
@@ -55,7 +55,7 @@ static struct {
 static void rp_pool_lock(void) { pthread_mutex_lock(&rp_pool.lock); }
 static void rp_pool_unlock(void) { pthread_mutex_unlock(&rp_pool.lock); }
 
-/* A child of fork gets the pool unlocked whatever another thread was doing. Call once. */
+/* A child of fork gets the pool unlocked even if another thread held it. Call once. */
 static void rp_pool_init(void) { pthread_atfork(rp_pool_lock, rp_pool_unlock, rp_pool_unlock); }
 
 static size_t rp_pool_class_size(int cls) {

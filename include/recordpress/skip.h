@@ -9,7 +9,7 @@
 #include "cursor.h"
 #include "record.h"
 
-/* Why a record cannot be read, as far as the reader of a stream notices. */
+/* Why the reader of a stream cannot read a record. */
 enum {
     RP_SKIP_OK,
     RP_SKIP_ENDED,    /* the bytes end inside of the record */

@@ -11,7 +11,7 @@ extern int pthread_setname_np(pthread_t, const char *); /* pthread.h has it for 
 #endif
 
 /* Start a thread that takes no signals from outside: they are for the interpreter's threads, whose system calls they
- * interrupt. Those that a fault raises stay, for faulthandler. Returns 0 or an errno. */
+ * interrupt. Signals of faults stay unblocked, for faulthandler. Returns 0 or an errno. */
 static inline int rp_thread_start(pthread_t *thread, void *(*run)(void *), void *argument) {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP};
     sigset_t blocked, before;

@@ -1,6 +1,6 @@
 """Who owns bytes: views of the caller's buffers, and pooled memory for results and scratch.
 
-This module holds the only instance of the pool, and the only calls to PyObject_GetBuffer but those of the adapters,
+This module holds the only instance of the pool, and, with the adapters, the only calls to PyObject_GetBuffer,
 whose callers get the exceptions that the clients raise.
 """
 
@@ -156,7 +156,7 @@ def release_unused():
     Returns
     -------
     int
-        Bytes given back; those of the codec libraries' states as far as the libraries say. Results that are still
+        Bytes given back, including states of codec libraries that report their size. Results that are still
         alive and calls that are running keep theirs.
 
     Examples

@@ -21,7 +21,7 @@ cdef int check(int status, const rp_error* err, const place* at=*) except -1
 cdef object error_of(const rp_error* err, const place* at=*)
 
 # Keeps an exception of the plug-in of that name, which cannot be raised where it occurred, or the name alone. Returns
-# its number: error_of tells of it where `found` is that number.
+# its number: error_of names it where `found` is that number.
 cdef int64_t note_cause(object exception, str plugin) noexcept
 
 # Between the two, no cause is dropped because of later ones: for who makes the errors of many entries together.

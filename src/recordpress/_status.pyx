@@ -88,7 +88,7 @@ cdef str text_of(object cause):
     try:
         return str(cause)
     except Exception:
-        return "its text cannot be had"
+        return "(its message could not be read)"
 
 
 # Exceptions of plug-ins, the plug-ins' names, and the threads that noted them, by number. Each stays until its error is

@@ -181,7 +181,7 @@ class UnsupportedCompressionTypeError(RecordpressError):
 
     Remedy
     ------
-    Ids 6 and 7 are not assigned; a batch of id 5 names a codec of its own, which a `CodecRegistry` given as
+    Ids 6 and 7 are not assigned; a batch of id 5 names its own codec, which a `CodecRegistry` given as
     ``codecs=`` must have. Formats v0 and v1 have no zstd: write v2, or use another codec.
 
     Examples
@@ -226,8 +226,7 @@ class StorageError(RecordpressError, OSError):
 
     Remedy
     ------
-    Try again, and look at credentials, region and network. A copy that was interrupted goes on where it was when
-    the same call is made again.
+    Check credentials, region and network, and try again. Repeat the call to resume an interrupted copy.
 
     Examples
     --------
@@ -284,7 +283,7 @@ class InUseError(InvalidArgumentError, RuntimeError):
 
     Remedy
     ------
-    Give each thread an object of its own, or a lock to all of them; do not use an object while it asks your code for
+    Give each thread its own object, or a lock to all of them; do not use an object while it asks your code for
     something.
 
     Examples

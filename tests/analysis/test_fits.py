@@ -54,7 +54,7 @@ def test_the_broker_counts_a_batch_as_it_is_compressed(codec: str) -> None:
     assert rejected(found) == [(1, "max.message.bytes", size)]
     assert found.rejections[0].error == "MESSAGE_TOO_LARGE"
     assert recordpress.fits([bytes(40_000)], compression_type=codec, topic_config=settings)
-    assert found.limits[0].over == 1  # a batch of its own
+    assert found.limits[0].over == 1  # a separate batch
 
 
 def test_a_segment_holds_every_batch() -> None:

@@ -40,7 +40,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Case:
-    """Requests to a topic of its own, one after the other, and one broker's answers."""
+    """Requests to its own topic, one after the other, and one broker's answers."""
 
     facts: Facts
     broker: str

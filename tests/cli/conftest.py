@@ -79,7 +79,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
 
 @pytest.fixture(scope="session")
 def process() -> Run:
-    """The command as it is installed, in a process of its own."""
+    """The command as it is installed, in a separate process."""
 
     def run(*arguments: object, **changes: str) -> Finished:
         done = subprocess.run([*COMMAND, *map(str, arguments)], capture_output=True, env=environment(**changes))

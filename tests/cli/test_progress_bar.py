@@ -104,7 +104,7 @@ def interrupt(arguments: list[object], written: Callable[[], bool]) -> None:
         process.send_signal(signal.SIGINT)
         said = stderr.read().decode()
         assert (process.wait(60), said.splitlines()[-1:]) == (130, ["recordpress: interrupted"])
-        assert 'File "' not in said or "Exception ignored" in said  # Python has finalizers of its own
+        assert 'File "' not in said or "Exception ignored" in said  # Python has its own finalizers
 
 
 @pytest.mark.slow

@@ -382,7 +382,7 @@ def test_murmur2_is_kafkas(key: str, number: int) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer has a pace of its own")
+@pytest.mark.skipif("RECORDPRESS_SANITIZED" in os.environ, reason="a sanitizer has its own pace")
 def test_progress_on_a_terminal_after_a_second(tmp_path: Path) -> None:
     """Many small batches, printed through a pipe that is read slowly: this takes long anywhere."""
     directory = tmp_path / "t-0"

@@ -1,5 +1,5 @@
 """What decompression in pieces costs: no more than its cap and 16 MiB, the result of the call among it. Each case
-measures a process of its own."""
+measures a separate process."""
 
 import platform
 import random

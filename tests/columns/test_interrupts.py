@@ -1,5 +1,5 @@
 """A signal handler that raises, at any moment of a call with threads: the exception arrives, no thread stays, nothing
-is freed that a thread still reads. Each test is a process of its own, which a crash or a hang ends."""
+is freed that a thread still reads. Each test is a separate process, which a crash or a hang ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ first = threading.Thread(target=int)
 first.start()
 while pathlib.Path("/proc/self/task", str(first.native_id)).exists():
     time.sleep(0.001)
-ALONE = tasks()  # an emulator has threads of its own, and ThreadSanitizer once a thread was started
+ALONE = tasks()  # an emulator has its own threads, and ThreadSanitizer once a thread was started
 
 def threads():
     until = time.monotonic() + 20

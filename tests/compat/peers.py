@@ -1,4 +1,4 @@
-"""The record classes of aiokafka and kafka-python. Importing the latter warns of its own use of importlib."""
+"""The record classes of aiokafka and kafka-python. Importing the latter warns use of importlib."""
 
 import warnings
 

@@ -1,6 +1,6 @@
 """Every sample of the site runs: Python as doctests or as it stands, commands with what they print.
 
-A page is read from top to bottom in a directory of its own, where ``logs`` is a log dir of a real broker. Pages about
+A page is read from top to bottom in its own directory, where ``logs`` is a log dir of a real broker. Pages about
 Spark run in tests/spark, where a session is.
 """
 

@@ -112,7 +112,7 @@ next();
 @pytest.mark.skipif(not BROWSER, reason="no Chromium: make docs")
 @pytest.mark.parametrize(("scheme", "width"), [("light", NARROW), ("dark", 1200)])
 def test_a_browser_shows_every_page(pages: dict[Path, Page], tmp_path: Path, scheme: str, width: int) -> None:
-    addresses = [path.as_uri() for path in pages if path.name != "search.html"]  # which has a test of its own
+    addresses = [path.as_uri() for path in pages if path.name != "search.html"]  # which has its own test
     (tmp_path / "all.html").write_text(HARNESS.format(width=width, pages=json.dumps(addresses)))
     shown = dump((tmp_path / "all.html").as_uri(), tmp_path / "profile", scheme, 1300)
     text = shown.partition('<pre id="found">')[2].partition("</pre>")[0]

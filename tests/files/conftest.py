@@ -141,7 +141,7 @@ def azure(azurite: Any) -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def name_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    """The port of HDFS in a process of its own, if libhdfs is there: `make -f labs.mk hdfs`."""
+    """The port of HDFS in a separate process, if libhdfs is there: `make -f labs.mk hdfs`."""
     if "ARROW_LIBHDFS_DIR" not in os.environ:
         pytest.skip("no libhdfs: make -f labs.mk hdfs")
     program = Path(__file__).parent / "hadoop" / "Cluster.java"

@@ -142,7 +142,7 @@ def test_what_is_not_there(s3: S3Server) -> None:
 
 @pytest.mark.slow
 def test_an_interrupted_reader_leaves_no_thread(s3: S3Server, data: bytes) -> None:
-    """In a process of its own: Ctrl-C while it reads."""
+    """In a separate process: Ctrl-C while it reads."""
     s3.put(f"logs/t-0/{SEGMENT}", data)
     script = """
 import signal, sys, threading

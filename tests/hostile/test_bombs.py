@@ -1,6 +1,6 @@
 """Record sets whose few bytes inflate to a gigabyte stop at the cap, with little memory.
 
-They are made with other people's codecs and read in a process of their own (cost_of_reading.py), whose peak memory
+They are made with other people's codecs and read in a separate process (cost_of_reading.py), whose peak memory
 is then that of the reading.
 """
 
@@ -37,7 +37,7 @@ def _snappy() -> bytes:
 
 
 def _snappy_preamble() -> bytes:
-    """10 kB that say they are 1 GiB: more than snappy can make of them, which is an error of its own."""
+    """10 kB that say they are 1 GiB: more than snappy can make of them, which is its own error."""
     return b"\x80\x80\x80\x80\x04" + bytes(10_000)
 
 

@@ -307,7 +307,7 @@ def test_work_can_be_ended_between_any_two_runs(tmp_path: Path) -> None:
 @pytest.mark.parametrize("codec", ["none", "gzip", "snappy", "lz4"])
 @pytest.mark.parametrize("magic", [0, 1])
 def test_old_magics(magic: int, codec: str) -> None:
-    """Wrappers to wrappers, and to messages of their own."""
+    """Wrappers to wrappers, and to their own messages."""
     data = b"".join(
         recordpress.write_records(
             [b"value %d" % i] * 20, timestamps=[T] * 20, magic=magic, base_offset=20 * i, compression_type="gzip"

@@ -189,7 +189,7 @@ def test_only_a_run_of_batches_that_are_all_shallow_is_packed() -> None:
 
 
 def test_a_gap_inside_of_a_batch_is_a_border() -> None:
-    """Compaction took the last records: what follows keeps a batch of its own, so the last offset is not lost."""
+    """Compaction took the last records: what follows keeps a separate batch, so the last offset is not lost."""
     data = built([b"v"] * 3, last_offset=4) + built([b"v"] * 3, base_offset=5, last_offset=9)
     assert pack(data, "none", None, 1 << 20) == data
 

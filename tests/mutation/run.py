@@ -2,7 +2,7 @@
 
     run.py --work /tmp/mutants --n 120 --seed 1 [--only record] [--jobs 2] [--minutes 40]
 
-Works in clones of its own and prints a table of those that no test found. A mutant has a minute of CPU time; one that
+Works in its own clones and prints a table of those that no test found. A mutant has a minute of CPU time; one that
 does not compile is replaced by another one.
 """
 

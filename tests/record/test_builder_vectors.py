@@ -20,7 +20,7 @@ V2_HEADER = 61
 
 # The first Kafka whose codec library gives the bytes of today's: lz4-java's since 1.0, snappy-java's since 3.6.
 SAME_BYTES_SINCE = {"none": (0,), "lz4": (1, 0), "snappy": (3, 6)}
-# liblz4 1.10 compresses at these levels with an algorithm of its own.
+# liblz4 1.10 compresses at these levels with its own algorithm.
 LZ4_LEVELS_THAT_CHANGED = (1, 2)
 
 

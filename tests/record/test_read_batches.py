@@ -165,7 +165,7 @@ def test_an_inner_message_of_another_magic_is_read_as_v1(magic: int) -> None:
     assert (first.timestamp_type, other.timestamp_type) == (0, 1)  # its own, not the wrapper's
     assert recordpress.read_columns(data, ["offset", "key"])["key"].to_pylist() == [b"k", b"k"]
     with pytest.raises(recordpress.CorruptRecordError, match=f"magic {magic}"):
-        recordpress.recompress(data, "none")  # as an entry of its own it would be of another format
+        recordpress.recompress(data, "none")  # as a separate entry it would be of another format
 
 
 @pytest.mark.parametrize("size", range(14, 22))

@@ -1,4 +1,4 @@
-"""Faults that workers meet, each once: a module of its own, so that workers can import it."""
+"""Faults that workers meet, each once: its own module, so that workers can import it."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Spark Connect: a client that cannot start a JVM, and a server in a process of its own."""
+"""Spark Connect: a client that cannot start a JVM, and a server in a separate process."""
 
 import json
 import os

@@ -149,7 +149,7 @@ def test_workers_without_recordpress_get_it(
             found = found_by_a_client(url, wheel, environment, tmp_path / "client")
     assert found["before"] == ["nowhere"]
     assert f"{bare_python} has no recordpress" in found["error"] and "set PYSPARK_PYTHON to a Python" in found["error"]
-    assert len(found["after"]) == 2 and "nowhere" not in found["after"]  # each has a place of its own
+    assert len(found["after"]) == 2 and "nowhere" not in found["after"]  # each has its own place
     partitions = [path for path in LOGS.iterdir() if path.is_dir()]
     assert (found["inventory"], found["read"], found["different"]) == (len(partitions), 24100, 0)
     assert (found["function"], found["written"]) == (0xE3069283, 100)

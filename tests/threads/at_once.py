@@ -24,7 +24,7 @@ def switching_often() -> Iterator[None]:
 
 
 def at_once(*works: Callable[[], R]) -> list[R]:
-    """What the calls return, each made in a thread of its own, begun together. What one of them raises is raised."""
+    """What the calls return, each made in a separate thread, begun together. What one of them raises is raised."""
     barrier = threading.Barrier(len(works))
     results: dict[int, R] = {}
     failures: list[BaseException] = []

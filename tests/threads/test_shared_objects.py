@@ -32,7 +32,7 @@ def named(thread: int) -> list[bytes]:
 EVERY_NAME = sorted(itertools.chain.from_iterable(map(named, range(THREADS))))
 
 
-# --- objects of their own ---------------------------------------------------------------------------------------------
+# --- their own objects ---------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("codec", CODECS)

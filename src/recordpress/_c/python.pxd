@@ -22,5 +22,5 @@ cdef extern from "Python.h":
         vectorcall tp_vectorcall
     void PyType_Modified(PyTypeObject*)
 
-    # of a pointer: to an object that it passes on Cython takes a reference of its own
+    # of a pointer: to an object that it passes on Cython takes its own reference
     Py_ssize_t references "Py_REFCNT"(PyObject*)

@@ -8,8 +8,8 @@ cdef class Client:
     cdef object corrupt          # exceptions
     cdef object unsupported
     cdef object codec_module
-    cdef dict checkers           # of the module's has_ functions, by name: those that need no call
-    cdef str unknown             # what is said of a codec id that is none
+    cdef dict checkers           # of the module's has_ functions, by name: the ones that need no call
+    cdef str unknown             # the message for an unknown codec id
     cdef readonly size_t cap     # of decompressed bytes
 
     cdef object error_of(self, const rp_error* err, const rp_batch* batch)

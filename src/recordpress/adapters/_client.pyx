@@ -47,7 +47,7 @@ cdef class Client:
         return self.unsupported(self.unknown.format(codec))
 
     cdef int require(self, int codec) except -1:
-        """Ask the client's codec module where a program has put a checker of its own there, as tests do."""
+        """Ask the client's codec module where a program has put its own checker there, as tests do."""
         cdef str name = name_of(table_of(None), codec)
         checker = getattr(self.codec_module, f"has_{name}", None)
         if checker is None or checker in self.checkers.get(f"has_{name}", ()) or checker():

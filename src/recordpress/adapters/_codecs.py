@@ -168,7 +168,7 @@ CHECKERS: dict[str, Callable[[], bool]] = {
 
 
 def client_of(corrupt: type[Exception], unsupported: type[Exception], codec_module: ModuleType, unknown: str) -> Client:
-    """A client, by its exceptions, its codec module, and what it says of a codec id that is none."""
+    """A client, by its exceptions, its codec module, and its message for an unknown codec id."""
     made = Client(corrupt, unsupported, codec_module, unknown)
     made.trust({name: (own, getattr(codec_module, name)) for name, own in CHECKERS.items()})
     return made

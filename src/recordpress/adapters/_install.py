@@ -24,7 +24,7 @@ LOCK = RLock()
 
 
 def check_version(distribution: str, least: tuple[int, int], below: tuple[int, int]) -> tuple[int, int]:
-    """The client's version, major and minor, if it is one of those that the adapter was tested with."""
+    """The client's version, major and minor, if the adapter was tested with it."""
     found = version(distribution)
     parts = found.split(".")[:2]
     number = (int(parts[0]), int(parts[1])) if len(parts) == 2 and all(map(str.isdecimal, parts)) else (0, 0)
@@ -107,7 +107,7 @@ class Adapter:
             return True
 
     def _modules(self) -> list[ModuleType]:
-        """The client's, as far as they are imported."""
+        """Return the client's imported modules."""
         prefix = f"{self.package}."
         return [module for name, module in list(sys.modules.items()) if name == self.package or name.startswith(prefix)]
 
@@ -150,7 +150,7 @@ True
 >>> recordpress.adapters.{module}.uninstall()
 """
 
-UNINSTALL_DOC = """Give {name} all of its own names back; without `install` before, nothing happens.
+UNINSTALL_DOC = """Restore all names of {name}; without an earlier `install`, nothing happens.
 
 The limit is the default again. Batches that are being filled or read keep the classes they were made of.
 

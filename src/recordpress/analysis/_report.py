@@ -93,7 +93,7 @@ def _label(cell: Cell) -> str:
 # ---- plots
 
 
-def _axes(values: Sequence[tuple[float, float]], below: str, beside: str) -> tuple[_Axis, _Axis, list[str]]:
+def _axes(values: Sequence[tuple[float, float]], below: str, left: str) -> tuple[_Axis, _Axis, list[str]]:
     xs, ys = ([point[number] for point in values] for number in (0, 1))
     across = _Axis(min(xs) * 0.9, max(xs) * 1.1, _LEFT, WIDTH - _RIGHT)
     up = _Axis(min(ys) * 0.95, max(ys) * 1.05, HEIGHT - _BOTTOM, _TOP)
@@ -107,7 +107,7 @@ def _axes(values: Sequence[tuple[float, float]], below: str, beside: str) -> tup
         parts.append(f'<line x1="{_LEFT}" x2="{WIDTH - _RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>')
         parts.append(text(_LEFT - 8, y + 4, _short(value), "faint", "end"))
     parts.append(text((_LEFT + WIDTH - _RIGHT) / 2, HEIGHT - 10, below, "", "middle"))
-    parts.append(text(_LEFT, 12, beside))
+    parts.append(text(_LEFT, 12, left))
     return across, up, parts
 
 

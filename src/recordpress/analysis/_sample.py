@@ -180,7 +180,7 @@ class Stretch(NamedTuple):
 
 
 class SampleRun(NamedTuple):
-    """A run by itself: what it may take lies in these stretches, and is so many uncompressed bytes."""
+    """One run: the ranges that it may read, and the uncompressed bytes to take from them."""
 
     stretches: tuple[Stretch, ...]
     limit: int

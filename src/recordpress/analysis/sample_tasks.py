@@ -104,7 +104,7 @@ def placed(
         Of each topic, as for `recordpress.analyze`.
     seed : int
     task_bytes : callable
-        From the bytes of all samples to those of one task.
+        Scale the bytes of all samples to one task.
     registry : CodecRegistry, optional
         With codec plug-ins among the settings.
 

@@ -67,7 +67,7 @@ cdef int refuse(pass_over* p, int code, const char* refusal) noexcept nogil:
 
 
 cdef void read_short(const uint8_t* entry, rp_batch* batch) noexcept nogil:
-    """The fields of a v2 header that is cut: those that are there. `batch` has its place, size and offset."""
+    """Read the available fields of a cut v2 header; `batch` has its position, size and offset."""
     cdef rp_batch said
     memset(&said, 0, sizeof(rp_batch))
     said.position, said.size, said.base_offset, said.magic = batch.position, batch.size, batch.base_offset, 2
@@ -191,7 +191,7 @@ cdef class BatchHeader:
     position, size : int
         In the record set, in bytes.
     magic, attributes, codec, base_offset, last_offset, last_offset_delta, base_timestamp, max_timestamp : int
-        As Kafka's RecordBatch names them. Of a message the offsets are its own; `codec` is Kafka's id.
+        Names follow Kafka's RecordBatch. A message has its own offsets; `codec` is Kafka's id.
     producer_id, producer_epoch, base_sequence, last_sequence, partition_leader_epoch, records_count : int
     is_transactional, is_control : bool
     """
@@ -224,7 +224,7 @@ cdef class Analysis:
     refusal : str | None
         With an error: the name of the `Reason`.
     detail : str | None
-        With an error: what was found, where there is more to say than the reason does.
+        With an error: the details that the reason does not give.
     error_position : int
         Of the entry with the error, in bytes; -1 without one.
     size, valid_bytes : int
@@ -280,7 +280,7 @@ cdef Analysis analysis_of(pass_over* p, InputView view):
 
 
 def headers(records):
-    """The headers of a record set, as far as its scanner gets.
+    """Return the headers of a record set up to the first entry that its scanner refuses.
 
     Parameters
     ----------

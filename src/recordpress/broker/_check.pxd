@@ -85,7 +85,7 @@ ctypedef struct validator:
     int rules
     int32_t leader_epoch
     int64_t now_ms, before_max_ms, after_max_ms
-    int64_t least_timestamp, most_timestamp   # the bounds around now_ms, as far as an int64_t goes
+    int64_t least_timestamp, most_timestamp   # the bounds around now_ms, within int64_t
     int64_t start_offset    # of the first record that is stored, and of the next one
     int64_t next_offset
     size_t cap

@@ -156,7 +156,7 @@ zookeeper.ssl.truststore.password zookeeper.ssl.truststore.type zookeeper.sync.t
 TOPIC_NAMES = frozenset(_TOPIC.split())
 BROKER_NAMES = frozenset(_BROKER.split()) | {f"log.{name}" for name in TOPIC_NAMES}
 
-# Settings of one listener or of a plug-in begin with a name of their own.
+# Settings of one listener or of a plug-in begin with their own name.
 PREFIXES = ("listener.name.", "sasl.", "ssl.", "metrics.", "client.quota.callback.", "remote.log.", "zookeeper.")
 
 

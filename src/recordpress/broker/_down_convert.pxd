@@ -9,7 +9,7 @@ from recordpress.record.change_magic cimport LOST_KINDS, converter
 
 
 cdef enum:
-    # What conversion of some batches comes to, beside RP_OK: Kafka's error codes.
+    # Results of a conversion other than RP_OK: Kafka's error codes.
     DOWN_UNKNOWN_ERROR = -1         # exceptions that have no code of their own
     DOWN_CORRUPT_MESSAGE = 2
     DOWN_UNSUPPORTED_CODEC = 76     # zstd
@@ -38,7 +38,7 @@ ctypedef struct down_conversion:
     bint drops_headers          # of records; else they are an error
     bint merges                 # all records become one batch, under the codec of the first one
     bint began                  # that batch
-    int64_t counted             # what lies before this position in `data` was counted already, as far as it is lost
+    int64_t counted             # what lies before this position in `data` was counted already where it is lost
     codec_context* context
     pooled out
     down_counts counts

@@ -114,7 +114,7 @@ def _explanation(kind: str, judge: Judge, batches: list[ExplainedBatch], notes: 
 def _settings(
     config: Mapping[str, str | int | bool] | str | os.PathLike[str] | None,
 ) -> tuple[dict[str, Any], list[str]]:
-    """Those of a broker, and a note on names that are not Kafka's: a file may have those of plug-ins."""
+    """Return a broker's settings, and a note on names that are not Kafka's: a file may configure plug-ins."""
     if config is None:
         return {}, []
     if isinstance(config, Mapping):

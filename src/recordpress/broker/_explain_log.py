@@ -1,14 +1,14 @@
-"""Logs, explained: what a broker with these settings would do with the batches if their producers sent them again.
+"""Explain a log: what a broker with these settings would do if producers sent its batches again.
 
 ::
 
     headers, one after the other ──► the kind of batch: magic, codec, producer or not ... ──► is it opened? ─ yes ─┐
                                                                                                 │ no              │
-                                       counted: like those of its kind that were opened ◄───────┘                 │
+                                       counted: like opened batches of its kind ◄───────┘                 │
                                                                                                                   ▼
                                                          as its producer sent it ──► explained ──► group of its kind
 
-A log may be larger than memory and patience: of each kind the first batches are opened, then one in OPENED_THEN.
+A log may be large: the first batches of each kind are opened, then one in OPENED_THEN.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ class ExplainedLog:
     groups : list of BatchGroup
     control_batches, compacted_batches : int
     opened, batches : int
-        Batches that were judged, of those that could be.
+        Number of batches with a verdict, and of all that could have one.
     findings : list of recordpress.log.Finding
     cut : list of str
         Segments that end within an entry, or in zeros, as a broker leaves them after a crash.
@@ -212,7 +212,7 @@ class LogExplainer:
 
 @contextmanager
 def _judged(file: FileRecords, hop: Any) -> Iterator[None]:
-    """Zeros after the last batch of a log are no damage; whatever else ends a walk may be."""
+    """Zeros after the last batch of a log are not damage; any other end of a walk may be."""
     try:
         yield
     except _DAMAGE as error:

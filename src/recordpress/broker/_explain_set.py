@@ -28,7 +28,7 @@ from recordpress.record import Batch, read_batches
 
 _BY_RELATION = {"header rewritten": REWRITTEN, "kept, tail cut": CUT, "kept": KEPT}
 _SEQUENTIAL = "0, 1, 2, ..."
-# By magic, and whether the batch is compressed: what Cloudflare met, and what it became.
+# By magic and compression: the fault that Cloudflare met, and its later form.
 _DIAGNOSES = {
     (0, True): "wrong offsets in a compressed message of magic 0 cost nothing extra: a log of magic 0 holds absolute "
     "ones, and other logs need a conversion",
@@ -165,7 +165,7 @@ def _codec_of(batch: Batch) -> str | None:
 
 
 def _offsets_of(batch: Batch, in_log: bool, codecs: CodecRegistry | None) -> list[int] | None:
-    """As a reader sees them, of a batch that starts at 0. In a log those of magic 0 are absolute, by the broker."""
+    """Return offsets as a reader sees them in a batch from 0 on. In a log, brokers make offsets of magic 0 absolute."""
     if batch.magic < 2 and not batch.is_compressed:
         return None
     try:
@@ -212,7 +212,7 @@ def _cost(
 
 
 def _changed(batch: Batch, stored: Batch) -> int:
-    """In the header, where every broker sets offset and leader epoch: what follows is the same."""
+    """Compare the header after offset and leader epoch, which every broker sets."""
     before, after = (bytearray(one.data[:_HEADER]) for one in (batch, stored))
     for header in (before, after):
         header[_OFFSET] = bytes(8)

@@ -1,4 +1,4 @@
-"""What `recordpress.explain` gives: batches with their verdicts, and groups of those that fare alike."""
+"""The result of `recordpress.explain`: batches with verdicts, and groups of batches with equal verdicts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Cost:
     size_after : int
         Of what is stored, in bytes; 0 if nothing is.
     bytes_changed : int
-        Bytes of the stored batch that are not those which were sent: all of them if it is rebuilt.
+        Bytes of the stored batch that differ from the sent ones: all of them if it is rebuilt.
     decompress_seconds, compress_seconds : float
         0 where the broker does not do it. A broker decompresses every compressed batch, to check its records.
 
@@ -78,7 +78,7 @@ class ExplainedBatch:
     magic, records : int | None
         None if there is no whole entry. The number of records of a v0/v1 wrapper is known when it could be read.
     compression_type, client : str | None
-        The codec; and what its stream tells of the client that made it.
+        The codec, and the client that its stream reveals.
     producer_id : int
     inner_offsets : str | None
         What the offsets inside of the batch are: ``0, 1, 2, ...``, ``all 0``, or the first that is wrong. None where
@@ -190,12 +190,12 @@ class BatchGroup:
     cpu_seconds : (float, float)
         To decompress and to compress all of them.
     producers : dict of int to (int, int)
-        Batches and bytes of those that were opened, by producer id. -1 stands for producers without one, None for
+        Number and bytes of opened batches by producer id. -1 stands for producers without one, None for
         those beyond the first thousand.
     clients : dict of str to int
-        Batches of those that were opened, by what their streams reveal about the client.
+        Number of opened batches by the client that their streams reveal.
     topics : dict of str or None to int
-        Batches of those that were opened, by topic.
+        Number of opened batches by topic.
 
     Examples
     --------
@@ -235,7 +235,7 @@ class BatchGroup:
         self.topics[batch.topic] = self.topics.get(batch.topic, 0) + 1
 
     def add_unopened(self, batches: int, size: int, opened_bytes: int) -> None:
-        """Take batches that were not opened to be like those that were, which have this many bytes."""
+        """Estimate unopened batches from opened ones, which have this many bytes."""
         more = size / opened_bytes if opened_bytes else 0.0
         self.batches += batches
         self.bytes += size
@@ -294,11 +294,11 @@ class Explanation:
     topic_config : dict of str to str, int or bool
         What was asked for, after the broker's settings.
     batches : list of ExplainedBatch
-        One for each batch of a record set or request. Of a log, the first of each group.
+        One for each batch of a record set or request; for a log, the first batch of each group.
     groups : list of BatchGroup
         Batches that fare alike, the worst first.
     control_batches, compacted_batches : int
-        Batches of a log that were passed over: those that brokers wrote, and those that its cleaner has changed, of
+        Batches of a log that were not examined: batches that brokers wrote, and batches that the cleaner changed,
         whose sending cannot be reconstructed.
     findings : list of recordpress.log.Finding
         Damage in a log.

@@ -68,7 +68,7 @@ def fetch(
 
     Fetch 4 and later get the log's bytes. Fetch 0 and 1 know message format v0, Fetch 2 and 3 know v1: brokers from
     0.10 to 3.9 convert for them, record by record, while the response is sent, and lose what the old format has no
-    place for. Kafka 4 does not answer them (KIP-896). What Fetch 13 and later have of their own, such as topic ids
+    place for. Kafka 4 does not answer them (KIP-896). Additions of Fetch 13 and later, such as topic ids
     (KIP-516), changes nothing about the answer to a partition.
 
     Parameters
@@ -83,7 +83,7 @@ def fetch(
     broker_version : str
         From ``"0.8.2"`` to ``"4.3"``. The default is the last line that converts.
     topic_config : mapping, optional
-        Settings of topic and broker by Kafka's property names. Those that count: ``compression.type``,
+        Settings of topic and broker by Kafka's property names. Settings with an effect: ``compression.type``,
         ``message.downconversion.enable``, ``message.format.version`` with ``inter.broker.protocol.version`` (what
         the log may hold, before 3.0), and ``fetch.max.bytes``.
     max_bytes, partition_max_bytes : int
@@ -133,7 +133,7 @@ def fetch(
     cannot be converted: error 76 if it comes first, else the batches before it.
 
     Real brokers make two mistakes, which are part of the answer without `helpful`. Where the first batches have nothing
-    for an old client, such as control batches, some of those after them are sent twice. Where more than 128 KiB of the
+    for an old client, such as control batches, some later batches are sent twice. Where more than 128 KiB of the
     response are missing because of zstd, the connection is closed.
 
     gzip is compressed by another library than Java's: its bytes differ, the records in them do not.

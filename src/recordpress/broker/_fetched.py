@@ -44,11 +44,11 @@ class Fetched:
     repeated_batches : int
         Batches of the log that are sent twice.
     filler_bytes, cut_bytes : int
-        At the end of records: of the filler; of the entry that is cut.
+        Bytes of the filler, or of the cut entry, at the end of the records.
     message : str | None
         What is wrong with the log where that kept the broker from converting it.
     reasons : list of Reason
-        Why records are not those of the log, or why there are none.
+        Why the records differ from the log's, or why the answer has none.
     findings : list of Finding
         What the client will not notice, or stumble over.
 

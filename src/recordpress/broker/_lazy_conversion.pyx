@@ -129,7 +129,7 @@ cdef class DownConversion:
     repeated_batches : int
         Entries of the log that are sent again.
     filler_bytes, cut_bytes : int
-        At the end: of the filler; of an entry that is not complete.
+        Bytes of the filler, or of an incomplete entry, at the end.
     lost : dict
         What the magic cannot say, by kind.
     """
@@ -313,7 +313,7 @@ cdef class DownConversion:
                 after_first[0] = self.position
 
     cdef void count_repeated(self, int64_t start) noexcept nogil:
-        """Those of a chunk that gave the first result, and give it again."""
+        """Return the batches of the chunk that gave the first result."""
         cdef down_conversion* d = &self.conversion
         cdef rp_batch b
         while start < d.counted and entry_at(d, start, &b) == RP_OK:
@@ -321,7 +321,7 @@ cdef class DownConversion:
             self.repeated_batches += start == d.counted
 
     cdef void cut(self, int64_t start) noexcept nogil:
-        """The response is full: of the result that begins at `start` of it, what has room."""
+        """Cut the result that begins at `start` to the room left in the response."""
         cdef down_conversion* d = &self.conversion
         cdef down_conversion sent
         cdef rp_batch b

@@ -46,7 +46,7 @@ cdef class StoredMessages:
     records : bytes
     count : int
     reasons : int
-        As those of `Validation`.
+        As in `Validation`.
     is_rebuilt : bool
     """
 
@@ -57,7 +57,7 @@ cdef class StoredMessages:
 
 
 cdef class MessageValidator(DeepIterator):
-    """One set, on its way into the log. `take` is for those that may be rebuilt."""
+    """One set, on its way into the log. `take` is for sets that may be rebuilt."""
 
     cdef bytes data
     cdef const uint8_t* at
@@ -124,7 +124,7 @@ cdef class MessageValidator(DeepIterator):
         return stored
 
     cdef StoredMessages with_offsets(self):
-        """An empty key is none there: "keySize <= 0"."""
+        """An empty key counts as missing there: \"keySize <= 0\"."""
         cdef bytes records = self.copied()
         cdef uint8_t* out = <uint8_t*>PyBytes_AS_STRING(records)
         cdef message m

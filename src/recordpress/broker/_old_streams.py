@@ -60,7 +60,7 @@ def decompressed(payload: bytes, codec: int, magic: int, generation: int) -> byt
 
 
 def _is_runtime_exception(name: str, payload: bytes, error: DecompressionError) -> bool:
-    """LZ4's flags that are not served, and a snappy chunk for which there is no memory."""
+    """LZ4's unsupported flags, and a snappy chunk too large for memory."""
     if name == "lz4":
         return (error.field or "").startswith(("FLG.", "BD."))
     if name == "snappy" and error.position is not None:

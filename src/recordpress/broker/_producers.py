@@ -232,7 +232,7 @@ class Producers:
 
 
 def listed(values: Iterable[T]) -> list[T] | None:
-    """The values of an iterable; None if it is none, or text or bytes. What it raises later on is its own."""
+    """Return the values of an iterable; None for text, bytes and other objects. Its errors pass through."""
     if isinstance(values, (str, bytes, bytearray, memoryview)):
         return None
     try:

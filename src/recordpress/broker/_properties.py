@@ -37,7 +37,7 @@ def read_properties(text: str, file: str | None = None) -> dict[str, str]:
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments; one that ends with an odd number of backslashes goes on in the next."""
+    """Lines without comments; a line that ends with an odd number of backslashes continues in the next one."""
     lines = enumerate(re.split("\r\n|\r|\n", text), 1)
     for number, line in lines:
         line = line.lstrip(_BLANK)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-REBUILD = "rebuild"  # the broker decompresses, and writes a batch of its own
+REBUILD = "rebuild"  # the broker decompresses, and writes a separate batch
 REWRITE = "rewrite"  # the header changes, the records area does not
 CUT = "cut"
 REQUEST = "request"  # refused by headers alone, before the log is asked
@@ -31,7 +31,7 @@ class Reason(StrEnum):
     ----------
     stage : str
         Where it is decided: ``rebuild``, ``rewrite`` and ``cut`` for batches that are accepted; ``request``,
-        ``append``, ``batch``, ``records`` and ``producer`` for those that are not.
+        ``append``, ``batch``, ``records`` and ``producer`` for other reasons.
     error_code : int | None
         Kafka's code, as current brokers have it; 0 where nothing is refused, None where the connection is closed.
     rule : str
@@ -148,12 +148,12 @@ class Reason(StrEnum):
     ENTRY_SIZE = (
         "ENTRY_SIZE", REQUEST, 2, "entry size", "ByteBufferLogInputStream",
         "The length field of an entry is smaller than any entry can be.",
-        "The record set is damaged or is none; look at what frames it.",
+        "The bytes are damaged or not a record set; check the code that frames them.",
     )
     UNKNOWN_MAGIC = (
         "UNKNOWN_MAGIC", REQUEST, 2, "magic", "ByteBufferLogInputStream",
-        "The magic byte of an entry is none of 0, 1 and 2.",
-        "The record set is damaged or is none; look at what frames it.",
+        "The magic byte of an entry is not 0, 1 or 2.",
+        "The bytes are damaged or not a record set; check the code that frames them.",
     )
     REQUEST_MAGIC = (
         "REQUEST_MAGIC", REQUEST, 87, "magic of the request", "KIP-98, ProduceRequest.validateRecords",
@@ -199,7 +199,7 @@ class Reason(StrEnum):
     )
     UNKNOWN_CODEC = (
         "UNKNOWN_CODEC", APPEND, -1, "codec id", "CompressionType.forId",
-        "The codec id in the attributes is none that the broker knows.",
+        "The broker does not know the codec id in the attributes.",
         "Use a codec of the broker's version; zstd needs Kafka 2.1, lz4 needs 0.8.2.",
     )
     PLUGIN_NAME = (
@@ -462,7 +462,7 @@ class Finding(StrEnum):
     Attributes
     ----------
     rule, source, message, advice : str
-        As those of `Reason`.
+        As in `Reason`.
 
     Examples
     --------

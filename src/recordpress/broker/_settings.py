@@ -1,6 +1,6 @@
 """A release of Kafka with the settings of a topic: what is the same for every record set.
 
-Reading settings takes longer than the verdict on a small batch, so those of the last calls are remembered.
+Reading settings takes longer than the verdict on a small batch, so the settings of the last calls are remembered.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ cdef bint all_match(validator* v) noexcept nogil:
 
 
 cdef void choose_reasons(validator* v) noexcept nogil:
-    """Why the set of path C has to be rebuilt, as far as its header tells."""
+    """Return why the set of path C must be rebuilt, from its header."""
     if v.source_codec != v.target_codec:
         v.reasons |= CODEC_DIFFERS
     if v.first.magic != v.target_magic:
@@ -418,7 +418,7 @@ cdef Validation decide(validator* v, int level, object data):
 
 
 cdef int64_t bound(int64_t value, int64_t change) noexcept:
-    """The sum as far as an int64_t goes."""
+    """Return the sum, limited to int64_t."""
     if change > 0 and value > INT64_MAX - change:
         return INT64_MAX
     if change < 0 and value < INT64_MIN - change:
@@ -442,7 +442,7 @@ def validate_records(data, *, source_codec, target_codec, target_level=None, tar
     Parameters
     ----------
     data : bytes-like
-        A record set that `analyze` found no error in. Its checksums are not compared again, but those of messages
+        A record set that `analyze` found no error in. Its checksums are not compared again, except those of messages
         inside of a compressed message.
     source_codec, target_codec : int
         What `analyze` says, and what the topic asks for: Kafka's ids, or rows of `codecs`.

@@ -50,7 +50,7 @@ class Verdict(_Stored):
     error : str
         The code's name in Kafka, such as ``"NONE"`` or ``"INVALID_RECORD"``; ``"CONNECTION_CLOSED"`` if there is none.
     error_message : str | None
-        What the response says besides, without the partition's name; for most errors a broker says nothing.
+        The response's message, without the partition's name; brokers send none for most errors.
     record_errors : list of (int, str | None)
         Records that fail, by their index in the batch. All of them fail a batch together. A response carries them,
         and the message, from Produce 8 on.

@@ -1,6 +1,6 @@
 """Broker behaviour by release, as it affects a record set, with sources.
 
-Patch releases are as their line, but for those that have a row of their own.
+Patch releases are as their line, but for those that have a separate row.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class BrokerRules:
     compares_producers : bool
         Whether that needs no transactional id: the producers of all batches in the set are read and compared.
     epoch_bump_produce_version : int | None
-        From this Produce on, each transaction has an epoch of its own; None: never.
+        From this Produce on, each transaction has its own epoch; None if no Produce does that.
     transactions_have_epochs, fences_before_verification, bumped_epochs_begin_at_0 : bool
         Whether an open transaction is identified by its epoch, too; whether an older epoch is refused before the
         coordinator
@@ -79,7 +79,7 @@ class BrokerRules:
     unknown_sequence : {'welcome', 'out of order', 'unknown'}
         The same for one of which nothing is known but its epoch.
     record_errors : bool
-        Whether responses tell of single records.
+        Whether responses report single records.
     record_errors_break_old_responses : bool
         Whether a response before Produce 8 cannot be written if there are such errors.
     quirks : tuple of str
@@ -290,7 +290,7 @@ def rules_of(broker_version: str) -> BrokerRules:
     Raises
     ------
     InvalidArgumentError
-        The release is not among those that are known; the message says which are.
+        The release is unknown; the message lists the known ones.
     """
     version = version_of(broker_version, "broker_version")
     if not _is_known(version):

@@ -55,7 +55,7 @@ cdef int refuse_invalid(validator* v, const char* refusal) noexcept nogil:
 
 
 cdef int refuse_stream(validator* v) noexcept nogil:
-    """A stream that its codec cannot read: a KafkaException, which has no code of its own."""
+    """A stream that its codec cannot read: a KafkaException, which has no error code."""
     return refuse(v, UNKNOWN_SERVER_ERROR, CORRUPT_MESSAGE,
                   b"LZ4_HEADER_CHECKSUM" if v.err.status == RP_LZ4_HC else b"DECOMPRESSION")
 
@@ -412,7 +412,7 @@ cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
     at.cap, at.counted = v.cap, True
     s.start, s.frame = out.data, RP_IN_RECORDS
     while True:
-        given = min(size, given + INPUT_STEP)  # a decoder goes as far as whole blocks are there
+        given = min(size, given + INPUT_STEP)  # a decoder stops at the last whole block
         status = row.decode(row, &v.context.states[row.id], 2, payload, given, out.data, min(out.capacity, v.cap), &at,
                             &v.err)
         if at.produced == 0:
@@ -427,7 +427,7 @@ cdef bint open_in_steps(validator* v, const uint8_t* entry) noexcept nogil:
 
 
 cdef int open_batch(validator* v, bint* pending) noexcept nogil:
-    """Find the records of v.batch; `pending`: a damaged stream comes after those that are there."""
+    """Find the records of v.batch; `pending`: a damaged stream follows the available records."""
     cdef const uint8_t* entry = v.data + v.batch.position
     pending[0] = False
     v.context.scratch.size = v.context.ignored = 0

@@ -17,7 +17,7 @@ codecs their state and scratch memory. Three modules call the rows: `payload` fo
 `_calls` for payloads in one piece from Python, `_stream` for payloads in pieces (`_output` holds their results). What
 Kafka accepts and refuses is decided in the codecs' files, by the rules of Java's readers. `_blocks` is what the streams
 of snappy and lz4 share, `_zstd_frames` is the walk over the headers of zstd,
-`_zstd_dictionary` what values that are compressed one by one have in common.
+`_zstd_dictionary` content that separately compressed values share.
 """
 
 from recordpress.codecs._calls import (

@@ -268,7 +268,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     -----
     gzip: RFC 1952, members one after the other. snappy: xerial streams one after the other, or one raw block.
     lz4: one frame of independent blocks; anything after it is ignored. zstd: RFC 8878, frames one after the
-    other, windows of up to 128 MiB, no dictionaries but those that are given.
+    other, windows of up to 128 MiB, only the given dictionaries.
 
     Examples
     --------

@@ -140,7 +140,7 @@ cdef size_t gzip_free(void* state) noexcept nogil:
 # How far a member's header was read: it may come in pieces, and its texts have any length.
 ctypedef struct header_scan:
     int stage      # the part that is next
-    size_t at      # where it begins, or where the search for its end goes on
+    size_t at      # where it begins, or where the search for its end continues
 
 
 cdef enum:
@@ -284,7 +284,7 @@ cdef bint gzip_prefix(void** state, const uint8_t* src, size_t size, pooled* out
         try:
             inflate_as_java(src[:size], out, start, cap)
         except (zlib.error, MemoryError):
-            pass  # the caller has an error of its own to report
+            pass  # the caller has its own error to report
     return False
 
 

@@ -61,7 +61,7 @@ cdef enum:
 
 
 cdef void lz4_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """The largest size that the blocks can have, as far as they are there."""
+    """Return the largest possible size of the available blocks."""
     cdef rp_lz4_frame frame
     cdef rp_error ignored
     cdef size_t at, word, length, skip

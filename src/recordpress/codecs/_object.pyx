@@ -1,6 +1,6 @@
 """A codec that the caller brings as a Python object: see CodecRegistry.register.
 
-It is not trusted with memory: it gets bytes objects of its own, and its result is measured before it is copied.
+It is not trusted with memory: it gets bytes its own objects, and its result is measured before it is copied.
 Its exceptions cross code without the GIL as a number (see `note_cause`) and become the cause of ours.
 """
 

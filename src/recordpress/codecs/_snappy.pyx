@@ -84,7 +84,7 @@ cdef int decode_block(const uint8_t* src, size_t start, size_t size, uint8_t* ds
 
 
 cdef void snappy_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """The sum of the preambles, as far as the chunks are sound."""
+    """Return the sum of the preambles up to the first bad chunk."""
     cdef size_t at = HEADER, length, elements, decoded, total = 0
     expected.sure = True
     if not is_xerial(src, size):

@@ -74,7 +74,7 @@ cdef class _Stream:
         return 0
 
     cdef int check_free(self) except -1:
-        """No call is at work, which would change what is looked at: calls work without the GIL."""
+        """Check that no call is running: calls change the state without the GIL."""
         self.check_made()
         if self.busy:
             raise InUseError("the stream is in use by another thread")
@@ -273,7 +273,7 @@ cdef class Decompressor(_Stream):
         Returns
         -------
         bytes
-            The output of the pieces so far, as far as it was not returned before. The output of a zstd frame with a
+            The output of the pieces so far that was not returned before. The output of a zstd frame with a
             window above 8 MiB may come only when the frame is complete; until then at most 13 MiB of it are kept.
 
         Raises

@@ -77,7 +77,7 @@ cdef enum:
     COMPRESSOR_KEPT = 32 << 20
     DECOMPRESSOR_KEPT = 4 << 20
     PIECE = 1 << 17               # the step in which a stream's output gets room: a block
-    # Larger windows are those of levels 20 to 22 and of zstd's --long. A frame with one is held until it is whole: up
+    # Levels 20 to 22 and zstd's --long use larger windows. A frame with one is held until it is whole: up
     # to HELD_LEAST in any case, and up to HELD_MOST if it is much smaller than its output. With HELD_MOST a stream
     # takes less than its cap and 16 MiB.
     WIDE = 8 << 20
@@ -88,7 +88,7 @@ cdef enum:
 
 
 cdef void zstd_expect(const codec* row, const uint8_t* src, size_t size, size_range* expected) noexcept nogil:
-    """The sum of the frames' sizes, as far as their headers are sound."""
+    """Return the sum of the frames' sizes up to the first bad header."""
     cdef codec_unit frame
     cdef rp_error ignored
     cdef size_t at = 0
@@ -432,7 +432,7 @@ cdef int read_whole(codec_stream* s, const uint8_t* src, const codec_unit* frame
 
 
 cdef size_t know_head(zstd_stream* z, const ZSTD_inBuffer* input) noexcept nogil:
-    """Complete z.head, as far as the input goes; returns how many bytes of it are known."""
+    """Complete z.head from the input; returns how many bytes of it are known."""
     cdef size_t known
     if z.frame >= LONGEST_HEADER:
         return LONGEST_HEADER
@@ -468,7 +468,7 @@ cdef int read_piece(codec_stream* s, ZSTD_inBuffer* input, bint* more, rp_error*
     return spend(s, given, err)
 
 
-# A frame that comes in pieces needs its window besides the output of a call, because libzstd wants the window in one
+# A frame that comes in pieces needs its window in addition to the output of a call, because libzstd wants the window in one
 # block. So a frame with a large window is held until it is whole, and is then decompressed straight into the output.
 # This is for frames that are much smaller than their output; the others do not wait, as each piece gives little.
 

@@ -23,7 +23,7 @@ cdef class Dictionary:
     cdef readonly bytes data
 
 
-# Those that payloads name, out of the caller's.
+# The caller's dictionaries that payloads name.
 cdef class DictionarySet:
     cdef codec row            # zstd's, with these dictionaries
     cdef known_dictionaries known

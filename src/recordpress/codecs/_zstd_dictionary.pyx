@@ -1,4 +1,4 @@
-"""Dictionaries of zstd (RFC 8878 section 5): what values that are compressed one by one have in common.
+"""Dictionaries of zstd (RFC 8878 section 5): content that separately compressed values share.
 
 A row of the codec with a dictionary is a copy of its row with other functions; the calls need to know nothing more.
 """
@@ -50,8 +50,8 @@ cdef enum:
     # ids below are for a registry that does not exist yet, as are those from 2^31 on (RFC 8878 section 3.1.1.1.3)
     ID_MIN = 1 << 15
     ID_MAX = 0x7FFFFFFF
-    # Tables made beforehand are those of a small input, as are their parameters. From here on, or from this many times
-    # the dictionary's size, an input is worth tables of its own (ZSTD_USE_CDICT_PARAMS_SRCSIZE_CUTOFF).
+    # Prepared tables and their parameters suit a small input. From here on, or from this many times
+    # the dictionary's size, an input is worth its own tables (ZSTD_USE_CDICT_PARAMS_SRCSIZE_CUTOFF).
     LARGE = 1 << 17
     LARGE_FACTOR = 6
     TRAINING_D = 8              # with the next, what ZDICT_trainFromBuffer chooses
@@ -111,7 +111,7 @@ cdef ZSTD_CDict* encoder_of(loaded_dictionary* d, int level) noexcept nogil:
 
 cdef size_t encode_large(ZSTD_CCtx* compressor, const loaded_dictionary* d, const uint8_t* src, size_t size,
                          uint8_t* dst, size_t capacity) noexcept nogil:
-    """With tables of its own."""
+    """With separate tables."""
     cdef size_t written = ZSTD_CCtx_loadDictionary_byReference(compressor, d.data, d.size)
     if not ZSTD_isError(written):
         ZSTD_CCtx_setParameter(compressor, ZSTD_c_contentSizeFlag, 1)
@@ -144,7 +144,7 @@ cdef int dictionary_encode(const codec* row, void** state, int level, int magic,
 # --- in pieces -------------------------------------------------------------------------------------------------------
 
 cdef int dictionary_compress_open(codec_stream* s, rp_error* err) noexcept nogil:
-    """With tables of its own: those made beforehand are for small inputs, and a stream may be of any size."""
+    """With its own tables: those made beforehand are for small inputs, and a stream may be of any size."""
     cdef const loaded_dictionary* d = <const loaded_dictionary*>s.row.object
     if ready_compressor(s.shared, level_or_default(s.row, s.level), err) != RP_OK:
         return err.status
@@ -177,7 +177,7 @@ cdef void dictionary_decompress_close(codec_stream* s) noexcept nogil:
 
 
 cdef int dictionary_decompress_step(codec_stream* s, const uint8_t* src, size_t size, rp_error* err) noexcept nogil:
-    """libzstd must have a frame's dictionary before it has its whole header. What needs no window gets none, as in
+    """libzstd must have a frame's dictionary before it has its whole header. A frame that needs no window gets none, as in
     streams without dictionaries."""
     cdef zstd_stream* z = <zstd_stream*>s.state
     cdef ZSTD_inBuffer input = [src, size, 0]
@@ -284,7 +284,7 @@ cdef class Dictionary:
 
     Notes
     -----
-    ``nbytes`` counts the tables too. Those of one level take up to a few times the dictionary's size.
+    ``nbytes`` counts the tables too. The tables of one level take up to a few times the dictionary's size.
 
     Examples
     --------
@@ -314,7 +314,7 @@ cdef class Dictionary:
             refuse("the dictionary has the id 0, which stands for none")
         with nogil:
             self.decoder = ZSTD_createDDict_byReference(self.loaded.data, self.loaded.size)
-            tried = new_encoder(&self.loaded, 1)  # the fastest to make: its reader has rules of its own
+            tried = new_encoder(&self.loaded, 1)  # the fastest to make: its reader has its own rules
             if tried != NULL:
                 free_encoder(tried)
         if self.decoder == NULL or tried == NULL:
@@ -407,7 +407,7 @@ cdef class DictionarySet:
         return unknown_dictionary(&self.known, src, size, &at) != 0
 
     cdef int learn(self, const uint8_t* src, size_t size) except -1:
-        """Look up what the frames of a payload need. What there is not, decoding will report."""
+        """Look up what the frames of a payload need. Decoding reports a missing one."""
         cdef size_t at = 0
         cdef uint32_t id
         while True:

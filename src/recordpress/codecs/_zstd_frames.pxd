@@ -47,7 +47,7 @@ cdef enum:
 ctypedef struct frame_walk:
     size_t at          # the next block's header; the frame's end once `last` is set and the checksum is there
     uint64_t window
-    uint64_t content   # the content size; 0 if not told
+    uint64_t content   # the content size; 0 if unknown
     uint64_t exact     # output of the raw and RLE blocks so far
     uint64_t most      # and of the compressed ones
     bint checksum

@@ -68,7 +68,7 @@ cdef struct codec_stream:
     pooled* small
     pooled large
     PyObject* result
-    size_t piece      # bytes of the piece that is being read, and those of it that were handed to a step
+    size_t piece      # bytes of the piece that is being read, and the part of it that was handed to a step
     size_t handed
     pooled pending    # input that waits; after the payload's end, what follows it
     int level
@@ -130,7 +130,7 @@ cdef struct codec:
     size_t join_head      # at the start of the second
     size_t join_unit      # after a multiple of this many bytes, that is what one payload of both would be; 0: never
 
-    # A payload in parts: each is compressed when it is given, with those before it as its history, and what they gave
+    # A payload in parts: each is compressed when it is given, with the earlier ones as its history, and their output
     # is a payload at any time if parts_end comes after it. NULL: there is no such form. `expected`: about how many
     # bytes are to come; 0: nobody knows. `dst` has room for bound(size) and PART_ROOM.
     int (*begin_parts)(void** state, int level, size_t expected, rp_error*) noexcept nogil

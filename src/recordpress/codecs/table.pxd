@@ -28,7 +28,7 @@ cdef int level_given(const codec* row, object level) except? -1
 cdef int magic_given(const codec* row, object magic) except -1
 # The row with a dictionary, which the caller keeps. `field` is the argument's name.
 cdef const codec* row_with(const codec* row, object dictionary, str field) except NULL
-# For reading: those of `dictionaries` that the payloads need, once they were learned; its `row` is the row.
+# For reading: the `dictionaries` that the payloads need; `row` is the codec's row.
 cdef DictionarySet dictionaries_of(const codec* row, object dictionaries)
 
 cdef CodecTable KAFKA       # without a registry

@@ -1,4 +1,4 @@
-"""The codecs by row and by name: Kafka's five, and those of a registry."""
+"""The codecs by row and by name: Kafka's five, and the codecs of a registry."""
 
 cimport cython
 from cpython.bool cimport PyBool_Check
@@ -30,7 +30,7 @@ cdef dict IGNORES = {VERIFY: False, "ignore": True}
 
 
 cdef class CodecTable:
-    """The codecs of a call: Kafka's, and those that were registered when it began. It never changes.
+    """The codecs of a call: Kafka's, and the codecs registered when it began. It never changes.
 
     Parameters
     ----------

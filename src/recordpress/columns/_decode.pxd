@@ -18,7 +18,7 @@ ctypedef struct run:
     int64_t n
     builder* open            # where the rows go on that earlier runs gathered; NULL: this run alone makes its chunks
     int64_t rest             # bytes of entries that later runs are to add to it; 0: the chunk ends here
-    chunk_data** chunks      # of the entries that were good: those before the first that is wrong, or all if plan.skip
+    chunk_data** chunks      # of the good entries: up to the first bad one, or all if plan.skip
     int64_t n_chunks
     failure* failures        # of the entries that were wrong, in their order
     int64_t n_failures

@@ -151,14 +151,14 @@ cdef int64_t expected_rows(const rp_batch* batches, int64_t n) noexcept nogil:
 
 
 cdef int reserve_expected(const run* r, builder* b, int64_t bytes, int64_t rest, failure* f) noexcept nogil:
-    """Room for the rows of this run, and of those that follow it at the same ratio."""
+    """Make room for the rows of this run and, at the same ratio, of later runs."""
     cdef double share = 1.0 if bytes == 0 else <double>(bytes + rest) / <double>bytes
     cdef int64_t rows = <int64_t>(share * <double>expected_rows(r.batches, r.n))
     return reserve_rows(r.plan, b, b.rows + rows, &f.error)
 
 
 cdef bint goes_on(const run* r) noexcept nogil:
-    """Whether later runs add to the chunk: rows before an error are handed out at once, and so are those of a result
+    """Whether later runs add to the chunk: rows before an error are handed out at once, and so are the rows of a result
     that is too large for one chunk."""
     return r.rest > 0 and r.n_failures == 0 and r.n_chunks == 0
 

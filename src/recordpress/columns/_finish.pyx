@@ -1,4 +1,4 @@
-"""From a builder to a chunk: its buffers become those of Arrow arrays."""
+"""From a builder to a chunk: its buffers become buffers of Arrow arrays."""
 
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy, memset

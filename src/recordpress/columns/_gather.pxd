@@ -44,7 +44,7 @@ ctypedef struct builder:
     loss lost
 
 
-# What a batch that turns out to be wrong may have changed besides what lies after the builder's rows.
+# What a batch that turns out to be wrong may have changed other than memory after the builder's rows.
 ctypedef struct mark:
     int64_t timestamp_nulls
     int64_t key_nulls

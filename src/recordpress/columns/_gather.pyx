@@ -18,7 +18,7 @@ from recordpress.columns.catalogue cimport (
 cdef enum:
     # Decompressed batches below this size are copied into a shared buffer: a copy within the CPU's cache costs less
     # than a buffer per batch (views into 10,000 buffers are slow to read, and a block is larger than a batch needs).
-    # Larger batches get a buffer of their own.
+    # Larger batches get a separate buffer.
     SHARED_BELOW = 1 << 20
     # What is reserved by the first batch's ratio: more than results of a usual size need.
     MOST_AT_FIRST = 8 << 20
@@ -440,7 +440,7 @@ cdef int64_t most_used(const plan* p, builder* b) noexcept nogil:
 # --- a batch that is wrong ---------------------------------------------------------------------------------
 
 cdef void all_valid(pooled* validity, int64_t start, int64_t end) noexcept nogil:
-    if validity.data != NULL:  # the bitmap of timestamps may not reach as far as the rows do
+    if validity.data != NULL:  # the bitmap of timestamps may be shorter than the rows
         fill_bits(validity.data, start, min(end, 8 * <int64_t>validity.capacity), True)
 
 

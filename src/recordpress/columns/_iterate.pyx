@@ -1,7 +1,7 @@
 """iter_columns: a walk over a record set that can be stopped and resumed.
 
 Two walks go over the entries: `reached` reads headers ahead, up to as many windows as there are threads, and `passed`
-follows with the results that were returned. The iterator's attributes are those of the second.
+follows with the results that were returned. The iterator's attributes describe the second.
 
 Without threads, a file is read in windows that stay in the CPU's caches, and several of them make one result.
 """
@@ -62,10 +62,10 @@ cdef class ColumnsIterator:
     trailing_bytes : int
         Bytes of a cut entry at the end, once the end is reached; 0 before.
     aborted_transactions : list of (producerId, firstOffset)
-        The aborted transactions that matter from here on: those open, and those not begun yet.
+        The aborted transactions that still matter: open ones and ones not begun yet.
     batch_bytes : int
-        As given to `iter_columns`. May be changed for later results, except those that threads have read ahead: a
-        caller can watch ``nbytes`` and keep results at a size of its own.
+        As given to `iter_columns`. May be changed for later results, except results that threads have read ahead: a
+        caller can watch ``nbytes`` and keep results at its own size.
     errors : list of RecordpressError
         The errors of the entries that were skipped (``on_corrupt="skip"``), in order.
 
@@ -475,7 +475,7 @@ def iter_columns(source, columns=None, *, batch_bytes=1 << 18, check_crcs=True, 
     -------
     ColumnsIterator
         Each result has rows, but for one case: with the column ``baseOffset``, batches without records at the end are
-        told by a last result without rows, which `write_columns` refuses.
+        reported by a last result without rows, which `write_columns` refuses.
 
     Raises
     ------

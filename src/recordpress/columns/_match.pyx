@@ -76,7 +76,7 @@ cdef bint is_match(const search* s, const part* p, int64_t i) noexcept nogil:
 
 
 cdef int64_t find_rows(const search* s, const part* parts, int64_t n_parts, int64_t* rows) noexcept nogil:
-    """The numbers of those that match; returns how many."""
+    """Write the numbers of matching rows; return how many."""
     cdef int64_t n, i, number = 0, found = 0
     for n in range(n_parts):
         for i in range(parts[n].offset, parts[n].offset + parts[n].rows):

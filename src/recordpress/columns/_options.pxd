@@ -10,7 +10,7 @@ from recordpress.columns._select_batches cimport aborted_transaction, walk
 cdef class Options:
     cdef plan plan
     cdef CodecTable codecs
-    cdef tuple fields                    # of Field, those of the result
+    cdef tuple fields                    # the result's, of Field
     cdef int threads
     cdef bint complete
     cdef bint ignores_header_checksum                  # lz4_header_checksum="ignore"

@@ -13,7 +13,7 @@ ctypedef struct plan:
     bint want[N_COLUMNS]
     int asked[N_COLUMNS]       # in the order of the result
     int n_asked
-    int by_batch[N_COLUMNS]    # those of them whose value is the batch's
+    int by_batch[N_COLUMNS]    # the columns whose value is the batch's
     int n_by_batch
     int layout
     int row_width              # of a binary column: 4, 8 or 16

@@ -71,7 +71,7 @@ def read_columns(data, columns=None, *, check_crcs=True, binary_type="binary", t
     Returns
     -------
     Columns
-        Its `valid_bytes` are the bytes of the whole entries, its `trailing_bytes` those of a cut one after them.
+        Its `valid_bytes` are the bytes of the whole entries, its `trailing_bytes` the bytes of a cut entry after them.
 
     Raises
     ------

@@ -47,7 +47,7 @@ cdef uint8_t* block_of(chunk_data* chunk, size_t size) except NULL:
 
 
 cdef int share(const array_data* source, array_data* to) except -1:
-    """The same buffers, in an array of its own."""
+    """The same buffers, in a separate array."""
     cdef int64_t i
     if not array_init(to, source.length, source.n_buffers, source.n_children):
         raise MemoryError()
@@ -103,7 +103,7 @@ cdef int fill(chunk_data* chunk, array_data* to, object format, object value, in
 
 
 cdef class FilledRows:
-    """The memory of constants, for up to this many rows: those who share it hold a reference."""
+    """The memory of constants, for up to this many rows: every user holds a reference."""
 
     cdef chunk_data* chunk
     cdef int64_t rows
@@ -162,7 +162,7 @@ cdef class ConstantColumns:
 
 
 cdef chunk_data* joined(Columns columns, const part* p, list places, ConstantColumns constants) except NULL:
-    """A chunk of the columns' arrays and of constants, in the order of `places`: those below 0 are constants."""
+    """A chunk of the columns' arrays and of constants, in the order of `places`: negative ones are constants."""
     cdef FilledRows filled = constants.of(p.chunk.rows)
     cdef chunk_data* chunk = chunk_new(len(places), 0)
     cdef int64_t number, i = 0

@@ -25,7 +25,7 @@ cdef dict WORDS = {
     APPEND_TIME: "has LogAppendTime",
     DELETE_HORIZON: "has a delete horizon",
     ATTRIBUTES: "has attributes {0:#x} of no known meaning",
-    CODEC: "has another codec than those before it",
+    CODEC: "has another codec than the batches before it",
     LAST_OFFSET: "has last offset {0}, and its last record has offset {1}",
     BASE_SEQUENCE: "has base sequence {0}",
     BASE_TIMESTAMP: "has base timestamp {0}, and its first record has {1}",
@@ -138,7 +138,7 @@ cdef bytes text_at(const char** at):
 
 
 cdef bytes value_of(const char* metadata, bytes wanted):
-    """None: there is none. The interface gives no size of the whole."""
+    """Return None: the interface has no total size."""
     cdef int32_t n
     cdef bytes key, value
     if metadata == NULL:

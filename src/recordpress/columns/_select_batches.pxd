@@ -16,7 +16,7 @@ ctypedef struct isolation:
     const aborted_transaction* aborted   # by first_offset; another's
     int64_t n_aborted
     int64_t next                         # the first one that the walk has not reached
-    aborted_transaction* open            # those of producers with an aborted transaction open: room for n_aborted
+    aborted_transaction* open            # of producers with an open aborted transaction: room for n_aborted
     int64_t n_open
 
 
@@ -45,7 +45,7 @@ ctypedef struct batch_list:
     int64_t capacity
 
 
-# Walks over about `stop_after` bytes of entries, at least one, and lists the headers of those that are wanted.
+# Walks over about `stop_after` bytes of entries, at least one, and lists the headers of the wanted ones.
 # An error leaves the walk before the bad entry.
 cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, failure* f) noexcept nogil
 
@@ -53,6 +53,6 @@ cdef int scan(const plan* p, walk* w, int64_t stop_after, batch_list* list, fail
 # RP_OK: none is known.
 cdef int refuse_early(const plan* p, int64_t there, failure* f) noexcept nogil
 
-# A walk at the same place, with memory of its own. RP_NO_MEMORY.
+# A walk at the same place, with its own memory. RP_NO_MEMORY.
 cdef int walk_copy(walk* to, const walk* w) noexcept nogil
 cdef void walk_free(walk* w) noexcept nogil

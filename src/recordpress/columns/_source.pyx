@@ -66,7 +66,7 @@ cdef str advice(source):
 
 cdef int64_t left_in(file):
     """Bytes from the file's position to its end; -1 if only reading shows. A file whose size is known here can also be
-    read at any position. Only Python's own plain files are asked, and those of recordpress.files: an object that wraps
+    read at any position. Only Python's own plain files and the files of recordpress.files are asked: an object that wraps
     another file (gzip) may have its descriptor, but not its size."""
     if hasattr(file, "bytes_left"):
         return integer_of(file.bytes_left, "bytes_left", 0, INT64_MAX)
@@ -174,7 +174,7 @@ cdef class Source:
         return size if max(rest, step // LARGE_SHARE) < size <= step else step
 
     cdef int64_t _room(self, const uint8_t* data, int64_t rest) except -1:
-        """The size of the next view: `step` bytes, so that no few entries are left over for a result of their own. One
+        """The size of the next view: `step` bytes, so that no few entries are left over for their own result. One
         of a few large entries ends with the first of them, and the prefix of the next: what is left over is copied.
 
         For a larger entry, views grow with the bytes that are there, never by its size field alone. If the file is

@@ -50,7 +50,7 @@ FIELDS = (
 
 
 cdef void put_name(const codec_table* codecs, int id, char* name) noexcept nogil:
-    """The codec's name, ended by zeros; the id as a digit if there is none."""
+    """The codec's name, ended by zeros; the id as a digit without a name."""
     cdef const codec* row = row_of(codecs, id)
     memset(name, 0, NAME_ROOM)
     if id == RP_PLUGGABLE or row != NULL and strlen(row.name) >= NAME_ROOM:

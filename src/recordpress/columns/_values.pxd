@@ -5,7 +5,7 @@ from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from recordpress.columns._arrow_out cimport array_data
 
 
-# How the values of an array are read. Those up to INT64 are numbers.
+# How the values of an array are read. Kinds up to INT64 are numbers.
 ctypedef enum value_kind:
     BOOL, INT8, INT16, INT32, UINT32, INT64, BINARY, LARGE_BINARY, BINARY_VIEW, STRING, TIMESTAMP_MS, TIMESTAMP_US
     HEADERS

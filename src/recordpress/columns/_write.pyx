@@ -210,7 +210,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         - ``timestampType`` int32 or int8: 1 puts a record into a batch with LogAppendTime, which has its timestamp;
           null is 0
         - ``key``, ``value`` binary, large_binary, binary_view, or a string type; nullable
-        - ``headers`` list or large_list of struct<key: string, value: binary>, or map; null is none
+        - ``headers`` list or large_list of struct<key: string, value: binary>, or map; null means no headers
 
         And from the batch header. If one of these changes from a record to the next, another batch begins; null is -1
         or False:
@@ -233,7 +233,7 @@ def write_columns(data, compression_type="none", level=None, *, magic=2, base_of
         Offset of the first record if there is no offset column. None: 0.
     batch_bytes : int | None
         Here: most bytes of a batch, uncompressed, header included. A batch ends before the record that would make it
-        larger; a single larger record makes a batch of its own. None: no limit.
+        larger; a single larger record makes a separate batch. None: no limit.
     batch_records : int | None
         Most records of a batch. None: no limit.
     batches : BatchTable | None

@@ -1,7 +1,7 @@
 """write_columns with given batches: by columns of their headers, or by a table of them.
 
     by columns   rows that agree in producerId ... isControl, and whose sequences count on, make a batch;
-                 with baseOffset those that have the same, and they must agree
+                 with baseOffset, rows with equal values, which must agree
     by a table   the batches of the table, one after another, each with as many rows as it says
 
 Here rows are compared one by one; without given batches they are not.

@@ -43,7 +43,7 @@ cdef void make(task* work) noexcept nogil:
 
 
 cdef class _Work:
-    """The lines of one result, piece by piece, each in a block of its own."""
+    """The lines of one result, piece by piece, each in a separate block."""
 
     cdef piece piece
     cdef Lines lines
@@ -78,7 +78,7 @@ cdef class _Work:
         return self.lines.w.at.part == self.lines.w.n_parts
 
     cdef int give_back(self, PooledBlock block) except -1:
-        """The block is used again, unless whoever was given the text keeps it."""
+        """The block is used again, unless the receiver keeps the text."""
         if references(<PyObject*>block) == 1 and self.spare.data == NULL:
             self.spare = block.buffer
             self.spare.size = 0
@@ -94,7 +94,7 @@ cdef class _Pipeline:
     cdef object ahead       # of _Work
     cdef list free          # the others
     cdef Threads threads
-    cdef object failed      # what came in place of a result, raised after the lines of those before it
+    cdef object failed      # what came in place of a result, raised after the lines of earlier results
     cdef bint at_end
 
     def __cinit__(self, str kind, values, results, write, int threads):

@@ -27,7 +27,7 @@ class DictionaryCodec:
     dictionary : Dictionary
         What batches are compressed with.
     dictionaries : Dictionary, DictionaryStore or dict of int to Dictionary, optional
-        What batches that are read may name besides.
+        Further dictionaries that batches may name when they are read.
     level : int, optional
         On zstd's scale; by default 3. A writer may give another one.
 

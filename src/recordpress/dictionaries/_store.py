@@ -71,7 +71,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
     # ---- reading
 
     def get(self, key: int, default: Any = None, /) -> Any:
-        """The dictionary of an id, or `default` if there is none.
+        """Return the dictionary of an id, or `default` without one.
 
         Raises
         ------
@@ -208,7 +208,7 @@ class DictionaryStore(Mapping[int, Dictionary]):
         Raises
         ------
         InvalidArgumentError
-            There is none of this id.
+            No dictionary has this id.
         OSError
 
         Examples

@@ -6,11 +6,11 @@
                                  _local      ├─► open            RandomAccessFile ──► _read_ahead ──► iter_columns
                                  _arrow      │
                                  _fsspec     │                   (or a _part of it)   _ranges, _buffered, _walked
-                                             └─► create          Writer: written beside, published under its name
+                                             └─► create          Writer: hidden while it is written, then published
 
 `_interface` says what each of them promises. Local files are read with pread: truncating an open file causes an error,
 where a mapping would fault. `_links` refuses links that leave a directory, pipes and the like; `_unfinished` hides what
-is being written until it is complete, and `_locks` says who writes; `_background` is a call in a thread of its own. The
+is being written until it is complete, and `_locks` says who writes; `_background` is a call in a separate thread. The
 meaning of files is left to `recordpress.log`.
 """
 

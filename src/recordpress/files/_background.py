@@ -10,7 +10,7 @@ _Result = TypeVar("_Result")
 
 
 class Background(Generic[_Result]):
-    """A call by a thread of its own, which ends with it.
+    """A call by a separate thread, which ends with it.
 
     Parameters
     ----------

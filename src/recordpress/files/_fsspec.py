@@ -89,4 +89,4 @@ class _FsspecFile(RandomAccessFile):
         return data
 
     def close(self) -> None:
-        pass  # every read is a request of its own
+        pass  # every read is a separate request

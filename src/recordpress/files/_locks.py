@@ -1,4 +1,4 @@
-"""Locks that hold between processes on several hosts, too: flock on files of their own.
+"""Locks that hold between processes on several hosts, too: flock on their own files.
 
 Linux keeps a lock on a directory of NFS to its host, and gives an exclusive one on a file there only if the file is
 open for writing (flock(2), "NFS details"). So what is locked is always a file, and open for writing.
@@ -44,7 +44,7 @@ def take(descriptor: int) -> bool:
 
 @contextmanager
 def only_one(path: str | os.PathLike[str], seconds: float = 0.0) -> Iterator[None]:
-    """Hold the lock whose file is `path`, which is there only meanwhile. Without locks in the file system it holds
+    """Hold the lock whose file is `path`, which exists only while it is held. Without locks in the file system it holds
     nobody off.
 
     Raises

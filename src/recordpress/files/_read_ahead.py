@@ -1,6 +1,6 @@
 """A part of a file, read from start to end, for a caller that needs a file object: `recordpress.iter_columns`.
 
-From a remote store the next piece is fetched while the last one is used. Each fetch has a thread of its own that ends
+From a remote store the next piece is fetched while the last one is used. Each fetch has a separate thread that ends
 with it: a reader that stops early, or is interrupted, leaves no thread waiting for work.
 """
 

@@ -20,7 +20,7 @@ _PIECE_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 
 class ReadBack(RandomAccessFile):
     """A file that is read from its beginning to its end, in large pieces, however it is asked for. Positions that are
-    asked for must not go back further than those of the time before.
+    read must not be lower than at the read before.
 
     Parameters
     ----------

@@ -14,7 +14,7 @@ from recordpress.files._interface import FileSystem
 from recordpress.files._local import LocalFileSystem
 
 _URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://", re.DOTALL)
-# schemes of pyarrow.fs, and those of Hadoop for the same stores
+# schemes of pyarrow.fs, and Hadoop's for the same stores
 _ARROW_SCHEMES = {
     "s3": "s3",
     "s3a": "s3",
@@ -26,7 +26,7 @@ _ARROW_SCHEMES = {
     "hdfs": "hdfs",
     "viewfs": "viewfs",
 }
-_OF_A_SERVER = ("hdfs", "viewfs")  # paths begin at its root; those of other stores begin with a bucket or a container
+_OF_A_SERVER = ("hdfs", "viewfs")  # paths begin at its root; paths of other stores begin with a bucket or a container
 
 
 def resolve(path: str | os.PathLike[str], filesystem: object = None) -> tuple[FileSystem, str]:

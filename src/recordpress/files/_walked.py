@@ -34,7 +34,7 @@ Examples
 class Walked(RandomAccessFile):
     """The bytes of a remote file, fetched in large pieces.
 
-    From the second piece on, the next piece is fetched ahead. Nothing is fetched twice unless the walk goes back by more
+    From the second piece on, the next piece is fetched ahead. Nothing is fetched twice unless the walk goes back more
     than a piece.
 
     Not for several threads.

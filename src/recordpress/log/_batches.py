@@ -100,7 +100,7 @@ class LogBatch(NamedTuple):
 def batches_of(
     partitions: Iterable[Partition], check_crcs: bool, findings: list[Finding] | None = None
 ) -> Iterator[LogBatch]:
-    """Every batch of every segment, including those that more than one segment has.
+    """Every batch of every segment, including batches in more than one segment.
 
     Parameters
     ----------

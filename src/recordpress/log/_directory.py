@@ -51,7 +51,7 @@ class LogSegment:
         return LocalFileSystem().open(str(self.path))
 
     def open_sibling(self, suffix: str) -> RandomAccessFile:
-        """The file of that kind; FileNotFoundError if there is none."""
+        """Open the file of that kind, or raise FileNotFoundError."""
         return LocalFileSystem().open(str(self.sibling(suffix)))
 
 

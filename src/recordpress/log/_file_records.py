@@ -201,7 +201,7 @@ class FileRecords:
         position : int, optional
             Of an entry: where to begin. By default the first.
         on_corrupt : {'raise', 'skip', 'stop'}
-            At damage: raise an error, go on with the next intact entry, or end the file. What was left out is then in
+            At damage: raise an error, skip to the next intact entry, or end the file. Omissions are then in
             `findings`.
         size : ResultSize, optional
             Chooses the size of results, in place of batch_bytes.

@@ -112,7 +112,7 @@ cdef class HeaderWalk:
     end : int, optional
         The file is read as if it ended here.
     window_bytes : int, optional
-        Read this much at once, whatever the size of entries: for remote files, and for reading everything.
+        Read this much at once, regardless of entry sizes: for remote files, and for reading everything.
     max_message_bytes : int
         An entry whose size field is above this is corrupt.
 
@@ -152,7 +152,7 @@ cdef class HeaderWalk:
     cdef object file
     cdef bytearray block
     cdef object view            # of the block
-    cdef const uint8_t* data    # its bytes: those of the file from `begin` on
+    cdef const uint8_t* data    # its bytes: the file's from `begin` on
     cdef int64_t begin
     cdef int64_t size
     cdef int64_t window_bytes   # 0: by the size of the entries
@@ -196,7 +196,7 @@ cdef class HeaderWalk:
         return 0
 
     cdef int need(self, int64_t position, int64_t bytes) except -1:
-        """Load the window from there on, as far as the file goes; at least a header."""
+        """Load the window from there to the file's end at most; at least a header."""
         cdef int64_t most = self.window_bytes
         if self.begin <= position and min(position + bytes, self.end) <= self.begin + self.size:
             return 0
@@ -395,7 +395,7 @@ cdef class HeaderWalk:
     def search(self, position, first_offset, last_offset, limit=None):
         """Go on at the first intact entry from a position on, wherever it begins.
 
-        Whatever looks like a header is verified by its checksum. All searches of a hop together sum up at most eight
+        Every candidate header is verified by its checksum. All searches of a hop together sum up at most eight
         times the file's bytes in vain: otherwise a file made of headers could take quadratic time.
 
         Parameters

@@ -181,14 +181,14 @@ class Layout:
         pattern: re.Pattern[str],
         segment_of: Callable[[FileInfo, int, dict[str, FileInfo]], Segment],
     ) -> list[Segment]:
-        beside = _by_stem(entries)
+        siblings = _by_stem(entries)
         segments = []
         for entry in entries:
             self.files.check_link(entry, self.root)
             if match := pattern.fullmatch(entry.name):
                 self._check_file(entry)
                 stem = entry.name.removesuffix(LOG_FILE_SUFFIX)
-                segments.append(segment_of(entry, self._base_offset(entry, match["base"]), beside.get(stem, {})))
+                segments.append(segment_of(entry, self._base_offset(entry, match["base"]), siblings.get(stem, {})))
             elif suffix := _ending(entry.name, _UNFINISHED_FILES):
                 self._skip(entry, f"{entry.name} {_UNFINISHED_FILES[suffix]}", "file name")
             elif _UNFINISHED_COPY.fullmatch(entry.name):
@@ -197,12 +197,12 @@ class Layout:
                 self._skip(entry, f"{entry.name} is not the name of a segment, which has 20 digits", "file name")
         return sorted(segments, key=lambda segment: segment.base_offset)
 
-    def _plain_segment(self, entry: FileInfo, base_offset: int, beside: dict[str, FileInfo]) -> Segment:
-        return Segment(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=beside)
+    def _plain_segment(self, entry: FileInfo, base_offset: int, siblings: dict[str, FileInfo]) -> Segment:
+        return Segment(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=siblings)
 
-    def _tiered_segment(self, entry: FileInfo, base_offset: int, beside: dict[str, FileInfo]) -> Segment:
-        kind = TieredSegment if MANIFEST_SUFFIX in beside else Segment
-        return kind(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=beside)
+    def _tiered_segment(self, entry: FileInfo, base_offset: int, siblings: dict[str, FileInfo]) -> Segment:
+        kind = TieredSegment if MANIFEST_SUFFIX in siblings else Segment
+        return kind(self.files, entry.path, base_offset, self.files.url(entry.path), entry.size, files=siblings)
 
     def _check_file(self, entry: FileInfo) -> None:
         if entry.is_file:

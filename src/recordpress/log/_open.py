@@ -44,7 +44,7 @@ def open_paths(path: object, filesystem: object, codecs: CodecRegistry | None = 
     ArgumentTypeError
         `codecs` is not a CodecRegistry.
     InvalidArgumentError
-        There is none, or one with a name that Kafka would not write.
+        No partition was found, or one has a name that Kafka would not write.
     """
     paths = list(_several(path))
     found = found_at(paths, filesystem, codecs)

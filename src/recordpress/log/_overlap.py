@@ -38,7 +38,7 @@ class ReadFrontier:
     ----------
     offset : int | None
         Where reading begins.
-    told : str | None
+    already_reported : str | None
         A segment whose overlap another reader tells of.
 
     Attributes
@@ -49,10 +49,10 @@ class ReadFrontier:
         The segment that reaches up to there; empty if none was read.
     """
 
-    def __init__(self, offset: int | None, told: str | None = None) -> None:
+    def __init__(self, offset: int | None, already_reported: str | None = None) -> None:
         self.offset = offset
         self.url = ""
-        self.told = told
+        self.already_reported = already_reported
 
     def passed(self, segment: Segment, next_offset: int | None) -> None:
         """A segment was read, which ends before an offset; None if it has no batch."""
@@ -65,7 +65,7 @@ class ReadFrontier:
 
     def finding(self, segment: Segment) -> Finding | None:
         """What is to be said of the next segment, if it overlaps those before it."""
-        if segment.url == self.told or not self.overlaps(segment):
+        if segment.url == self.already_reported or not self.overlaps(segment):
             return None
         last = (self.offset or 0) - 1
         message = f"offsets from {segment.base_offset} to {last} are also in {self.url}: they are read from there"
@@ -155,14 +155,14 @@ def _walked(hop: HeaderWalk) -> int | None:
 
 
 def reached_after(
-    before: Sequence[Segment], segment: Segment, start_offset: int | None, told: str | None
+    before: Sequence[Segment], segment: Segment, start_offset: int | None, already_reported: str | None
 ) -> ReadFrontier:
     """How far the segments before were read, if that is into this one; else where reading begins."""
-    reached = ReadFrontier(start_offset, told)
+    reached = ReadFrontier(start_offset, already_reported)
     for one in before:
         with suppress(FileNotFoundError):  # its reader reports it
             reached.passed(one, _end_beyond(one, segment.base_offset))
-    return reached if reached.overlaps(segment) else ReadFrontier(start_offset, told)
+    return reached if reached.overlaps(segment) else ReadFrontier(start_offset, already_reported)
 
 
 def _end_beyond(segment: Segment, offset: int) -> int | None:

@@ -329,7 +329,7 @@ class _Walk(ReadFrontier):
     """How far a partition was read."""
 
     def __init__(self, reached: ReadFrontier, timestamp: int | None, size: ResultSize | None) -> None:
-        super().__init__(reached.offset, reached.told)
+        super().__init__(reached.offset, reached.already_reported)
         self.url = reached.url
         self.size = size
         self.timestamp = timestamp  # until a record that late was found

@@ -7,7 +7,7 @@
     <base offset>-<uuid>.rsm-manifest   JSON: the sizes of the chunks, where each index lies, what was done to chunks
 
 Fields and the encoding of chunk sizes are those of SegmentManifestV1, FixedSizeChunkIndex, VariableSizeChunkIndex and
-ChunkSizesBinaryCodec. Older versions wrote each index to a file of its own, with Kafka's suffix.
+ChunkSizesBinaryCodec. Older versions wrote each index to a separate file, with Kafka's suffix.
 """
 
 from __future__ import annotations

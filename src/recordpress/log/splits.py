@@ -127,8 +127,8 @@ class LogSplit:
         before, first = self.before, self.segments[0]
         if self.is_continued and parts.segments and parts.segments[0].url != first.url:
             before, first = (*before, first), parts.segments[0]  # no batch begins in the first part
-        told = self.segments[0].url if self.is_continued else None
-        return reached_after(before, first, self.start_offset, told)
+        already_reported = self.segments[0].url if self.is_continued else None
+        return reached_after(before, first, self.start_offset, already_reported)
 
     def without_deleted_segments(self) -> tuple[LogSplit | None, list[Finding]]:
         """The split without the files that were deleted since it was planned; None if all were."""

@@ -345,7 +345,7 @@ class BatchAccumulator(BatchFiller):
             raise InvalidArgumentError("the batch is not in flight: `drain` gives those that are", field="batch")
         code = Errors.NETWORK_EXCEPTION if answer.error_code is None else answer.error_code
         state.sent.remove(batch)
-        whole = batch.magic == 2 or self.compression_type != "none"  # else each record is an entry of its own
+        whole = batch.magic == 2 or self.compression_type != "none"  # else each record is a separate entry
         if code == Errors.MESSAGE_TOO_LARGE and batch.records_count > 1 and whole:
             self._split(batch, state)
         elif code not in (0, Errors.DUPLICATE_SEQUENCE_NUMBER) and self._may_retry(batch, state, code, now_ms):

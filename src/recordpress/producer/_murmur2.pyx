@@ -61,7 +61,7 @@ def murmur2(data):
 def partition_for_key(key, partitions):
     """The partition that Kafka's Java producer chooses for a key by default.
 
-    Other clients have partitioners of their own: librdkafka's default hashes keys with CRC-32.
+    Other clients have their own partitioners: librdkafka's default hashes keys with CRC-32.
 
     Parameters
     ----------

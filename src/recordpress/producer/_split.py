@@ -40,7 +40,7 @@ def split(records: Buffer, batch_size: int, *, level: Any = None, codecs: Any = 
     ------
     InvalidArgumentError
         Not exactly one batch; one without records; a control batch; messages of v0 or v1 without a codec, which are
-        entries of their own.
+        separate entries.
     CorruptRecordError, InvalidRecordError, UnsupportedCompressionTypeError
         The batch cannot be read.
 
@@ -79,7 +79,7 @@ def _one_batch(records: Buffer, codecs: Any) -> Batch:
     if batch.is_control:
         raise InvalidArgumentError("a control batch is never split", field="records")
     if batch.magic < 2 and batch.compression_type == "none":
-        raise InvalidArgumentError("messages of v0 and v1 without a codec are entries of their own", field="records")
+        raise InvalidArgumentError("messages of v0 and v1 without a codec are separate entries", field="records")
     return batch
 
 

@@ -3,7 +3,7 @@
     header + proven + payload_bound(records after proven)  <=  limit
 
 where `proven` is a payload that holds all records but the last ones (none, at first). As long as this holds with a new
-record, the record is taken at once. If it would not, the records after `proven` are compressed as a stream of their own
+record, the record is taken at once. If it would not, the records after `proven` are compressed as a separate stream
 and joined to it; if that is too large too, all records are compressed again, and become `proven` if they fit. Only a
 record that does not fit even then is refused. So every batch can be finished within the limit. build() compresses the
 whole, and takes the joined payload only if nothing else fits.

@@ -62,7 +62,7 @@ cdef bint join_tail(exact_limit* limit, const batch_options* options, const pool
 
 cdef bint prove_tail(exact_limit* limit, const batch_options* options, const pooled* records, rp_error* err,
                      int* status) noexcept nogil:
-    """Whether the records after `proven`, compressed as a stream of their own, fit after it."""
+    """Whether the records after `proven`, compressed as a separate stream, fit after it."""
     cdef payload_join join
     if limit.proven_size == 0 or not join_tail(limit, options, records, &join, err, status):
         return False

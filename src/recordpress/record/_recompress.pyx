@@ -48,9 +48,9 @@ def recompress(data, compression_type, level=None, *, max_decompressed_bytes=DEF
 
     A v2 batch keeps its header but for ``batchLength``, the codec bits of ``attributes`` and ``crc``: base offset,
     last offset delta, timestamps, delete horizon, producer fields, sequence, leader epoch and records count are
-    those of the source, and no record is touched. Control batches and the empty batches that compaction leaves are
+    the source's, and no record is touched. Control batches and the empty batches that compaction leaves are
     copied byte for byte; so are batches that have the codec already, if no level is given. Wrapper messages of v0 and
-    v1 keep their magic; with ``none`` their messages become entries of their own. Plain v0/v1 messages stay as they
+    v1 keep their magic; with ``none`` their messages become separate entries. Plain v0/v1 messages stay as they
     are: only a wrapper has a codec.
 
     Every checksum of the source is checked first, and those inside a wrapper when it is opened.

@@ -20,5 +20,5 @@ cdef inline bint bytes_field(object value, rp_field* f) noexcept:
     return False
 
 
-# Append headerCount and the headers to `out`; nothing where there are none.
+# Append headerCount and the headers to `out`, if there are any.
 cdef int encode_headers(object headers, pooled* out) except -1

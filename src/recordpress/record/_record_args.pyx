@@ -44,7 +44,7 @@ cdef int append_header_value(pooled* out, object value, Py_ssize_t i) except -1:
 
 
 cdef int encode_headers(object headers, pooled* out) except -1:
-    """Append headerCount and the headers to `out`; nothing where there are none."""
+    """Append headerCount and the headers to `out`, if there are any."""
     cdef rp_error err
     cdef Py_ssize_t count, i
     if PyDict_Check(headers):

@@ -6,7 +6,7 @@
     v0, v1 ─► v2    no producer, no leader epoch
 
 LogAppendTime stays LogAppendTime. The new batch has the first record's offset as its base: inner offsets of a v1
-wrapper count from there, whatever the v2 batch began with before compaction thinned it out.
+wrapper count from there, regardless of the v2 batch's first offset before compaction.
 """
 
 from libc.string cimport memset

@@ -34,7 +34,7 @@ cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const
 cdef int refuse_codec(const codec_table* codecs, const uint8_t* entry, const rp_batch* batch,
                       rp_error* err) noexcept nogil
 
-# check_crc() for the messages of an open v0/v1 wrapper, which carry checksums of their own.
+# check_crc() for the messages of an open v0/v1 wrapper, which carry their own checksums.
 cdef int check_inner_crcs(const rp_source* source, rp_error* err) noexcept nogil
 
 # The error, by header and first record, of an entry of which only the first `there` bytes were read; only if it is sure

@@ -71,14 +71,14 @@ cdef int check_overlooked(const codec_table* codecs, const uint8_t* entry, const
 
 
 cdef int check_message_crc(const uint8_t* entry, const rp_batch* message, rp_error* err) noexcept nogil:
-    """The same for a v0/v1 message, whatever its magic is inside a wrapper."""
+    """The same for a v0/v1 message, regardless of its magic inside a wrapper."""
     cdef size_t covered = RP_MESSAGE_CRC_OFFSET + 4
     cdef uint32_t computed = crc32_update(0, entry + covered, <size_t>message.size - covered)
     return RP_OK if computed == message.crc else rp_fail(err, RP_CRC, RP_MESSAGE_CRC_OFFSET, message.crc, computed)
 
 
 cdef int check_inner_crcs(const rp_source* source, rp_error* err) noexcept nogil:
-    """Inner messages of a wrapper carry checksums of their own; base_of_inner has checked their sizes."""
+    """Inner messages of a wrapper carry their own checksums; base_of_inner has checked their sizes."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at
     cdef rp_batch inner

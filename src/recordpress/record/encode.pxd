@@ -11,7 +11,7 @@ Nothing here allocates: the callers own the memory. Its layout, with H = header_
 
     | H bytes hole | record bytes, or their compressed payload |
 
-H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are entries of their own).
+H is 61 (v2), 26 or 34 (v0/v1 wrapper), 0 (v0/v1 without codec: its records are separate entries).
 Source: org.apache.kafka.common.record.MemoryRecordsBuilder.
 """
 
@@ -81,7 +81,7 @@ ctypedef struct batch_encoder:
 cdef int options_of(batch_options* o, object call, object magic, object compression_type, object level,
                     CodecTable codecs, object is_control, dict given) except -1
 
-# The same in steps, for who has the options as parameters of its own: BatchBuilder, which is made for each batch.
+# The same in steps, for callers whose parameters are the options: BatchBuilder, which is made for each batch.
 cdef int begin_options(batch_options* o, object magic, object compression_type, object level, CodecTable codecs,
                        object is_control) except -1
 cdef int take_producer(batch_options* o, object producer_id, object producer_epoch, object base_sequence,

@@ -2,7 +2,7 @@
 
     v2 batch           header ─► kept but for batchLength, the codec bits and the CRC
                        payload ─► decompressed ─► compressed; no record is read or written
-    v0/v1 wrapper      the same; under `none` its messages become entries of their own, as only a wrapper has a codec
+    v0/v1 wrapper      the same; under `none` its messages become separate entries, as only a wrapper has a codec
     v0/v1 message      as it is: only wrappers carry a codec
     control, count 0   byte for byte, as brokers keep them
 """
@@ -110,7 +110,7 @@ cdef void store_message_crc(uint8_t* entry, size_t size) noexcept nogil:
 # --- a v0/v1 wrapper to `none` --------------------------------------------------------------------------------
 
 cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcept nogil:
-    """The inner messages as entries of their own: offsets absolute, the wrapper's append time in each."""
+    """The inner messages as separate entries: offsets absolute, the wrapper's append time in each."""
     cdef rp_cursor cursor = rp_cursor_of(source.start, <size_t>(source.end - source.start))
     cdef const uint8_t* at
     cdef rp_batch inner
@@ -122,7 +122,7 @@ cdef int unwrap(recompressor* r, const rp_source* source, rp_error* err) noexcep
         status = rp_message_next(source, &cursor, &inner, &ignored, err)
         if status != RP_OK:
             return RP_OK if status == RP_END else status
-        if inner.magic != 0 and inner.magic != 1:  # as an entry of its own it would be another format
+        if inner.magic != 0 and inner.magic != 1:  # as a separate entry it would be another format
             rp_fail(err, RP_MAGIC, 16, inner.magic, 1)
             return rp_source_fail(source, at, err)
         start = r.out.size

@@ -17,7 +17,7 @@ cdef enum:
 
 
 cdef class RowSource:
-    """Rows, one after another. What they point to holds until the next call."""
+    """Rows, one after another. Their pointers hold until the next call."""
 
     cdef int64_t next(self, rp_record* rows, int64_t most) except -1:
         return 0

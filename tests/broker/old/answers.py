@@ -5,7 +5,7 @@
     python tests/broker/old/answers.py VERSION...
 
 asks brokers again, whose jars are in build/old-brokers, and puts their answers in the place of those that are there.
-VERSION/NAME=VALUE is a broker with a setting of its own.
+VERSION/NAME=VALUE is a broker with its own setting.
 Bytes are held once, in a list; what is stored, by its number.
 """
 
@@ -50,7 +50,7 @@ class Answer:
 
 
 def ask(broker: OldBroker, cases: list[Case]) -> Iterator[tuple[Case, list[Answer]]]:
-    """Each case on a topic of its own, its sets one after another."""
+    """Each case on its own topic, its sets one after another."""
     topics = {f"case-{number}": case for number, case in enumerate(cases)}
     broker.create_topics({topic: case.settings for topic, case in topics.items()})
     with Client(broker.port) as client:

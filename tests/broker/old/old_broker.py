@@ -1,4 +1,4 @@
-"""A broker of the years of ZooKeeper (0.8.2 to 3.9) on loopback, with a ZooKeeper of its own."""
+"""A broker of the years of ZooKeeper (0.8.2 to 3.9) on loopback, with its own ZooKeeper."""
 
 from __future__ import annotations
 

@@ -199,7 +199,7 @@ class SegmentDump:
         return decoded_plainly(record, options.key_decoder, options.value_decoder)
 
     def _decoded_lines(self, batch: Batch) -> Iterator[bytes]:
-        """Records of internal topics are few, and are printed one by one; as are those with decoders of their own."""
+        """Records of internal topics are few, and are printed one by one; as are those with their own decoders."""
         lines = _legacy_checks(batch) if batch.magic < 2 else ((record, "") for record in batch)
         for record, check in lines:
             metadata = self._metadata(batch, record, check)
@@ -267,7 +267,7 @@ def batch_line(batch: Batch, position: int) -> bytes:
 
 
 def _legacy_checks(batch: Batch) -> Iterator[tuple[Record, str]]:
-    """Each message has a checksum of its own, and neither sequence nor headers."""
+    """Each message has its own checksum, and neither sequence nor headers."""
     messages = _messages_of(batch) if batch.is_compressed else [batch]
     for record, message in zip(batch, messages, strict=True):
         yield record, f" isValid: {_bool(message.is_valid())} crc: {message.crc}"
