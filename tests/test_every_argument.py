@@ -177,7 +177,6 @@ def test_the_call_to_start_from_succeeds(call: str) -> None:
     drain(_target(call)(**GOOD[call]()))
 
 
-@pytest.mark.filterwarnings("ignore:max_size")
 @pytest.mark.parametrize("call", GOOD)
 def test_an_argument_is_accepted_or_refused_by_its_name(call: str) -> None:
     parameters = _parameters(call)

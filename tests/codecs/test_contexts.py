@@ -1,7 +1,6 @@
 """Codec contexts are reused, and release_unused() frees the idle ones."""
 
 import os
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
@@ -80,18 +79,6 @@ def test_a_thread_is_given_the_context_that_it_had_before() -> None:
             thread.submit(recordpress.compress, bytes(100), "zstd").result()
     assert recordpress.release_unused() >= 2 * one
     assert recordpress.release_unused() == 0
-
-
-def test_the_former_name_of_the_cap() -> None:
-    with pytest.warns(DeprecationWarning, match="max_decompressed_bytes"):
-        assert recordpress.decompress(b"x", "none", max_size=1) == b"x"
-    with pytest.warns(DeprecationWarning, match="max_size"), pytest.raises(recordpress.OutputTooLargeError):
-        recordpress.decompressor("none", max_size=1).decompress(b"xx")
-    with pytest.raises(recordpress.InvalidArgumentError, match="one of them"):
-        recordpress.decompress(b"x", "none", 1, max_size=1)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        assert recordpress.decompress(b"x", "none", 1) == recordpress.decompress(b"x", "none", max_decompressed_bytes=1)
 
 
 @pytest.mark.parametrize("made", [recordpress.Compressor, recordpress.Decompressor])

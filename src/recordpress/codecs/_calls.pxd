@@ -1,2 +1,2 @@
 # The cap, from the argument or from its former name.
-cdef size_t cap_of(object max_decompressed_bytes, object max_size) except? 0
+cdef size_t cap_of(object max_decompressed_bytes) except? 0

@@ -73,7 +73,6 @@ def decompress(
     *,
     magic: Integer = 2,
     codecs: None = None,
-    max_size: Integer | None = None,
     dictionaries: Dictionaries | None = None,
 ) -> bytes: ...
 @overload
@@ -84,7 +83,6 @@ def decompress(
     *,
     magic: Integer = 2,
     codecs: CodecRegistry,
-    max_size: Integer | None = None,
     dictionaries: Dictionaries | None = None,
 ) -> bytes: ...
 @overload

@@ -41,16 +41,7 @@ cdef enum:
     GUESS = 10
 
 
-cdef size_t cap_of(object max_decompressed_bytes, object max_size) except? 0:
-    """The cap, under its name or its former name."""
-    if max_size is not None:
-        if max_decompressed_bytes is not DEFAULT_OBJECT:
-            raise InvalidArgumentError("max_size is the former name of max_decompressed_bytes: give one of them",
-                                       field="max_size")
-        import warnings
-
-        warnings.warn("max_size is now max_decompressed_bytes", DeprecationWarning, stacklevel=1)
-        return <size_t>integer_of(max_size, "max_size", 0, MAX_SIZE_CEILING)
+cdef size_t cap_of(object max_decompressed_bytes) except? 0:
     if max_decompressed_bytes is DEFAULT_OBJECT:
         return <size_t>DEFAULT_CAP
     return <size_t>integer_of(max_decompressed_bytes, "max_decompressed_bytes", 0, MAX_SIZE_CEILING)
@@ -230,7 +221,7 @@ def compress(data, compression_type, level=None, *, magic=2, raw=False, codecs=N
 
 
 def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None,
-               max_size=None, dictionaries=None):
+               dictionaries=None):
     """Decompress a payload; accepts and refuses what Kafka's Java reader accepts and refuses.
 
     Parameters
@@ -240,7 +231,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     compression_type : str
         "none", "gzip", "snappy", "lz4" or "zstd".
     max_decompressed_bytes : int
-        Most bytes of output, 0 to 2147483647; 64 MiB by default. Its former name, max_size, still works.
+        Most bytes of output, 0 to 2147483647; 64 MiB by default.
     magic : int
         Of the batch: 0, 1 or 2. 0 takes an LZ4 frame with any header checksum.
     codecs : CodecRegistry | None
@@ -279,7 +270,7 @@ def decompress(data, compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, 
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
     cdef int magic_ = magic_of(row, magic)
-    cdef size_t cap = cap_of(max_decompressed_bytes, max_size)
+    cdef size_t cap = cap_of(max_decompressed_bytes)
     cdef codec_call call
     begin(&call, data, table, row, LEVEL_DEFAULT, magic_, False)
     try:

@@ -48,7 +48,6 @@ def decompressor(
     *,
     magic: Integer = 2,
     codecs: None = None,
-    max_size: Integer | None = None,
     dictionaries: Dictionaries | None = None,
 ) -> Decompressor: ...
 @overload
@@ -58,6 +57,5 @@ def decompressor(
     *,
     magic: Integer = 2,
     codecs: CodecRegistry,
-    max_size: Integer | None = None,
     dictionaries: Dictionaries | None = None,
 ) -> Decompressor: ...

@@ -335,8 +335,7 @@ cdef class Decompressor(_Stream):
         return PyBytes_FromStringAndSize(<char*>self.stream.pending.data, self.stream.pending.size)
 
 
-def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None, max_size=None,
-                 dictionaries=None):
+def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, magic=2, codecs=None, dictionaries=None):
     """An object that decompresses a payload in pieces.
 
     Parameters
@@ -367,7 +366,7 @@ def decompressor(compression_type, max_decompressed_bytes=DEFAULT_MAX_SIZE, *, m
     cdef CodecTable table = table_of(codecs)
     cdef const codec* row = codec_of(table, compression_type)
     cdef int magic_ = magic_of(row, magic)
-    cdef size_t cap = cap_of(max_decompressed_bytes, max_size)
+    cdef size_t cap = cap_of(max_decompressed_bytes)
     cdef Decompressor stream = Decompressor.__new__(Decompressor)
     if dictionaries is not None:
         stream.known = dictionaries_of(row, dictionaries)
