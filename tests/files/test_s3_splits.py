@@ -169,16 +169,16 @@ def left(s3: Any) -> set[str]:
 
 def test_files_are_published_as_a_whole(s3: Any) -> None:
     target = s3.url("logs/out")
-    with copy_tasks.published(target) as work:
+    with copy_tasks.complete_directory(target) as work:
         write(work, "topic=t/a.parquet")
         assert "out/_SUCCESS" not in left(s3)
         with (
             pytest.raises(recordpress.InvalidArgumentError, match="another call is writing"),
-            copy_tasks.published(target),
+            copy_tasks.complete_directory(target),
         ):
             raise AssertionError("two at once")
     assert left(s3) == {"out/topic=t/a.parquet", "out/_SUCCESS"}
-    with pytest.raises(recordpress.InvalidArgumentError, match="exists"), copy_tasks.published(target):
+    with pytest.raises(recordpress.InvalidArgumentError, match="exists"), copy_tasks.complete_directory(target):
         raise AssertionError("again")
     assert left(s3) == {"out/topic=t/a.parquet", "out/_SUCCESS"}
 
@@ -187,7 +187,7 @@ def test_what_failed_or_was_killed_leaves_nothing(s3: Any) -> None:
     target = s3.url("logs/out")
 
     def failing() -> None:
-        with copy_tasks.published(target) as work:
+        with copy_tasks.complete_directory(target) as work:
             write(work, "topic=t/a.parquet")
             raise RuntimeError("a task failed")
 
@@ -196,7 +196,7 @@ def test_what_failed_or_was_killed_leaves_nothing(s3: Any) -> None:
     assert left(s3) == set()
     s3.put("logs/out/_recordpress-unfinished", b"")  # a driver that was killed
     s3.put("logs/out/topic=t/partition=0/old.parquet", b"old")
-    with copy_tasks.published(target) as work:
+    with copy_tasks.complete_directory(target) as work:
         assert left(s3) == {"out/_recordpress-unfinished", *[key for key in left(s3) if "at-work" in key]}
         write(work, "topic=t/b.parquet")
     assert left(s3) == {"out/topic=t/b.parquet", "out/_SUCCESS"}
@@ -206,7 +206,7 @@ def test_files_of_others_are_not_touched(s3: Any) -> None:
     s3.put("logs/out/deep/theirs", b"")
     with (
         pytest.raises(recordpress.InvalidArgumentError, match="exists"),
-        copy_tasks.published(s3.url("logs/out")),
+        copy_tasks.complete_directory(s3.url("logs/out")),
     ):
         raise AssertionError("written")
     assert left(s3) == {"out/deep/theirs"}

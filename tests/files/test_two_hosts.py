@@ -19,7 +19,7 @@ import pytest
 import recordpress
 from recordpress.files import LocalFileSystem, only_one, unfinished_file
 from recordpress.log import unfinished_directory
-from recordpress.log.publish.staging import Stage, StagedPartition, publish
+from recordpress.log.publish.staging import Stage, StagedPartition, commit_staged
 
 pytestmark = pytest.mark.slow
 
@@ -135,9 +135,9 @@ def test_two_hosts_do_not_publish_at_once(places: tuple[Path, Path], monkeypatch
     stage, segments = staged(here / "dst")
     with another_host("publish", there / "dst") as process:
         with pytest.raises(recordpress.InvalidArgumentError, match="another job is publishing"):
-            publish(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+            commit_staged(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
         kill(process)
-        publish(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
+        commit_staged(stage, segments, segment_bytes=1 << 20, index_interval_bytes=4096)
     assert recordpress.open_log(here / "dst").count() == 10
     assert names(here / "dst") == {"t-0", "_SUCCESS"}
 

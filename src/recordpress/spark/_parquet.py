@@ -22,7 +22,7 @@ from recordpress._arguments import sequence
 from recordpress.errors import ArgumentTypeError
 from recordpress.files import FileSystem, Writer
 from recordpress.log import Finding
-from recordpress.log.copy.tasks import check_flags, published, refuse_taken
+from recordpress.log.copy.tasks import check_flags, complete_directory, refuse_taken
 from recordpress.log.splits import LogSplit, Piece, plan, read_split
 from recordpress.spark._codecs import Codecs
 from recordpress.spark._jobs import Paths, check_choice, opened, schema_of_partitions, task_bytes
@@ -127,7 +127,7 @@ def to_parquet(
     pieces = plan(log.partitions, task_bytes(spark, total), committed=isolation_level == "read_committed")
     if dry_run:
         return table(spark, [_planned(split) for piece in pieces for split in piece], _PLAN)
-    with published(dst) as work:
+    with complete_directory(dst) as work:
         target = _Target(work.files, work.path, names, isolation_level, compression, on_corrupt)
         done = run(spark, "to_parquet", _write, [(target, piece) for piece in pieces])
     rows = [row for found in done for row in found]

@@ -21,7 +21,7 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceArrowWriter, WriterCommitMessage
 
 from recordpress.errors import InvalidArgumentError
-from recordpress.log.publish.staging import Stage, StagedSegment, check_target, publish, withdraw
+from recordpress.log.publish.staging import Stage, StagedSegment, check_target, commit_staged, withdraw
 from recordpress.spark._sink_rows import TaskRows
 from recordpress.spark._stores import resolved
 from recordpress.spark._without_recordpress import PickledForWorkers
@@ -130,7 +130,7 @@ class KafkaLogWriter(PickledForWorkers, DataSourceArrowWriter):
         self, stage: Stage, segments: list[StagedSegment], write_id: str | None, batch_id: int | None = None
     ) -> None:
         """All segments of a job, unless it was published before."""
-        published = publish(
+        published = commit_staged(
             stage,
             segments,
             segment_bytes=self.options.segment_bytes,

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from recordpress.log import CopiedPartition
 from recordpress.log import transcode as local_transcode
-from recordpress.log.copy.tasks import Group, OnDamage, check_flags, copy_group, transcode_by
+from recordpress.log.copy.tasks import CopyWork, OnDamage, check_flags, copy_group, transcode_by
 from recordpress.spark._codecs import Codecs, registry_of
 from recordpress.spark._jobs import Paths, check_choice, cores_of, schema_of_partitions, task_bytes
 from recordpress.spark._run import run, table
@@ -127,7 +127,7 @@ def transcode(
     1634
     """
 
-    def send(groups: Sequence[Group]) -> list[Any]:
+    def send(groups: Sequence[CopyWork]) -> list[Any]:
         return run(spark, "transcode", copy_group, groups)
 
     check_flags(resume=resume, dry_run=dry_run)

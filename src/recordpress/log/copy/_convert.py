@@ -26,10 +26,10 @@ from recordpress.log.copy._copy_log import (
     MOST_THREADS,
     Paths,
     check_flags,
-    copied_segments,
     copy_log,
     copy_small_files,
-    opened_log,
+    list_copied_segments,
+    open_source,
 )
 from recordpress.log.copy._recompress_threads import LOST, RecompressThreads
 from recordpress.log.copy._segment_copy import pass_through
@@ -83,7 +83,7 @@ class ConvertJob:
             codecs=self.codecs,
         )
 
-    def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+    def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
         found = self.count(partitions)
         refused = [f"{count} {KINDS[kind]} ({kind})" for kind, count in found.items() if kind not in self._allowed]
         if refused:
@@ -115,7 +115,7 @@ class ConvertJob:
     def _count(self, segment: Segment) -> dict[str, int]:
         with FileRecords(segment.open(), complete=not segment.is_last, codecs=segment.codecs) as file:
             recompressor = self._recoder(self.threads, file.path, reading=True)
-            pass_through(file, recompressor, _nothing)
+            pass_through(file, recompressor, _discard)
         if self.compression_type is None and "zstd" in recompressor.before["compression_types"]:
             raise InvalidArgumentError(
                 f"{segment.url} has batches under zstd, which magic {self.magic} does not support: "
@@ -125,7 +125,7 @@ class ConvertJob:
             )
         return recompressor.lost
 
-    def check(self, recompressor: RecompressThreads, file: str) -> None:
+    def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
         more = sorted(set(recompressor.lost).difference(self._allowed))
         if more:
             raise CorruptRecordError(
@@ -134,10 +134,10 @@ class ConvertJob:
                 rule="a log is not in use",
             )
 
-    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+    def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         """All are made from the copy, except ``partition.metadata``."""
         names = copy_small_files(partition, files, directory, (PARTITION_METADATA,), ())
-        segments = copied_segments(partition, files, directory)
+        segments = list_copied_segments(partition, files, directory)
         if not segments:
             return names
         epochs = epochs_of(partition, partition.segments[0].filesystem) if self.magic == 2 else []
@@ -150,7 +150,7 @@ class ConvertJob:
         return sorted(names)
 
 
-def _nothing(data: memoryview) -> None:
+def _discard(data: memoryview) -> None:
     pass
 
 
@@ -180,7 +180,7 @@ def convert(
         raise InvalidArgumentError("a level needs a compression_type: batches keep their codecs", field="level")
     check_flags(dry_run=dry_run)
     if dry_run:
-        _, opened, _, _ = opened_log(src, dst, resume, progress)
+        _, opened, _, _ = open_source(src, dst, resume, progress)
         return job.count(opened.partitions)
     return copy_log(job, src, dst, resume, progress)
 

@@ -44,7 +44,7 @@ from recordpress.log.publish.work_directory import WorkDirectory, exists, locked
 
 Paths: TypeAlias = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
-Done: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
+FinishedSegment: TypeAlias = "tuple[int, CopiedSegment | QuarantinedSegment]"
 
 MOST_THREADS = 1024
 _SIGNALS_SECONDS = 0.1  # the longest that a signal waits, and how often progress is reported
@@ -76,13 +76,13 @@ class CopyJob(Protocol):
     def recompressor(self, threads: int = 1, file: str | None = None) -> RecompressThreads:
         """Makes a segment of the copy."""
 
-    def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+    def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
         """What the copy will lack, by kind; raises if that is not allowed."""
 
-    def check(self, recompressor: RecompressThreads, file: str) -> None:
+    def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
         """Raises if a segment lost more."""
 
-    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+    def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         """Write the files beside the segments of the copy; returns their names."""
 
 
@@ -98,11 +98,13 @@ class CopyTask(NamedTuple):
 class SegmentExecutor:
     """Makes the segments of a copy: by threads of this process."""
 
-    def run(self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState) -> Iterator[Done]:
+    def run(
+        self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
+    ) -> Iterator[FinishedSegment]:
         """The segments, each with the number of its partition, as they are finished."""
         return _run(job, tasks, work, state)
 
-    def proven(self, work: WorkDirectory) -> Iterator[Manifest]:
+    def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
         """What an earlier call proves to be done, besides the manifest."""
         return iter(())
 
@@ -114,7 +116,7 @@ class _Cancelled(Exception):
     pass
 
 
-def opened_log(
+def open_source(
     src: Paths, dst: str | os.PathLike[str], resume: bool, progress: ProgressCallback | None
 ) -> tuple[Paths, Opened, FileSystem, str]:
     """A call's resolved arguments: the paths (an iterable is read once), their logs, and the target."""
@@ -139,7 +141,7 @@ def copy_log(
     runner: SegmentExecutor | None = None,
 ) -> Manifest:
     """A copy of a log, made by the job: complete, or without its name."""
-    src, opened, files, target = opened_log(src, dst, resume, progress)
+    src, opened, files, target = open_source(src, dst, resume, progress)
     target = _target_of(files, target)
     _refuse_inside(src, opened.partitions, files, target)
     single = _single_segment(src, opened.partitions)
@@ -236,7 +238,7 @@ def _target_of(files: FileSystem, dst: str) -> str:
 # ---- one segment
 
 
-def copy_one(
+def copy_to_target(
     job: CopyJob, task: CopyTask, files: FileSystem, target: str, threads: int, step: Callable[[int], None]
 ) -> CopiedSegment:
     segment, indexes = task.segment, Indexes(task.segment)
@@ -245,16 +247,16 @@ def copy_one(
         recompressor = job.recompressor(threads, file.path)
         copy = copy_segment(file, recompressor, files, target, step, look)
     try:
-        job.check(recompressor, segment.url)
+        job.check_segment(recompressor, segment.url)
     except CorruptRecordError:
         files.delete(target)
         raise
-    done = copied(task, files, target, copy)
+    done = describe_copy(task, files, target, copy)
     indexes.write(files, task.directory)
     return done
 
 
-def copied(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
+def describe_copy(task: CopyTask, files: FileSystem, target: str, copy: SegmentCopy) -> CopiedSegment:
     """What the manifest says of a segment that was written; if its source has changed meanwhile, it is deleted."""
     segment = task.segment
     try:
@@ -309,12 +311,12 @@ def _copy_single(
     with locked_work(files, target, is_file=True):
         if _exists(files, target):
             raise exists(files.url(target))
-        manifest = replace(manifest, lost=job.lost((partition,)))
+        manifest = replace(manifest, lost=job.check_loss((partition,)))
         info = segment.filesystem.info(segment.path)
         state = CopyState(info.size or 0, 1, progress)
-        done = copy_one(job, CopyTask(0, segment, "", info), files, target, job.threads, state.step)
+        done = copy_to_target(job, CopyTask(0, segment, "", info), files, target, job.threads, state.step)
         state.segment_done()
-        state.tell()
+        state.report()
     copied = CopiedPartition(partition.topic, partition.partition, "", (), (done,))
     return replace(manifest, partitions=(copied,), complete=True)
 
@@ -344,7 +346,7 @@ class CopyState:
     def segment_done(self) -> None:
         self.segments_done += 1
 
-    def tell(self) -> None:
+    def report(self) -> None:
         if self.progress:
             self.progress(Progress(self.bytes_done, self.bytes_total, self.segments_done, self.segments_total))
 
@@ -364,13 +366,13 @@ def _copy_all(
     with locked_work(files, target) as work:
         if _is_taken(files, target):
             raise exists(files.url(target))
-        finished = read_manifest(files, target) if _is_there(files, target) else None
+        finished = read_manifest(files, target) if _is_directory(files, target) else None
         if finished is not None and finished.complete:
-            return _as_before(finished, manifest, partitions, files, target)
-        manifest = replace(manifest, lost=job.lost(partitions))
+            return _check_finished(finished, manifest, partitions, files, target)
+        manifest = replace(manifest, lost=job.check_loss(partitions))
         if not resume:
             _clear(work)
-        tasks, done = _what_is_left(partitions, manifest, work, resume, runner)
+        tasks, done = _plan_work(partitions, manifest, work, resume, runner)
         kept = {(manifest.partitions[number].directory, f"{one.base_offset:020d}") for number, one in done}
         _remove_others(work, kept, {place.directory for place in manifest.partitions})
         state = CopyState(
@@ -387,13 +389,13 @@ def _copy_all(
                 done.append((number, one))
                 _save(manifest, done, work, state)
             copied = tuple(
-                replace(place, files=tuple(job.files_beside(partition, files, work.directory(place.directory))))
+                replace(place, files=tuple(job.write_sidecars(partition, files, work.directory(place.directory))))
                 for partition, place in zip(partitions, manifest.partitions, strict=True)
             )
         except BaseException:
             if done:
                 _with_segments(manifest, done).write(files, work.path)
-            elif not any(True for _ in runner.proven(work)):
+            elif not any(True for _ in runner.load_proofs(work)):
                 _clear(work)
             raise
         whole = replace(_with_segments(replace(manifest, partitions=copied), done), complete=True)
@@ -460,21 +462,21 @@ def _exists(files: FileSystem, path: str) -> bool:
     return True
 
 
-def _is_there(files: FileSystem, path: str) -> bool:
+def _is_directory(files: FileSystem, path: str) -> bool:
     try:
         return files.info(path).is_directory
     except FileNotFoundError:
         return False
 
 
-def _save(manifest: Manifest, done: list[Done], work: WorkDirectory, state: CopyState) -> None:
+def _save(manifest: Manifest, done: list[FinishedSegment], work: WorkDirectory, state: CopyState) -> None:
     """Not after each of thousands of segments: those missing in the manifest are done again."""
     if time.monotonic() - state.saved > _SAVED_SECONDS:
         _with_segments(manifest, done).write(work.files, work.path)
         state.saved = time.monotonic()
 
 
-def _with_segments(manifest: Manifest, done: list[Done]) -> Manifest:
+def _with_segments(manifest: Manifest, done: list[FinishedSegment]) -> Manifest:
     """By their partitions, and in their order."""
     copied: dict[int, list[CopiedSegment]] = {}
     kept: dict[int, list[QuarantinedSegment]] = {}
@@ -490,7 +492,7 @@ def _with_segments(manifest: Manifest, done: list[Done]) -> Manifest:
     return replace(manifest, partitions=tuple(partitions))
 
 
-def _as_before(
+def _check_finished(
     finished: Manifest, manifest: Manifest, partitions: tuple[Partition, ...], files: FileSystem, target: str
 ) -> Manifest:
     """The existing copy, if it is the one that is wanted."""
@@ -530,13 +532,13 @@ def segment_name(segment: Segment) -> str:
     return f"{segment.base_offset:020d}.log"
 
 
-def _what_is_left(
+def _plan_work(
     partitions: tuple[Partition, ...], manifest: Manifest, work: WorkDirectory, resume: bool, runner: SegmentExecutor
-) -> tuple[list[CopyTask], list[Done]]:
+) -> tuple[list[CopyTask], list[FinishedSegment]]:
     """The segments to make, and those that the manifest proves to be done."""
-    proven = _proven(manifest, work, runner) if resume else {}
+    proven = _finished_segments(manifest, work, runner) if resume else {}
     tasks: list[CopyTask] = []
-    done: list[Done] = []
+    done: list[FinishedSegment] = []
     for number, (partition, place) in enumerate(zip(partitions, manifest.partitions, strict=True)):
         directory = work.directory(place.directory)
         for segment in partition.segments:
@@ -551,8 +553,10 @@ def _what_is_left(
     return tasks, done
 
 
-def _proven(manifest: Manifest, work: WorkDirectory, runner: SegmentExecutor) -> dict[tuple[str, str], CopiedSegment]:
-    found = list(runner.proven(work))
+def _finished_segments(
+    manifest: Manifest, work: WorkDirectory, runner: SegmentExecutor
+) -> dict[tuple[str, str], CopiedSegment]:
+    found = list(runner.load_proofs(work))
     with suppress(RecordpressError):  # one that is damaged proves nothing
         if (earlier := read_manifest(work.files, work.path)) is not None:
             found.append(earlier)
@@ -587,14 +591,14 @@ def _run(
             while waiting and len(running) < side_by_side:
                 task = waiting.pop()
                 path = work.files.join(task.directory, segment_name(task.segment))
-                running[pool.submit(copy_one, job, task, work.files, path, inside, state.step)] = task.partition
+                running[pool.submit(copy_to_target, job, task, work.files, path, inside, state.step)] = task.partition
             finished, _ = wait(running, timeout=_SIGNALS_SECONDS, return_when=FIRST_COMPLETED)
             for future in finished:
                 number = running.pop(future)
                 one = future.result()
                 state.segment_done()
                 yield number, one
-            state.tell()
+            state.report()
     finally:
         state.cancelled.set()
         pool.shutdown(wait=True, cancel_futures=True)
@@ -616,7 +620,7 @@ def copy_small_files(
     return [name for name, _ in found]
 
 
-def copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
+def list_copied_segments(partition: Partition, files: FileSystem, directory: str) -> list[Segment]:
     """The segments of the copy."""
     paths = ((one.base_offset, files.join(directory, segment_name(one))) for one in partition.segments)
     return [Segment(files, path, base_offset, files.url(path)) for base_offset, path in paths]

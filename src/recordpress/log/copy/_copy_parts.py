@@ -22,8 +22,8 @@ from recordpress.files import COPY_RULE, FileSystem, Writer, publish_checked
 from recordpress.log._file_records import PIECE_BYTES, FileRecords
 from recordpress.log._part import part_of
 from recordpress.log.check.build_sidecars import Indexes
-from recordpress.log.copy._copy_log import CopyJob, CopyTask, copied, segment_name
-from recordpress.log.copy._quarantine import damage
+from recordpress.log.copy._copy_log import CopyJob, CopyTask, describe_copy, segment_name
+from recordpress.log.copy._quarantine import damage_of_source
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.copy._segment_copy import SegmentContent, SegmentCopy, copy_segment
 from recordpress.log.copy.manifest import CopiedSegment
@@ -55,16 +55,16 @@ class CopyPart(NamedTuple):
     end: int | None
     quarantines: bool
 
-    def made(self) -> CopiedPart | DamagedPart:
+    def run(self) -> CopiedPart | DamagedPart:
         """Write it; an attempt that is made again writes the same."""
         try:
-            return self._copied()
+            return self._write()
         except RecordpressError as error:
             if not self.quarantines:
                 raise
-            return DamagedPart(damage(self.task, error))
+            return DamagedPart(damage_of_source(self.task, error))
 
-    def _copied(self) -> CopiedPart:
+    def _write(self) -> CopiedPart:
         # swept as unfinished if nobody joins it, but not by those who write the segment of that name
         name = f".{segment_name(self.task.segment)}.part.{self.start:032x}"
         path = self.files.join(self.task.directory, name)
@@ -75,14 +75,16 @@ class CopyPart(NamedTuple):
         return CopiedPart(name, start, end, copy)
 
 
-def cuts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
+def cut_parts(size: int, part_bytes: int) -> list[tuple[int, int | None]]:
     """Where parts of about this size begin and end; the last one ends with the file."""
     step = max(part_bytes // PIECE_BYTES, 1) * PIECE_BYTES
     starts = list(range(0, size, step))
     return [(start, end) for start, end in zip(starts, [*starts[1:], None], strict=True)]
 
 
-def joined(job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int) -> CopiedSegment:
+def join_parts(
+    job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[CopiedPart], threads: int
+) -> CopiedSegment:
     """Write the segment from its parts, and its indexes."""
     for part, following in pairwise(parts):
         if part.end != following.start:
@@ -100,12 +102,12 @@ def joined(job: CopyJob, task: CopyTask, files: FileSystem, parts: Sequence[Copi
         try:
             for part in parts:
                 checksum, size = _append(task, files, part, recompressor, writer, checksum, size)
-            recompressor.finish(_ignored)
+            recompressor.finish(_discard)
         finally:
             recompressor.close()
-        copy = _whole(task, parts, recompressor, size, checksum)
+        copy = _check_parts(task, parts, recompressor, size, checksum)
         publish_checked(writer, files, target, size, checksum, indexes.look)
-    done = copied(task, files, target, copy)
+    done = describe_copy(task, files, target, copy)
     indexes.write(files, task.directory)
     return done
 
@@ -124,14 +126,14 @@ def _append(
     with FileRecords(files.open(files.join(task.directory, part.file))) as file:
         for position, piece in file.pieces():
             own = crc32c(piece, own)
-            recompressor.feed(piece, size + position, _ignored)
+            recompressor.feed(piece, size + position, _discard)
             writer.write(piece)
         if (file.size, own) != (part.copy.after.bytes, part.copy.crc32c):
             raise CorruptRecordError("the file is not what was written", file=file.path, rule=COPY_RULE)
         return crc32c_combine(checksum, own, file.size), size + file.size
 
 
-def _whole(
+def _check_parts(
     task: CopyTask, parts: Sequence[CopiedPart], recompressor: RecompressThreads, size: int, checksum: int
 ) -> SegmentCopy:
     digest = recompressor.digest.hexdigest()
@@ -158,5 +160,5 @@ def _sum(contents: Sequence[SegmentContent], size: int, digest: str) -> SegmentC
     )
 
 
-def _ignored(data: memoryview) -> None:
+def _discard(data: memoryview) -> None:
     pass

@@ -16,7 +16,7 @@ _READ_BYTES = 8 << 20  # of one read: large enough to hide its fixed costs
 _NOT_OF_THE_SOURCE = (COPY_RULE, "file size", "KIP-110")
 
 
-def damage(task: CopyTask, error: RecordpressError) -> Finding:
+def damage_of_source(task: CopyTask, error: RecordpressError) -> Finding:
     """What an error says of the source; raises those that are not damage of it."""
     if error.rule in _NOT_OF_THE_SOURCE:
         raise error
@@ -25,7 +25,7 @@ def damage(task: CopyTask, error: RecordpressError) -> Finding:
     return finding
 
 
-def quarantined(task: CopyTask, files: FileSystem, finding: Finding) -> QuarantinedSegment:
+def quarantine_segment(task: CopyTask, files: FileSystem, finding: Finding) -> QuarantinedSegment:
     """Copy the file as it is."""
     name = segment_name(task.segment) + QUARANTINED_SUFFIX
     checksum = position = 0

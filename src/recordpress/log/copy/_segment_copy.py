@@ -136,7 +136,7 @@ def read_content(
         recompressor = RecompressThreads(
             None, threads=threads, max_decompressed_bytes=max_decompressed_bytes, codecs=codecs, file=file.path
         )
-        pass_through(file, recompressor, _nothing)
+        pass_through(file, recompressor, _discard)
         return _content(recompressor.before, recompressor, file.size, file.trailing_bytes)
 
 
@@ -267,7 +267,7 @@ def copy_segment(
     return SegmentCopy(before, after, recompressor.already, recompressor.left, recompressor.crc32c)
 
 
-def _nothing(data: memoryview) -> None:
+def _discard(data: memoryview) -> None:
     pass
 
 

@@ -19,7 +19,7 @@ from recordpress.log.copy._copy_log import (
     check_flags,
     copy_log,
     copy_small_files,
-    opened_log,
+    open_source,
 )
 from recordpress.log.copy._recompress_threads import RecompressThreads
 from recordpress.log.copy.manifest import Manifest
@@ -93,13 +93,13 @@ class Job:
             codecs=self.codecs,
         )
 
-    def lost(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
+    def check_loss(self, partitions: tuple[Partition, ...]) -> dict[str, int]:
         return {}
 
-    def check(self, recompressor: RecompressThreads, file: str) -> None:
+    def check_segment(self, recompressor: RecompressThreads, file: str) -> None:
         pass
 
-    def files_beside(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
+    def write_sidecars(self, partition: Partition, files: FileSystem, directory: str) -> list[str]:
         return copy_small_files(partition, files, directory)
 
 
@@ -122,7 +122,7 @@ def transcode(
     job.recompressor()  # invalid arguments are refused before any work
     check_flags(dry_run=dry_run)
     if dry_run:
-        _, opened, _, _ = opened_log(src, dst, resume, progress)
+        _, opened, _, _ = open_source(src, dst, resume, progress)
         return _estimate(job, opened.partitions)
     return copy_log(job, src, dst, resume, progress)
 
@@ -154,14 +154,14 @@ def _sample(job: Job, segment: Segment) -> RecompressThreads:
         recompressor = job.recompressor(1, file.path)
         try:
             for position, piece in file.pieces():
-                recompressor.feed(piece, position, _nothing)
+                recompressor.feed(piece, position, _discard)
                 if file.valid_bytes + len(piece) >= _SAMPLED_BYTES:
                     break
-            recompressor.finish(_nothing)
+            recompressor.finish(_discard)
         finally:
             recompressor.close()
     return recompressor
 
 
-def _nothing(data: memoryview) -> None:
+def _discard(data: memoryview) -> None:
     pass

@@ -175,7 +175,7 @@ class CopiedPartition:
         damaged = [
             replace(finding, message=f"{finding.message}; the file is {one.file} in the copy")
             for one in self.quarantined
-            for finding in [_made(Finding, one.finding)]
+            for finding in [_construct(Finding, one.finding)]
         ]
         return damaged + [_tail(one.source) for one in self.segments if one.source.trailing_bytes]
 
@@ -232,7 +232,7 @@ class Manifest:
     def findings(self) -> list[Finding]:
         """What the copy lacks: what was no part of a log, what is in quarantine, and what follows the last whole entry
         of a segment."""
-        return [_made(Finding, skipped) for skipped in self.skipped] + [
+        return [_construct(Finding, skipped) for skipped in self.skipped] + [
             finding for partition in self.partitions for finding in partition.findings
         ]
 
@@ -267,9 +267,9 @@ class Manifest:
             read = json.loads(text)
             form = read["versions"]["manifest"]
             partitions = tuple(_partition(one) for one in read["partitions"])
-            manifest = _made(cls, read | {"partitions": partitions, "skipped": tuple(read["skipped"])})
+            manifest = _construct(cls, read | {"partitions": partitions, "skipped": tuple(read["skipped"])})
             for one in manifest.skipped:
-                _made(Finding, one)
+                _construct(Finding, one)
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise CorruptRecordError(f"this is no manifest: {error}", file=file, rule=_RULE) from None
         if form != FORMAT:
@@ -306,10 +306,10 @@ def read_manifest(files: FileSystem, directory: str) -> Manifest | None:
         return None
 
 
-_Made = TypeVar("_Made")
+_Record = TypeVar("_Record")
 
 
-def _made(kind: type[_Made], values: dict[str, Any]) -> _Made:
+def _construct(kind: type[_Record], values: dict[str, Any]) -> _Record:
     """A dataclass from the values that it has fields for; their types must be right."""
     given = {}
     for name, hint in _hints(kind).items():  # type: ignore[arg-type]
@@ -345,12 +345,12 @@ def _is_a(value: object, hint: Any) -> bool:
 def _partition(read: dict[str, Any]) -> CopiedPartition:
     segments = tuple(_segment(CopiedSegment, one) for one in read["segments"])
     quarantined = tuple(_segment(QuarantinedSegment, one) for one in read.get("quarantined", ()))
-    partition = _made(CopiedPartition, read | {"segments": (), "quarantined": ()})
+    partition = _construct(CopiedPartition, read | {"segments": (), "quarantined": ()})
     return replace(partition, segments=segments, quarantined=quarantined)
 
 
-def _segment(kind: type[_Made], read: dict[str, Any]) -> _Made:
-    made = _made(kind, read | {"source": _made(SourceFile, read["source"])})
+def _segment(kind: type[_Record], read: dict[str, Any]) -> _Record:
+    made = _construct(kind, read | {"source": _construct(SourceFile, read["source"])})
     if "finding" in read:
-        _made(Finding, read["finding"])
+        _construct(Finding, read["finding"])
     return made

@@ -31,16 +31,16 @@ from recordpress.log.copy._copy_log import (
     CopyJob,
     CopyState,
     CopyTask,
-    Done,
+    FinishedSegment,
     Paths,
     SegmentExecutor,
     check_flags,
     copy_log,
-    copy_one,
+    copy_to_target,
     segment_name,
 )
-from recordpress.log.copy._copy_parts import CopiedPart, CopyPart, DamagedPart, cuts, joined
-from recordpress.log.copy._quarantine import damage, quarantined
+from recordpress.log.copy._copy_parts import CopiedPart, CopyPart, DamagedPart, cut_parts, join_parts
+from recordpress.log.copy._quarantine import damage_of_source, quarantine_segment
 from recordpress.log.copy._transcode import Job
 from recordpress.log.copy.manifest import (
     FORMAT,
@@ -50,16 +50,16 @@ from recordpress.log.copy.manifest import (
     QuarantinedSegment,
     read_manifest,
 )
-from recordpress.log.publish.complete_directory import published, refuse_taken, succeed
+from recordpress.log.publish.complete_directory import complete_directory, refuse_taken, succeed
 from recordpress.log.publish.work_directory import WorkDirectory
 from recordpress.typing import Integer, Level
 
 __all__ = [
     "CopyGroup",
     "check_flags",
+    "complete_directory",
     "copy_group",
     "manifest_of",
-    "published",
     "refuse_taken",
     "transcode_by",
 ]
@@ -89,20 +89,20 @@ class CopyGroup(NamedTuple):
     tasks: tuple[CopyTask, ...]
     places: tuple[str, ...]
 
-    def made(self) -> Copied:
+    def run(self) -> list[FinishedSegment]:
         """Copy them."""
-        done = [(task.partition, self._made(task)) for task in self.tasks]
+        done = [(task.partition, self._copy(task)) for task in self.tasks]
         _prove(self, done)
         return done
 
-    def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
+    def _copy(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
         path = self.files.join(task.directory, segment_name(task.segment))
         try:
-            return copy_one(self.job, task, self.files, path, 1, _ignored)
+            return copy_to_target(self.job, task, self.files, path, 1, _discard)
         except RecordpressError as error:
             if self.job.on_corrupt == "raise":
                 raise
-            return quarantined(task, self.files, damage(task, error))
+            return quarantine_segment(task, self.files, damage_of_source(task, error))
 
 
 class JoinGroup(NamedTuple):
@@ -112,29 +112,28 @@ class JoinGroup(NamedTuple):
     parts: tuple[CopiedPart | DamagedPart, ...]
     threads: int
 
-    def made(self) -> Copied:
+    def run(self) -> list[FinishedSegment]:
         """Join them."""
         [task] = self.group.tasks
-        done = [(task.partition, self._made(task))]
+        done = [(task.partition, self._copy(task))]
         _prove(self.group, done)
         return done
 
-    def _made(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
+    def _copy(self, task: CopyTask) -> CopiedSegment | QuarantinedSegment:
         files = self.group.files
         parts = [part for part in self.parts if isinstance(part, CopiedPart)]
         damaged = [part for part in self.parts if isinstance(part, DamagedPart)]
         if damaged:
-            return quarantined(task, files, damaged[0].finding)
-        return joined(self.group.job, task, files, parts, min(self.threads, _cores()))
+            return quarantine_segment(task, files, damaged[0].finding)
+        return join_parts(self.group.job, task, files, parts, min(self.threads, _cores()))
 
 
-Copied: TypeAlias = "list[Done]"
-Group: TypeAlias = "CopyGroup | CopyPart | JoinGroup"
-Send: TypeAlias = "Callable[[Sequence[Group]], Sequence[Any]]"
+CopyWork: TypeAlias = "CopyGroup | CopyPart | JoinGroup"
+SendWork: TypeAlias = "Callable[[Sequence[CopyWork]], Sequence[Any]]"
 
 
 def transcode_by(
-    send: Send,
+    send: SendWork,
     src: Paths,
     dst: str | os.PathLike[str],
     compression_type: str,
@@ -182,9 +181,9 @@ def transcode_by(
     return copy_log(job, src, dst, resume, None, RemoteExecutor(job, send, group_bytes, side_by_side))
 
 
-def copy_group(group: Group) -> Any:
+def copy_group(group: CopyWork) -> Any:
     """Make the segments of a group, or a part of one; what is returned is for `transcode_by`."""
-    return group.made()
+    return group.run()
 
 
 def _cores() -> int:
@@ -192,11 +191,11 @@ def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _ignored(size: int) -> None:
+def _discard(size: int) -> None:
     pass
 
 
-def _prove(group: CopyGroup, done: Copied) -> None:
+def _prove(group: CopyGroup, done: list[FinishedSegment]) -> None:
     """What is done, as a manifest of its own. There is no place for it if the copy was finished meanwhile."""
     by_place: dict[str, tuple[CopiedSegment, ...]] = {}
     for place, (_, one) in zip(group.places, done, strict=True):
@@ -224,14 +223,16 @@ def manifest_of(src: Paths) -> Manifest | None:
 
 class RemoteExecutor(SegmentExecutor):
     def __init__(
-        self, job: _RemoteJob, send: Send, group_bytes: Callable[[int], int], side_by_side: Callable[[], int]
+        self, job: _RemoteJob, send: SendWork, group_bytes: Callable[[int], int], side_by_side: Callable[[], int]
     ) -> None:
         self._job = job
         self._send = send
         self._group_bytes = group_bytes
         self._side_by_side = side_by_side
 
-    def run(self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState) -> Iterator[Done]:
+    def run(
+        self, job: CopyJob, tasks: list[CopyTask], work: WorkDirectory, state: CopyState
+    ) -> Iterator[FinishedSegment]:
         total = sum(task.info.size or 0 for task in tasks)
         most = self._group_bytes(total)
         cores = self._side_by_side()
@@ -242,7 +243,7 @@ class RemoteExecutor(SegmentExecutor):
         parts = [
             CopyPart(self._job, work.files, task, *cut, quarantines)
             for task in large
-            for cut in cuts(task.info.size or 0, most)
+            for cut in cut_parts(task.info.size or 0, most)
         ]
         groups = [self._group(work, group) for group in _grouped(small, most)]
         try:
@@ -263,7 +264,7 @@ class RemoteExecutor(SegmentExecutor):
         made: Sequence[CopiedPart | DamagedPart],
         parts: Sequence[CopyPart],
         cores: int,
-    ) -> Iterator[Done]:
+    ) -> Iterator[FinishedSegment]:
         threads = max(1, cores // max(len(groups), 1))
         joins = [
             JoinGroup(group, tuple(one for one, part in zip(made, parts, strict=True) if part.task is task), threads)
@@ -276,7 +277,7 @@ class RemoteExecutor(SegmentExecutor):
     def _group(self, work: WorkDirectory, tasks: tuple[CopyTask, ...]) -> CopyGroup:
         return CopyGroup(self._job, work.files, work.path, tasks, _places(tasks, work))
 
-    def proven(self, work: WorkDirectory) -> Iterator[Manifest]:
+    def load_proofs(self, work: WorkDirectory) -> Iterator[Manifest]:
         for path in _proofs(work):
             with suppress(RecordpressError), work.files.open(path) as file:
                 if file.size <= _LARGEST_PROOF:

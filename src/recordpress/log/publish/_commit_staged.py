@@ -62,7 +62,7 @@ class PublishedPartition:
     segments: int
 
 
-def publish(
+def commit_staged(
     stage: Stage,
     staged: Sequence[StagedSegment],
     *,

@@ -19,7 +19,7 @@ UNFINISHED = "_recordpress-unfinished"  # Spark and Hive pass over names with an
 
 
 @contextmanager
-def published(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
+def complete_directory(dst: str | os.PathLike[str]) -> Iterator[WorkDirectory]:
     """A place for files of any kind, which gets its name, and ``_SUCCESS`` in it, when the block ends without an error.
 
     Raises

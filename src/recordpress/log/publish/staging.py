@@ -13,7 +13,7 @@ The journal is the commit: before it is there, nothing of the job counts, and wh
 that, whoever publishes next finishes what the job did not.
 """
 
-from recordpress.log.publish._commit_staged import PublishedPartition, check_target, publish, withdraw
+from recordpress.log.publish._commit_staged import PublishedPartition, check_target, commit_staged, withdraw
 from recordpress.log.publish._staged import Stage, StagedPartition, StagedSegment, check_topic
 
 __all__ = [
@@ -23,6 +23,6 @@ __all__ = [
     "StagedSegment",
     "check_target",
     "check_topic",
-    "publish",
+    "commit_staged",
     "withdraw",
 ]
